@@ -1,0 +1,95 @@
+// Runs before every npm script, on whatever Node.js 20 or later the machine has, so it is plain JavaScript that needs
+// nothing installed. It installs the dependencies, the bundled Node.js among them, when the installed tree is missing
+// or differs from the lock file, and is silent when there is nothing to do.
+import { spawn } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** One line on standard error, never a stack: this is what somebody sees on a fresh clone. */
+const stop = (line) => {
+  process.stderr.write(`pitboss: ${line}\n`)
+  process.exit(1)
+}
+
+/** The packages a lock file lists, by the folder they stand in; undefined when there is no readable lock file. */
+const packagesOf = (file) => {
+  if (!existsSync(file)) return undefined
+  try {
+    return JSON.parse(readFileSync(file, "utf8")).packages
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether what npm wrote about the installed tree (when its last install finished) agrees with the lock file. Contents
+ * and not ages are compared, because a fresh clone and a switched branch have arbitrary timestamps.
+ */
+const isInstalled = (wanted) => {
+  const present = packagesOf(join(root, "node_modules", ".package-lock.json"))
+  if (present === undefined || !existsSync(join(root, "node_modules", ".bin", "node"))) return false
+  return Object.entries(wanted).every(([folder, entry]) => {
+    if (folder === "") return true
+    const found = present[folder]
+    if (found === undefined) return entry.optional === true
+    return found.version === entry.version && found.integrity === entry.integrity
+  })
+}
+
+const run = (command, args) =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+    let output = ""
+    child.stdout.on("data", (chunk) => (output += chunk))
+    child.stderr.on("data", (chunk) => (output += chunk))
+    child.on("error", (error) => resolve({ code: 1, output: error.message }))
+    child.on("close", (code) => resolve({ code, output }))
+  })
+
+/** What npm complained about, without its prefixes and its hint about a log file. */
+const complaint = (output) => {
+  const lines = output.split("\n").map((line) => line.trim()).filter((line) => line !== "")
+  const errors = lines
+    .filter((line) => /^npm (error|ERR!) /.test(line) && !/complete log/.test(line))
+    .map((line) => line.replace(/^npm (error|ERR!) /, ""))
+  return errors.slice(0, 3).join("; ") || lines.at(-1) || "npm said nothing"
+}
+
+/** Progress in one line: redrawn in place on a terminal, written once elsewhere. Returns what ends it. */
+const progress = (text) => {
+  if (!process.stderr.isTTY) {
+    process.stderr.write(`pitboss: ${text}\n`)
+    return () => {}
+  }
+  let seconds = 0
+  const draw = () => process.stderr.write(`\rpitboss: ${text} ${seconds} s`)
+  draw()
+  const timer = setInterval(() => {
+    seconds += 1
+    draw()
+  }, 1000)
+  return () => {
+    clearInterval(timer)
+    process.stderr.write("\n")
+  }
+}
+
+if (Number(process.versions.node.split(".")[0]) < 20) {
+  stop(`Node.js 20 or later is needed to install the service, this is ${process.versions.node}`)
+}
+const wanted = packagesOf(join(root, "package-lock.json"))
+if (wanted === undefined) stop("package-lock.json is missing or unreadable, the dependencies cannot be installed")
+
+if (!isInstalled(wanted)) {
+  const done = progress("installing dependencies, this takes a minute")
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm"
+  const { code, output } = await run(npm, ["ci", "--include=dev", "--include=optional"])
+  done()
+  if (code !== 0) stop(`installing the dependencies failed: ${complaint(output)}`)
+  if (!isInstalled(wanted)) {
+    stop("the dependencies are incomplete after installing them; are install scripts switched off (ignore-scripts)?")
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Everything that must hold before a change is kept: types with the Effect diagnostics, lint, format, unused code.
+ * With `--test` also every test; what follows it goes to vitest. The last line says how many passed and failed, a
+ * check counting as one.
+ *
+ *     node scripts/check.ts
+ *     node scripts/check.ts --test [vitest arguments]
+ */
+import { spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+const root = dirname(import.meta.dirname)
+const bin = join(root, "node_modules", ".bin")
+const environment = { ...process.env, PATH: `${bin}:${process.env["PATH"] ?? ""}`, NO_COLOR: "1" }
+
+interface Outcome {
+  readonly code: number
+  readonly output: string
+}
+
+const run = (command: string, args: ReadonlyArray<string>, show: boolean): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      env: show ? { ...process.env, PATH: environment.PATH } : environment,
+      stdio: show ? "inherit" : ["ignore", "pipe", "pipe"]
+    })
+    let output = ""
+    child.stdout?.on("data", (chunk) => (output += chunk))
+    child.stderr?.on("data", (chunk) => (output += chunk))
+    child.on("error", (error) => resolve({ code: 1, output: error.message }))
+    child.on("close", (code) => resolve({ code: code ?? 1, output }))
+  })
+
+interface Check {
+  readonly name: string
+  readonly steps: ReadonlyArray<ReadonlyArray<string>>
+}
+
+// Two at a time, the long ones first. The patch puts the Effect diagnostics into tsc; it does nothing the second time.
+const checks: ReadonlyArray<Check> = [
+  { name: "lint", steps: [["oxlint", "--type-aware", "--deny-warnings"]] },
+  { name: "types", steps: [["effect-tsgo", "patch", "--typescript"], ["tsc", "-p", "tsconfig.json"]] },
+  { name: "unused", steps: [["knip", "--no-progress"]] },
+  { name: "format", steps: [["dprint", "check"]] }
+]
+
+const runCheck = async (check: Check): Promise<boolean> => {
+  for (const [command = "", ...args] of check.steps) {
+    const { code, output } = await run(command, args, false)
+    if (code !== 0) {
+      process.stdout.write(`✗ ${check.name}\n${output.trimEnd()}\n`)
+      return false
+    }
+  }
+  process.stdout.write(`✓ ${check.name}\n`)
+  return true
+}
+
+const runChecks = async (): Promise<{ readonly passed: number; readonly failed: number }> => {
+  const queue = [...checks]
+  let passed = 0
+  const worker = async () => {
+    for (let check = queue.shift(); check !== undefined; check = queue.shift()) {
+      if (await runCheck(check)) passed += 1
+    }
+  }
+  await Promise.all([worker(), worker()])
+  return { passed, failed: checks.length - passed }
+}
+
+/** A test file that could not even be loaded holds no test that failed, yet it is a failure. */
+interface VitestReport {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly testResults: ReadonlyArray<
+    { readonly status: string; readonly assertionResults: ReadonlyArray<{ readonly status: string }> }
+  >
+}
+
+const runTests = async (args: ReadonlyArray<string>) => {
+  const folder = mkdtempSync(join(tmpdir(), "pitboss-report-"))
+  const file = join(folder, "report.json")
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
+  const { code } = await run("vitest", ["run", ...reporters, ...args], true)
+  let counts = { passed: 0, failed: 0 }
+  try {
+    const report: VitestReport = JSON.parse(readFileSync(file, "utf8"))
+    const broken = report.testResults.filter((result) =>
+      result.status === "failed" && !result.assertionResults.some((test) => test.status === "failed")
+    )
+    counts = { passed: report.numPassedTests, failed: report.numFailedTests + broken.length }
+  } catch {
+    process.stdout.write("the test runner left no report\n")
+  }
+  rmSync(folder, { recursive: true, force: true })
+  // An error outside any test fails the run without failing a test.
+  return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
+}
+
+const [mode, ...rest] = process.argv.slice(2)
+const checked = await runChecks()
+const tested = mode === "--test" ? await runTests(rest) : { passed: 0, failed: 0 }
+const failed = checked.failed + tested.failed
+process.stdout.write(`${checked.passed + tested.passed} passed, ${failed} failed\n`)
+process.exitCode = failed === 0 ? 0 : 1

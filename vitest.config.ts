@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config"
+
+// Two workers: the machines this must pass on have two cores, and the embedded PostgreSQL shares them.
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/support/globalSetup.ts"],
+    pool: "forks",
+    maxWorkers: 2,
+    // Generous on purpose: a limit here stops a hang, it never measures speed.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    teardownTimeout: 30_000
+  }
+})
