@@ -1,0 +1,17 @@
+/** A caller's promise that a repeated request is the same one (SPEC section 8). */
+
+/** A key claimed by a request that runs now. */
+export interface IdempotencyClaim {
+  /** `operator:<id>`, or `player:<id>` for calls with a player token. */
+  readonly scope: string
+  readonly key: string
+  /** SHA-256 over method, path with query, and raw body. */
+  readonly fingerprint: Uint8Array
+}
+
+/** The first answer under a key, committed with its effect and given again to every retry. */
+export interface StoredReply extends IdempotencyClaim {
+  readonly status: number
+  /** The JSON text of the body. */
+  readonly body: string
+}

@@ -1,0 +1,83 @@
+/** Who calls: operators with their keys, and game providers. Plain facts that the rules and the HTTP surface share. */
+
+export const scopes = [
+  "players:read",
+  "players:write",
+  "limits:write",
+  "wallet:read",
+  "payments:read",
+  "payments:write",
+  "games:read",
+  "games:launch",
+  "bonuses:read",
+  "bonuses:write",
+  "reports:read"
+] as const
+
+/** What an API key may do (SPEC section 5.3). */
+export type Scope = (typeof scopes)[number]
+
+export const features = [
+  "players",
+  "payments",
+  "games",
+  "bonuses",
+  "responsible_gaming",
+  "reports",
+  "originals"
+] as const
+
+/** A part of the platform that staff can switch off for a turnkey operator. */
+export type Feature = (typeof features)[number]
+
+export type CooperationModel = "api" | "turnkey"
+
+export interface Operator {
+  readonly id: number
+  readonly slug: string
+  readonly name: string
+  /** ISO 4217; the currency of reports and the default of new players. */
+  readonly currency: string
+  readonly cooperationModel: CooperationModel
+  readonly active: boolean
+  /** How long a raised limit waits. */
+  readonly coolingOffHours: number
+  /** Minor units; a larger withdrawal needs two approvals. Null: one is always enough. */
+  readonly withdrawalSecondApprovalAbove: number | null
+  /** Minor units an unverified player may withdraw in total. Null: no limit. */
+  readonly kycWithdrawalThreshold: number | null
+  readonly forfeitBonusOnWithdrawal: boolean
+  readonly disabledFeatures: ReadonlyArray<Feature>
+}
+
+export interface ApiKey {
+  readonly id: number
+  readonly operatorId: number
+  /** The public key id, sent as `X-Api-Key`. */
+  readonly key: string
+  readonly name: string
+  readonly scopes: ReadonlyArray<Scope>
+  /** Single addresses and CIDR ranges; empty allows any. */
+  readonly ipAllowlist: ReadonlyArray<string>
+  readonly rateLimitPerMinute: number
+  /** Epoch milliseconds. */
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+}
+
+export interface Provider {
+  readonly id: number
+  readonly slug: string
+  readonly name: string
+  /** The public key id, sent as `X-Provider-Key`. */
+  readonly key: string
+  /** Template with `{token}`, `{game}` and `{mode}`. */
+  readonly launchUrl: string | null
+  readonly demoUrl: string | null
+  readonly ipAllowlist: ReadonlyArray<string>
+  readonly active: boolean
+}
+
+/** True when the operator has the feature: `api` operators have all, `turnkey` ones those that staff left on. */
+export const hasFeature = (operator: Operator, feature: Feature): boolean =>
+  operator.cooperationModel === "api" || !operator.disabledFeatures.includes(feature)

@@ -1,0 +1,72 @@
+/**
+ * What the service says instead of doing what was asked: a stable code, words for a person, and facts for a machine.
+ *
+ * A refusal is plain data, so that a pure rule can return one, an effect can fail with one (`Effect.fail(refusal)`,
+ * caught by `Effect.catchTag("Refusal", …)`) and the HTTP surface can write one, with nothing to translate in between.
+ */
+
+/** Every refusal code and the HTTP status it travels under. The first block is shared, the second speaks to game providers. */
+export const statusByCode = {
+  MISSING_CREDENTIALS: 401,
+  INVALID_API_KEY: 401,
+  API_KEY_INACTIVE: 401,
+  TIMESTAMP_OUT_OF_RANGE: 401,
+  INVALID_NONCE: 401,
+  INVALID_SIGNATURE: 401,
+  REPLAYED_REQUEST: 401,
+  INVALID_PLAYER_TOKEN: 401,
+  IP_NOT_ALLOWED: 403,
+  INSUFFICIENT_SCOPE: 403,
+  FEATURE_NOT_AVAILABLE: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  IDEMPOTENCY_IN_PROGRESS: 409,
+  DUPLICATE_TRANSACTION: 409,
+  INSUFFICIENT_FUNDS: 402,
+  VALIDATION_FAILED: 422,
+  INVALID_REQUEST: 422,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  INVALID_IDEMPOTENCY_KEY: 422,
+  SELF_EXCLUDED_IDENTITY: 422,
+  PLAYER_RESTRICTED: 422,
+  LIMIT_EXCEEDED: 422,
+  RESPONSIBLE_GAMING_RULE: 422,
+  KYC_REQUIRED: 422,
+  PAYMENT_REQUEST_INVALID: 422,
+  BONUS_INVALID: 422,
+  PROMO_CODE_INVALID: 422,
+  NOT_AN_ORIGINAL: 422,
+  RATE_LIMITED: 429,
+  SERVER_ERROR: 500,
+  INVALID_SESSION: 401,
+  BET_NOT_FOUND: 404,
+  BET_ROLLED_BACK: 409,
+  BET_ALREADY_SETTLED: 409,
+  ROLLBACK_NOT_ALLOWED: 409,
+  ROUND_CLOSED: 409,
+  TRY_AGAIN: 503
+} as const
+
+export type RefusalCode = keyof typeof statusByCode
+
+export type Details = { readonly [name: string]: unknown }
+
+export interface Refusal<out Code extends RefusalCode = RefusalCode> {
+  readonly _tag: "Refusal"
+  readonly code: Code
+  readonly message: string
+  readonly details: Details
+}
+
+/** Makes a refusal. `message` is for a person and says what to do next where there is something to do. */
+export const refuse = <const Code extends RefusalCode>(code: Code, message: string, details: Details = {}): Refusal<Code> => ({
+  _tag: "Refusal",
+  code,
+  message,
+  details
+})
+
+/** A refusal of the shape of a request: each bad field (dotted path) with what is wrong with it. */
+export const refuseFields = (
+  fields: { readonly [field: string]: ReadonlyArray<string> }
+): Refusal<"VALIDATION_FAILED"> => refuse("VALIDATION_FAILED", "The request has invalid fields.", fields)
