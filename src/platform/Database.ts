@@ -1,0 +1,152 @@
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, SqlError, SqlSchema } from "effect/sql"
+import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
+import { Settings } from "./Settings.ts"
+import { StartupError } from "./StartupError.ts"
+
+/**
+ * Where the database is. The layer is the embedded server, started on `DATA_DIR`, or the one `DATABASE_URL` names.
+ */
+export class DatabaseUrl extends Context.Service<DatabaseUrl, {
+  readonly url: Redacted.Redacted
+  readonly embedded: boolean
+}>()("pitboss/platform/DatabaseUrl") {
+  static readonly layer = Layer.unwrap(Effect.gen(function*() {
+    const { databaseUrl } = yield* Settings
+    if (databaseUrl !== undefined) return Layer.succeed(DatabaseUrl, { url: databaseUrl, embedded: false })
+    return Layer.effect(
+      DatabaseUrl,
+      Effect.map(EmbeddedPostgres, ({ url }) => ({ url, embedded: true }))
+    ).pipe(Layer.provide(EmbeddedPostgres.layer))
+  }))
+}
+
+/**
+ * The journal's own connections, apart from everybody else's so that a slow report never stands before a commit. The
+ * planner is held to the prepared plans over indexes that the journal's statements are written for.
+ *
+ *     const sql = yield* JournalClient
+ *     yield* sql.withTransaction(...)
+ */
+export class JournalClient extends Context.Service<JournalClient, PgClient.PgClient>()(
+  "pitboss/platform/JournalClient"
+) {}
+
+const connection = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
+  url,
+  connectTimeout: "2500 millis",
+  keepAlive: "10 seconds",
+  idleTimeout: "5 minutes"
+})
+
+const general = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
+  ...connection(url),
+  applicationName: "pitboss",
+  maxConnections,
+  minConnections: 1,
+  startupParameters: { synchronous_commit: "on", statement_timeout: "30s", jit: "off", timezone: "UTC" }
+})
+
+const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
+  ...connection(url),
+  applicationName: "pitboss-journal",
+  maxConnections,
+  minConnections: 1,
+  startupParameters: {
+    synchronous_commit: "on",
+    statement_timeout: "10s",
+    plan_cache_mode: "force_generic_plan",
+    enable_seqscan: "off",
+    enable_hashjoin: "off",
+    enable_mergejoin: "off",
+    jit: "off",
+    timezone: "UTC"
+  }
+})
+
+const ServerFacts = Schema.Struct({
+  version: Schema.NumberFromString,
+  synchronousCommit: Schema.String,
+  fsync: Schema.String,
+  readOnly: Schema.String
+})
+
+/** Why a statement failed, in one line. */
+export const describeSqlError = (error: SqlError.SqlError): string => {
+  const cause = error.reason.cause
+  const text = cause instanceof Error && cause.message !== "" ? cause.message : error.message
+  return text.replaceAll(/\s+/g, " ")
+}
+
+const unreachable = (error: SqlError.SqlError) =>
+  new StartupError({ message: `the database cannot be reached: ${describeSqlError(error)}` })
+
+/** Refuses a server that is too old or would acknowledge what it has not written. */
+export const verifyServer = Effect.fn("verifyServer")(function*(options: { readonly allowFsyncOff: boolean }) {
+  const sql = yield* SqlClient.SqlClient
+  const facts = yield* SqlSchema.findOne({
+    Request: Schema.Void,
+    Result: ServerFacts,
+    execute: () =>
+      sql`SELECT current_setting('server_version_num') AS version,
+        current_setting('synchronous_commit') AS "synchronousCommit",
+        current_setting('fsync') AS fsync,
+        current_setting('transaction_read_only') AS "readOnly"`
+  })(undefined).pipe(
+    Effect.catchTags({
+      SqlError: (error) => Effect.fail(unreachable(error)),
+      SchemaError: () => Effect.fail(new StartupError({ message: "the database does not say what it is" })),
+      NoSuchElementError: () => Effect.fail(new StartupError({ message: "the database does not say what it is" }))
+    })
+  )
+  if (facts.version < 150_000) {
+    return yield* new StartupError({
+      message: `DATABASE_URL: PostgreSQL 15 or later is needed, this is ${Math.floor(facts.version / 10_000)}`
+    })
+  }
+  if (facts.readOnly !== "off") {
+    return yield* new StartupError({ message: "DATABASE_URL: the database only reads (a standby?), a primary is needed" })
+  }
+  // Our sessions ask for `on`; a pooler in between can swallow that. `remote_apply` waits for more, not less.
+  if (facts.synchronousCommit !== "on" && facts.synchronousCommit !== "remote_apply") {
+    return yield* new StartupError({
+      message: `DATABASE_URL: synchronous_commit must be on for the service's sessions, it is ${facts.synchronousCommit}`
+    })
+  }
+  if (facts.fsync !== "on" && !options.allowFsyncOff) {
+    return yield* new StartupError({ message: "DATABASE_URL: the server runs with fsync off and would lose money" })
+  }
+})
+
+export interface DatabaseOptions {
+  /** Size of the general pool. */
+  readonly maxConnections?: number
+  readonly maxJournalConnections?: number
+  /** Accept a server that does not flush to disk. For tests only. */
+  readonly allowFsyncOff?: boolean
+}
+
+/**
+ * `PgClient` and `SqlClient` (general) and {@link JournalClient}, on the server of {@link DatabaseUrl}, after looking
+ * that server over. A query while the server is away fails with `SqlError` within three seconds; the pools connect
+ * again by themselves when it is back.
+ */
+export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const { url } = yield* DatabaseUrl
+    const open = (config: PgClient.PgPoolConfig) => PgClient.make(config).pipe(Effect.mapError(unreachable))
+    const clients = Layer.merge(
+      PgClient.layerFrom(open(general(url, options.maxConnections ?? 10))),
+      Layer.effect(JournalClient, open(journal(url, options.maxJournalConnections ?? 3))).pipe(
+        Layer.provide(Reactivity.layer)
+      )
+    )
+    return Layer.effectDiscard(verifyServer({ allowFsyncOff: options.allowFsyncOff ?? false })).pipe(
+      Layer.provideMerge(clients)
+    )
+  }))
+
+/** {@link layerDatabaseWith} its defaults: what the service runs on. */
+export const layerDatabase = layerDatabaseWith()

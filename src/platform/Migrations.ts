@@ -1,0 +1,131 @@
+import { Effect, Layer, Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { createHash } from "node:crypto"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { describeSqlError } from "./Database.ts"
+import { splitStatements } from "./SplitStatements.ts"
+import { StartupError } from "./StartupError.ts"
+
+/** One numbered file of the migrations folder. */
+export interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly checksum: string
+  readonly statements: ReadonlyArray<string>
+}
+
+/** The folder that comes with the service. */
+export const migrationsFolder = Path.join(import.meta.dirname, "..", "..", "migrations")
+
+/** Serialises everybody who migrates the same database; the number means nothing else. */
+const lockKey = 7_204_551_038
+
+/** Reads `NNNN_name.sql` files, in the order of their numbers. Fails on any other file name and on a number used twice. */
+export const loadMigrations = (folder: string): Effect.Effect<ReadonlyArray<Migration>, StartupError> =>
+  Effect.gen(function*() {
+    const files = yield* Effect.try({
+      try: () =>
+        Fs.readdirSync(folder).filter((file) => file.endsWith(".sql")).sort().map((file) => ({
+          file,
+          text: Fs.readFileSync(Path.join(folder, file), "utf8").replaceAll("\r\n", "\n")
+        })),
+      catch: () => new StartupError({ message: `the migrations in ${folder} cannot be read` })
+    })
+    const migrations: Array<Migration> = []
+    for (const { file, text } of files) {
+      const match = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file)
+      if (match === null) return yield* new StartupError({ message: `migration ${file} is not named NNNN_name.sql` })
+      const number = Number(match[1])
+      if (migrations.at(-1)?.number === number) {
+        return yield* new StartupError({ message: `two migrations have the number ${match[1]}` })
+      }
+      migrations.push({
+        number,
+        name: file.slice(0, -".sql".length),
+        checksum: createHash("sha256").update(text).digest("hex"),
+        statements: splitStatements(text)
+      })
+    }
+    return migrations
+  })
+
+const Applied = Schema.Struct({ number: Schema.Int, name: Schema.String, checksum: Schema.String })
+
+/** What stands between the recorded migrations and the files: the line that stops the start, if any. */
+const conflict = (
+  recorded: ReadonlyArray<typeof Applied.Type>,
+  migrations: ReadonlyArray<Migration>
+): string | undefined => {
+  for (const { checksum, name, number } of recorded) {
+    const file = migrations.find((migration) => migration.number === number)
+    if (file === undefined) return `the database has migration ${name}, which this release does not know`
+    if (file.checksum !== checksum) return `migration ${file.name} was changed after it had been applied`
+  }
+  const latest = recorded.at(-1)?.number ?? 0
+  const late = migrations.find(({ number }) => number < latest && !recorded.some((row) => row.number === number))
+  return late === undefined ? undefined : `migration ${late.name} comes before ones that are already applied`
+}
+
+/**
+ * Applies the migrations that are not yet recorded, each in one transaction with its record, and returns their names.
+ * Services that start together take turns under an advisory lock. An edited, unknown or late migration fails with a
+ * {@link StartupError} and nothing is applied.
+ */
+export const runMigrations = Effect.fn("runMigrations")(function*(migrations: ReadonlyArray<Migration>) {
+  const sql = yield* SqlClient.SqlClient
+  const failed = (what: string) => (error: SqlError.SqlError) =>
+    new StartupError({ message: `${what} failed: ${describeSqlError(error)}` })
+
+  /** Runs `work` while no other service migrates. The limits of ordinary statements do not apply to a migration. */
+  const exclusively = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    sql.withTransaction(Effect.gen(function*() {
+      yield* sql.unsafe("SET LOCAL statement_timeout = 0")
+      yield* sql`SELECT pg_advisory_xact_lock(${BigInt(lockKey)})`
+      return yield* work
+    }))
+
+  const recorded = SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Applied,
+    execute: () => sql`SELECT number, name, checksum FROM schema_migrations ORDER BY number`
+  })
+
+  yield* exclusively(
+    sql.unsafe(`CREATE TABLE IF NOT EXISTS schema_migrations (
+      number integer PRIMARY KEY,
+      name text NOT NULL,
+      checksum text NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now()
+    )`)
+  ).pipe(Effect.mapError(failed("preparing the database")))
+
+  const applied: Array<string> = []
+  for (const migration of migrations) {
+    const done = yield* exclusively(Effect.gen(function*() {
+      // Read again under the lock: another service may have been here meanwhile.
+      const rows = yield* recorded(undefined)
+      const problem = conflict(rows, migrations)
+      if (problem !== undefined) return yield* new StartupError({ message: problem })
+      if (rows.some((row) => row.number === migration.number)) return false
+      for (const statement of migration.statements) yield* sql.unsafe(statement).unprepared
+      yield* sql`INSERT INTO schema_migrations (number, name, checksum)
+        VALUES (${migration.number}, ${migration.name}, ${migration.checksum})`
+      return true
+    })).pipe(Effect.catchTags({
+      SqlError: (error) => Effect.fail(failed(`migration ${migration.name}`)(error)),
+      SchemaError: () => Effect.fail(new StartupError({ message: "schema_migrations is not what it should be" }))
+    }))
+    if (done) applied.push(migration.name)
+  }
+  return applied
+})
+
+/** Brings the database up to date while the service starts. Needs `SqlClient`; everything that reads tables needs this. */
+export const layerMigrations = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const applied = yield* runMigrations(yield* loadMigrations(migrationsFolder))
+    if (applied.length > 0) yield* Effect.logInfo(`applied ${applied.join(", ")}`)
+  })
+)

@@ -1,0 +1,261 @@
+import { Effect, Schedule } from "effect"
+import type { Scope } from "effect"
+import { spawn, spawnSync } from "node:child_process"
+import * as Fs from "node:fs"
+import * as Net from "node:net"
+import * as Path from "node:path"
+import { isRunning } from "./DataDirectoryLock.ts"
+import { StartupError } from "./StartupError.ts"
+
+/**
+ * How a PostgreSQL program is started: as itself, or (PostgreSQL refuses to run as root) as another user, and with a
+ * signal from the kernel when this process dies, where the system can do that.
+ */
+export interface Launcher {
+  readonly command: (program: string, args: ReadonlyArray<string>) => readonly [string, ReadonlyArray<string>]
+  readonly uid: number | undefined
+  readonly gid: number | undefined
+}
+
+interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** The user PostgreSQL runs as when the service is root: the folder's owner, else the first of these that exists. */
+const unprivilegedUser = (dataDirectory: string): User | undefined => {
+  const owner = Fs.statSync(dataDirectory, { throwIfNoEntry: false })
+  if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
+  const users = Fs.existsSync("/etc/passwd") ? Fs.readFileSync("/etc/passwd", "utf8").split("\n") : []
+  for (const name of ["postgres", "nobody"]) {
+    const [, , uid, gid] = users.find((line) => line.startsWith(`${name}:`))?.split(":") ?? []
+    if (Number(uid) > 0 && Number(gid) > 0) return { uid: Number(uid), gid: Number(gid) }
+  }
+  return undefined
+}
+
+const works = (launcher: Launcher, postgres: string, directory: string): boolean => {
+  // Everything PostgreSQL will ask of the system: run the program, find it executable, enter the data directory.
+  const script = "test -x \"$0\" && cd \"$1\" && \"$0\" --version >/dev/null"
+  const [command, args] = launcher.command("/bin/sh", ["-c", script, postgres, directory])
+  return spawnSync(command, args, { ...credentials(launcher), cwd: "/", stdio: "ignore" }).status === 0
+}
+
+const credentials = ({ gid, uid }: Launcher) =>
+  uid === undefined || gid === undefined ? {} : { uid, gid }
+
+/**
+ * Finds a way to run PostgreSQL on `dataDirectory`, an existing folder. Plain when the service is not root. As root it
+ * drops to an unprivileged user. When that user cannot walk to the folder (a clone below a private home), it keeps one
+ * capability, to pass closed folders, instead of asking anybody to open them.
+ */
+export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDirectory: string) {
+  const setpriv = process.platform === "linux" && spawnSync("setpriv", ["--version"], { stdio: "ignore" }).status === 0
+  const withSetpriv = (flags: ReadonlyArray<string>): Launcher => ({
+    command: (program, args) => ["setpriv", [...flags, "--pdeathsig", "INT", "--", program, ...args]],
+    uid: undefined,
+    gid: undefined
+  })
+  const direct = (user: User | undefined): Launcher => ({
+    command: (program, args) => [program, args],
+    uid: user?.uid,
+    gid: user?.gid
+  })
+  if (process.getuid?.() !== 0) {
+    const candidates = setpriv ? [withSetpriv([]), direct(undefined)] : [direct(undefined)]
+    const found = candidates.find((launcher) => works(launcher, postgres, dataDirectory))
+    return { launcher: found ?? direct(undefined), owner: undefined }
+  }
+  const user = unprivilegedUser(dataDirectory)
+  if (user === undefined) {
+    return yield* new StartupError({
+      message: "the embedded PostgreSQL cannot run as root and this system has neither the user postgres nor nobody"
+    })
+  }
+  yield* Effect.try({
+    try: () => Fs.chownSync(dataDirectory, user.uid, user.gid),
+    catch: (cause) => new StartupError({ message: `DATA_DIR: ${dataDirectory} cannot be given away (${String(cause)})` })
+  })
+  const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"]
+  // Without this bit access(2) ignores the capability, and PostgreSQL asks access(2) about its own programs.
+  const passing = (capability: string) => [
+    ...identity,
+    "--securebits=+no_setuid_fixup",
+    `--inh-caps=-all,+${capability}`,
+    `--ambient-caps=+${capability}`
+  ]
+  const candidates = setpriv
+    ? [
+      withSetpriv(identity),
+      direct(user),
+      withSetpriv(passing("dac_read_search")),
+      withSetpriv(passing("dac_override"))
+    ]
+    : [direct(user)]
+  const found = candidates.find((launcher) => works(launcher, postgres, dataDirectory))
+  if (found === undefined) {
+    return yield* new StartupError({
+      message: `the embedded PostgreSQL cannot run as root, and user ${user.uid} cannot reach ${dataDirectory}: ` +
+        "open the folders above it (chmod o+x), set DATA_DIR, or run as another user"
+    })
+  }
+  return { launcher: found, owner: user }
+})
+
+/** Runs a PostgreSQL tool to its end; its last words become the error. */
+export const runTool = (launcher: Launcher, program: string, args: ReadonlyArray<string>) =>
+  Effect.callback<void, StartupError>((resume) => {
+    const [command, words] = launcher.command(program, args)
+    const child = spawn(command, words, {
+      ...credentials(launcher),
+      cwd: "/",
+      env: { ...process.env, LC_ALL: "C" },
+      stdio: ["ignore", "ignore", "pipe"]
+    })
+    let output = ""
+    child.stderr.on("data", (chunk) => (output += chunk))
+    const failed = (reason: string) =>
+      resume(Effect.fail(new StartupError({ message: `${Path.basename(program)} failed: ${reason}` })))
+    child.on("error", (error) => failed(error.message))
+    child.on("close", (code) => code === 0 ? resume(Effect.void) : failed(lastLine(output)))
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })
+
+const lastLine = (output: string): string => {
+  const lines = output.split("\n").map((line) => line.trim()).filter((line) => line !== "")
+  return lines.findLast((line) => /error|FATAL|PANIC|could not/i.test(line)) ?? lines.at(-1) ?? "no output"
+}
+
+/** A port nobody listens on right now. Another program may take it in between: the caller tries again with another. */
+export const freePort = Effect.callback<number, StartupError>((resume) => {
+  const server = Net.createServer()
+  server.once("error", (error) => resume(Effect.fail(new StartupError({ message: `no free port (${error.message})` }))))
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+  })
+})
+
+export interface PostgresServer {
+  readonly pid: number
+  /** Completes when the server process has ended, for whatever reason. */
+  readonly exited: Effect.Effect<void>
+}
+
+/** Why a server did not come up: `portTaken` asks for another port, `leftover` for a moment of patience. */
+interface StartFailure {
+  readonly kind: "portTaken" | "leftover" | "other"
+  readonly reason: string
+}
+
+/**
+ * Starts `postgres` and waits until it accepts connections. When the scope closes it is asked for a fast shutdown
+ * (open transactions roll back, a checkpoint is written) and waited for.
+ */
+export const startServer = (
+  launcher: Launcher,
+  program: string,
+  args: ReadonlyArray<string>,
+  onLine: (line: string) => void
+): Effect.Effect<PostgresServer, StartFailure, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.callback<PostgresServer & { readonly stop: Effect.Effect<void> }, StartFailure>((resume) => {
+      const [command, words] = launcher.command(program, args)
+      const child = spawn(command, words, {
+        ...credentials(launcher),
+        cwd: "/",
+        env: { ...process.env, LC_ALL: "C" },
+        stdio: ["ignore", "ignore", "pipe"],
+        // Its own process group: Ctrl-C must reach the service only, which still needs its database to drain.
+        detached: true
+      })
+      let output = ""
+      let ended = false
+      const exited = Effect.callback<void>((done) => {
+        if (ended) done(Effect.void)
+        else child.once("exit", () => done(Effect.void))
+      })
+      const stop = Effect.gen(function*() {
+        if (ended) return
+        child.kill("SIGINT")
+        yield* exited.pipe(
+          Effect.timeoutOrElse({
+            duration: "20 seconds",
+            orElse: () => Effect.andThen(Effect.sync(() => child.kill("SIGQUIT")), exited)
+          })
+        )
+      })
+      let partial = ""
+      child.stderr.setEncoding("utf8")
+      child.stderr.on("data", (chunk: string) => {
+        if (output.length < 20_000) output += chunk
+        const lines = (partial + chunk).split("\n")
+        partial = lines.pop() ?? ""
+        for (const line of lines) onLine(line)
+        if (child.pid !== undefined && lines.some((line) => line.includes("ready to accept connections"))) {
+          resume(Effect.succeed({ pid: child.pid, exited, stop }))
+        }
+      })
+      child.once("error", (error) => {
+        ended = true
+        resume(Effect.fail({ kind: "other", reason: error.message }))
+      })
+      child.once("exit", () => {
+        ended = true
+      })
+      child.once("close", () => {
+        const kind = /Address already in use/.test(output)
+          ? "portTaken"
+          : /pre-existing shared memory block|lock file .* already exists/.test(output)
+          ? "leftover"
+          : "other"
+        resume(Effect.fail({ kind, reason: lastLine(output) }))
+      })
+      return Effect.suspend(() => stop)
+    }),
+    (server) => server.stop
+  )
+
+/** The process number and folder in a data directory's `postmaster.pid`. */
+const readPidFile = (dataDirectory: string) => {
+  const file = Path.join(dataDirectory, "postmaster.pid")
+  if (!Fs.existsSync(file)) return undefined
+  const [pid = ""] = Fs.readFileSync(file, "utf8").split("\n")
+  return Number(pid) > 0 ? Number(pid) : undefined
+}
+
+/** Whether `pid` is a server on this very data directory: it works inside it, or was started with it. */
+const servesDirectory = (pid: number, dataDirectory: string): boolean => {
+  try {
+    return Fs.readlinkSync(`/proc/${pid}/cwd`) === Fs.realpathSync(dataDirectory)
+  } catch {
+    const listed = spawnSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" })
+    return listed.status === 0 && listed.stdout.includes(dataDirectory)
+  }
+}
+
+/**
+ * Deals with what a killed service left on its data directory: a server that still runs is stopped (found by the pid
+ * file, and only when that process really serves this directory), and a pid file whose number now belongs to some
+ * other program is removed, because PostgreSQL would take it for a running server.
+ */
+export const stopLeftover = Effect.fnUntraced(function*(dataDirectory: string) {
+  const pid = readPidFile(dataDirectory)
+  if (pid === undefined || !isRunning(pid)) return
+  if (!servesDirectory(pid, dataDirectory)) {
+    yield* Effect.sync(() => Fs.rmSync(Path.join(dataDirectory, "postmaster.pid"), { force: true }))
+    return
+  }
+  yield* Effect.logWarning("an embedded PostgreSQL of an earlier run is still there, stopping it")
+  const stopped = Effect.sync(() => isRunning(pid)).pipe(
+    Effect.repeat({ schedule: Schedule.spaced("50 millis"), while: (running) => running }),
+    Effect.timeoutOption("10 seconds")
+  )
+  for (const signal of ["SIGINT", "SIGQUIT"] as const) {
+    yield* Effect.sync(() => isRunning(pid) && process.kill(pid, signal))
+    if ((yield* stopped)._tag === "Some") return
+  }
+  return yield* new StartupError({
+    message: `DATA_DIR: the embedded PostgreSQL of an earlier run (process ${pid}) does not stop`
+  })
+})

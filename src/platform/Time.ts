@@ -1,0 +1,25 @@
+/**
+ * Points in time are epoch milliseconds inside the service, `Date` at the SQL border and ISO text on the wire. These
+ * are the only conversions; what the time is now comes from Effect's Clock.
+ */
+
+/** `2026-11-20T12:00:00.000Z`, the form of every timestamp on the wire. */
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** As {@link iso}, null where there is no time. */
+export const isoOrNull = (ms: number | null): string | null => ms === null ? null : iso(ms)
+
+/** A `timestamptz` parameter or column value. */
+export const toDate = (ms: number): Date => new Date(ms)
+
+/** Milliseconds of a `timestamptz` column. */
+export const fromDate = (date: Date): number => date.getTime()
+
+/** As {@link fromDate}, null for SQL NULL. */
+export const fromDateOrNull = (date: Date | null): number | null => date === null ? null : date.getTime()
+
+/** Milliseconds of an ISO 8601 text, undefined when it is not one. */
+export const parseIso = (text: string): number | undefined => {
+  const ms = Date.parse(text)
+  return /^\d{4}-\d{2}-\d{2}/.test(text) && Number.isFinite(ms) ? ms : undefined
+}

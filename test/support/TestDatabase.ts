@@ -1,0 +1,38 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { inject } from "vitest"
+import { DatabaseUrl, layerDatabaseWith } from "../../src/platform/Database.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { adminQuery, templateName, withDatabase } from "./TestServer.ts"
+
+/** A migrated, empty database that belongs to whoever built the layer. */
+export class TestDatabase extends Context.Service<TestDatabase, {
+  readonly url: Redacted.Redacted
+}>()("pitboss/test/TestDatabase") {
+  /** Clones the template and drops the clone when the scope closes, even while somebody is still connected. */
+  static readonly layerUrl = Layer.effect(
+    TestDatabase,
+    Effect.gen(function*() {
+      const { token } = yield* Entropy
+      const server = Redacted.make(inject("testServerUrl"))
+      const name = `test_${token("", 12).toLowerCase()}`
+      yield* Effect.acquireRelease(
+        adminQuery(server, `CREATE DATABASE ${name} TEMPLATE ${templateName}`),
+        () => Effect.ignore(adminQuery(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+      )
+      return { url: withDatabase(server, name) }
+    })
+  ).pipe(Layer.provide(Entropy.layer))
+
+  /**
+   * A database of its own with the clients of the service on it: `PgClient`, `SqlClient`, `JournalClient`,
+   * `DatabaseUrl` and `TestDatabase`.
+   *
+   *     layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => { it.effect(...) })
+   */
+  static readonly layer = layerDatabaseWith({ allowFsyncOff: true, maxConnections: 6, maxJournalConnections: 2 }).pipe(
+    Layer.provideMerge(
+      Layer.effect(DatabaseUrl, Effect.map(TestDatabase, ({ url }) => ({ url, embedded: true })))
+    ),
+    Layer.provideMerge(TestDatabase.layerUrl)
+  )
+}

@@ -1,0 +1,69 @@
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { TestProject } from "vitest/node"
+import { DatabaseUrl, layerDatabaseWith } from "../../src/platform/Database.ts"
+import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
+import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { layerMigrations } from "../../src/platform/Migrations.ts"
+import { adminQuery, templateName, withDatabase } from "./TestServer.ts"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The run's own server, as superuser. */
+    readonly testServerUrl: string
+  }
+}
+
+const prefix = "pitboss-test-"
+
+/** Folders of runs that were killed before they could clean up. */
+const removeLeftovers = () => {
+  for (const name of readdirSync(tmpdir())) {
+    if (!name.startsWith(prefix)) continue
+    try {
+      const [pid] = readFileSync(join(tmpdir(), name, "service.lock"), "utf8").split("\n")
+      if (!isRunning(Number(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true })
+    } catch {
+      // No claim in it: a run that is just starting, or one that another run is just removing.
+    }
+  }
+}
+
+/** One server for the whole run, with a migrated template that every test file's database is cloned from. */
+export default async function setup(project: TestProject) {
+  removeLeftovers()
+  const dataDir = await mkdtemp(join(tmpdir(), prefix))
+  const scope = Scope.makeUnsafe()
+  const stop = async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  const start = Effect.gen(function*() {
+    const server = yield* startEmbeddedPostgres({
+      dataDir,
+      // No flush to disk: a power cut loses databases that nobody keeps, and the run is much shorter. What is proved
+      // about durability is proved on servers of its own.
+      unsafeWithoutSync: true,
+      serverSettings: { shared_buffers: "128MB", max_connections: "300", min_wal_size: "80MB", autovacuum_naptime: "60s" }
+    })
+    yield* adminQuery(server.url, `CREATE DATABASE ${templateName}`)
+    yield* Effect.scoped(Layer.build(
+      layerMigrations.pipe(
+        Layer.provide(layerDatabaseWith({ allowFsyncOff: true })),
+        Layer.provide(Layer.succeed(DatabaseUrl, { url: withDatabase(server.url, templateName), embedded: true }))
+      )
+    ))
+    return Redacted.value(server.url)
+  })
+  try {
+    project.provide("testServerUrl", await Effect.runPromise(start.pipe(Scope.provide(scope), Effect.provide(Entropy.layer))))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return stop
+}
