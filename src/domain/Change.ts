@@ -1,0 +1,151 @@
+/**
+ * What a decision wants written, beside the player it leads to. All of it commits with the player's next version, or none of
+ * it does.
+ */
+import type { ActiveBonus, EndedBonus } from "./Bonus.ts"
+import type { StoredReply } from "./Idempotency.ts"
+import type { Round, Transaction } from "./Rounds.ts"
+
+export type WalletKind = "real" | "bonus"
+
+export const entryTypes = [
+  "deposit",
+  "withdrawal",
+  "withdrawal_rejection",
+  "correction_up",
+  "correction_down",
+  "bonus_correction_up",
+  "bonus_correction_down",
+  "bonus_conversion",
+  "casino_bet",
+  "casino_win",
+  "casino_rollback",
+  "loyalty_exchange",
+  "tournament_prize",
+  "chargeback"
+] as const
+
+/** SPEC section 2.4. */
+export type EntryType = (typeof entryTypes)[number]
+
+/** One ledger entry. `amount` is signed; `balanceAfter` is the balance of its wallet with it. Minor units. */
+export interface Entry {
+  readonly id: number
+  readonly playerId: number
+  readonly operatorId: number
+  /** One more than the player's entry before, without a gap. */
+  readonly seq: number
+  readonly wallet: WalletKind
+  readonly type: EntryType
+  readonly amount: number
+  readonly balanceAfter: number
+  readonly currency: string
+  readonly paymentRequestId: number | null
+  readonly gameId: number | null
+  readonly gameRoundId: string | null
+  readonly playerBonusId: number | null
+  readonly createdAt: number
+}
+
+export type PaymentType = "deposit" | "withdrawal"
+
+export type PaymentStatus = "new" | "allowed" | "paid" | "rejected" | "cancelled"
+
+/** A deposit or a withdrawal with all that is kept of it. Minor units, epoch milliseconds. */
+export interface Payment {
+  readonly id: number
+  readonly operatorId: number
+  readonly playerId: number
+  readonly type: PaymentType
+  readonly status: PaymentStatus
+  readonly amount: number
+  readonly currency: string
+  readonly paymentMethod: string | null
+  readonly externalReference: string | null
+  readonly info: string | null
+  readonly notes: string | null
+  readonly bankName: string | null
+  readonly rejectReason: string | null
+  readonly isReversed: boolean
+  readonly createdAt: number
+  readonly paidAt: number | null
+  readonly rejectedAt: number | null
+  readonly cancelledAt: number | null
+  readonly updatedAt: number
+}
+
+/** A round to write; `isNew` claims that no row of it exists yet. */
+export interface RoundChange {
+  readonly round: Round
+  readonly isNew: boolean
+}
+
+/** A payment to write; `isNew` claims that neither it nor its external reference exists yet. */
+export interface PaymentChange {
+  readonly payment: Payment
+  readonly isNew: boolean
+}
+
+/** A webhook event. `data` is complete but for the player's short form, which the store adds where the event has a player. */
+export interface Event {
+  readonly id: number
+  readonly operatorId: number
+  readonly playerId: number
+  readonly type: string
+  readonly data: { readonly [field: string]: unknown }
+  readonly createdAt: number
+}
+
+export interface GameSession {
+  readonly id: number
+  readonly playerId: number
+  readonly gameId: number
+  readonly mode: "real" | "demo"
+  readonly platform: string | null
+  readonly ip: string | null
+  readonly openedAt: number
+  readonly expiresAt: number
+}
+
+/** A line of the audit log. */
+export interface AuditRecord {
+  readonly id: number
+  readonly at: number
+  /** `staff:<id>`, `key:<public key id>` or `scheduler`. */
+  readonly actor: string
+  readonly action: string
+  readonly operatorId: number
+  readonly playerId: number
+  readonly subject: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly reason: string | null
+}
+
+export interface Change {
+  readonly entries: ReadonlyArray<Entry>
+  readonly transactions: ReadonlyArray<Transaction>
+  readonly rounds: ReadonlyArray<RoundChange>
+  readonly payments: ReadonlyArray<PaymentChange>
+  readonly sessions: ReadonlyArray<GameSession>
+  readonly activeBonus: ActiveBonus | null
+  readonly endedBonuses: ReadonlyArray<EndedBonus>
+  readonly events: ReadonlyArray<Event>
+  readonly audit: ReadonlyArray<AuditRecord>
+  readonly replies: ReadonlyArray<StoredReply>
+}
+
+const none: ReadonlyArray<never> = []
+
+export const noChange: Change = {
+  entries: none,
+  transactions: none,
+  rounds: none,
+  payments: none,
+  sessions: none,
+  activeBonus: null,
+  endedBonuses: none,
+  events: none,
+  audit: none,
+  replies: none
+}

@@ -1,0 +1,167 @@
+/**
+ * Deposits: money that the operator's own payment provider has collected, credited at once (SPEC section 4.4).
+ */
+import type { Event, Payment } from "./Change.ts"
+import { answer, type Context, type Decision, missing, refused } from "./Decision.ts"
+import { Draft } from "./Draft.ts"
+import { countDeposit, effectiveLimits, refuseDeposit } from "./Limits.ts"
+import { isAmount, maxAmount } from "./Money.ts"
+import { activeExclusion, type Player } from "./Player.ts"
+import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
+
+/** A payment method as its rules see it. Bounds are minor units, both included. */
+export interface DepositMethod {
+  readonly code: string
+  readonly supportsDeposit: boolean
+  readonly currencies: ReadonlyArray<string>
+  readonly minDeposit: number
+  readonly maxDeposit: number
+}
+
+export interface Deposit {
+  readonly amount: number
+  /** The operator's reference: names this deposit for ever. */
+  readonly externalReference: string
+  /** Null when none was named; a code that names no method is refused before it comes here. */
+  readonly method: DepositMethod | null
+  readonly info: string | null
+  readonly notes: string | null
+}
+
+/** A payment, and whether this request made it or found it made. */
+export interface PaymentOutcome {
+  readonly payment: Payment
+  readonly isRepeat: boolean
+}
+
+export type DepositRefusal = Refusal<
+  "DUPLICATE_TRANSACTION" | "PLAYER_RESTRICTED" | "PAYMENT_REQUEST_INVALID" | "LIMIT_EXCEEDED" | "VALIDATION_FAILED"
+>
+
+/** The wire form of an instant. */
+const iso = (at: number | null): string | null => at === null ? null : new Date(at).toISOString()
+
+/** The fields of a payment request as operators see them (SPEC section 2.5), in answers and in webhook events. */
+export const paymentFields = (payment: Payment) => ({
+  id: payment.id,
+  type: payment.type,
+  status: payment.status,
+  player_id: payment.playerId,
+  amount: payment.amount,
+  currency: payment.currency,
+  payment_method: payment.paymentMethod,
+  external_reference: payment.externalReference,
+  info: payment.info,
+  reject_reason: payment.rejectReason,
+  is_reversed: payment.isReversed,
+  created_at: new Date(payment.createdAt).toISOString(),
+  paid_at: iso(payment.paidAt),
+  rejected_at: iso(payment.rejectedAt),
+  cancelled_at: iso(payment.cancelledAt),
+  updated_at: new Date(payment.updatedAt).toISOString()
+})
+
+/** The event that a payment moved. The store adds the player's short form. */
+export const paymentEvent = (draft: Draft, type: string, payment: Payment): Event => ({
+  id: draft.takeId(),
+  operatorId: payment.operatorId,
+  playerId: payment.playerId,
+  type,
+  data: { payment: paymentFields(payment) },
+  createdAt: draft.now
+})
+
+const refuseAccount = (player: Player, now: number): DepositRefusal | undefined => {
+  if (player.status !== "active") {
+    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
+  }
+  if (!player.restrictions.canDeposit) {
+    return refuse("PLAYER_RESTRICTED", "Deposits are disabled for this player.", { reason: "can_deposit" })
+  }
+  const exclusion = activeExclusion(player, now)
+  return exclusion === null
+    ? undefined
+    : refuse("PLAYER_RESTRICTED", "The player is excluded from depositing.", { reason: exclusion.type })
+}
+
+const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefined => {
+  const { amount, method } = deposit
+  if (method === null) return undefined
+  if (!method.supportsDeposit) {
+    return refuse("PAYMENT_REQUEST_INVALID", `${method.code} takes no deposits.`, { payment_method: method.code })
+  }
+  if (!method.currencies.includes(player.currency)) {
+    return refuse("PAYMENT_REQUEST_INVALID", `${method.code} does not take ${player.currency}.`, {
+      payment_method: method.code,
+      currency: player.currency
+    })
+  }
+  return amount < method.minDeposit || amount > method.maxDeposit
+    ? refuse("PAYMENT_REQUEST_INVALID", `${method.code} takes deposits from ${method.minDeposit} to ${method.maxDeposit}.`, {
+      min_deposit: method.minDeposit,
+      max_deposit: method.maxDeposit
+    })
+    : undefined
+}
+
+/**
+ * Credits a deposit. A known reference answers with the deposit it named, whatever became of the player since; the same
+ * reference for another player, type or amount is refused.
+ */
+export const depositStep = (deposit: Deposit) =>
+(player: Player, context: Context): Decision<PaymentOutcome, DepositRefusal> => {
+  const reference = deposit.externalReference
+  const earlier = context.known?.payments.get(reference)
+  if (earlier === undefined) return missing({ externalReference: reference })
+  if (earlier !== null) {
+    const same = earlier.type === "deposit" && earlier.playerId === player.id && earlier.amount === deposit.amount
+    return same
+      ? answer(player, { payment: earlier, isRepeat: true })
+      : refused(
+        refuse("DUPLICATE_TRANSACTION", "The external reference was used for a different operation.", {
+          external_reference: reference
+        })
+      )
+  }
+  const { now } = context
+  const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ??
+    refuseDeposit(
+      effectiveLimits(player.limits, player.pendingLimits, now),
+      player.counters,
+      deposit.amount,
+      player.real,
+      now
+    )
+  if (refusal !== undefined) return refused(refusal)
+  if (!isAmount(player.real + deposit.amount)) {
+    return refused(refuseFields({ amount: [`must keep the balance at or below ${maxAmount}`] }))
+  }
+  const draft = new Draft(player, context)
+  const id = draft.takeId()
+  draft.post("real", "deposit", deposit.amount, { paymentRequestId: id })
+  draft.walletSeq++
+  draft.counters = countDeposit(draft.counters, now, deposit.amount)
+  const payment: Payment = {
+    id,
+    operatorId: player.operatorId,
+    playerId: player.id,
+    type: "deposit",
+    status: "paid",
+    amount: deposit.amount,
+    currency: player.currency,
+    paymentMethod: deposit.method?.code ?? null,
+    externalReference: reference,
+    info: deposit.info,
+    notes: deposit.notes,
+    bankName: null,
+    rejectReason: null,
+    isReversed: false,
+    createdAt: now,
+    paidAt: now,
+    rejectedAt: null,
+    cancelledAt: null,
+    updatedAt: now
+  }
+  const event = paymentEvent(draft, "deposit.paid", payment)
+  return draft.accept({ payment, isRepeat: false }, { payments: [{ payment, isNew: true }], events: [event] })
+}

@@ -1,0 +1,83 @@
+/**
+ * A player as decisions see one: everything that a bet, a deposit or a change of limits depends on, as plain readonly data.
+ *
+ * One writer at a time turns one such value into the next; nothing here is ever changed in place.
+ */
+import type { ActiveBonus } from "./Bonus.ts"
+import type { Counters, Limits, PendingLimit } from "./Limits.ts"
+import type { Round, Transaction } from "./Rounds.ts"
+
+export type PlayerStatus = "active" | "locked" | "closed"
+
+export type KycStatus = "not_started" | "pending_review" | "verified" | "rejected" | "expired"
+
+export interface Restrictions {
+  readonly canLogin: boolean
+  readonly canDeposit: boolean
+  readonly canWithdraw: boolean
+  readonly canBet: boolean
+  readonly excludedFromBonuses: boolean
+}
+
+export const noRestrictions: Restrictions = {
+  canLogin: true,
+  canDeposit: true,
+  canWithdraw: true,
+  canBet: true,
+  excludedFromBonuses: false
+}
+
+export type ExclusionType = "time_out" | "self_exclusion" | "self_closure"
+
+/** Instants in epoch milliseconds; `until` null means without end. */
+export interface Exclusion {
+  readonly type: ExclusionType
+  readonly since: number
+  readonly until: number | null
+}
+
+export interface Player {
+  readonly id: number
+  readonly operatorId: number
+  /** ISO 4217; of every amount in this player's wallets. */
+  readonly currency: string
+  readonly country: string
+  readonly language: string
+  readonly isTest: boolean
+
+  readonly status: PlayerStatus
+  readonly restrictions: Restrictions
+  readonly kycStatus: KycStatus
+  readonly exclusion: Exclusion | null
+  readonly limits: Limits
+  readonly pendingLimits: ReadonlyArray<PendingLimit>
+  readonly counters: Counters
+
+  /** Minor units. Negative only after a rollback of a win, a chargeback or a correction. */
+  readonly real: number
+  readonly bonus: number
+  /** Epoch milliseconds of the last entry of each wallet. */
+  readonly realUpdatedAt: number
+  readonly bonusUpdatedAt: number
+  /** The number of the last ledger entry; without a gap. */
+  readonly entrySeq: number
+  /** Rises by one with every action that moves money. */
+  readonly walletSeq: number
+
+  readonly activeBonus: ActiveBonus | null
+  /** Providers that ever had a real-mode session with the player. */
+  readonly providerIds: ReadonlyArray<number>
+
+  /**
+   * The latest rounds and provider transactions, newest last: a memory, not the record. What is not in it may still be in
+   * the store (`Rounds.ts` says how that is told apart).
+   */
+  readonly rounds: ReadonlyArray<Round>
+  readonly transactions: ReadonlyArray<Transaction>
+}
+
+/** The exclusion in force at `now`, or null. One whose end has come is over without anybody lifting it. */
+export const activeExclusion = (player: Player, now: number): Exclusion | null =>
+  player.exclusion !== null && (player.exclusion.until === null || now < player.exclusion.until)
+    ? player.exclusion
+    : null
