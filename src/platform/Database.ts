@@ -107,12 +107,15 @@ export const verifyServer = Effect.fn("verifyServer")(function*(options: { reado
     })
   }
   if (facts.readOnly !== "off") {
-    return yield* new StartupError({ message: "DATABASE_URL: the database only reads (a standby?), a primary is needed" })
+    return yield* new StartupError({
+      message: "DATABASE_URL: the database only reads (a standby?), a primary is needed"
+    })
   }
   // Our sessions ask for `on`; a pooler in between can swallow that. `remote_apply` waits for more, not less.
   if (facts.synchronousCommit !== "on" && facts.synchronousCommit !== "remote_apply") {
     return yield* new StartupError({
-      message: `DATABASE_URL: synchronous_commit must be on for the service's sessions, it is ${facts.synchronousCommit}`
+      message:
+        `DATABASE_URL: synchronous_commit must be on for the service's sessions, it is ${facts.synchronousCommit}`
     })
   }
   if (facts.fsync !== "on" && !options.allowFsyncOff) {

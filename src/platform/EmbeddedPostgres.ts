@@ -59,7 +59,8 @@ const nativeFolder = Effect.try({
   },
   catch: () =>
     new StartupError({
-      message: `there is no embedded PostgreSQL for ${Os.platform()}-${Os.arch()}: set DATABASE_URL to a PostgreSQL 15 ` +
+      message:
+        `there is no embedded PostgreSQL for ${Os.platform()}-${Os.arch()}: set DATABASE_URL to a PostgreSQL 15 ` +
         "or later"
     })
 })

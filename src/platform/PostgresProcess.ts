@@ -41,8 +41,7 @@ const works = (launcher: Launcher, postgres: string, directory: string): boolean
   return spawnSync(command, args, { ...credentials(launcher), cwd: "/", stdio: "ignore" }).status === 0
 }
 
-const credentials = ({ gid, uid }: Launcher) =>
-  uid === undefined || gid === undefined ? {} : { uid, gid }
+const credentials = ({ gid, uid }: Launcher) => uid === undefined || gid === undefined ? {} : { uid, gid }
 
 /**
  * Finds a way to run PostgreSQL on `dataDirectory`, an existing folder. Plain when the service is not root. As root it
@@ -74,7 +73,8 @@ export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDi
   }
   yield* Effect.try({
     try: () => Fs.chownSync(dataDirectory, user.uid, user.gid),
-    catch: (cause) => new StartupError({ message: `DATA_DIR: ${dataDirectory} cannot be given away (${String(cause)})` })
+    catch: (cause) =>
+      new StartupError({ message: `DATA_DIR: ${dataDirectory} cannot be given away (${String(cause)})` })
   })
   const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"]
   // Without this bit access(2) ignores the capability, and PostgreSQL asks access(2) about its own programs.

@@ -110,7 +110,8 @@ const generatedSecret = <A extends string>(
       return yield* new StartupError({ message: `DATA_DIR: ${file} does not hold a valid secret` })
     }
     return Redacted.make(text)
-  }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(unusable(name)(error))))
+  }).pipe(Effect.catchTag("PlatformError", (error) =>
+    Effect.fail(unusable(name)(error))))
 
 const load = Effect.gen(function*() {
   const entropy = yield* Entropy
@@ -123,7 +124,9 @@ const load = Effect.gen(function*() {
   const proxies = yield* read("TRUST_PROXY", Schema.String, "a list of networks")
   const networks = (proxies ?? "").split(",").map((text) => text.trim()).filter((text) => text !== "")
   if (!networks.every(Schema.is(Cidr))) {
-    return yield* new StartupError({ message: "TRUST_PROXY must be a comma-separated list of networks like 10.0.0.0/8" })
+    return yield* new StartupError({
+      message: "TRUST_PROXY must be a comma-separated list of networks like 10.0.0.0/8"
+    })
   }
   const logLevel = yield* read("LOG_LEVEL", LogLevel, "one of trace, debug, info, warn, error, fatal, none")
   if (databaseUrl !== undefined && masterKey === undefined) {

@@ -48,7 +48,12 @@ export default async function setup(project: TestProject) {
       // No flush to disk: a power cut loses databases that nobody keeps, and the run is much shorter. What is proved
       // about durability is proved on servers of its own.
       unsafeWithoutSync: true,
-      serverSettings: { shared_buffers: "128MB", max_connections: "300", min_wal_size: "80MB", autovacuum_naptime: "60s" }
+      serverSettings: {
+        shared_buffers: "128MB",
+        max_connections: "300",
+        min_wal_size: "80MB",
+        autovacuum_naptime: "60s"
+      }
     })
     yield* adminQuery(server.url, `CREATE DATABASE ${templateName}`)
     yield* Effect.scoped(Layer.build(
@@ -60,7 +65,10 @@ export default async function setup(project: TestProject) {
     return Redacted.value(server.url)
   })
   try {
-    project.provide("testServerUrl", await Effect.runPromise(start.pipe(Scope.provide(scope), Effect.provide(Entropy.layer))))
+    project.provide(
+      "testServerUrl",
+      await Effect.runPromise(start.pipe(Scope.provide(scope), Effect.provide(Entropy.layer)))
+    )
   } catch (error) {
     await stop()
     throw error
