@@ -90,6 +90,10 @@ export const lockDataDirectory = Effect.fn("lockDataDirectory")(function*(direct
       }
       return yield* new StartupError({ message: `DATA_DIR: ${directory} could not be claimed, try again` })
     }),
-    () => Effect.sync(() => Fs.rmSync(file, { force: true }))
+    () =>
+      Effect.sync(() => {
+        // Somebody may have taken it over, believing this process dead: then it is no longer ours to remove.
+        if (holderOf(file) === process.pid) Fs.rmSync(file, { force: true })
+      })
   )
 })

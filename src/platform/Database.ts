@@ -83,6 +83,23 @@ export const describeSqlError = (error: SqlError.SqlError): string => {
 const unreachable = (error: SqlError.SqlError) =>
   new StartupError({ message: `the database cannot be reached: ${describeSqlError(error)}` })
 
+/** Why the service will not run on a server with these settings; undefined when it will. */
+export const refuseServer = (
+  facts: typeof ServerFacts.Type,
+  options: { readonly allowFsyncOff: boolean }
+): string | undefined => {
+  if (facts.version < 150_000) {
+    return `PostgreSQL 15 or later is needed, this is ${Math.floor(facts.version / 10_000)}`
+  }
+  if (facts.readOnly !== "off") return "the database only reads (a standby?), a primary is needed"
+  // Our sessions ask for `on`; a pooler in between can swallow that. `remote_apply` waits for more, not less.
+  if (facts.synchronousCommit !== "on" && facts.synchronousCommit !== "remote_apply") {
+    return `synchronous_commit must be on for the service's sessions, it is ${facts.synchronousCommit}`
+  }
+  if (facts.fsync !== "on" && !options.allowFsyncOff) return "the server runs with fsync off and would lose money"
+  return undefined
+}
+
 /** Refuses a server that is too old or would acknowledge what it has not written. */
 export const verifyServer = Effect.fn("verifyServer")(function*(options: { readonly allowFsyncOff: boolean }) {
   const sql = yield* SqlClient.SqlClient
@@ -101,26 +118,8 @@ export const verifyServer = Effect.fn("verifyServer")(function*(options: { reado
       NoSuchElementError: () => Effect.fail(new StartupError({ message: "the database does not say what it is" }))
     })
   )
-  if (facts.version < 150_000) {
-    return yield* new StartupError({
-      message: `DATABASE_URL: PostgreSQL 15 or later is needed, this is ${Math.floor(facts.version / 10_000)}`
-    })
-  }
-  if (facts.readOnly !== "off") {
-    return yield* new StartupError({
-      message: "DATABASE_URL: the database only reads (a standby?), a primary is needed"
-    })
-  }
-  // Our sessions ask for `on`; a pooler in between can swallow that. `remote_apply` waits for more, not less.
-  if (facts.synchronousCommit !== "on" && facts.synchronousCommit !== "remote_apply") {
-    return yield* new StartupError({
-      message:
-        `DATABASE_URL: synchronous_commit must be on for the service's sessions, it is ${facts.synchronousCommit}`
-    })
-  }
-  if (facts.fsync !== "on" && !options.allowFsyncOff) {
-    return yield* new StartupError({ message: "DATABASE_URL: the server runs with fsync off and would lose money" })
-  }
+  const refusal = refuseServer(facts, options)
+  if (refusal !== undefined) return yield* new StartupError({ message: `DATABASE_URL: ${refusal}` })
 })
 
 export interface DatabaseOptions {

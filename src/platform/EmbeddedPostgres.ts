@@ -68,6 +68,8 @@ const nativeFolder = Effect.try({
 export interface EmbeddedOptions {
   /** The folder that holds `postgres/` and `postgres.password`; made when missing. */
   readonly dataDir: string
+  /** A fixed port; a free one when left out. */
+  readonly port?: number
   /** Skips every flush to disk. For tests only: a power cut loses the database. */
   readonly unsafeWithoutSync?: boolean
   /** Settings of postgresql.conf that win over the built-in ones. */
@@ -161,7 +163,7 @@ export const startEmbeddedPostgres: (
     let server: PostgresServer | undefined
     let port = 0
     for (let attempt = 1; server === undefined; attempt++) {
-      port = yield* freePort
+      port = options.port ?? (yield* freePort)
       const flags = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
         "-c",
         `${name}=${value}`

@@ -1,6 +1,6 @@
-import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Effect, Exit, Layer, Redacted, References, Scope } from "effect"
 import { readdirSync, readFileSync, rmSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
@@ -37,6 +37,8 @@ const removeLeftovers = () => {
 export default async function setup(project: TestProject) {
   removeLeftovers()
   const dataDir = await mkdtemp(join(tmpdir(), prefix))
+  // Reachable for the user that PostgreSQL runs as when the tests run as root.
+  await chmod(dataDir, 0o711)
   const scope = Scope.makeUnsafe()
   const stop = async () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -67,7 +69,13 @@ export default async function setup(project: TestProject) {
   try {
     project.provide(
       "testServerUrl",
-      await Effect.runPromise(start.pipe(Scope.provide(scope), Effect.provide(Entropy.layer)))
+      await Effect.runPromise(
+        start.pipe(
+          Scope.provide(scope),
+          Effect.provide(Entropy.layer),
+          Effect.provideService(References.MinimumLogLevel, "Warn")
+        )
+      )
     )
   } catch (error) {
     await stop()

@@ -1,0 +1,208 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+
+// Goal: the shape of the project holds by itself: rooms, names, no clock or chance outside services, nothing of one
+// developer's machine. Method: read every file of the tree and judge its text, so that a type import counts as well.
+
+const root = Path.join(import.meta.dirname, "..")
+
+const filesBelow = (folder: string): ReadonlyArray<string> =>
+  Fs.existsSync(Path.join(root, folder))
+    ? Fs.readdirSync(Path.join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => Path.relative(root, Path.join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+      .sort()
+    : []
+
+const read = (file: string): string => Fs.readFileSync(Path.join(root, file), "utf8")
+
+/** The code without its comments. A `//` inside a text is taken for one: good enough for what is looked for here. */
+const codeOf = (file: string): string =>
+  read(file).replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, "")).replaceAll(
+    /(^|[^:"'`\\])\/\/.*$/gm,
+    "$1"
+  )
+
+const sources = filesBelow("src").filter((file) => file.endsWith(".ts"))
+const importsOf = (file: string): ReadonlyArray<string> =>
+  [...codeOf(file).matchAll(/\b(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map((match) => match[1] ?? "")
+
+/** Files of the project that a file of `src` imports. */
+const neighboursOf = (file: string): ReadonlyArray<string> =>
+  importsOf(file)
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) => Path.join(Path.dirname(file), specifier).replaceAll("\\", "/"))
+
+const capabilities = [
+  "auth",
+  "idempotency",
+  "players",
+  "wallet",
+  "payments",
+  "games",
+  "bonuses",
+  "limits",
+  "reports",
+  "webhooks",
+  "compliance",
+  "backoffice"
+]
+
+/** What each room may know besides itself. The linter says the same while one types. */
+const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
+  domain: [],
+  platform: [],
+  engine: ["platform"],
+  api: ["domain"],
+  client: ["api"],
+  ...Object.fromEntries(capabilities.map((room) => [room, ["engine", "domain", "platform", ...capabilities]])),
+  http: ["api", "domain", "platform", ...capabilities]
+}
+
+/** The room of a file; the composition roots `src/main.ts` and `src/cli.ts` stand in none. */
+const roomOf = (file: string): string | undefined => {
+  const [, room, inside] = file.split("/")
+  return inside === undefined ? undefined : room
+}
+
+/** The first way round in a graph, undefined when it has none. */
+const findCycle = (graph: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> | undefined => {
+  const done = new Set<string>()
+  const visit = (node: string, path: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node]
+    if (done.has(node)) return undefined
+    for (const next of graph.get(node) ?? []) {
+      const cycle = visit(next, [...path, node])
+      if (cycle !== undefined) return cycle
+    }
+    done.add(node)
+    return undefined
+  }
+  for (const node of graph.keys()) {
+    const cycle = visit(node, [])
+    if (cycle !== undefined) return cycle
+  }
+  return undefined
+}
+
+describe("rooms", () => {
+  it("are the known ones", () => {
+    const unknown = sources.filter((file) => {
+      const room = roomOf(file)
+      return room === undefined ? !["src/main.ts", "src/cli.ts"].includes(file) : knows[room] === undefined
+    })
+    assert.deepStrictEqual(unknown, [])
+  })
+
+  it("know only the rooms below them", () => {
+    const wrong = sources.flatMap((file) => {
+      const room = roomOf(file)
+      if (room === undefined) return []
+      return neighboursOf(file)
+        .filter((target) => {
+          const other = roomOf(target)
+          return other !== room && (other === undefined || !(knows[room] ?? []).includes(other))
+        })
+        .map((target) => `${file} imports ${target}`)
+    })
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("have no cycles, neither of files nor of folders", () => {
+    assert.isUndefined(findCycle(new Map(sources.map((file) => [file, neighboursOf(file)]))))
+    const folders = new Map<string, Array<string>>()
+    for (const file of sources) {
+      const room = roomOf(file)
+      if (room === undefined) continue
+      const others = neighboursOf(file).map(roomOf).filter((other) => other !== undefined && other !== room)
+      folders.set(room, [...(folders.get(room) ?? []), ...others.filter((other) => other !== undefined)])
+    }
+    assert.isUndefined(findCycle(folders))
+  })
+
+  it("domain is pure: no input, no output", () => {
+    const wrong = sources.filter((file) => roomOf(file) === "domain").flatMap((file) =>
+      importsOf(file)
+        .filter((name) => /^(node:|@effect\/|effect\/(http|http-api|sql|cli|cluster|process|rpc))/.test(name))
+        .map((name) => `${file} imports ${name}`)
+    )
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("imports name the file they mean", () => {
+    const missing = sources.flatMap((file) =>
+      neighboursOf(file).filter((target) => !Fs.existsSync(Path.join(root, target))).map((target) =>
+        `${file}: ${target}`
+      )
+    )
+    assert.deepStrictEqual(missing, [])
+  })
+})
+
+describe("names and sizes", () => {
+  it("modules are named like what they export, tests like what they test", () => {
+    const modules = sources.filter((file) =>
+      !/^src\/(main|cli)\.ts$/.test(file) && !/\/[A-Z][A-Za-z0-9]*\.ts$/.test(file)
+    )
+    assert.deepStrictEqual(modules, [])
+    const tests = filesBelow("test").filter((file) =>
+      file.endsWith(".ts") && !file.startsWith("test/support/") && !file.endsWith(".test.ts")
+    )
+    assert.deepStrictEqual(tests, [])
+  })
+
+  it("a file of src can be read in one go", () => {
+    const long = sources.filter((file) => read(file).split("\n").length > 500)
+    assert.deepStrictEqual(long, [])
+  })
+
+  it("migrations are numbered from 0001 without a gap", () => {
+    const numbers = filesBelow("migrations").map((file) =>
+      Number(/^migrations\/(\d{4})_[a-z0-9_]+\.sql$/.exec(file)?.[1])
+    )
+    assert.deepStrictEqual(numbers, numbers.map((_, index) => index + 1))
+  })
+})
+
+/** Lines of these files that match. */
+const hits = (files: ReadonlyArray<string>, pattern: RegExp, textOf = read): ReadonlyArray<string> =>
+  files.flatMap((file) =>
+    textOf(file).split("\n").flatMap((line, index) => pattern.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])
+  )
+
+describe("services give time, chance and settings", () => {
+  it("nobody in src looks at the clock, rolls dice or starts timers", () => {
+    const outside = sources.filter((file) => roomOf(file) !== "platform")
+    const pattern =
+      /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bset(Timeout|Interval|Immediate)\(|\bperformance\.now\(/
+    assert.deepStrictEqual(hits(outside, pattern, codeOf), [])
+  })
+
+  it("nobody but platform reads the environment or the system's randomness", () => {
+    const outside = sources.filter((file) => roomOf(file) !== "platform")
+    assert.deepStrictEqual(hits(outside, /\bprocess\.env\b|\brandom(Bytes|UUID|Int)\(/, codeOf), [])
+  })
+})
+
+describe("the tree", () => {
+  const own = "test/architecture.test.ts"
+  const text = [
+    ...["src", "test", "bench", "scripts", "docs", "migrations", ".ci"].flatMap(filesBelow),
+    ...Fs.readdirSync(root, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== "package-lock.json")
+      .map((entry) => entry.name)
+  ].filter((file) => file !== own && /(\.(ts|mjs|json|md|sql|html|css|js|yml|yaml)|\/run|ignore|rc)$/.test(file))
+
+  it("names no folder of anybody's machine and no package registry", () => {
+    assert.isAbove(text.length, 20)
+    assert.deepStrictEqual(hits(text, /(^|[\s"'`(=:])\/(work|home|root|Users|farm|tmp)\/\w/), [])
+    assert.deepStrictEqual(hits(text, /https?:\/\/[\w.-]*registry[\w.-]*/), [])
+  })
+
+  it("holds no leftovers", () => {
+    const code = text.filter((file) => /^(src|test|bench|scripts)\//.test(file))
+    assert.deepStrictEqual(hits(code, /\b(TODO|FIXME|XXX)\b|\.(only|skip)\(|@ts-(ignore|expect-error|nocheck)/), [])
+    assert.deepStrictEqual(hits(code, /\bas any\b|\bdebugger\b/, codeOf), [])
+  })
+})

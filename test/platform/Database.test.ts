@@ -1,0 +1,125 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, References, Schedule, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import {
+  DatabaseUrl,
+  JournalClient,
+  layerDatabaseWith,
+  refuseServer,
+  verifyServer
+} from "../../src/platform/Database.ts"
+import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { TestDatabase } from "../support/TestDatabase.ts"
+
+const setting = (sql: SqlClient.SqlClient, name: string) =>
+  Effect.map(sql<{ readonly value: string }>`SELECT current_setting(${name}) AS value`, (rows) => rows[0]?.value)
+
+layer(TestDatabase.layer)("clients", (it) => {
+  // Goal: the journal's sessions run as the journal's statements expect, and both kinds commit durably.
+  // Method: ask each client's own session.
+  it.effect("have their session settings", () =>
+    Effect.gen(function*() {
+      const general = yield* SqlClient.SqlClient
+      const journal = yield* JournalClient
+      assert.strictEqual(yield* setting(general, "synchronous_commit"), "on")
+      assert.strictEqual(yield* setting(general, "plan_cache_mode"), "auto")
+      const expected = {
+        synchronous_commit: "on",
+        plan_cache_mode: "force_generic_plan",
+        enable_seqscan: "off",
+        enable_hashjoin: "off",
+        enable_mergejoin: "off",
+        jit: "off",
+        statement_timeout: "10s",
+        TimeZone: "UTC"
+      }
+      for (const [name, value] of Object.entries(expected)) {
+        assert.strictEqual(yield* setting(journal, name), value, name)
+      }
+    }))
+
+  // Goal: a server that could lose a commit is refused. Method: the run's own server, which does not flush.
+  it.effect("refuse a server that does not flush", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(verifyServer({ allowFsyncOff: false }))
+      assert.strictEqual(error.message, "DATABASE_URL: the server runs with fsync off and would lose money")
+      yield* verifyServer({ allowFsyncOff: true })
+    }))
+})
+
+describe("refuseServer", () => {
+  // Goal: what is refused is exactly what is too old, read-only or not durable. Method: one fact wrong at a time.
+  it("names what is wrong", () => {
+    const good = { version: 150_004, synchronousCommit: "on", fsync: "on", readOnly: "off" }
+    const check = (change: Partial<typeof good>) => refuseServer({ ...good, ...change }, { allowFsyncOff: false })
+    assert.isUndefined(check({}))
+    assert.isUndefined(check({ synchronousCommit: "remote_apply" }))
+    assert.strictEqual(check({ version: 140_019 }), "PostgreSQL 15 or later is needed, this is 14")
+    for (const value of ["off", "local", "remote_write"]) {
+      assert.match(check({ synchronousCommit: value }) ?? "", /^synchronous_commit must be on .* it is /)
+    }
+    assert.match(check({ readOnly: "on" }) ?? "", /only reads/)
+    assert.match(check({ fsync: "off" }) ?? "", /fsync off/)
+    assert.isUndefined(refuseServer({ ...good, fsync: "off" }, { allowFsyncOff: true }))
+  })
+})
+
+it.live("clients fail while the server is away and recover when it is back, without a restart", () =>
+  // Goal: an outage of PostgreSQL is an outage of requests, not of the service.
+  // Method: kill a server of our own under open pools and under a running statement, query while it is away, start it
+  // again on the same port, and query until both clients answer. All with the clients that were opened first.
+  Effect.gen(function*() {
+    const dataDir = yield* Effect.acquireRelease(
+      Effect.sync(() => Fs.mkdtempSync(Path.join(Os.tmpdir(), "pitboss-outage-"))),
+      (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true, force: true }))
+    )
+    const start = (port?: number) =>
+      startEmbeddedPostgres({
+        dataDir,
+        serverSettings: { shared_buffers: "16MB" },
+        ...(port === undefined ? {} : { port })
+      }).pipe(Effect.provide(Entropy.layer), Effect.provideService(References.MinimumLogLevel, "Error"))
+
+    const serverScope = yield* Scope.make()
+    const server = yield* Scope.provide(start(), serverScope)
+    const clients = yield* Layer.build(
+      layerDatabaseWith({ maxConnections: 3, maxJournalConnections: 2 }).pipe(
+        Layer.provide(Layer.succeed(DatabaseUrl, { url: server.url, embedded: true }))
+      )
+    )
+    for (const sql of [Context.get(clients, SqlClient.SqlClient), Context.get(clients, JournalClient)]) {
+      yield* sql`SELECT 1 AS n`
+    }
+    const general = Context.get(clients, SqlClient.SqlClient)
+    const journal = Context.get(clients, JournalClient)
+    const inFlight = yield* Effect.forkChild(Effect.flip(general`SELECT pg_sleep(60)`))
+    const active = () =>
+      journal<
+        { readonly n: bigint }
+      >`SELECT count(*) AS n FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND state = 'active' AND pid <> pg_backend_pid()`
+    yield* active().pipe(Effect.repeat({ while: (rows) => rows[0]?.n !== 1n, schedule: Schedule.spaced("20 millis") }))
+
+    process.kill(server.pid, "SIGKILL")
+    yield* server.exited
+    yield* Scope.close(serverScope, Exit.void)
+    assert.strictEqual((yield* Fiber.join(inFlight))._tag, "SqlError", "the statement that was running")
+    for (const sql of [general, journal]) {
+      assert.strictEqual((yield* Effect.flip(sql`SELECT 1 AS n`))._tag, "SqlError")
+      assert.strictEqual((yield* Effect.flip(sql.withTransaction(sql`SELECT 1 AS n`)))._tag, "SqlError")
+    }
+
+    yield* start(server.port)
+    for (const sql of [general, journal]) {
+      // More at once than the pool holds: no slot of it may be stuck on a dead connection.
+      const rows = yield* Effect.all(Array.from({ length: 8 }, () => sql`SELECT 1 AS n`), { concurrency: "unbounded" })
+        .pipe(
+          Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 40 })
+        )
+      assert.strictEqual(rows.length, 8)
+      assert.deepStrictEqual(yield* sql.withTransaction(sql`SELECT 1 AS n`), [{ n: 1 }])
+    }
+  }))

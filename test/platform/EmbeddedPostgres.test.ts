@@ -1,0 +1,176 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Exit, Redacted, References, Schedule, Scope } from "effect"
+import { spawn } from "node:child_process"
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
+import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { adminQuery } from "../support/TestServer.ts"
+
+// These tests start and kill servers of their own: real processes and real time, never the run's shared server.
+
+/** An empty folder outside any other run's, removed at the end. */
+const dataFolder = Effect.acquireRelease(
+  Effect.sync(() => Fs.mkdtempSync(Path.join(Os.tmpdir(), "pitboss-embedded-"))),
+  (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true, force: true }))
+)
+
+/** Small and quick to start. Flushing stays on unless a test says otherwise: this is the service's own way. */
+const start = (dataDir: string, unsafeWithoutSync = false) =>
+  startEmbeddedPostgres({
+    dataDir,
+    unsafeWithoutSync,
+    serverSettings: { shared_buffers: "16MB", min_wal_size: "80MB", max_connections: "20" }
+  }).pipe(Effect.provide(Entropy.layer), Effect.provideService(References.MinimumLogLevel, "Error"))
+
+/** Waits until the system says that a process has ended. */
+const ended = (pid: number) =>
+  Effect.sync(() => isRunning(pid)).pipe(
+    Effect.repeat({ while: (running) => running, schedule: Schedule.spaced("20 millis") })
+  )
+
+it.live("keeps data over a restart and runs with durable settings", () =>
+  // Goal: what was committed is there after a restart, and the settings that make a commit durable are on.
+  // Method: write, stop, start again on the same folder, read; ask the server for its settings.
+  Effect.gen(function*() {
+    const dataDir = yield* dataFolder
+    yield* Effect.scoped(Effect.gen(function*() {
+      const { url } = yield* start(dataDir)
+      yield* adminQuery(url, "CREATE TABLE kept AS SELECT 42 AS n")
+    }))
+    yield* Effect.scoped(Effect.gen(function*() {
+      const { url } = yield* start(dataDir)
+      assert.deepStrictEqual(yield* adminQuery(url, "SELECT n FROM kept"), [{ n: 42 }])
+      const settings = yield* adminQuery(
+        url,
+        `SELECT name, setting FROM pg_settings
+          WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'listen_addresses') ORDER BY name`
+      )
+      assert.deepStrictEqual(settings, [
+        { name: "fsync", setting: "on" },
+        { name: "full_page_writes", setting: "on" },
+        { name: "listen_addresses", setting: "127.0.0.1" },
+        { name: "synchronous_commit", setting: "on" }
+      ])
+      const wrong = new URL(Redacted.value(url))
+      wrong.password = "wrong"
+      const refused = yield* Effect.flip(adminQuery(Redacted.make(wrong.toString()), "SELECT 1"))
+      assert.strictEqual(refused.reason._tag, "AuthenticationError")
+    }))
+    assert.strictEqual(Fs.statSync(Path.join(dataDir, "postgres.password")).mode & 0o777, 0o600)
+    assert.isFalse(Fs.existsSync(Path.join(dataDir, "postgres", "postmaster.pid")), "a clean stop leaves no pid file")
+    assert.isFalse(Fs.existsSync(Path.join(dataDir, "service.lock")))
+  }))
+
+it.live("refuses a folder that a live service owns, and leaves that service alone", () =>
+  // Goal: two services never share a folder. Method: start on a folder in use; the first server must still answer.
+  Effect.gen(function*() {
+    const dataDir = yield* dataFolder
+    const { url } = yield* start(dataDir, true)
+    const refused = yield* Effect.flip(Effect.scoped(start(dataDir, true)))
+    assert.strictEqual(
+      refused.message,
+      `DATA_DIR: ${dataDir} belongs to another running service (process ${process.pid})`
+    )
+    assert.deepStrictEqual(yield* adminQuery(url, "SELECT 1 AS n"), [{ n: 1 }])
+  }))
+
+it.live("stops the server of a killed service and takes its folder over", () =>
+  // Goal: after a kill -9 the next start works and finds the data, though the old server may still run.
+  // Method: a running server whose owner, by the lock file, no longer exists; start again beside it.
+  Effect.gen(function*() {
+    const dataDir = yield* dataFolder
+    const first = yield* start(dataDir)
+    yield* adminQuery(first.url, "CREATE TABLE kept AS SELECT 42 AS n")
+    const gone = spawn(process.execPath, ["--version"], { stdio: "ignore" })
+    yield* Effect.callback<void>((resume) => {
+      gone.once("exit", () => resume(Effect.void))
+    })
+    yield* Effect.sync(() => Fs.writeFileSync(Path.join(dataDir, "service.lock"), `${gone.pid}\nsome boot 1\n`))
+    const second = yield* start(dataDir)
+    yield* first.exited
+    assert.notStrictEqual(second.pid, first.pid)
+    assert.deepStrictEqual(yield* adminQuery(second.url, "SELECT n FROM kept"), [{ n: 42 }])
+  }))
+
+it.live("starts over a crashed server's pid file, even when the number now belongs to another program", () =>
+  // Goal: a stale pid file never needs a human. Method: crash the server; then again, with a pid file that names this
+  // test's own process, which runs and is no PostgreSQL.
+  Effect.gen(function*() {
+    const dataDir = yield* dataFolder
+    const pidFile = Path.join(dataDir, "postgres", "postmaster.pid")
+    for (const forge of [false, true]) {
+      yield* Effect.scoped(Effect.gen(function*() {
+        const server = yield* start(dataDir)
+        yield* adminQuery(server.url, "CREATE TABLE IF NOT EXISTS kept AS SELECT 42 AS n")
+        process.kill(server.pid, "SIGKILL")
+        yield* server.exited
+      }))
+      assert.isTrue(Fs.existsSync(pidFile))
+      if (forge) {
+        const [, ...rest] = Fs.readFileSync(pidFile, "utf8").split("\n")
+        Fs.writeFileSync(pidFile, [process.pid, ...rest].join("\n"))
+      }
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { url } = yield* start(dataDir)
+        assert.deepStrictEqual(yield* adminQuery(url, "SELECT n FROM kept"), [{ n: 42 }])
+      }))
+    }
+  }))
+
+it.live("starts over an unfinished creation", () =>
+  // Goal: a kill during the very first start leaves nothing that blocks the next one.
+  // Method: a database folder with some files but without the one that initdb writes last of those that matter.
+  Effect.gen(function*() {
+    const dataDir = yield* dataFolder
+    Fs.mkdirSync(Path.join(dataDir, "postgres", "base"), { recursive: true })
+    Fs.writeFileSync(Path.join(dataDir, "postgres", "postgresql.conf"), "")
+    const { url } = yield* start(dataDir, true)
+    assert.deepStrictEqual(yield* adminQuery(url, "SELECT 1 AS n"), [{ n: 1 }])
+  }))
+
+it.live("works below a folder that only its owner may enter", () =>
+  // Goal: a clone below a private home works, as root too, where PostgreSQL must run as somebody else.
+  // Method: two private folders above the data directory.
+  Effect.gen(function*() {
+    const dataDir = Path.join(yield* dataFolder, "home", "clone", ".data")
+    Fs.mkdirSync(Path.dirname(dataDir), { recursive: true, mode: 0o700 })
+    const { url } = yield* start(dataDir, true)
+    assert.deepStrictEqual(yield* adminQuery(url, "SELECT 1 AS n"), [{ n: 1 }])
+  }))
+
+it.live("does not outlive a service that is killed", () =>
+  // Goal: kill -9 leaves no server behind (Linux; elsewhere the next start stops it), and the next start works.
+  // Method: a process of its own starts the server and is killed; wait for the server to end.
+  Effect.gen(function*() {
+    const dataDir = yield* dataFolder
+    const holder = spawn(process.execPath, [
+      Path.join(import.meta.dirname, "..", "support", "holdPostgres.ts"),
+      dataDir
+    ], {
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    yield* Effect.addFinalizer(() => Effect.sync(() => holder.kill("SIGKILL")))
+    const pid = yield* Effect.callback<number>((resume) => {
+      holder.stdout.once("data", (line) => resume(Effect.succeed(Number(line))))
+    })
+    assert.isTrue(isRunning(pid))
+    holder.kill("SIGKILL")
+    if (process.platform === "linux") yield* ended(pid)
+    const { url } = yield* start(dataDir, true)
+    assert.deepStrictEqual(yield* adminQuery(url, "SELECT 1 AS n"), [{ n: 1 }])
+  }))
+
+it.live("says in one line why a folder cannot be used", () =>
+  // Goal: a wrong DATA_DIR is one line, not a stack. Method: a file where the folder should be.
+  Effect.gen(function*() {
+    const file = Path.join(yield* dataFolder, "file")
+    Fs.writeFileSync(file, "")
+    const scope = yield* Scope.make()
+    const refused = yield* Effect.flip(Scope.provide(start(file), scope))
+    assert.match(refused.message, /^DATA_DIR: .*cannot be used/)
+    assert.notInclude(refused.message, "\n")
+    yield* Scope.close(scope, Exit.void)
+  }))
