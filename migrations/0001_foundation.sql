@@ -314,3 +314,13 @@ CREATE TABLE audit_log (
 );
 CREATE INDEX audit_log_operator ON audit_log (operator_id, id DESC);
 CREATE INDEX audit_log_player ON audit_log (player_id, id DESC);
+
+-- Ends a commit whose players are not all at the versions it was decided on. 40001 tells it from every other failure.
+CREATE FUNCTION pitboss_fence(updated bigint, expected bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF updated <> expected THEN
+    RAISE EXCEPTION 'another writer was faster' USING ERRCODE = '40001';
+  END IF;
+  RETURN true;
+END
+$$;

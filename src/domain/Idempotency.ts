@@ -14,4 +14,6 @@ export interface StoredReply extends IdempotencyClaim {
   readonly status: number
   /** The JSON text of the body. */
   readonly body: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
 }

@@ -1,0 +1,387 @@
+/**
+ * One actor per key: the only writer of its state.
+ *
+ * A command is a pure step. Steps that wait for the same key are decided one after the other against a tentative state, what
+ * they want written goes to the journal as one unit, and only when that unit is durable does the new state become the
+ * committed one and do the callers hear, refusals included, since a refusal may rest on a step that was not durable yet.
+ * While a unit commits, the next commands gather.
+ *
+ * An idle actor is a cell in a map; the fiber that drains its mailbox lives while there is work. What is not resident is
+ * loaded on first use.
+ *
+ * What happens when a commit fails:
+ * - *rejected*: nothing was written. The commands are decided again, one at a time; when an id that was claimed to be new
+ *   exists, with what the store says about it; when another writer was faster, on the state as it is now. The callers notice
+ *   nothing.
+ * - *unavailable*: nothing was written; the callers get a failure that is safe to retry.
+ * - *unknown*: the callers get a failure that is safe to retry, and the actor drops its state and loads it again behind a
+ *   fence before it serves anyone.
+ */
+import { Clock, Deferred, Effect, Exit, Metric, type Scope } from "effect"
+import { Ids } from "../platform/Ids.ts"
+import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, OutcomeUnknown, StoreUnavailable } from "./Failures.ts"
+import { type CommitFailure, type Rejected } from "./Failures.ts"
+import * as Journal from "./Journal.ts"
+import { actorLoads, actorReloads, residentActors, waitingCommands } from "./internal/Metrics.ts"
+import { type Circumstances, type Decision, idsPerDecision, type Step, type Store, type Unit } from "./Machine.ts"
+import { Placement } from "./Placement.ts"
+
+export interface Actors<State, Change, Query, Knowledge> {
+  /** Runs a step as the only writer of `key` and answers once what it wrote is durable. Not interruptible once accepted. */
+  readonly ask: <Reply, Error>(
+    key: number,
+    step: Step<State, Reply, Error, Change, Query, Knowledge>
+  ) => Effect.Effect<Reply, Error | EngineFailure>
+  /** The committed state of `key`. */
+  readonly read: (key: number) => Effect.Effect<State, EngineFailure>
+  /** How many actors are in memory. */
+  readonly resident: () => number
+}
+
+export interface ActorsOptions<State, Change, Query, Knowledge> {
+  readonly store: Store<State, Change, Query, Knowledge>
+  /** The most actors in memory. Beyond it the longest idle one leaves; when none is idle, new ones are refused. */
+  readonly maxResident: number
+  /** The most commands that may wait for one actor, and for all of them; one more is refused with `MailboxFull`. */
+  readonly maxMailbox: number
+  readonly maxWaiting: number
+  /** The most commands of one actor in one unit. */
+  readonly maxGroup: number
+  /** The most changes in one commit. */
+  readonly maxCommit: number
+  /** An actor that was not asked for this long leaves memory. */
+  readonly idleMinutes: number
+}
+
+export const defaults = {
+  maxResident: 250_000,
+  maxMailbox: 2048,
+  maxWaiting: 50_000,
+  maxGroup: 256,
+  maxCommit: 1024,
+  idleMinutes: 30
+}
+
+/** How often a command is decided again before its caller is asked to retry. */
+const maxAttempts = 6
+
+const idsPerBlock = 4096
+
+/** Makes the actors; closing the scope refuses new commands and waits until the accepted ones are answered. */
+export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>(
+  options: ActorsOptions<State, Change, Query, Knowledge>
+): Effect.fn.Return<Actors<State, Change, Query, Knowledge>, never, Ids | Placement | Scope.Scope> {
+  type Known = Knowledge | undefined
+  type AnyDecision = Decision<State, unknown, unknown, Change, Query>
+
+  /** A command with its caller's types closed over. */
+  interface Task {
+    /** Decides and keeps the outcome for `publish`. */
+    readonly decide: (state: State, circumstances: Circumstances<Knowledge>) => AnyDecision
+    readonly publish: () => void
+    readonly fail: (failure: EngineFailure) => void
+  }
+
+  interface Cell {
+    readonly key: number
+    /** Committed; undefined while it has to be loaded. */
+    state: State | undefined
+    version: number
+    /** True when an earlier commit may still happen: loading must fence it off. */
+    isDoubtful: boolean
+    mailbox: Array<Task>
+    isRunning: boolean
+    wasAsked: boolean
+  }
+
+  const { store } = options
+  const ids = yield* Ids
+  const placement = yield* Placement
+  const clock = yield* Clock.Clock
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const journal = yield* Journal.make<Unit<State, Change>>({
+    commit: store.commit,
+    maxWeight: options.maxCommit,
+    weigh: (unit) => unit.changes.length,
+    capacity: options.maxWaiting
+  })
+
+  const cells = new Map<number, Cell>()
+  const whenIdle: Array<() => void> = []
+  let isClosed = false
+  let running = 0
+  let waiting = 0
+  let nextId = 0
+  let endOfIds = 0
+
+  const takeIds = Effect.suspend(() =>
+    endOfIds - nextId >= idsPerDecision ? Effect.void : Effect.map(ids.reserve(idsPerBlock), (first) => {
+      nextId = first
+      endOfIds = first + idsPerBlock
+    })
+  ).pipe(Effect.mapError((failure) => new StoreUnavailable({ reason: String(failure) })))
+
+  const decide = (task: Task, state: State, known: Known): AnyDecision => {
+    const decision = task.decide(state, { now: clock.currentTimeMillisUnsafe(), firstId: nextId, known })
+    if (decision._tag === "Accept") nextId += decision.idsUsed
+    return decision
+  }
+
+  const load = Effect.fnUntraced(function*(cell: Cell) {
+    const loaded = yield* store.load(cell.key, cell.isDoubtful)
+    yield* Metric.update(cell.isDoubtful ? actorReloads : actorLoads, 1)
+    if (loaded === undefined) return yield* new NoSuchActor()
+    cell.state = loaded.state
+    cell.version = loaded.version
+    cell.isDoubtful = false
+    return loaded.state
+  })
+
+  const stateOf = (cell: Cell): Effect.Effect<State, StoreUnavailable | NoSuchActor> =>
+    cell.state === undefined ? load(cell) : Effect.succeed(cell.state)
+
+  /** Commits a unit; on success the cell carries the new state, on a doubtful end it carries none. */
+  const commit = (
+    cell: Cell,
+    before: State,
+    after: State,
+    changes: ReadonlyArray<Change>
+  ): Effect.Effect<Exit.Exit<void, CommitFailure | MailboxFull>> =>
+    Effect.map(
+      Effect.exit(journal.append({ key: cell.key, version: cell.version, before, after, changes })),
+      (exit) => {
+        if (Exit.isSuccess(exit)) {
+          cell.state = after
+          cell.version++
+          return exit
+        }
+        const failure = Exit.findErrorOption(exit)
+        const isHarmless = failure._tag === "Some" && failure.value._tag !== "OutcomeUnknown" &&
+          !(failure.value._tag === "Rejected" && failure.value.because === "fenced")
+        if (!isHarmless) {
+          cell.state = undefined
+          cell.isDoubtful = true
+        }
+        return exit
+      }
+    )
+
+  const rejectionOf = (exit: Exit.Exit<void, CommitFailure | MailboxFull>): Rejected | undefined => {
+    const failure = Exit.findErrorOption(exit)
+    return failure._tag === "Some" && failure.value._tag === "Rejected" ? failure.value : undefined
+  }
+
+  /** What callers are told about a commit that did not happen, or may not have. A defect of the store counts as unknown. */
+  const failureOf = (exit: Exit.Exit<void, CommitFailure | MailboxFull>): EngineFailure => {
+    const failure = Exit.findErrorOption(exit)
+    return failure._tag === "Some" && failure.value._tag !== "Rejected"
+      ? failure.value
+      : new OutcomeUnknown({ reason: "the commit failed" })
+  }
+
+  /** Decides one task alone until its commit holds: looks up what it lacks, and starts over when the store disagrees. */
+  const runAlone = Effect.fnUntraced(function*(cell: Cell, task: Task) {
+    let known: Known = undefined
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const state: State = yield* stateOf(cell)
+      yield* takeIds
+      const decision = decide(task, state, known)
+      if (decision._tag === "Missing") {
+        known = yield* store.look(state, decision.query, known)
+        continue
+      }
+      if (decision._tag === "Refuse" || decision.change === null) return task.publish()
+      const exit = yield* commit(cell, state, decision.state, [decision.change])
+      if (Exit.isSuccess(exit)) return task.publish()
+      const rejection = rejectionOf(exit)
+      if (rejection === undefined) return task.fail(failureOf(exit))
+      known = rejection.because === "fenced"
+        ? undefined
+        : yield* store.look(state, store.claims(state, decision.change), known)
+    }
+    task.fail(new StoreUnavailable({ reason: "other writers were faster every time" }))
+  })
+
+  const runAloneOrFail = (cell: Cell, task: Task): Effect.Effect<void> =>
+    Effect.catchCause(runAlone(cell, task), (cause) => {
+      const failure = Exit.findErrorOption(Exit.failCause(cause))
+      return Effect.sync(() =>
+        task.fail(failure._tag === "Some" ? failure.value : new StoreUnavailable({ reason: "the store failed" }))
+      )
+    })
+
+  /** Commits what a run of tasks decided together and answers them. */
+  const conclude = Effect.fnUntraced(function*(
+    cell: Cell,
+    before: State,
+    after: State,
+    changes: ReadonlyArray<Change>,
+    tasks: ReadonlyArray<Task>
+  ) {
+    if (changes.length > 0) {
+      const exit = yield* commit(cell, before, after, changes)
+      if (Exit.isFailure(exit)) {
+        if (rejectionOf(exit) === undefined) {
+          const failure = failureOf(exit)
+          for (const task of tasks) task.fail(failure)
+        } else {
+          for (const task of tasks) yield* runAloneOrFail(cell, task)
+        }
+        return
+      }
+    }
+    for (const task of tasks) task.publish()
+  })
+
+  const takeGroup = (cell: Cell): ReadonlyArray<Task> => {
+    const group = cell.mailbox.length <= options.maxGroup ? cell.mailbox : cell.mailbox.slice(0, options.maxGroup)
+    cell.mailbox = group === cell.mailbox ? [] : cell.mailbox.slice(options.maxGroup)
+    waiting -= group.length
+    return group
+  }
+
+  const runGroup = Effect.fnUntraced(function*(cell: Cell, group: ReadonlyArray<Task>) {
+    let before: State = yield* stateOf(cell)
+    let after = before
+    let changes: Array<Change> = []
+    let decided: Array<Task> = []
+    for (const task of group) {
+      if (endOfIds - nextId < idsPerDecision) yield* takeIds
+      const decision = decide(task, after, undefined)
+      if (decision._tag === "Missing") {
+        // the store can only be asked once it holds everything that was decided so far
+        yield* conclude(cell, before, after, changes, decided)
+        yield* runAloneOrFail(cell, task)
+        before = after = yield* stateOf(cell)
+        changes = []
+        decided = []
+        continue
+      }
+      if (decision._tag === "Accept" && decision.change !== null) {
+        after = decision.state
+        changes.push(decision.change)
+      }
+      decided.push(task)
+    }
+    yield* conclude(cell, before, after, changes, decided)
+  })
+
+  const drain = Effect.fnUntraced(function*(cell: Cell) {
+    while (cell.mailbox.length > 0) {
+      const group = takeGroup(cell)
+      const exit = yield* Effect.exit(runGroup(cell, group))
+      if (Exit.isFailure(exit)) {
+        // a task that was answered before the failure stays answered: a Deferred is completed once
+        const failure = Exit.findErrorOption(exit)
+        const error = failure._tag === "Some" ? failure.value : new StoreUnavailable({ reason: "the store failed" })
+        if (failure._tag === "None") yield* Effect.logError("An actor failed", exit.cause)
+        for (const task of group) task.fail(error)
+      }
+    }
+    cell.isRunning = false
+    if (cell.state === undefined && !cell.isDoubtful) cells.delete(cell.key)
+    running--
+    if (running === 0) for (const resume of whenIdle.splice(0)) resume()
+  })
+
+  /** Makes room by dropping the actor that was idle longest. Gives false when all of the oldest are busy. */
+  const makeRoom = (): boolean => {
+    let looked = 0
+    for (const [key, cell] of cells) {
+      if (++looked > 64) return false
+      if (!cell.isRunning && !cell.isDoubtful && !cell.wasAsked) return cells.delete(key)
+      cell.wasAsked = false
+      cells.delete(key)
+      cells.set(key, cell)
+    }
+    return false
+  }
+
+  const cellOf = (key: number): Cell | undefined => {
+    const found = cells.get(key)
+    if (found !== undefined) return found
+    if (cells.size >= options.maxResident && !makeRoom() && !makeRoom()) return undefined
+    const cell: Cell = {
+      key,
+      state: undefined,
+      version: 0,
+      isDoubtful: false,
+      mailbox: [],
+      isRunning: false,
+      wasAsked: true
+    }
+    cells.set(key, cell)
+    return cell
+  }
+
+  const enqueue = (cell: Cell, task: Task): void => {
+    cell.mailbox.push(task)
+    cell.wasAsked = true
+    waiting++
+    if (cell.isRunning) return
+    cell.isRunning = true
+    running++
+    fork(Effect.uninterruptible(drain(cell)))
+  }
+
+  const ask = <Reply, Error>(
+    key: number,
+    step: Step<State, Reply, Error, Change, Query, Knowledge>
+  ): Effect.Effect<Reply, Error | EngineFailure> =>
+    Effect.suspend(() => {
+      if (!placement.isHere(key)) return Effect.fail(new NotHere())
+      const cell = isClosed || waiting >= options.maxWaiting ? undefined : cellOf(key)
+      if (cell === undefined || cell.mailbox.length >= options.maxMailbox) return Effect.fail(new MailboxFull())
+      const reply = Deferred.makeUnsafe<Reply, Error | EngineFailure>()
+      let outcome: Exit.Exit<Reply, Error> = Exit.die("a command was answered before it was decided")
+      enqueue(cell, {
+        decide: (state, circumstances) => {
+          try {
+            const decision = step(state, circumstances)
+            if (decision._tag === "Accept") outcome = Exit.succeed(decision.reply)
+            if (decision._tag === "Refuse") outcome = Exit.fail(decision.error)
+            return decision
+          } catch (defect) {
+            // a rule is a plain function: what it throws is a bug, and must reach its own caller and nobody else's
+            outcome = Exit.die(defect)
+            return { _tag: "Refuse", error: undefined }
+          }
+        },
+        publish: () => Deferred.doneUnsafe(reply, outcome),
+        fail: (failure) => Deferred.doneUnsafe(reply, Exit.fail(failure))
+      })
+      return Effect.uninterruptible(Deferred.await(reply))
+    })
+
+  const read = (key: number): Effect.Effect<State, EngineFailure> =>
+    Effect.suspend(() => {
+      const cell = cells.get(key)
+      if (cell?.state !== undefined && placement.isHere(key)) {
+        cell.wasAsked = true
+        return Effect.succeed(cell.state)
+      }
+      return ask<State, never>(key, (state) => ({ _tag: "Accept", state, reply: state, change: null, idsUsed: 0 }))
+    })
+
+  /** Lets actors leave that nobody asked for since the last time. */
+  const passivate = Effect.gen(function*() {
+    for (const [key, cell] of cells) {
+      if (!cell.isRunning && !cell.isDoubtful && !cell.wasAsked) cells.delete(key)
+      else cell.wasAsked = false
+    }
+    yield* Metric.update(residentActors, cells.size)
+    yield* Metric.update(waitingCommands, waiting)
+  })
+
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(`${options.idleMinutes} minutes`), passivate)))
+
+  yield* Effect.addFinalizer(() =>
+    Effect.callback<void>((resume) => {
+      isClosed = true
+      if (running === 0) resume(Effect.void)
+      else whenIdle.push(() => resume(Effect.void))
+    })
+  )
+
+  return { ask, read, resident: () => cells.size }
+})

@@ -1,0 +1,31 @@
+/** How the engine and a store fail. Every one of them is safe to retry with the same request. */
+import { Schema } from "effect"
+
+/** The store could not be reached, or refused to work; nothing was written. */
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
+  reason: Schema.String
+}) {}
+
+/** Nothing was written: a unit's version was not the stored one (`fenced`), or an id it claimed to be new exists (`clash`). */
+export class Rejected extends Schema.TaggedError<Rejected>()("Rejected", {
+  because: Schema.Literals(["fenced", "clash"])
+}) {}
+
+/** The store went away between the commit and its answer. The units may be written or not. */
+export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("OutcomeUnknown", {
+  reason: Schema.String
+}) {}
+
+export type CommitFailure = StoreUnavailable | Rejected | OutcomeUnknown
+
+/** Too much waits for this actor, or for all of them. */
+export class MailboxFull extends Schema.TaggedError<MailboxFull>()("MailboxFull", {}) {}
+
+/** There is no state under this key. */
+export class NoSuchActor extends Schema.TaggedError<NoSuchActor>()("NoSuchActor", {}) {}
+
+/** The key belongs to another process. */
+export class NotHere extends Schema.TaggedError<NotHere>()("NotHere", {}) {}
+
+/** What asking an actor can fail with, beside the refusals of the step. */
+export type EngineFailure = StoreUnavailable | OutcomeUnknown | MailboxFull | NoSuchActor | NotHere

@@ -1,0 +1,100 @@
+/**
+ * Group commit. Units that arrive while a commit runs wait and go together into the next one; when nothing runs, a unit goes
+ * at once. There is no timer: the store's own pace is the clock.
+ *
+ * A batch that the store rejects is halved until the unit to blame stands alone, so that one bad unit fails alone and costs the
+ * others a few more round trips at most.
+ */
+import { Clock, Effect, Exit, Metric, type Scope } from "effect"
+import { type CommitFailure, MailboxFull } from "./Failures.ts"
+import { batchSize, commitSeconds } from "./internal/Metrics.ts"
+
+export interface Journal<in Unit> {
+  /** Completes when the unit is durable, or fails with what became of it. Cannot be interrupted once accepted. */
+  readonly append: (unit: Unit) => Effect.Effect<void, CommitFailure | MailboxFull>
+  /** Completes when nothing waits and nothing runs. */
+  readonly idle: Effect.Effect<void>
+}
+
+export interface JournalOptions<in out Unit> {
+  readonly commit: (units: ReadonlyArray<Unit>) => Effect.Effect<void, CommitFailure>
+  /** The most weight in one commit. */
+  readonly maxWeight: number
+  /** What a unit weighs; at least 1. */
+  readonly weigh: (unit: Unit) => number
+  /** The most units that may wait; one more is refused with `MailboxFull`. */
+  readonly capacity: number
+}
+
+interface Waiting<out Unit> {
+  readonly unit: Unit
+  readonly complete: (exit: Exit.Exit<void, CommitFailure>) => void
+}
+
+/** Makes a journal whose commits run in the scope; closing the scope waits for the last of them. */
+export const make = Effect.fnUntraced(function*<Unit>(
+  options: JournalOptions<Unit>
+): Effect.fn.Return<Journal<Unit>, never, Scope.Scope> {
+  const clock = yield* Clock.Clock
+  const whenIdle: Array<() => void> = []
+  let waiting: Array<Waiting<Unit>> = []
+  let isRunning = false
+
+  const commit = (batch: ReadonlyArray<Waiting<Unit>>): Effect.Effect<void> =>
+    Effect.flatMap(Effect.exit(options.commit(batch.map(({ unit }) => unit))), (exit) => {
+      const failure = Exit.findErrorOption(exit)
+      if (batch.length > 1 && failure._tag === "Some" && failure.value._tag === "Rejected") {
+        const middle = batch.length >> 1
+        return Effect.andThen(commit(batch.slice(0, middle)), commit(batch.slice(middle)))
+      }
+      for (const { complete } of batch) complete(exit)
+      return Effect.void
+    })
+
+  const takeBatch = (): ReadonlyArray<Waiting<Unit>> => {
+    let weight = 0
+    let length = 0
+    while (length < waiting.length) {
+      weight += options.weigh(waiting[length]!.unit)
+      if (length > 0 && weight > options.maxWeight) break
+      length++
+    }
+    const batch = length === waiting.length ? waiting : waiting.slice(0, length)
+    waiting = length === waiting.length ? [] : waiting.slice(length)
+    return batch
+  }
+
+  const run = Effect.gen(function*() {
+    while (waiting.length > 0) {
+      const batch = takeBatch()
+      const startedAt = clock.currentTimeNanosUnsafe()
+      yield* commit(batch)
+      yield* Metric.update(batchSize, batch.length)
+      yield* Metric.update(commitSeconds, Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9)
+    }
+    isRunning = false
+    for (const resume of whenIdle.splice(0)) resume()
+  })
+
+  const idle = Effect.callback<void>((resume) => {
+    if (isRunning) whenIdle.push(() => resume(Effect.void))
+    else resume(Effect.void)
+  })
+
+  yield* Effect.addFinalizer(() => idle)
+
+  const append = (unit: Unit): Effect.Effect<void, CommitFailure | MailboxFull> =>
+    Effect.callback<void, CommitFailure | MailboxFull>((resume) => {
+      if (waiting.length >= options.capacity) return resume(Effect.fail(new MailboxFull()))
+      waiting.push({ unit, complete: resume })
+      if (!isRunning) {
+        isRunning = true
+        start()
+      }
+    }).pipe(Effect.uninterruptible)
+
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const start = () => fork(Effect.uninterruptible(run))
+
+  return { append, idle }
+})

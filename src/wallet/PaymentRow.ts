@@ -1,0 +1,46 @@
+/** How a payment request stands in its table. */
+import { Schema } from "effect"
+import type { Payment } from "../domain/Change.ts"
+
+/** The columns of `payment_requests` in the names and types of `PaymentRow`. */
+export const paymentColumns = `id::float8 AS id, operator_id::float8 AS "operatorId", player_id::float8 AS "playerId", type, status,
+  amount::float8 AS amount, currency, payment_method AS "paymentMethod", external_reference AS "externalReference", info, notes,
+  bank_name AS "bankName", reject_reason AS "rejectReason", is_reversed AS "isReversed", created_at AS "createdAt",
+  paid_at AS "paidAt", rejected_at AS "rejectedAt", cancelled_at AS "cancelledAt", updated_at AS "updatedAt"`
+
+const optionalText = Schema.NullOr(Schema.String)
+const optionalTime = Schema.NullOr(Schema.Date)
+
+export const PaymentRow = Schema.Struct({
+  id: Schema.Number,
+  operatorId: Schema.Number,
+  playerId: Schema.Number,
+  type: Schema.Literals(["deposit", "withdrawal"]),
+  status: Schema.Literals(["new", "allowed", "paid", "rejected", "cancelled"]),
+  amount: Schema.Number,
+  currency: Schema.String,
+  paymentMethod: optionalText,
+  externalReference: optionalText,
+  info: optionalText,
+  notes: optionalText,
+  bankName: optionalText,
+  rejectReason: optionalText,
+  isReversed: Schema.Boolean,
+  createdAt: Schema.Date,
+  paidAt: optionalTime,
+  rejectedAt: optionalTime,
+  cancelledAt: optionalTime,
+  updatedAt: Schema.Date
+})
+
+const at = (date: Date | null): number | null => date === null ? null : date.getTime()
+
+/** A payment from its row. */
+export const toPayment = (row: typeof PaymentRow.Type): Payment => ({
+  ...row,
+  createdAt: row.createdAt.getTime(),
+  paidAt: at(row.paidAt),
+  rejectedAt: at(row.rejectedAt),
+  cancelledAt: at(row.cancelledAt),
+  updatedAt: row.updatedAt.getTime()
+})

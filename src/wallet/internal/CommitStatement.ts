@@ -1,0 +1,388 @@
+/**
+ * One statement that commits any number of players: their hot rows behind the fence, and everything their decisions want
+ * written. It is a transaction of its own, so that a commit is one round trip.
+ *
+ * The statement is put together from sections and prepared once per combination; the rows travel as one array per column, so
+ * its text does not depend on how many there are. Whole numbers cross as `float8`, which holds every amount and id exactly
+ * and spares both sides the conversion to arbitrary precision.
+ */
+import { PgTypes } from "@effect/sql-pg"
+import { Result } from "effect"
+import type { Change, Entry, Event, GameSession, PaymentChange, RoundChange } from "../../domain/Change.ts"
+import type { AuditRecord } from "../../domain/Change.ts"
+import type { StoredReply } from "../../domain/Idempotency.ts"
+import type { Player } from "../../domain/Player.ts"
+import { roundKey, type Transaction } from "../../domain/Rounds.ts"
+import type { Unit } from "../../engine/Machine.ts"
+import { encodeCounters } from "./CountersCodec.ts"
+
+export type PlayerUnit = Unit<Player, Change>
+
+interface Column<Row> {
+  readonly name: string
+  /** The type of the array on the wire. */
+  readonly oid: number
+  readonly wire: "float8" | "text" | "timestamptz" | "boolean" | "bytea"
+  /** What the value becomes in its table. */
+  readonly type: string
+  readonly value: (row: Row) => number | string | boolean | Uint8Array | null
+}
+
+const number = <Row>(name: string, value: (row: Row) => number | null): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.float8,
+  wire: "float8",
+  type: "bigint",
+  value
+})
+
+const text = <Row>(name: string, value: (row: Row) => string | null, type = "text"): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.text,
+  wire: "text",
+  type,
+  value
+})
+
+const time = <Row>(name: string, value: (row: Row) => number | null): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.timestamptz,
+  wire: "timestamptz",
+  type: "timestamptz",
+  value
+})
+
+const flag = <Row>(name: string, value: (row: Row) => boolean): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.bool,
+  wire: "boolean",
+  type: "boolean",
+  value
+})
+
+const bytes = <Row>(name: string, value: (row: Row) => Uint8Array): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.bytea,
+  wire: "bytea",
+  type: "bytea",
+  value
+})
+
+/** `{1,2}`, the text form of a PostgreSQL array of numbers. */
+const numbers = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`
+
+const json = (value: unknown): string | null => value === undefined || value === null ? null : JSON.stringify(value)
+
+const accountColumns: ReadonlyArray<Column<PlayerUnit>> = [
+  number("player_id", (unit) => unit.key),
+  number("operator_id", (unit) => unit.after.operatorId),
+  number("version", (unit) => unit.version),
+  number("entry_seq", (unit) => unit.after.entrySeq),
+  number("wallet_seq", (unit) => unit.after.walletSeq),
+  number("real_balance", (unit) => unit.after.real),
+  number("bonus_balance", (unit) => unit.after.bonus),
+  text("counters", (unit) => encodeCounters(unit.after.counters)),
+  text("provider_ids", (unit) => numbers(unit.after.providerIds), "bigint[]"),
+  time("real_updated_at", (unit) => unit.after.realUpdatedAt),
+  time("bonus_updated_at", (unit) => unit.after.bonusUpdatedAt)
+]
+
+const entryColumns: ReadonlyArray<Column<Entry>> = [
+  number("player_id", (entry) => entry.playerId),
+  number("seq", (entry) => entry.seq),
+  number("id", (entry) => entry.id),
+  number("operator_id", (entry) => entry.operatorId),
+  text("wallet", (entry) => entry.wallet),
+  text("type", (entry) => entry.type),
+  number("amount", (entry) => entry.amount),
+  number("balance_after", (entry) => entry.balanceAfter),
+  number("payment_request_id", (entry) => entry.paymentRequestId),
+  number("game_id", (entry) => entry.gameId),
+  text("game_round_id", (entry) => entry.gameRoundId),
+  number("player_bonus_id", (entry) => entry.playerBonusId),
+  time("created_at", (entry) => entry.createdAt)
+]
+
+const transactionColumns: ReadonlyArray<Column<Transaction>> = [
+  number("provider_id", (transaction) => transaction.providerId),
+  text("transaction_id", (transaction) => transaction.transactionId),
+  number("player_id", (transaction) => transaction.playerId),
+  text("kind", (transaction) => transaction.kind),
+  text("status", (transaction) => transaction.status),
+  number("amount", (transaction) => transaction.amount),
+  number("game_id", (transaction) => transaction.gameId),
+  text("round_id", (transaction) => transaction.roundId),
+  text("target_transaction_id", (transaction) => transaction.targetId),
+  text("detail", (transaction) => transaction.detail),
+  number("real_amount", (transaction) => transaction.realAmount),
+  number("bonus_amount", (transaction) => transaction.bonusAmount),
+  text("entry_ids", (transaction) => numbers(transaction.entryIds), "bigint[]"),
+  number("player_bonus_id", (transaction) => transaction.bonusId),
+  number("wagered", (transaction) => transaction.wagered),
+  time("created_at", (transaction) => transaction.createdAt)
+]
+
+interface RoundRow extends RoundChange {
+  readonly playerId: number
+}
+
+const roundColumns: ReadonlyArray<Column<RoundRow>> = [
+  number("player_id", (row) => row.playerId),
+  number("game_id", (row) => row.round.gameId),
+  text("round_id", (row) => row.round.roundId),
+  number("real_stake", (row) => row.round.realStake),
+  number("bonus_stake", (row) => row.round.bonusStake),
+  { ...number("paid_wins", (row: RoundRow) => row.round.paidWins), type: "integer" },
+  number("player_bonus_id", (row) => row.round.bonusId),
+  flag("closed", (row) => row.round.closed),
+  time("opened_at", (row) => row.round.openedAt)
+]
+
+const paymentColumns: ReadonlyArray<Column<PaymentChange>> = [
+  number("id", ({ payment }) => payment.id),
+  number("operator_id", ({ payment }) => payment.operatorId),
+  number("player_id", ({ payment }) => payment.playerId),
+  text("type", ({ payment }) => payment.type),
+  text("status", ({ payment }) => payment.status),
+  number("amount", ({ payment }) => payment.amount),
+  text("currency", ({ payment }) => payment.currency),
+  text("payment_method", ({ payment }) => payment.paymentMethod),
+  text("external_reference", ({ payment }) => payment.externalReference),
+  text("info", ({ payment }) => payment.info),
+  text("notes", ({ payment }) => payment.notes),
+  text("bank_name", ({ payment }) => payment.bankName),
+  text("reject_reason", ({ payment }) => payment.rejectReason),
+  flag("is_reversed", ({ payment }) => payment.isReversed),
+  time("created_at", ({ payment }) => payment.createdAt),
+  time("paid_at", ({ payment }) => payment.paidAt),
+  time("rejected_at", ({ payment }) => payment.rejectedAt),
+  time("cancelled_at", ({ payment }) => payment.cancelledAt),
+  time("updated_at", ({ payment }) => payment.updatedAt)
+]
+
+const sessionColumns: ReadonlyArray<Column<GameSession>> = [
+  number("id", (session) => session.id),
+  number("player_id", (session) => session.playerId),
+  number("game_id", (session) => session.gameId),
+  text("mode", (session) => session.mode),
+  text("platform", (session) => session.platform),
+  text("ip", (session) => session.ip),
+  time("opened_at", (session) => session.openedAt),
+  time("expires_at", (session) => session.expiresAt)
+]
+
+const eventColumns: ReadonlyArray<Column<Event>> = [
+  number("id", (event) => event.id),
+  number("operator_id", (event) => event.operatorId),
+  number("player_id", (event) => event.playerId),
+  text("type", (event) => event.type),
+  text("data", (event) => JSON.stringify(event.data), "jsonb"),
+  time("created_at", (event) => event.createdAt)
+]
+
+const auditColumns: ReadonlyArray<Column<AuditRecord>> = [
+  number("id", (record) => record.id),
+  time("at", (record) => record.at),
+  text("actor", (record) => record.actor),
+  text("action", (record) => record.action),
+  number("operator_id", (record) => record.operatorId),
+  number("player_id", (record) => record.playerId),
+  text("subject", (record) => record.subject),
+  text("before", (record) => json(record.before), "jsonb"),
+  text("after", (record) => json(record.after), "jsonb"),
+  text("reason", (record) => record.reason)
+]
+
+const replyColumns: ReadonlyArray<Column<StoredReply>> = [
+  text("scope", (reply) => reply.scope),
+  text("key", (reply) => reply.key),
+  bytes("fingerprint", (reply) => reply.fingerprint),
+  { ...number("status", (reply: StoredReply) => reply.status), type: "integer" },
+  text("body", (reply) => reply.body),
+  time("created_at", (reply) => reply.createdAt)
+]
+
+/** A part of the statement: how it reads, and its rows as parameters. */
+interface Section<Row> {
+  readonly columns: ReadonlyArray<Column<Row>>
+  /** The data-modifying query over `source`, which yields the columns in their final types. */
+  readonly query: (source: string) => string
+}
+
+const insertInto = <Row>(table: string, columns: ReadonlyArray<Column<Row>>): Section<Row> => ({
+  columns,
+  query: (source) =>
+    `INSERT INTO ${table} (${columns.map(({ name }) => quoted(name)).join(", ")}) SELECT ${
+      columns.map((column) => cast(column)).join(", ")
+    } FROM ${source}`
+})
+
+const quoted = (name: string): string => `"${name}"`
+
+const cast = <Row>({ name, type, wire }: Column<Row>): string =>
+  type === wire ? `u."${name}"` : `u."${name}"::${type}`
+
+const columnNamed = <Row>(columns: ReadonlyArray<Column<Row>>, name: string): string => {
+  const column = columns.find((candidate) => candidate.name === name)
+  return column === undefined ? `u."${name}"` : cast(column)
+}
+
+const update = <Row>(
+  table: string,
+  columns: ReadonlyArray<Column<Row>>,
+  options: { readonly keys: ReadonlyArray<string>; readonly set: ReadonlyArray<string>; readonly more?: string }
+): Section<Row> => ({
+  columns,
+  query: (source) =>
+    `UPDATE ${table} t SET ${options.set.map((name) => `${quoted(name)} = ${columnNamed(columns, name)}`).join(", ")}${
+      options.more ?? ""
+    } FROM ${source} WHERE ${
+      options.keys.map((name) => `t.${quoted(name)} = ${columnNamed(columns, name)}`).join(" AND ")
+    }`
+})
+
+const accounts: Section<PlayerUnit> = {
+  columns: accountColumns,
+  query: (source) =>
+    `${
+      update("accounts", accountColumns, {
+        keys: ["player_id", "operator_id", "version"],
+        set: [
+          "entry_seq",
+          "wallet_seq",
+          "real_balance",
+          "bonus_balance",
+          "counters",
+          "provider_ids",
+          "real_updated_at",
+          "bonus_updated_at"
+        ],
+        more: ", version = t.version + 1"
+      }).query(source)
+    } RETURNING 1`
+}
+
+/** The player's short form joins here, from the row that is current when the event commits. */
+const events: Section<Event> = {
+  columns: eventColumns,
+  query: (source) =>
+    `INSERT INTO events (id, operator_id, player_id, type, data, created_at) SELECT ${
+      ["id", "operator_id", "player_id", "type"].map((name) => columnNamed(eventColumns, name)).join(", ")
+    }, u."data"::jsonb || jsonb_build_object('player', jsonb_build_object('id', p.id, 'external_id', p.external_id, 'username', p.username)), u."created_at" FROM ${source} JOIN players p ON p.id = u."player_id"::bigint`
+}
+
+const entries = insertInto("ledger_entries", entryColumns)
+const transactions = insertInto("provider_transactions", transactionColumns)
+const newRounds = insertInto("rounds", roundColumns)
+const changedRounds = update("rounds", roundColumns, {
+  keys: ["player_id", "game_id", "round_id"],
+  set: ["real_stake", "bonus_stake", "paid_wins", "player_bonus_id", "closed"]
+})
+const newPayments = insertInto("payment_requests", paymentColumns)
+const changedPayments = update("payment_requests", paymentColumns, {
+  keys: ["id", "operator_id"],
+  set: ["status", "reject_reason", "is_reversed", "paid_at", "rejected_at", "cancelled_at", "updated_at"]
+})
+const sessions = insertInto("game_sessions", sessionColumns)
+const audit = insertInto("audit_log", auditColumns)
+const replies = insertInto("idempotency_keys", replyColumns)
+
+/** A section with its rows. */
+interface Part {
+  readonly name: string
+  readonly section: {
+    readonly columns: ReadonlyArray<{ readonly name: string; readonly wire: string }>
+    readonly query: (source: string) => string
+  }
+  readonly parameters: ReadonlyArray<unknown>
+}
+
+const part = <Row>(name: string, section: Section<Row>, rows: ReadonlyArray<Row>): Part => ({
+  name,
+  section,
+  parameters: section.columns.map(({ oid, value }) => Result.getOrThrow(PgTypes.array(rows.map(value), oid)))
+})
+
+const texts = new Map<string, string>()
+
+const textOf = (parts: ReadonlyArray<Part>): string => {
+  const key = parts.map(({ name }) => name).join()
+  const found = texts.get(key)
+  if (found !== undefined) return found
+  let parameter = 0
+  const queries = parts.map(({ name, section }) => {
+    const arrays = section.columns.map(({ wire }) => `$${++parameter}::${wire}[]`).join(", ")
+    const names = section.columns.map((column) => quoted(column.name)).join(", ")
+    return `${name} AS (${section.query(`unnest(${arrays}) AS u(${names})`)})`
+  })
+  const composed = `WITH ${queries.join(", ")} SELECT pitboss_fence((SELECT count(*) FROM accounts_part), $${
+    ++parameter
+  }::float8::bigint)`
+  texts.set(key, composed)
+  return composed
+}
+
+/** The statement that commits the units, and its parameters. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
+export const commitStatement = (
+  units: ReadonlyArray<PlayerUnit>
+): { readonly text: string; readonly parameters: ReadonlyArray<unknown> } => {
+  const ordered = [...units].sort((a, b) => a.key - b.key)
+  const entryRows: Array<Entry> = []
+  const transactionRows: Array<Transaction> = []
+  const paymentRows = new Map<number, PaymentChange>()
+  const sessionRows: Array<GameSession> = []
+  const eventRows: Array<Event> = []
+  const auditRows: Array<AuditRecord> = []
+  const replyRows: Array<StoredReply> = []
+  const newRoundRows: Array<RoundRow> = []
+  const changedRoundRows: Array<RoundRow> = []
+  for (const unit of ordered) {
+    // a round that several decisions of the unit wrote is written once, as the last of them left it
+    let rounds: Map<string, RoundRow> | undefined
+    for (const change of unit.changes) {
+      entryRows.push(...change.entries)
+      transactionRows.push(...change.transactions)
+      for (const { isNew, round } of change.rounds) {
+        rounds ??= new Map()
+        const key = roundKey(round.gameId, round.roundId)
+        const earlier = rounds.get(key)
+        // two claims that the same round is new cannot both be right: both are kept, and the index says so
+        if (isNew && earlier?.isNew === true) newRoundRows.push(earlier)
+        rounds.set(key, { playerId: unit.key, round, isNew: isNew || earlier?.isNew === true })
+      }
+      for (const payment of change.payments) {
+        const earlier = paymentRows.get(payment.payment.id)
+        paymentRows.set(payment.payment.id, { ...payment, isNew: payment.isNew || earlier?.isNew === true })
+      }
+      if (change.sessions.length > 0) sessionRows.push(...change.sessions)
+      if (change.events.length > 0) eventRows.push(...change.events)
+      if (change.audit.length > 0) auditRows.push(...change.audit)
+      if (change.replies.length > 0) replyRows.push(...change.replies)
+    }
+    if (rounds !== undefined) {
+      for (const row of rounds.values()) (row.isNew ? newRoundRows : changedRoundRows).push(row)
+    }
+  }
+  const parts: Array<Part> = [part("accounts_part", accounts, ordered)]
+  const add = <Row>(name: string, section: Section<Row>, rows: ReadonlyArray<Row>): void => {
+    if (rows.length > 0) parts.push(part(name, section, rows))
+  }
+  const payments = [...paymentRows.values()]
+  add("entries", entries, entryRows)
+  add("transactions", transactions, transactionRows)
+  add("new_rounds", newRounds, newRoundRows)
+  add("changed_rounds", changedRounds, changedRoundRows)
+  add("new_payments", newPayments, payments.filter(({ isNew }) => isNew))
+  add("changed_payments", changedPayments, payments.filter(({ isNew }) => !isNew))
+  add("sessions_part", sessions, sessionRows)
+  add("events_part", events, eventRows)
+  add("audit_part", audit, auditRows)
+  add("replies", replies, replyRows)
+  return {
+    text: textOf(parts),
+    parameters: [
+      ...parts.flatMap(({ parameters }) => parameters),
+      PgTypes.float8(ordered.length)
+    ]
+  }
+}
