@@ -48,7 +48,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
   readonly read: (operatorId: number | null, playerId: number) => Effect.Effect<Player, ActorRefusal>
   /** How many players are in memory. */
   readonly resident: () => number
-}>()("pitboss/wallet/PlayerActors") {
+}>()("pitboss/players/PlayerActors") {
   /** Over any store; `layer` is the one over PostgreSQL. */
   static readonly layerOver = <E, R>(
     makeStore: Effect.Effect<Store<Player, Change, Query, Knowledge>, E, R>,
