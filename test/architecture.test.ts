@@ -200,6 +200,20 @@ describe("the tree", () => {
     assert.deepStrictEqual(hits(text, /https?:\/\/[\w.-]*registry[\w.-]*/), [])
   })
 
+  // An install on a machine whose mirror lacks other systems' packages drops them, and `npm ci` then fails elsewhere.
+  it("locks the optional packages of every system", () => {
+    interface Entry {
+      readonly optionalDependencies?: Readonly<Record<string, string>>
+    }
+    const { packages }: { readonly packages: Readonly<Record<string, Entry>> } = JSON.parse(read("package-lock.json"))
+    const missing = Object.entries(packages).flatMap(([folder, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter((name) =>
+        packages[`node_modules/${name}`] === undefined && packages[`${folder}/node_modules/${name}`] === undefined
+      )
+    )
+    assert.deepStrictEqual(missing, [])
+  })
+
   it("holds no leftovers", () => {
     const code = text.filter((file) => /^(src|test|bench|scripts)\//.test(file))
     assert.deepStrictEqual(hits(code, /\b(TODO|FIXME|XXX)\b|\.(only|skip)\(|@ts-(ignore|expect-error|nocheck)/), [])
