@@ -22,7 +22,9 @@ export interface Deposit {
   readonly amount: number
   /** The operator's reference: names this deposit for ever. */
   readonly externalReference: string
-  /** Null when none was named; a code that names no method is refused before it comes here. */
+  /** The code that was named, if one was. */
+  readonly methodCode: string | null
+  /** The active method of that code, if there is one. */
   readonly method: DepositMethod | null
   readonly info: string | null
   readonly notes: string | null
@@ -85,8 +87,11 @@ const refuseAccount = (player: Player, now: number): DepositRefusal | undefined 
 }
 
 const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefined => {
-  const { amount, method } = deposit
-  if (method === null) return undefined
+  const { amount, method, methodCode } = deposit
+  if (methodCode === null) return undefined
+  if (method === null) {
+    return refuse("PAYMENT_REQUEST_INVALID", "There is no such payment method.", { payment_method: methodCode })
+  }
   if (!method.supportsDeposit) {
     return refuse("PAYMENT_REQUEST_INVALID", `${method.code} takes no deposits.`, { payment_method: method.code })
   }

@@ -329,8 +329,8 @@ const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): Outcome
     amount: bet.amount,
     gameId: bet.game.id,
     roundId: bet.roundId,
-    realAmount: -real,
-    bonusAmount: -bonus,
+    realAmount: 0 - real,
+    bonusAmount: 0 - bonus,
     entryIds,
     bonusId: bonusId ?? (wagered > 0 ? wageredBonus : null),
     wagered

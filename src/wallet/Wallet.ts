@@ -1,0 +1,86 @@
+/** A player's money as operators and staff see and move it. */
+import { Context, Effect, Layer } from "effect"
+import type { Entry } from "../domain/Change.ts"
+import { type Correction, correctionStep } from "../domain/Corrections.ts"
+import { type IdempotencyClaim, type RenderedReply, storingReply } from "../domain/Idempotency.ts"
+import type { Operator } from "../domain/Operator.ts"
+import { type DepositRefusal, depositStep, type PaymentOutcome } from "../domain/Payments.ts"
+import type { Player } from "../domain/Player.ts"
+import type { Refusal } from "../domain/Refusal.ts"
+import { PaymentMethods } from "../payments/Methods.ts"
+import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
+
+export interface WalletView {
+  readonly player: Player
+  /** Minor units that can still be withdrawn without verification; null means no limit. */
+  readonly unverifiedWithdrawalAllowance: number | null
+}
+
+export interface DepositRequest {
+  /** Minor units, positive. */
+  readonly amount: number
+  readonly externalReference: string
+  readonly paymentMethod: string | null
+  readonly info: string | null
+  readonly notes: string | null
+}
+
+/** How an answer is stored under the caller's idempotency key, if it has one. */
+export interface Answering<in Reply> {
+  readonly claim: IdempotencyClaim | undefined
+  readonly render: (reply: Reply) => RenderedReply
+}
+
+export class Wallet extends Context.Service<Wallet, {
+  /** The committed balances of a player (SPEC section 2.3). */
+  readonly view: (operator: Operator, playerId: number) => Effect.Effect<WalletView, ActorRefusal>
+  /** Credits a deposit, or finds the one that the reference names (SPEC section 4.4). */
+  readonly deposit: (
+    operator: Operator,
+    playerId: number,
+    request: DepositRequest,
+    answering: Answering<PaymentOutcome>
+  ) => Effect.Effect<PaymentOutcome, DepositRefusal | ActorRefusal>
+  /** Sets a balance right by hand; audited. `operatorId` null: staff act for every operator. */
+  readonly correct: (
+    operatorId: number | null,
+    playerId: number,
+    correction: Correction
+  ) => Effect.Effect<Entry, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
+}>()("pitboss/wallet/Wallet") {
+  static readonly layer = Layer.effect(
+    Wallet,
+    Effect.gen(function*() {
+      const actors = yield* PlayerActors
+      const methods = yield* PaymentMethods
+
+      const view = Effect.fn("Wallet.view")(function*(operator: Operator, playerId: number) {
+        const player = yield* actors.read(operator.id, playerId)
+        return {
+          player,
+          unverifiedWithdrawalAllowance: player.kycStatus === "verified" ? null : operator.kycWithdrawalThreshold
+        }
+      })
+
+      const deposit = Effect.fn("Wallet.deposit")(function*(
+        operator: Operator,
+        playerId: number,
+        request: DepositRequest,
+        answering: Answering<PaymentOutcome>
+      ) {
+        const { amount, externalReference, info, notes, paymentMethod: methodCode } = request
+        const method = methodCode === null ? null : (yield* methods.find(operator.id, methodCode)) ?? null
+        const step = depositStep({ amount, externalReference, methodCode, method, info, notes })
+        return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
+      })
+
+      const correct = Effect.fn("Wallet.correct")(
+        (operatorId: number | null, playerId: number, correction: Correction) =>
+          actors.ask(operatorId, playerId, correctionStep(correction))
+      )
+
+      return Wallet.of({ view, deposit, correct })
+    })
+  )
+}
+
