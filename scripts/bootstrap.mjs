@@ -55,7 +55,8 @@ const complaint = (output) => {
   const errors = lines
     .filter((line) => /^npm (error|ERR!) /.test(line) && !/complete log/.test(line))
     .map((line) => line.replace(/^npm (error|ERR!) /, ""))
-  return errors.slice(0, 3).join("; ") || lines.at(-1) || "npm said nothing"
+    .filter((line) => !/^(code|syscall|errno|type) /.test(line))
+  return errors.slice(0, 2).join("; ") || lines.at(-1) || "npm said nothing"
 }
 
 /** Progress in one line: redrawn in place on a terminal, written once elsewhere. Returns what ends it. */
