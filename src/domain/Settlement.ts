@@ -28,6 +28,11 @@ export interface SettledGame {
   readonly active: boolean
 }
 
+/** Stands for a game that the provider does not have: its messages are refused, unless their ids are known. */
+export const unknownGame: SettledGame = { id: 0, type: "rng", active: false }
+
+const noSuchGame: SettlementRefusal = refuse("NOT_FOUND", "This provider has no such game, or it is switched off.")
+
 interface Message {
   readonly providerId: number
   readonly transactionId: string
@@ -275,7 +280,7 @@ const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding
     return refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
   }
   if (bet.currency !== player.currency) return currencyRefusal(player)
-  if (!bet.game.active) return refuse("NOT_FOUND", "The game is not available.")
+  if (!bet.game.active) return noSuchGame
   if (round?.closed === true) return refuse("ROUND_CLOSED", "The round is closed.", { round_id: bet.roundId })
   const account = refuseAccount(player, now)
   if (account !== undefined) return account
@@ -466,6 +471,7 @@ const refuseWin = (
   round: Round | null
 ): SettlementRefusal | undefined => {
   if (win.currency !== draft.player.currency) return currencyRefusal(draft.player)
+  if (win.game.id === unknownGame.id) return noSuchGame
   if (bet === null) return betNotFound(win.betTransactionId)
   if (bet.kind === "tombstone" || (bet.kind === "bet" && bet.rolledBack)) return rolledBack(win.betTransactionId)
   if (

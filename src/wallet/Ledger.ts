@@ -2,25 +2,16 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Entry, EntryType, WalletKind } from "../domain/Change.ts"
-import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { toDate } from "../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
+import { offsetOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
 
-export interface LedgerQuery {
-  /** From 1. */
-  readonly page: number
-  /** 1 to 100. */
-  readonly perPage: number
+export interface LedgerQuery extends PageQuery {
   readonly type?: EntryType | undefined
   readonly wallet?: WalletKind | undefined
   /** Epoch milliseconds, both included. */
   readonly createdFrom?: number | undefined
   readonly createdTo?: number | undefined
-}
-
-/** A page, and how many there are in all. */
-export interface Page<Item> {
-  readonly items: ReadonlyArray<Item>
-  readonly total: number
 }
 
 const EntryRow = Schema.Struct({
@@ -39,8 +30,8 @@ const EntryRow = Schema.Struct({
   createdAt: Schema.Date
 })
 
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(EntryRow))
-const decodeCount = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ total: Schema.Number })]))
+const entries = rowsOf(EntryRow)
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
 /** A ledger entry as it is read: its type is not narrowed, since what was once written stays readable. */
 export interface LedgerEntry extends Omit<Entry, "type"> {
@@ -53,7 +44,7 @@ export class Ledger extends Context.Service<Ledger, {
     operatorId: number,
     playerId: number,
     query: LedgerQuery
-  ) => Effect.Effect<Page<LedgerEntry>, ActorRefusal | Refusal<"TRY_AGAIN">>
+  ) => Effect.Effect<Page<LedgerEntry>, ActorRefusal>
 }>()("pitboss/wallet/Ledger") {
   static readonly layer = Layer.effect(
     Ledger,
@@ -68,45 +59,35 @@ export class Ledger extends Context.Service<Ledger, {
 
       const list = Effect.fn("Ledger.list")(
         function*(operatorId: number, playerId: number, query: LedgerQuery) {
-          const player = yield* actors.read(operatorId, playerId)
-          const offset = (query.page - 1) * query.perPage
+          const { currency, entrySeq } = yield* actors.read(operatorId, playerId)
+          const offset = offsetOf(query)
           const filters = [
             query.type === undefined ? undefined : sql`type = ${query.type}`,
             query.wallet === undefined ? undefined : sql`wallet = ${query.wallet}`,
-            query.createdFrom === undefined ? undefined : sql`created_at >= ${new Date(query.createdFrom)}`,
-            query.createdTo === undefined ? undefined : sql`created_at <= ${new Date(query.createdTo)}`
+            query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,
+            query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
           ].filter((filter) => filter !== undefined)
-          const mine = sql`player_id = ${BigInt(playerId)} AND operator_id = ${BigInt(operatorId)}`
-          const [total, rows] = filters.length === 0
-            // entries are numbered without a gap, so a page is a range of numbers and the last number is the count
-            ? [
-              player.entrySeq,
-              yield* sql`SELECT ${columns} FROM ledger_entries WHERE ${mine}
-                AND seq <= ${BigInt(player.entrySeq - offset)} AND seq > ${BigInt(player.entrySeq - offset - query.perPage)}
-                ORDER BY seq DESC`
-            ]
-            : [
-              (yield* Effect.flatMap(
-                sql`SELECT count(*)::float8 AS total FROM ledger_entries WHERE ${sql.and([mine, ...filters])}`,
-                decodeCount
-              ))[0].total,
-              yield* sql`SELECT ${columns} FROM ledger_entries WHERE ${sql.and([mine, ...filters])}
-                ORDER BY seq DESC LIMIT ${BigInt(query.perPage)} OFFSET ${BigInt(offset)}`
-            ]
-          const entries = yield* decodeRows(rows)
-          return {
+          const mine = sql`player_id = ${playerId}::float8::bigint AND operator_id = ${operatorId}::float8::bigint`
+          const page = (rows: ReadonlyArray<typeof EntryRow.Type>, total: number): Page<LedgerEntry> => ({
             total,
-            items: entries.map((entry) => ({
-              ...entry,
-              currency: player.currency,
-              createdAt: entry.createdAt.getTime()
-            }))
+            items: rows.map((row) => ({ ...row, currency, createdAt: row.createdAt.getTime() }))
+          })
+          if (filters.length === 0) {
+            // entries are numbered without a gap, so a page is a range of numbers and the last number is the count
+            const newest = Math.max(entrySeq - offset, 0)
+            const rows = yield* entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${mine}
+              AND seq <= ${newest}::float8::bigint AND seq > ${newest - query.perPage}::float8::bigint ORDER BY seq DESC`)
+            return page(rows, entrySeq)
           }
+          const where = sql.and([mine, ...filters])
+          const [counted, rows] = yield* Effect.all([
+            counts(sql`SELECT count(*)::float8 AS total FROM ledger_entries WHERE ${where}`),
+            entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${where}
+              ORDER BY seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${offset}::float8::bigint`)
+          ], { concurrency: 2 })
+          return page(rows, counted[0]?.total ?? 0)
         },
-        Effect.catchTags({
-          SqlError: () => Effect.fail(refuse("TRY_AGAIN", "The ledger cannot be read right now. Send the same request again.")),
-          SchemaError: (error) => Effect.die(error)
-        })
+        orTryAgain
       )
 
       return Ledger.of({ list })
