@@ -1,0 +1,6 @@
+import { Schema } from "effect"
+
+/** Why a run of the bench suite cannot be believed or cannot go on. `message` is for the person who started it. */
+export class BenchError extends Schema.TaggedError<BenchError>()("BenchError", {
+  message: Schema.String
+}) {}

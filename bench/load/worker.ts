@@ -1,0 +1,29 @@
+// The load generator's process: takes jobs from its parent one after the other and answers each with what it saw.
+import { Schema } from "effect"
+import { type GeneratorMessage, Job } from "./Job.ts"
+import { LoadRun } from "./LoadRun.ts"
+
+const tell = (message: GeneratorMessage): void => {
+  process.send?.(message)
+}
+
+const decodeJob = Schema.decodeUnknownSync(Job)
+
+const run = async (message: unknown): Promise<void> => {
+  try {
+    const job = decodeJob(message)
+    const result = await new LoadRun(job, {
+      measuring: () => tell({ type: "measuring" }),
+      measured: () => tell({ type: "measured" }),
+      progress: (processed, errors) => tell({ type: "progress", processed, errors })
+    }).result
+    tell({ type: "result", result })
+  } catch (error) {
+    tell({ type: "failed", message: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+process.on("message", (message) => void run(message))
+process.on("disconnect", () => process.exit(0))
+// The parent gets the interrupt of the terminal too and decides when this process ends.
+process.on("SIGINT", () => {})

@@ -1,0 +1,92 @@
+// The bench suite: npm run bench -- --help
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { runBaselineTuning } from "./scenarios/BaselineTuning.ts"
+import { mixNames, runBets } from "./scenarios/Bets.ts"
+import { bestBaseline } from "./targets/Baseline.ts"
+import { baselineStyles } from "./targets/servers/BaselineBets.ts"
+import { targetNames } from "./targets/Target.ts"
+
+const count = (name: string, description: string, maximum: number) =>
+  Flag.Int(name).pipe(
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))),
+    Flag.withDescription(description)
+  )
+
+const seconds = (name: string, description: string, minimum: number) =>
+  Flag.Finite(name).pipe(
+    Flag.withSchema(Schema.Finite.check(Schema.isBetween({ minimum, maximum: 3600 }))),
+    Flag.withDescription(description)
+  )
+
+/** A comma-separated choice of words, each at most once and in the given order. */
+const choice = <const Words extends ReadonlyArray<string>>(name: string, words: Words, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(`${description}: ${words.join(",")}`),
+    Flag.filter(
+      (text) => text.split(",").every((word) => words.includes(word)),
+      (text) => `${text}: expected some of ${words.join(",")}`
+    ),
+    Flag.map((text): ReadonlyArray<Words[number]> => words.filter((word) => text.split(",").includes(word))),
+    Flag.withDefault(words)
+  )
+
+/** Comma-separated whole numbers from 1 to `maximum`. */
+const counts = (name: string, description: string, defaults: ReadonlyArray<number>, maximum: number) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(description),
+    Flag.map((text) => text.split(",").map(Number)),
+    Flag.filter(
+      (values) => values.every((value) => Number.isInteger(value) && value >= 1 && value <= maximum),
+      () => `expected whole numbers from 1 to ${maximum}, separated by commas`
+    ),
+    Flag.withDefault(defaults)
+  )
+
+const load = {
+  rounds: count("rounds", "rounds per target and mix", 1000).pipe(Flag.withDefault(5)),
+  seconds: seconds("seconds", "measured seconds of a round", 0.5).pipe(Flag.withDefault(5)),
+  warmUpSeconds: seconds("warm-up", "seconds of load before a round is measured", 0).pipe(Flag.withDefault(2)),
+  players: count("players", "players of the mix `many`", 1_000_000).pipe(Flag.withDefault(10_000)),
+  generators: count("generators", "load generator processes", 16).pipe(Flag.withDefault(1))
+}
+
+const bets = Command.make("bets", {
+  ...load,
+  targets: choice("targets", targetNames, "what to measure"),
+  mixes: choice("mix", mixNames, "whose bets: many players, ten hot ones, one hot one"),
+  connections: count("connections", "connections of the load generator", 4096).pipe(Flag.withDefault(64)),
+  ratePerSecond: Flag.Finite("rate").pipe(
+    Flag.withSchema(Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))),
+    Flag.withDescription("bets per second of an open loop; without it, the closed loop"),
+    Flag.map((rate): number | null => rate),
+    Flag.withDefault(null)
+  ),
+  style: Flag.Literals("baseline-style", baselineStyles).pipe(
+    Flag.withDescription("how the baseline talks to PostgreSQL"),
+    Flag.withDefault(bestBaseline.style)
+  ),
+  poolSize: count("baseline-pool", "the baseline's connections to PostgreSQL", 90).pipe(
+    Flag.withDefault(bestBaseline.poolSize)
+  )
+}, ({ poolSize, style, ...options }) => runBets({ ...options, baseline: { style, poolSize } })).pipe(
+  Command.withDescription("Signed, durable bets over REST: the service against a baseline and a ceiling")
+)
+
+const baseline = Command.make("baseline", {
+  ...load,
+  poolSizes: counts("pools", "sizes of the pool to PostgreSQL", [4, 8, 16, 24, 32, 48], 90),
+  connectionCounts: counts("connections", "connections of the load generator", [16, 64, 128, 256], 4096),
+  styles: choice("baseline-style", baselineStyles, "how the baseline talks to PostgreSQL")
+}, runBaselineTuning).pipe(
+  Command.withDescription("Which way of working, pool size and number of connections suit the baseline best")
+)
+
+Command.make("bench").pipe(
+  Command.withDescription("Measures the service. Figures are comparable within one run only: see docs/benchmarks.md"),
+  Command.withSubcommands([bets, baseline]),
+  Command.run({ version: "1.0.0" }),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain
+)

@@ -1,0 +1,76 @@
+import { Effect, Schema, type Scope } from "effect"
+import { randomUUID } from "node:crypto"
+import { Pool } from "undici"
+import { BenchError } from "../BenchError.ts"
+import { makeSigner } from "../load/Signature.ts"
+
+/** Calls the operator API as an operator's own server would: signed, over kept-alive connections. */
+export interface OperatorClient {
+  /** The `data` of the answer. Fails on any status but 2xx. */
+  readonly call: <A>(
+    method: "GET" | "POST",
+    uri: string,
+    body: object | undefined,
+    schema: Schema.Codec<A, unknown>
+  ) => Effect.Effect<A, BenchError>
+}
+
+const requestTimeoutMs = 30_000
+
+/** How many calls are under way at a time. */
+export const operatorConcurrency = 16
+
+export const makeOperatorClient = (
+  origin: string,
+  key: string,
+  secret: string
+): Effect.Effect<OperatorClient, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const pool = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        new Pool(origin, {
+          connections: operatorConcurrency,
+          headersTimeout: requestTimeoutMs,
+          bodyTimeout: requestTimeoutMs
+        })
+      ),
+      (pool) => Effect.promise(() => pool.destroy())
+    )
+    const sign = makeSigner(secret)
+    const send = async (method: "GET" | "POST", path: string, body: object | undefined) => {
+      const timestamp = Math.floor(Date.now() / 1000).toString()
+      const nonce = randomUUID()
+      const text = body === undefined ? "" : JSON.stringify(body)
+      const response = await pool.request({
+        method,
+        path,
+        headers: {
+          "x-api-key": key,
+          "x-timestamp": timestamp,
+          "x-nonce": nonce,
+          // The nonce is one more line of the string to sign.
+          "x-signature": sign(method, path, timestamp, `${text}\n${nonce}`),
+          ...(body === undefined ? {} : { "content-type": "application/json" })
+        },
+        body: body === undefined ? null : text
+      })
+      const answer = await response.body.text()
+      if (response.statusCode >= 300) throw new Error(`${response.statusCode} ${answer}`)
+      return answer
+    }
+    return {
+      call: (method, uri, body, schema) =>
+        Effect.tryPromise({
+          try: () => send(method, uri, body),
+          catch: (error) =>
+            new BenchError({ message: `${method} ${uri}: ${error instanceof Error ? error.message : String(error)}` })
+        }).pipe(
+          Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ data: schema })))),
+          Effect.map(({ data }) => data),
+          Effect.catchTag(
+            "SchemaError",
+            (error) => Effect.fail(new BenchError({ message: `${method} ${uri} answered: ${error.message}` }))
+          )
+        )
+    }
+  })

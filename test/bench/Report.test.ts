@@ -1,0 +1,99 @@
+import { describe, expect, it } from "@effect/vitest"
+import type { RoundResult } from "../../bench/load/Round.ts"
+import { findMismatches } from "../../bench/report/Balances.ts"
+import { summarizeBets } from "../../bench/report/BetsReport.ts"
+import { filesystemOf } from "../../bench/report/Machine.ts"
+import { parseMachineStat, parseProcessStat } from "../../bench/report/ProcessorTime.ts"
+import { parseCommitCounts } from "../../bench/report/Prometheus.ts"
+import { median, spread } from "../../bench/report/Statistics.ts"
+import { renderTable } from "../../bench/report/Table.ts"
+
+describe("the report of the bench suite", () => {
+  // Goal: a lost or an invented bet cannot pass. Method: one minor unit off in each direction, and a missing balance.
+  it("finds balances that acknowledged bets do not explain", () => {
+    const check = (balance: number, unknown: number) =>
+      findMismatches({ openingBalance: 1000, balances: [balance], acknowledged: [300], unknown: [unknown] }).length
+    expect(check(700, 0)).toBe(0)
+    expect(check(701, 0)).toBe(1)
+    expect(check(699, 0)).toBe(1)
+    expect(check(690, 10)).toBe(0)
+    expect(check(689, 10)).toBe(1)
+    expect(check(701, 10)).toBe(1)
+    expect(findMismatches({ openingBalance: 1000, balances: [], acknowledged: [0], unknown: [0] })).toHaveLength(1)
+  })
+
+  // Goal: the kernel's figures are read from the right columns. Method: lines as the kernel writes them, with a name
+  // that holds what separates fields.
+  it("reads processor time from /proc", () => {
+    const fields = ["S", "42", ...Array.from({ length: 9 }, () => "7"), "100", "20", "3", "4", "20", "0"]
+    expect(parseProcessStat(`17 (postgres: a) b) ${fields.join(" ")}\n`)).toEqual({ parent: 42, own: 120, children: 7 })
+    expect(parseMachineStat("cpu  10 1 5 1000 50 2 3 4 9 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")).toEqual({
+      busy: 210_000,
+      stolen: 40_000
+    })
+  })
+
+  // Goal: the group commit is recognised among other histograms. Method: a text with a duration histogram first.
+  it("reads units per commit from Prometheus text", () => {
+    const text = [
+      "# TYPE pitboss_journal_commit_seconds histogram",
+      "pitboss_journal_commit_seconds_sum 1.5",
+      "pitboss_journal_commit_seconds_count 3",
+      "pitboss_journal_commit_units_bucket{le=\"1\"} 1",
+      "pitboss_journal_commit_units_sum{lane=\"a\"} 40",
+      "pitboss_journal_commit_units_sum{lane=\"b\"} 2",
+      "pitboss_journal_commit_units_count{lane=\"a\"} 2",
+      "pitboss_journal_commit_units_count{lane=\"b\"} 1"
+    ].join("\n")
+    expect(parseCommitCounts(text)).toEqual({ commits: 3, units: 42 })
+    expect(parseCommitCounts("http_requests_total 5\n")).toBeUndefined()
+  })
+
+  it("finds the innermost mount of a folder", () => {
+    const mounts = "/dev/vda / ext4 rw 0 0\ntmpfs /tmp tmpfs rw 0 0\ntmpfs /tmp/a xfs rw 0 0\n"
+    expect(filesystemOf(mounts, "/tmp/ab")).toBe("tmpfs")
+    expect(filesystemOf(mounts, "/tmp/a/b")).toBe("xfs")
+    expect(filesystemOf(mounts, "/home")).toBe("ext4")
+  })
+
+  it("summarizes values by their middle", () => {
+    expect(median([5, 1, 3])).toBe(3)
+    expect(median([4, 1, 3, 2])).toBe(2.5)
+    expect(spread([5, 1, 3])).toEqual({ median: 3, min: 1, max: 5 })
+  })
+
+  // Goal: a slow spell of the machine that met both targets of a round leaves the ratio alone. Method: two rounds, the
+  // second at half speed for both; the ratio of medians taken over differently disturbed rounds would differ.
+  it("compares targets within each round", () => {
+    const result = (perSecond: number): RoundResult => ({
+      perSecond,
+      processed: perSecond,
+      latency: { p50_ms: 1, p99_ms: 2, p999_ms: 3, max_ms: 4 },
+      sendDelayP99_ms: 0,
+      errors: perSecond === 400 ? { TRY_AGAIN: 2 } : {},
+      serviceMicros: 1,
+      postgresMicros: 1,
+      generatorMicros: 1,
+      foreignShare: 0,
+      unitsPerCommit: undefined,
+      acknowledged: [],
+      unknown: []
+    })
+    const summaries = summarizeBets([
+      { round: 1, mix: "many", target: "pitboss", result: result(800) },
+      { round: 1, mix: "many", target: "baseline", result: result(200) },
+      { round: 2, mix: "many", target: "pitboss", result: result(400) },
+      { round: 2, mix: "many", target: "baseline", result: result(100) }
+    ])
+    expect(summaries.map(({ target }) => target)).toEqual(["pitboss", "baseline"])
+    expect(summaries[0]?.toBaseline).toEqual({ median: 4, min: 4, max: 4 })
+    expect(summaries[0]?.toCeiling).toBeUndefined()
+    expect(summaries[0]?.errors).toEqual({ TRY_AGAIN: 2 })
+  })
+
+  it("aligns columns", () => {
+    expect(renderTable(["name", "n"], [["a", "10"], ["long name", "7"]])).toBe(
+      ["name        n", "---------  --", "a          10", "long name   7"].join("\n")
+    )
+  })
+})
