@@ -55,7 +55,7 @@ const complaint = (output) => {
   const errors = lines
     .filter((line) => /^npm (error|ERR!) /.test(line) && !/complete log/.test(line))
     .map((line) => line.replace(/^npm (error|ERR!) /, ""))
-    .filter((line) => !/^(code|syscall|errno|type) /.test(line))
+    .filter((line) => !/^(code|syscall|errno|type|\s*at) /.test(line))
   return errors.slice(0, 2).join("; ") || lines.at(-1) || "npm said nothing"
 }
 
