@@ -1,0 +1,48 @@
+/**
+ * A map that keeps what was used lately and forgets the rest: at least the last `capacity` different keys, at most twice that.
+ *
+ * Two generations instead of a list of uses: a hit is one look-up and changes nothing, which a hot path likes. When the young
+ * generation is full it becomes the old one, and what was old and not used since is gone.
+ */
+export class RecentMap<K, V> {
+  private readonly capacity: number
+  private young = new Map<K, V>()
+  private old = new Map<K, V>()
+
+  constructor(capacity: number) {
+    this.capacity = capacity
+  }
+
+  get(key: K): V | undefined {
+    const value = this.young.get(key)
+    if (value !== undefined) return value
+    const aged = this.old.get(key)
+    if (aged !== undefined) this.set(key, aged)
+    return aged
+  }
+
+  set(key: K, value: V): void {
+    if (this.young.size >= this.capacity && !this.young.has(key)) {
+      this.old = this.young
+      this.young = new Map()
+    }
+    this.young.set(key, value)
+  }
+
+  clear(): void {
+    this.young = new Map()
+    this.old = new Map()
+  }
+
+  /** Every value, each key once, the older ones first. */
+  values(): Array<V> {
+    return [...new Map([...this.old, ...this.young]).values()]
+  }
+
+  /** How many keys are held. */
+  get size(): number {
+    let repeated = 0
+    for (const key of this.young.keys()) if (this.old.has(key)) repeated++
+    return this.young.size + this.old.size - repeated
+  }
+}

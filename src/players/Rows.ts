@@ -1,0 +1,63 @@
+/** How capabilities speak to PostgreSQL: rows are checked when read, and a database that is away is a refusal to try again. */
+import { Effect, Schema } from "effect"
+import { SqlError } from "effect/sql"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { describeSqlError } from "../platform/Database.ts"
+
+const tryAgain = refuse("TRY_AGAIN", "The database does not answer right now. Send the same request again.", {
+  retry: "same_request"
+})
+
+const isNoSqlError = <E>(error: E): error is Exclude<E, SqlError.SqlError> => !(error instanceof SqlError.SqlError)
+
+/**
+ * Turns those failures of statements that pass by themselves into `TRY_AGAIN`. The others are mistakes in a statement: they
+ * die.
+ */
+export const orTryAgain = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">, R> =>
+  Effect.catch(effect, (error): Effect.Effect<never, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">> => {
+    if (isNoSqlError(error)) return Effect.fail(error)
+    return error instanceof SqlError.SqlError && error.isRetryable
+      ? Effect.andThen(Effect.logWarning(`a statement failed: ${describeSqlError(error)}`), Effect.fail(tryAgain))
+      : Effect.die(error)
+  })
+
+/**
+ * Runs a statement and gives its rows as `Row` describes them. A row of another shape is a defect: the migrations say what it
+ * is.
+ *
+ *     const games = rowsOf(GameRow)
+ *     const found = yield* games(sql`SELECT … FROM games`)
+ */
+export const rowsOf = <S extends Schema.Constraint>(Row: S) => {
+  const decode = Schema.decodeUnknownEffect(Schema.Array(Row))
+  return <E, R>(
+    statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
+  ): Effect.Effect<ReadonlyArray<S["Type"]>, E, R | S["DecodingServices"]> =>
+    Effect.flatMap(statement, (found) => Effect.orDie(decode(found)))
+}
+
+/** The one row of a statement of which there may be none. */
+export const oneOf = <A, E, R>(found: Effect.Effect<ReadonlyArray<A>, E, R>): Effect.Effect<A | undefined, E, R> =>
+  Effect.map(found, (rows) => rows[0])
+
+/** One page of a list and how many there are in all. */
+export interface Page<out A> {
+  readonly items: ReadonlyArray<A>
+  readonly total: number
+}
+
+/** Which page: `page` from 1, `perPage` from 1 to 100. */
+export interface PageQuery {
+  readonly page: number
+  readonly perPage: number
+}
+
+/** How many rows stand before a page. A page further than any table reaches counts as one that is merely empty. */
+export const offsetOf = ({ page, perPage }: PageQuery): number =>
+  Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER)
+
+/** False for a text that PostgreSQL cannot hold; no row can match it. */
+export const isStorable = (text: string): boolean => !text.includes("\u0000")
