@@ -93,13 +93,17 @@ export class Draft {
     this.newTransactions.push(transaction)
   }
 
-  /** Marks a carried message as taken back; the rollback's own row is what is written. */
-  markRolledBack(transactionId: string, providerId: number): void {
-    this.transactions = this.transactions.map((transaction) =>
-      transaction.transactionId === transactionId && transaction.providerId === providerId
-        ? { ...transaction, rolledBack: true }
-        : transaction
-    )
+  /**
+   * Carries a message as taken back, whether it was carried before or came from the store: what follows in the same decision
+   * must see it. The rollback's own row is what is written.
+   */
+  markRolledBack(target: Transaction): void {
+    const rolledBack = { ...target, rolledBack: true }
+    const isTarget = (transaction: Transaction) =>
+      transaction.transactionId === target.transactionId && transaction.providerId === target.providerId
+    this.transactions = this.transactions.some(isTarget)
+      ? this.transactions.map((transaction) => isTarget(transaction) ? rolledBack : transaction)
+      : [...this.transactions, rolledBack]
   }
 
   /** Puts a round's next form in place of the one before, newest last, and has it written. */

@@ -1,5 +1,4 @@
 /** A caller's promise that a repeated request is the same one (SPEC section 8). */
-import type { Step } from "./Decision.ts"
 
 /** A key claimed by a request that runs now. */
 export interface IdempotencyClaim {
@@ -24,19 +23,3 @@ export interface RenderedReply {
   readonly status: number
   readonly body: string
 }
-
-/**
- * A rule that, where it writes anything, also writes its answer under the claimed key: effect and answer commit together. An
- * acceptance that writes nothing leaves the key to whoever claimed it.
- */
-export const storingReply = <Reply, Error>(
-  step: Step<Reply, Error>,
-  claim: IdempotencyClaim | undefined,
-  render: (reply: Reply) => RenderedReply
-): Step<Reply, Error> =>
-  claim === undefined ? step : (player, context) => {
-    const decision = step(player, context)
-    if (decision._tag !== "Accept" || decision.change === null) return decision
-    const stored = { ...claim, ...render(decision.reply), createdAt: context.now }
-    return { ...decision, change: { ...decision.change, replies: [...decision.change.replies, stored] } }
-  }

@@ -1,7 +1,8 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
 import { Context, Effect, Layer } from "effect"
 import { type Launch, type LaunchRefusal, launchStep } from "../domain/Launch.ts"
-import { type IdempotencyClaim, type RenderedReply, storingReply } from "../domain/Idempotency.ts"
+import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
+import { storingReply } from "../domain/StoringReply.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 import type { Decision } from "../domain/Decision.ts"

@@ -1,7 +1,7 @@
 /** Reading a player's ledger, newest entry first. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Entry, EntryType, WalletKind } from "../domain/Change.ts"
+import { type Entry, type EntryType, entryTypes, type WalletKind } from "../domain/Change.ts"
 import { toDate } from "../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 import { offsetOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
@@ -20,7 +20,7 @@ const EntryRow = Schema.Struct({
   operatorId: Schema.Number,
   seq: Schema.Number,
   wallet: Schema.Literals(["real", "bonus"]),
-  type: Schema.String,
+  type: Schema.Literals(entryTypes),
   amount: Schema.Number,
   balanceAfter: Schema.Number,
   paymentRequestId: Schema.NullOr(Schema.Number),
@@ -33,18 +33,13 @@ const EntryRow = Schema.Struct({
 const entries = rowsOf(EntryRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
-/** A ledger entry as it is read: its type is not narrowed, since what was once written stays readable. */
-export interface LedgerEntry extends Omit<Entry, "type"> {
-  readonly type: string
-}
-
 export class Ledger extends Context.Service<Ledger, {
   /** A page of a player's entries. An unfiltered page costs the same wherever it lies and however long the ledger is. */
   readonly list: (
     operatorId: number,
     playerId: number,
     query: LedgerQuery
-  ) => Effect.Effect<Page<LedgerEntry>, ActorRefusal>
+  ) => Effect.Effect<Page<Entry>, ActorRefusal>
 }>()("pitboss/wallet/Ledger") {
   static readonly layer = Layer.effect(
     Ledger,
@@ -68,7 +63,7 @@ export class Ledger extends Context.Service<Ledger, {
             query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
           ].filter((filter) => filter !== undefined)
           const mine = sql`player_id = ${playerId}::float8::bigint AND operator_id = ${operatorId}::float8::bigint`
-          const page = (rows: ReadonlyArray<typeof EntryRow.Type>, total: number): Page<LedgerEntry> => ({
+          const page = (rows: ReadonlyArray<typeof EntryRow.Type>, total: number): Page<Entry> => ({
             total,
             items: rows.map((row) => ({ ...row, currency, createdAt: row.createdAt.getTime() }))
           })

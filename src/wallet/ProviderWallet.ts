@@ -12,18 +12,22 @@ import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import {
   type Action,
   type Bet,
+  type BetCode,
   closeRound,
   payPromoWin,
   type PromoWin,
+  type PromoWinCode,
   type Rollback,
+  type RollbackCode,
   settle,
   settleAll,
   settleBetWin,
   type SettledGame,
   type Settlement,
-  type SettlementRefusal,
+  type SettlementCode,
   unknownGame,
-  type Win
+  type Win,
+  type WinCode
 } from "../domain/Settlement.ts"
 import type { Game } from "../games/Game.ts"
 import { Games } from "../games/Games.ts"
@@ -96,7 +100,7 @@ export interface Authenticated extends Balances {
 
 export type TransactionStatus = "unknown" | "processed" | "rolled_back" | "tombstone"
 
-type SettlementEffect<A = Settlement> = Effect.Effect<A, SettlementRefusal | ActorRefusal>
+type Settled<Code extends SettlementCode, A = Settlement> = Effect.Effect<A, Refusal<Code> | ActorRefusal>
 
 const StoredTransaction = Schema.Struct({
   playerId: Schema.Number,
@@ -119,20 +123,20 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
     provider: Provider,
     by: { readonly sessionToken: string } | { readonly playerRef: string }
   ) => Effect.Effect<Balances, Refusal<"INVALID_SESSION"> | ActorRefusal>
-  readonly bet: (provider: Provider, message: BetMessage) => SettlementEffect
-  readonly win: (provider: Provider, message: WinMessage) => SettlementEffect
+  readonly bet: (provider: Provider, message: BetMessage) => Settled<BetCode>
+  readonly win: (provider: Provider, message: WinMessage) => Settled<WinCode>
   readonly betWin: (
     provider: Provider,
     message: BetMessage & { readonly win: { readonly transactionId: string; readonly amount: number } }
-  ) => SettlementEffect
+  ) => Settled<BetCode | WinCode>
   /** In order, all or nothing. All actions are one player's. */
   readonly batch: (
     provider: Provider,
     actions: ReadonlyArray<ActionMessage>
-  ) => SettlementEffect<ReadonlyArray<Settlement>>
-  readonly rollback: (provider: Provider, message: RollbackMessage) => SettlementEffect
-  readonly closeRound: (provider: Provider, message: CloseRoundMessage) => SettlementEffect
-  readonly promoWin: (provider: Provider, message: PromoWinMessage) => SettlementEffect
+  ) => Settled<SettlementCode, ReadonlyArray<Settlement>>
+  readonly rollback: (provider: Provider, message: RollbackMessage) => Settled<RollbackCode>
+  readonly closeRound: (provider: Provider, message: CloseRoundMessage) => Settled<"NOT_FOUND">
+  readonly promoWin: (provider: Provider, message: PromoWinMessage) => Settled<PromoWinCode>
   readonly transactionStatus: (
     provider: Provider,
     transactionId: string
@@ -230,9 +234,6 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         targetTransactionId: message.targetTransactionId
       })
 
-      const ask = (playerId: number, action: Action): SettlementEffect =>
-        actors.ask(null, playerId, (player, context) => settle(player, action, context))
-
       const playerOfBet = (
         provider: Provider,
         message: BetMessage,
@@ -246,16 +247,20 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         const session = findSession(provider, message.sessionToken)
         const playerId = session?.playerId ?? (yield* playerOfBet(provider, message, session))
         const game = yield* findGame(provider, message.gameId)
-        return yield* ask(playerId, toBet(provider, message, game, session))
+        const action = toBet(provider, message, game, session)
+        return yield* actors.ask(null, playerId, (player, context) => settle(player, action, context))
       })
 
       const win = Effect.fnUntraced(function*(provider: Provider, message: WinMessage) {
         const playerId = yield* playerOfRef(provider, message)
-        return yield* ask(playerId, toWin(provider, message, yield* findGame(provider, message.gameId)))
+        const action = toWin(provider, message, yield* findGame(provider, message.gameId))
+        return yield* actors.ask(null, playerId, (player, context) => settle(player, action, context))
       })
 
       const rollback = Effect.fnUntraced(function*(provider: Provider, message: RollbackMessage) {
-        return yield* ask(yield* playerOfRef(provider, message), toRollback(provider, message))
+        const playerId = yield* playerOfRef(provider, message)
+        const action = toRollback(provider, message)
+        return yield* actors.ask(null, playerId, (player, context) => settle(player, action, context))
       })
 
       const betWin: ProviderWallet["Service"]["betWin"] = Effect.fnUntraced(function*(provider, message) {

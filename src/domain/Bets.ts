@@ -1,0 +1,145 @@
+/** Taking a stake (the rules of `Settlement.ts`). */
+import { contribution } from "./Bonus.ts"
+import { type Knowledge, missing } from "./Decision.ts"
+import type { Draft } from "./Draft.ts"
+import { count, effectiveLimits, notePlay, refuseBet } from "./Limits.ts"
+import type { Bet, BetCode, SettledGame } from "./Messages.ts"
+import { activeExclusion, type Player } from "./Player.ts"
+import { type Refusal, refuse } from "./Refusal.ts"
+import type { Round } from "./Rounds.ts"
+import {
+  currencyRefusal,
+  findRound,
+  findTransaction,
+  ids,
+  newTransaction,
+  noSuchGame,
+  type Outcome,
+  replay,
+  rolledBack,
+  settlement
+} from "./SettlementParts.ts"
+
+/** Why the account does not allow a bet, whatever its money says. */
+const refuseAccount = (player: Player, now: number): Refusal<"PLAYER_RESTRICTED"> | undefined => {
+  if (player.status !== "active") {
+    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
+  }
+  if (!player.restrictions.canBet) {
+    return refuse("PLAYER_RESTRICTED", "Betting is disabled for this player.", { reason: "can_bet" })
+  }
+  const exclusion = activeExclusion(player, now)
+  return exclusion === null
+    ? undefined
+    : refuse("PLAYER_RESTRICTED", "The player is excluded from play.", { reason: exclusion.type })
+}
+
+interface Funding {
+  readonly real: number
+  readonly bonus: number
+}
+
+/** Splits a stake over the wallets: real money first, bonus money only where the running bonus may be staked. */
+const fund = (draft: Draft, game: SettledGame, amount: number): Funding | Refusal<"INSUFFICIENT_FUNDS"> => {
+  if (amount === 0) return { real: 0, bonus: 0 }
+  const usable = draft.activeBonus !== null && contribution(draft.activeBonus, game.id, game.type) > 0 ? draft.bonus : 0
+  const real = Math.min(Math.max(draft.real, 0), amount)
+  return draft.real < 0 || amount - real > usable
+    ? refuse("INSUFFICIENT_FUNDS", "The balance does not cover the stake.", { balance: draft.real })
+    : { real, bonus: amount - real }
+}
+
+/** Every check of a new bet, in the order of `docs/decisions/0005-settlement.md`, and how it is paid for. */
+const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding | Refusal<BetCode> => {
+  const { now, player } = draft
+  if (bet.sessionExpiresAt === null || now >= bet.sessionExpiresAt) {
+    return refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
+  }
+  if (bet.currency !== player.currency) return currencyRefusal(player)
+  if (!bet.game.active) return noSuchGame
+  if (round?.closed === true) return refuse("ROUND_CLOSED", "The round is closed.", { round_id: bet.roundId })
+  const account = refuseAccount(player, now)
+  if (account !== undefined) return account
+  const funding = fund(draft, bet.game, bet.amount)
+  // the split says how much real money is at stake, which the loss limits count; when it fails, the checks before it still win
+  const realStake = "_tag" in funding ? Math.min(Math.max(draft.real, 0), bet.amount) : funding.real
+  const limits = effectiveLimits(player.limits, player.pendingLimits, now)
+  const limit = refuseBet(limits, draft.counters, bet.amount, realStake, now)
+  if (limit !== undefined) return limit
+  const bonus = draft.activeBonus
+  if (bonus !== null && bonus.maxBet > 0 && bet.amount > bonus.maxBet) {
+    return refuse("BONUS_INVALID", "The stake is larger than the running bonus allows.", { max_bet: bonus.maxBet })
+  }
+  return funding
+}
+
+export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): Outcome<BetCode> => {
+  const earlier = findTransaction(draft, known, bet.providerId, bet.transactionId)
+  if (earlier !== undefined && earlier !== null) {
+    if (earlier.kind === "tombstone") return rolledBack(bet.transactionId)
+    return replay(
+      draft,
+      known,
+      earlier,
+      earlier.kind === "bet" && earlier.amount === bet.amount && bet.currency === draft.player.currency &&
+        earlier.gameId === bet.game.id && earlier.roundId === bet.roundId
+    )
+  }
+  const round = findRound(draft, known, bet.game.id, bet.roundId)
+  const funding = admit(draft, bet, round)
+  if ("_tag" in funding) {
+    // a refusal must be sure that this is not the retry of a bet that was taken: only an acceptance proves it in its commit
+    return earlier === null && round !== undefined ? funding : missing({
+      providerId: bet.providerId,
+      transactionIds: [bet.transactionId],
+      rounds: [{ gameId: bet.game.id, roundId: bet.roundId }]
+    })
+  }
+  const { bonus, real } = funding
+  const bonusId = bonus > 0 ? draft.activeBonus?.id ?? null : null
+  const references = { gameId: bet.game.id, gameRoundId: bet.roundId }
+  const entryIds = ids(
+    draft.post("real", "casino_bet", -real, references),
+    draft.post("bonus", "casino_bet", -bonus, { ...references, playerBonusId: bonusId })
+  )
+  if (entryIds.length > 0) draft.walletSeq++
+  const wageredBonus = draft.activeBonus?.id ?? null
+  const wagered = draft.wager(bet.amount, bet.game.id, bet.game.type)
+  draft.counters = notePlay(count(draft.counters, draft.now, bet.amount, real, draft.now), draft.now, true)
+  const transaction = newTransaction(draft, "bet", bet, {
+    amount: bet.amount,
+    gameId: bet.game.id,
+    roundId: bet.roundId,
+    realAmount: 0 - real,
+    bonusAmount: 0 - bonus,
+    entryIds,
+    bonusId: bonusId ?? (wagered > 0 ? wageredBonus : null),
+    wagered
+  })
+  draft.record(transaction)
+  writeRound(draft, round ?? null, {
+    gameId: bet.game.id,
+    roundId: bet.roundId,
+    realStake: (round?.realStake ?? 0) + real,
+    bonusStake: (round?.bonusStake ?? 0) + bonus,
+    paidWins: round?.paidWins ?? 0,
+    bonusId: round !== null && round !== undefined && round.bonusStake > 0 ? round.bonusId : bonusId,
+    closed: bet.closesRound,
+    openedAt: round?.openedAt ?? draft.now
+  })
+  draft.closeBonusWhenDue()
+  return settlement(draft, bet.transactionId, "processed", bet.closesRound ? "closed" : "open", transaction)
+}
+
+const holdsOpen = (round: Round | null, bonusId: number): number =>
+  round !== null && !round.closed && round.bonusStake > 0 && round.bonusId === bonusId ? 1 : 0
+
+/** Writes a round and keeps the running bonus's count of the open rounds that it funds. */
+export const writeRound = (draft: Draft, before: Round | null, after: Round): void => {
+  const bonus = draft.activeBonus
+  if (bonus !== null) {
+    const difference = holdsOpen(after, bonus.id) - holdsOpen(before, bonus.id)
+    if (difference !== 0) draft.activeBonus = { ...bonus, openRounds: bonus.openRounds + difference }
+  }
+  draft.writeRound(after, before === null)
+}

@@ -1,0 +1,104 @@
+/** The messages of game providers, what answers them, and why they can be refused. */
+import type { GameType } from "./Bonus.ts"
+import type { Refusal } from "./Refusal.ts"
+
+/** The game of a message, as the catalogue knows it. */
+export interface SettledGame {
+  readonly id: number
+  readonly type: GameType
+  /** False when the game or its provider is switched off: no new bets. */
+  readonly active: boolean
+}
+
+/** Stands for a game that the provider does not have: its messages are refused, unless their ids are known. */
+export const unknownGame: SettledGame = { id: 0, type: "rng", active: false }
+
+interface Message {
+  readonly providerId: number
+  readonly transactionId: string
+  readonly currency: string
+}
+
+export interface Bet extends Message {
+  readonly action: "bet"
+  readonly game: SettledGame
+  readonly roundId: string
+  readonly amount: number
+  /** The instant the wallet session ends; null when there is no real-mode session under the token. */
+  readonly sessionExpiresAt: number | null
+  readonly closesRound: boolean
+}
+
+export interface Win extends Message {
+  readonly action: "win"
+  readonly game: SettledGame
+  readonly roundId: string
+  readonly betTransactionId: string
+  readonly amount: number
+  readonly closesRound: boolean
+}
+
+export interface Rollback {
+  readonly action: "rollback"
+  readonly providerId: number
+  readonly transactionId: string
+  readonly targetTransactionId: string
+}
+
+export interface PromoWin extends Message {
+  readonly kind: "jackpot" | "tournament" | "free_rounds" | "cash_drop"
+  readonly campaignId: string
+  readonly amount: number
+}
+
+export interface CloseRound {
+  readonly providerId: number
+  readonly game: SettledGame
+  readonly roundId: string
+}
+
+export type Action = Bet | Win | Rollback
+
+/** The answer to one message. Amounts are what the message moved in each wallet, signed; balances are those after it. */
+export interface Settlement {
+  readonly transactionId: string | null
+  readonly status: "processed" | "replayed" | "ignored"
+  readonly entryIds: ReadonlyArray<number>
+  readonly realAmount: number
+  readonly bonusAmount: number
+  readonly balance: number
+  readonly bonusBalance: number
+  readonly currency: string
+  readonly walletSeq: number
+  readonly roundState: "open" | "closed"
+}
+
+/** Why a bet can be refused. */
+export type BetCode =
+  | "DUPLICATE_TRANSACTION"
+  | "BET_ROLLED_BACK"
+  | "INVALID_SESSION"
+  | "VALIDATION_FAILED"
+  | "NOT_FOUND"
+  | "ROUND_CLOSED"
+  | "PLAYER_RESTRICTED"
+  | "LIMIT_EXCEEDED"
+  | "BONUS_INVALID"
+  | "INSUFFICIENT_FUNDS"
+
+/** Why a win can be refused: never for what became of the player since. */
+export type WinCode =
+  | "DUPLICATE_TRANSACTION"
+  | "BET_ROLLED_BACK"
+  | "BET_NOT_FOUND"
+  | "ROUND_CLOSED"
+  | "VALIDATION_FAILED"
+  | "NOT_FOUND"
+
+export type RollbackCode = "DUPLICATE_TRANSACTION" | "BET_ALREADY_SETTLED" | "ROLLBACK_NOT_ALLOWED" | "NOT_FOUND"
+
+export type PromoWinCode = "DUPLICATE_TRANSACTION" | "BET_ROLLED_BACK" | "VALIDATION_FAILED" | "NOT_FOUND"
+
+export type SettlementCode = BetCode | WinCode | RollbackCode
+
+export type SettlementRefusal = Refusal<SettlementCode>
