@@ -1,0 +1,30 @@
+/** The whole public contract: what operators and game providers can call. A group lives in a file of its own. */
+import { HttpApi } from "effect/http-api"
+import { AccountGroup } from "./groups/Account.ts"
+import { GamesGroup } from "./groups/Games.ts"
+import { PaymentsGroup } from "./groups/Payments.ts"
+import { PlayersGroup } from "./groups/Players.ts"
+import { ProviderWalletGroup } from "./groups/ProviderWallet.ts"
+import { WalletGroup } from "./groups/Wallet.ts"
+import { IdempotentPost, OperatorAuth, ProviderAuth, RequestRules } from "./Middleware.ts"
+import { documented } from "./OpenApiDocument.ts"
+
+// The last middleware is the outermost: a request is authenticated before anything of it is decoded.
+const OperatorApi = HttpApi.make("operator")
+  .add(AccountGroup, PlayersGroup, WalletGroup, PaymentsGroup, GamesGroup)
+  .prefix("/api/v1/operator")
+  .middleware(RequestRules)
+  .middleware(IdempotentPost)
+  .middleware(OperatorAuth)
+
+const ProviderApi = HttpApi.make("provider")
+  .add(ProviderWalletGroup)
+  .prefix("/api/v1/provider/wallet")
+  .middleware(ProviderAuth)
+
+export const Api = documented(
+  HttpApi.make("pitboss")
+    .addHttpApi(OperatorApi)
+    .addHttpApi(ProviderApi)
+    .annotate(HttpApi.ParseOptions, { errors: "all" })
+)

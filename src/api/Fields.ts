@@ -1,0 +1,140 @@
+/**
+ * The fields that requests are made of, each with the words a caller reads when it is wrong: a message continues the name
+ * of its field ("username" must be …). Every text is bounded and free of control characters, which the database could not hold.
+ *
+ * Only the form is judged here. What needs the time, the store or a list that changes is judged by the capability.
+ */
+import { Schema, SchemaGetter } from "effect"
+import ipaddr from "ipaddr.js"
+import { maxAmount } from "../domain/Money.ts"
+
+// oxlint-disable-next-line no-control-regex -- the control characters are what is looked for
+const controls = /[\u0000-\u001f\u007f]/
+// oxlint-disable-next-line no-control-regex -- as above, but line breaks and tabs may stay
+const controlsInLines = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+
+const isClean = (pattern: RegExp) =>
+  Schema.makeFilter(
+    (text: string) => text.isWellFormed() && !pattern.test(text),
+    { message: "must not contain control characters", expected: "no control characters" }
+  )
+
+const lengthMessage = (min: number, max: number) =>
+  min === 0 ? `must be at most ${max} characters` : `must be ${min} to ${max} characters`
+
+type About = Schema.Annotations.Bottom<string, readonly []>
+
+// Said of the text before its checks: what is said after a check belongs to that check alone.
+const string = (about: About) => Schema.String.annotate(about)
+
+/** One line of text, 1 to `max` characters. */
+export const text = (max: number, about: About = {}) =>
+  string(about).check(Schema.isBetweenLength(1, max, { message: lengthMessage(1, max) }), isClean(controls))
+
+/** Text that may have line breaks, up to `max` characters. */
+export const lines = (max: number, about: About = {}) =>
+  string(about).check(Schema.isMaxLength(max, { message: lengthMessage(0, max) }), isClean(controlsInLines))
+
+/** One of the given words. */
+export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words) =>
+  Schema.Literals(words).annotate({ message: `must be one of: ${words.join(", ")}` })
+
+/** An id that somebody else made up: a provider's transaction, round or game. */
+export const reference = text(128)
+
+export const username = string({ examples: ["lucky_luke"] }).check(
+  Schema.isPattern(/^[A-Za-z0-9_\-]{3,30}$/u, {
+    message: "must be 3 to 30 characters: letters, digits, dashes and underscores"
+  })
+)
+
+export const email = string({ format: "email", examples: ["luke@example.com"] }).check(
+  Schema.isMaxLength(254, { message: lengthMessage(0, 254) }),
+  Schema.isPattern(/^[^\s@<>()\[\],;:\\"]+@[^\s@<>()\[\],;:\\"]+\.[^\s@.<>()\[\],;:\\"]+$/u, {
+    message: "must be an e-mail address"
+  }),
+  isClean(controls)
+)
+
+const daysOf = (year: number, month: number): number =>
+  month === 2
+    ? (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28)
+    : [4, 6, 9, 11].includes(month)
+    ? 30
+    : 31
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})/
+
+/** Whether a text begins with a day that exists. */
+const hasDay = (value: string): boolean => {
+  const match = datePattern.exec(value)
+  if (match === null) return false
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month)
+}
+
+/** A calendar day, `YYYY-MM-DD`. */
+export const date = string({ format: "date", examples: ["1990-12-31"] }).check(
+  Schema.makeFilter((value: string) => value.length === 10 && hasDay(value), {
+    message: "must be a date like 1990-12-31",
+    expected: "a date"
+  })
+)
+
+const instantPattern = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+/** A point in time, ISO 8601 with an offset or `Z`. */
+export const instant = string({ format: "date-time", examples: ["2026-11-20T12:00:00Z"] }).check(
+  Schema.makeFilter((value: string) => instantPattern.test(value) && hasDay(value), {
+    message: "must be a date and time like 2026-11-20T12:00:00Z",
+    expected: "a date and time"
+  })
+)
+
+/** The form of an ISO 3166-1 alpha-2 code. */
+export const country = string({ examples: ["DE"] }).check(
+  Schema.isPattern(/^[A-Z]{2}$/u, { message: "must be a two-letter ISO 3166-1 country code like DE" })
+)
+
+/** The form of an ISO 4217 code. */
+export const currency = string({ examples: ["EUR"] }).check(
+  Schema.isPattern(/^[A-Z]{3}$/u, { message: "must be a three-letter ISO 4217 currency code like EUR" })
+)
+
+export const language = string({ examples: ["en"] }).check(
+  Schema.isPattern(/^[a-z]{2}$/u, { message: "must be a two-letter language code like en" })
+)
+
+export const ipAddress = string({ examples: ["203.0.113.7"] }).check(
+  Schema.makeFilter(
+    (value: string) => ipaddr.IPv4.isValidFourPartDecimal(value) || (value.includes(":") && ipaddr.IPv6.isValid(value)),
+    { message: "must be an IPv4 or IPv6 address", expected: "an IP address" }
+  )
+)
+
+/** Minor units of a currency from `minimum` up. */
+export const amountFrom = (minimum: number) =>
+  Schema.Number.annotate({ description: "Minor units.", examples: [2500] }).check(
+    Schema.isInt({ message: "must be an integer in minor units" }),
+    Schema.isBetween({ minimum, maximum: maxAmount }, { message: `must be between ${minimum} and ${maxAmount}` })
+  )
+
+/** An integer between two bounds, both included. */
+export const integer = (minimum: number, maximum: number) =>
+  Schema.Number.check(
+    Schema.isInt({ message: "must be an integer" }),
+    Schema.isBetween({ minimum, maximum }, { message: `must be between ${minimum} and ${maximum}` })
+  )
+
+/** An id that the service assigned, in a path. Anything else there names nothing. */
+export const pathId = Schema.String.check(
+  Schema.isPattern(/^[1-9]\d{0,15}$/u, { message: "must be an id" })
+).pipe(
+  Schema.decodeTo(
+    Schema.Number.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    {
+      decode: SchemaGetter.transform(Number),
+      encode: SchemaGetter.transform(String)
+    }
+  )
+)

@@ -1,0 +1,76 @@
+/**
+ * Who may call and what happens around every handler, as the contract knows it: which refusals it can add and what it gives
+ * to handlers. How it is done lives in `src/http`.
+ */
+import { Context } from "effect"
+import { HttpApiMiddleware } from "effect/http-api"
+import type { IdempotencyClaim } from "../domain/Idempotency.ts"
+import type { ApiKey, Operator, Provider } from "../domain/Operator.ts"
+import { refusals } from "./Errors.ts"
+
+/** The operator whose key signed the request, and that key. */
+export class CurrentOperator extends Context.Service<CurrentOperator, {
+  readonly operator: Operator
+  readonly apiKey: ApiKey
+}>()("pitboss/api/CurrentOperator") {}
+
+/** The game provider whose key signed the request. */
+export class CurrentProvider extends Context.Service<CurrentProvider, Provider>()("pitboss/api/CurrentProvider") {}
+
+/** The idempotency key that this request holds; undefined when it was sent without one. */
+export const CurrentClaim = Context.Reference<IdempotencyClaim | undefined>("pitboss/api/CurrentClaim", {
+  defaultValue: () => undefined
+})
+
+/** Turns a request whose form is wrong into refusals. */
+export class RequestRules extends HttpApiMiddleware.Service<RequestRules>()("pitboss/api/RequestRules", {
+  error: refusals("NOT_FOUND", "INVALID_REQUEST", "VALIDATION_FAILED")
+}) {}
+
+/** Runs a POST with an `Idempotency-Key` once and gives every retry the first answer. */
+export class IdempotentPost extends HttpApiMiddleware.Service<IdempotentPost>()("pitboss/api/IdempotentPost", {
+  error: refusals("INVALID_IDEMPOTENCY_KEY", "IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_IN_PROGRESS")
+}) {}
+
+/** Lets signed requests of operators in, within their key's addresses, rate, scopes and features. */
+export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { provides: CurrentOperator }>()(
+  "pitboss/api/OperatorAuth",
+  {
+    error: refusals(
+      "MISSING_CREDENTIALS",
+      "INVALID_API_KEY",
+      "API_KEY_INACTIVE",
+      "TIMESTAMP_OUT_OF_RANGE",
+      "INVALID_NONCE",
+      "INVALID_SIGNATURE",
+      "REPLAYED_REQUEST",
+      "IP_NOT_ALLOWED",
+      "RATE_LIMITED",
+      "INSUFFICIENT_SCOPE",
+      "FEATURE_NOT_AVAILABLE",
+      "SERVER_ERROR",
+      "TRY_AGAIN"
+    )
+  }
+) {}
+
+/** Lets signed requests of game providers in. */
+export class ProviderAuth extends HttpApiMiddleware.Service<ProviderAuth, { provides: CurrentProvider }>()(
+  "pitboss/api/ProviderAuth",
+  {
+    error: refusals(
+      "MISSING_CREDENTIALS",
+      "INVALID_API_KEY",
+      "API_KEY_INACTIVE",
+      "TIMESTAMP_OUT_OF_RANGE",
+      "INVALID_NONCE",
+      "INVALID_SIGNATURE",
+      "IP_NOT_ALLOWED",
+      "NOT_FOUND",
+      "INVALID_REQUEST",
+      "VALIDATION_FAILED",
+      "SERVER_ERROR",
+      "TRY_AGAIN"
+    )
+  }
+) {}

@@ -1,0 +1,35 @@
+/** Lists in pages (SPEC section 2.11). */
+import { Effect, Schema } from "effect"
+import { integer } from "./Fields.ts"
+
+/** The query fields of every paginated list. Left out they are 1 and 25. */
+export const pageQuery = {
+  page: integer(1, 1_000_000).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(1))),
+  per_page: integer(1, 100).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(25)))
+}
+
+export const PageMeta = Schema.Struct({
+  current_page: Schema.Int,
+  per_page: Schema.Int,
+  total: Schema.Int,
+  last_page: Schema.Int,
+  from: Schema.Int.annotate({ description: "Position of the first item of the page, 0 when it is empty." }),
+  to: Schema.Int.annotate({ description: "Position of the last item of the page, 0 when it is empty." })
+}).annotate({ identifier: "PageMeta" })
+
+export const PageLinks = Schema.Struct({
+  first: Schema.String,
+  last: Schema.String,
+  prev: Schema.NullOr(Schema.String),
+  next: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "PageLinks", description: "Relative to the base URL." })
+
+/** `{"data": item}` */
+export const single = <S extends Schema.Top>(item: S) => Schema.Struct({ data: item })
+
+/** `{"data": [item, …]}` */
+export const list = <S extends Schema.Top>(item: S) => Schema.Struct({ data: Schema.Array(item) })
+
+/** `{"data": [item, …], "meta": …, "links": …}` */
+export const page = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({ data: Schema.Array(item), meta: PageMeta, links: PageLinks })

@@ -1,0 +1,38 @@
+import { Schema } from "effect"
+import { entryTypes } from "../domain/Change.ts"
+import { currencyCode, id, money, timestamp } from "./Resource.ts"
+
+export const walletKinds = ["real", "bonus"] as const
+
+/** A player's wallets as operators see them (SPEC section 2.3). */
+export const Wallet = Schema.Struct({
+  player_id: id,
+  currency: currencyCode,
+  balance: money,
+  bonus_balance: money,
+  unverified_withdrawal_allowance: Schema.NullOr(money).annotate({
+    description: "What can still be withdrawn without verification, in minor units; null means no limit."
+  }),
+  wallets: Schema.Array(Schema.Struct({
+    type: Schema.Literals(walletKinds),
+    balance: money,
+    currency: currencyCode,
+    updated_at: timestamp
+  }))
+}).annotate({ identifier: "Wallet" })
+
+/** A ledger entry (SPEC section 2.4). Credits are positive, debits negative. */
+export const Transaction = Schema.Struct({
+  id,
+  player_id: id,
+  wallet: Schema.Literals(walletKinds),
+  type: Schema.Literals(entryTypes),
+  amount: money,
+  balance_after: money,
+  currency: currencyCode,
+  payment_request_id: Schema.NullOr(id),
+  game_id: Schema.NullOr(id),
+  game_round_id: Schema.NullOr(Schema.String),
+  player_bonus_id: Schema.NullOr(id),
+  created_at: timestamp
+}).annotate({ identifier: "Transaction" })

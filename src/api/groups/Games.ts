@@ -1,0 +1,49 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { RequiredFeature, RequiredScope } from "../Annotations.ts"
+import { refusals } from "../Errors.ts"
+import { ipAddress, oneOf, pathId, text } from "../Fields.ts"
+import { Game, GameCategory, GameProvider, gameTypes, LaunchedGame } from "../Game.ts"
+import { list, page, pageQuery, single } from "../Pagination.ts"
+
+/** The filters of the catalogue (SPEC section 4.5). */
+export const GamesQuery = Schema.Struct({
+  ...pageQuery,
+  provider: Schema.optionalKey(text(100, { description: "A provider's slug." })),
+  category: Schema.optionalKey(text(64)),
+  type: Schema.optionalKey(oneOf(gameTypes)),
+  search: Schema.optionalKey(text(100, { description: "Part of the name." }))
+})
+
+/** How a game is opened. An empty body opens it for real money. */
+export const LaunchOptions = Schema.NullOr(Schema.Struct({
+  mode: Schema.optionalKey(oneOf(["real", "demo"])),
+  platform: Schema.optionalKey(oneOf(["desktop", "mobile", "web", "ios", "android"])),
+  ip: Schema.optionalKey(ipAddress)
+}))
+
+export const GamesGroup = HttpApiGroup.make("games")
+  .add(
+    HttpApiEndpoint.get("list", "/games", { query: GamesQuery, success: page(Game) })
+      .annotate(RequiredScope, "games:read")
+      .annotate(OpenApi.Summary, "Active games, by name"),
+    HttpApiEndpoint.get("providers", "/games/providers", { success: list(GameProvider) })
+      .annotate(RequiredScope, "games:read")
+      .annotate(OpenApi.Summary, "Providers with active games"),
+    HttpApiEndpoint.get("categories", "/games/categories", { success: list(GameCategory) })
+      .annotate(RequiredScope, "games:read")
+      .annotate(OpenApi.Summary, "Categories with active games"),
+    HttpApiEndpoint.get("get", "/games/:game", { params: { game: pathId }, success: single(Game) })
+      .annotate(RequiredScope, "games:read")
+      .annotate(OpenApi.Summary, "One game"),
+    HttpApiEndpoint.post("launch", "/players/:player/games/:game/launch", {
+      params: { player: pathId, game: pathId },
+      payload: LaunchOptions,
+      success: single(LaunchedGame),
+      error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED")
+    })
+      .annotate(RequiredScope, "games:launch")
+      .annotate(OpenApi.Summary, "Open a game for a player")
+  )
+  .annotate(RequiredFeature, "games")
+  .annotate(OpenApi.Title, "Games")

@@ -1,0 +1,91 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { RequiredFeature, RequiredScope } from "../Annotations.ts"
+import { refusals } from "../Errors.ts"
+import {
+  country,
+  currency,
+  date,
+  email,
+  instant,
+  ipAddress,
+  language,
+  oneOf,
+  pathId,
+  text,
+  username
+} from "../Fields.ts"
+import { page, pageQuery, single } from "../Pagination.ts"
+import { genders, kycStatuses, Player, playerStatuses } from "../Player.ts"
+
+/** The filters of the player list (SPEC section 4.2). */
+export const PlayersQuery = Schema.Struct({
+  ...pageQuery,
+  status: Schema.optionalKey(oneOf(playerStatuses)),
+  email: Schema.optionalKey(text(254)),
+  username: Schema.optionalKey(text(100)),
+  external_id: Schema.optionalKey(text(128)),
+  kyc_status: Schema.optionalKey(oneOf(kycStatuses)),
+  search: Schema.optionalKey(text(100, { description: "Part of the username, e-mail or last name." })),
+  created_from: Schema.optionalKey(instant),
+  created_to: Schema.optionalKey(instant)
+})
+
+/** A registration (SPEC section 4.2). Age, phone, currency and uniqueness are judged by the players capability. */
+export const Registration = Schema.Struct({
+  username,
+  email,
+  first_name: text(100),
+  last_name: text(100),
+  birth_date: date,
+  country,
+  terms_accepted: Schema.Literal(true).annotate({ message: "must be true: the player has to accept the terms" }),
+  external_id: Schema.optionalKey(text(128)),
+  password: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isBetweenCodePoints(8, 200, { message: "must be 8 to 200 characters" }),
+      Schema.isPattern(/\p{L}/u, { message: "must contain a letter" }),
+      Schema.isPattern(/\p{N}/u, { message: "must contain a digit" })
+    )
+  ),
+  middle_name: Schema.optionalKey(text(100)),
+  gender: Schema.optionalKey(oneOf(genders)),
+  city: Schema.optionalKey(text(100)),
+  address: Schema.optionalKey(text(200)),
+  zip_code: Schema.optionalKey(text(20)),
+  phone: Schema.optionalKey(text(32, { description: "International format.", examples: ["+4915112345678"] })),
+  personal_id: Schema.optionalKey(text(64)),
+  document_number: Schema.optionalKey(text(64)),
+  language: Schema.optionalKey(language),
+  currency: Schema.optionalKey(currency),
+  promo_code: Schema.optionalKey(text(64)),
+  affiliate_id: Schema.optionalKey(text(128)),
+  btag: Schema.optionalKey(text(256)),
+  registration_ip: Schema.optionalKey(ipAddress),
+  terms_version: Schema.optionalKey(text(64)),
+  marketing: Schema.optionalKey(Schema.Struct({
+    email: Schema.optionalKey(Schema.Boolean),
+    sms: Schema.optionalKey(Schema.Boolean),
+    newsletter: Schema.optionalKey(Schema.Boolean)
+  })),
+  is_test: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "Registration" })
+
+export const PlayersGroup = HttpApiGroup.make("players")
+  .add(
+    HttpApiEndpoint.get("list", "/players", { query: PlayersQuery, success: page(Player) })
+      .annotate(RequiredScope, "players:read")
+      .annotate(OpenApi.Summary, "Players, newest first"),
+    HttpApiEndpoint.post("register", "/players", {
+      payload: Registration,
+      success: single(Player).pipe(HttpApiSchema.status(201)),
+      error: refusals("SELF_EXCLUDED_IDENTITY", "PROMO_CODE_INVALID")
+    })
+      .annotate(RequiredScope, "players:write")
+      .annotate(OpenApi.Summary, "Register a player"),
+    HttpApiEndpoint.get("get", "/players/:player", { params: { player: pathId }, success: single(Player) })
+      .annotate(RequiredScope, "players:read")
+      .annotate(OpenApi.Summary, "One player")
+  )
+  .annotate(RequiredFeature, "players")
+  .annotate(OpenApi.Title, "Players")

@@ -1,0 +1,32 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { entryTypes } from "../../domain/Change.ts"
+import { RequiredFeature, RequiredScope } from "../Annotations.ts"
+import { instant, oneOf, pathId } from "../Fields.ts"
+import { page, pageQuery, single } from "../Pagination.ts"
+import { Transaction, Wallet, walletKinds } from "../Wallet.ts"
+
+/** The filters of a ledger (SPEC section 4.3). */
+export const TransactionsQuery = Schema.Struct({
+  ...pageQuery,
+  type: Schema.optionalKey(oneOf(entryTypes)),
+  wallet: Schema.optionalKey(oneOf(walletKinds)),
+  created_from: Schema.optionalKey(instant),
+  created_to: Schema.optionalKey(instant)
+})
+
+export const WalletGroup = HttpApiGroup.make("wallet")
+  .add(
+    HttpApiEndpoint.get("get", "/players/:player/wallet", { params: { player: pathId }, success: single(Wallet) })
+      .annotate(RequiredScope, "wallet:read")
+      .annotate(OpenApi.Summary, "A player's balances"),
+    HttpApiEndpoint.get("transactions", "/players/:player/transactions", {
+      params: { player: pathId },
+      query: TransactionsQuery,
+      success: page(Transaction)
+    })
+      .annotate(RequiredScope, "wallet:read")
+      .annotate(OpenApi.Summary, "A player's ledger, newest first")
+  )
+  .annotate(RequiredFeature, "players")
+  .annotate(OpenApi.Title, "Wallet")

@@ -1,0 +1,63 @@
+/** Where a call comes from, and whether it may (SPEC section 5.2). */
+import ipaddr from "ipaddr.js"
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Networks made ready for matching. */
+export type Networks = ReadonlyArray<readonly [Address, number]>
+
+const parse = (text: string): Address | undefined =>
+  ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : undefined
+
+/** Reads single addresses and CIDR ranges. One that cannot be read matches nothing. */
+export const networks = (entries: ReadonlyArray<string>): Networks =>
+  entries.flatMap((entry) => {
+    if (ipaddr.isValidCIDR(entry)) {
+      const [address, bits] = ipaddr.parseCIDR(entry)
+      // ::ffff:10.0.0.0/104 is 10.0.0.0/8 in other words
+      return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96
+        ? [[address.toIPv4Address(), bits - 96] as const]
+        : [[address, bits] as const]
+    }
+    const address = parse(entry)
+    return address === undefined ? [] : [[address, address.kind() === "ipv6" ? 128 : 32] as const]
+  })
+
+const contains = (list: Networks, address: Address): boolean =>
+  list.some(([network, bits]) =>
+    network instanceof ipaddr.IPv4
+      ? address instanceof ipaddr.IPv4 && address.match(network, bits)
+      : address instanceof ipaddr.IPv6 && address.match(network, bits)
+  )
+
+/** Whether an address is in one of the networks. An address nobody could name is in none. */
+export const isWithin = (list: Networks, address: string | undefined): boolean => {
+  const parsed = address === undefined ? undefined : parse(address)
+  return parsed !== undefined && contains(list, parsed)
+}
+
+/** An entry of `X-Forwarded-For` without the port that some proxies add. */
+const withoutPort = (entry: string): string => {
+  const bracketed = /^\[([^\]]+)\](:\d+)?$/.exec(entry)
+  if (bracketed?.[1] !== undefined) return bracketed[1]
+  return /^\d+\.\d+\.\d+\.\d+:\d+$/.test(entry) ? entry.slice(0, entry.lastIndexOf(":")) : entry
+}
+
+/**
+ * The caller's address: that of the connection, or, where a proxy of ours stands before us, the last one in
+ * `X-Forwarded-For` that is not a proxy of ours. Undefined when the proxies name something that is no address.
+ */
+export const clientAddress = (
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  proxies: Networks
+): string | undefined => {
+  if (proxies.length === 0 || forwardedFor === undefined || !isWithin(proxies, peer)) return peer
+  const hops = forwardedFor.split(",").map((entry) => withoutPort(entry.trim()))
+  for (let index = hops.length - 1; index >= 0; index--) {
+    const hop = parse(hops[index] ?? "")
+    if (hop === undefined) return undefined
+    if (index === 0 || !contains(proxies, hop)) return hop.toString()
+  }
+  return peer
+}

@@ -1,0 +1,184 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type ApiKey, features, type Operator, type Provider, scopes } from "../domain/Operator.ts"
+import type { Refusal } from "../domain/Refusal.ts"
+import { Secrets } from "../platform/Secrets.ts"
+import { fromDateOrNull } from "../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
+import { type Networks, networks } from "./Addresses.ts"
+import { makeKeyCache } from "./internal/KeyCache.ts"
+import { type SigningKey, signingKey } from "./Signature.ts"
+
+/** What the sealed secrets of API keys and providers are bound to. */
+export const apiKeyPurpose = (id: number): string => `api-key:${id}`
+export const providerPurpose = (id: number): string => `provider:${id}`
+
+/** An operator's key, ready to check requests with. */
+export interface OperatorCredential {
+  /** What handlers are told. */
+  readonly caller: { readonly operator: Operator; readonly apiKey: ApiKey }
+  readonly signingKey: SigningKey
+  /** Empty allows any address. */
+  readonly allowed: Networks
+}
+
+/** A provider's key, ready to check requests with. */
+export interface ProviderCredential {
+  readonly provider: Provider
+  readonly signingKey: SigningKey
+  readonly allowed: Networks
+}
+
+const Texts = Schema.Array(Schema.String)
+
+const ApiKeyRow = Schema.Struct({
+  id: Schema.BigInt,
+  key: Schema.String,
+  name: Schema.String,
+  secret_sealed: Schema.Uint8Array,
+  scopes: Texts,
+  ip_allowlist: Texts,
+  rate_limit_per_minute: Schema.Int,
+  expires_at: Schema.NullOr(Schema.Date),
+  revoked_at: Schema.NullOr(Schema.Date),
+  operator_id: Schema.BigInt,
+  operator_slug: Schema.String,
+  operator_name: Schema.String,
+  operator_currency: Schema.String,
+  cooperation_model: Schema.Literals(["api", "turnkey"]),
+  operator_active: Schema.Boolean,
+  cooling_off_hours: Schema.Int,
+  withdrawal_second_approval_above: Schema.NullOr(Schema.BigInt),
+  kyc_withdrawal_threshold: Schema.NullOr(Schema.BigInt),
+  forfeit_bonus_on_withdrawal: Schema.Boolean,
+  disabled_features: Texts
+})
+
+const ProviderRow = Schema.Struct({
+  id: Schema.BigInt,
+  slug: Schema.String,
+  name: Schema.String,
+  key: Schema.String,
+  secret_sealed: Schema.Uint8Array,
+  launch_url: Schema.NullOr(Schema.String),
+  demo_url: Schema.NullOr(Schema.String),
+  ip_allowlist: Texts,
+  active: Schema.Boolean
+})
+
+const numberOrNull = (value: bigint | null): number | null => value === null ? null : Number(value)
+
+const toOperator = (row: typeof ApiKeyRow.Type): Operator => ({
+  id: Number(row.operator_id),
+  slug: row.operator_slug,
+  name: row.operator_name,
+  currency: row.operator_currency,
+  cooperationModel: row.cooperation_model,
+  active: row.operator_active,
+  coolingOffHours: row.cooling_off_hours,
+  withdrawalSecondApprovalAbove: numberOrNull(row.withdrawal_second_approval_above),
+  kycWithdrawalThreshold: numberOrNull(row.kyc_withdrawal_threshold),
+  forfeitBonusOnWithdrawal: row.forfeit_bonus_on_withdrawal,
+  disabledFeatures: features.filter((feature) => row.disabled_features.includes(feature))
+})
+
+const toApiKey = (row: typeof ApiKeyRow.Type): ApiKey => ({
+  id: Number(row.id),
+  operatorId: Number(row.operator_id),
+  key: row.key,
+  name: row.name,
+  scopes: scopes.filter((scope) => row.scopes.includes(scope)),
+  ipAllowlist: row.ip_allowlist,
+  rateLimitPerMinute: row.rate_limit_per_minute,
+  expiresAt: fromDateOrNull(row.expires_at),
+  revokedAt: fromDateOrNull(row.revoked_at)
+})
+
+const toProvider = (row: typeof ProviderRow.Type): Provider => ({
+  id: Number(row.id),
+  slug: row.slug,
+  name: row.name,
+  key: row.key,
+  launchUrl: row.launch_url,
+  demoUrl: row.demo_url,
+  ipAllowlist: row.ip_allowlist,
+  active: row.active
+})
+
+/** What a public key id can look like; anything else is not worth a question to the database. */
+const keyForm = /^[\x21-\x7e]{1,128}$/
+
+/**
+ * The keys that sign requests, with their secrets opened. Read from the database when first used and remembered for at
+ * most two seconds, so a change made by another process is felt after that long. In the process that makes a change,
+ * `invalidate` makes it felt at once: whoever creates, changes, rotates or revokes a key, or changes an operator or a
+ * provider, calls it after the commit.
+ */
+export class Credentials extends Context.Service<Credentials, {
+  /** An operator's key; undefined when there is none. */
+  readonly operator: (key: string) => Effect.Effect<OperatorCredential | undefined, Refusal<"TRY_AGAIN">>
+  /** A provider's key; undefined when there is none. */
+  readonly provider: (key: string) => Effect.Effect<ProviderCredential | undefined, Refusal<"TRY_AGAIN">>
+  /** As `provider`, at once; undefined when the database has to be asked. `now` in epoch milliseconds. */
+  readonly rememberedProvider: (key: string, now: number) => ProviderCredential | undefined
+  /** Forgets the public key id, or, without one, everything. */
+  readonly invalidate: (key?: string) => void
+}>()("pitboss/auth/Credentials") {
+  static readonly layer = Layer.effect(
+    Credentials,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const secrets = yield* Secrets
+      const apiKeyRows = rowsOf(ApiKeyRow)
+      const providerRows = rowsOf(ProviderRow)
+
+      /** A secret that the master key does not open is a mistake of whoever runs the service, not of the caller. */
+      const open = (purpose: string, sealed: Uint8Array) =>
+        Effect.map(Effect.orDie(secrets.openText(purpose, sealed)), signingKey)
+
+      const loadOperator = Effect.fnUntraced(function*(key: string) {
+        const row = yield* oneOf(apiKeyRows(sql`
+          SELECT k.id, k.key, k.name, k.secret_sealed, k.scopes, k.ip_allowlist, k.rate_limit_per_minute, k.expires_at,
+            k.revoked_at, o.id AS operator_id, o.slug AS operator_slug, o.name AS operator_name,
+            o.currency AS operator_currency, o.cooperation_model, o.active AS operator_active, o.cooling_off_hours,
+            o.withdrawal_second_approval_above, o.kyc_withdrawal_threshold, o.forfeit_bonus_on_withdrawal,
+            o.disabled_features
+          FROM api_keys k JOIN operators o ON o.id = k.operator_id
+          WHERE k.key = ${key}`))
+        if (row === undefined) return undefined
+        const apiKey = toApiKey(row)
+        return {
+          caller: { operator: toOperator(row), apiKey },
+          signingKey: yield* open(apiKeyPurpose(apiKey.id), row.secret_sealed),
+          allowed: networks(apiKey.ipAllowlist)
+        } satisfies OperatorCredential
+      })
+
+      const loadProvider = Effect.fnUntraced(function*(key: string) {
+        const row = yield* oneOf(providerRows(sql`
+          SELECT id, slug, name, key, secret_sealed, launch_url, demo_url, ip_allowlist, active
+          FROM providers WHERE key = ${key}`))
+        if (row === undefined) return undefined
+        const provider = toProvider(row)
+        return {
+          provider,
+          signingKey: yield* open(providerPurpose(provider.id), row.secret_sealed),
+          allowed: networks(provider.ipAllowlist)
+        } satisfies ProviderCredential
+      })
+
+      const operators = yield* makeKeyCache((key) => orTryAgain(loadOperator(key)))
+      const providers = yield* makeKeyCache((key) => orTryAgain(loadProvider(key)))
+
+      return Credentials.of({
+        operator: (key) => keyForm.test(key) ? operators.get(key) : Effect.succeed(undefined),
+        provider: (key) => keyForm.test(key) ? providers.get(key) : Effect.succeed(undefined),
+        rememberedProvider: providers.peek,
+        invalidate: (key) => {
+          operators.invalidate(key)
+          providers.invalidate(key)
+        }
+      })
+    })
+  )
+}

@@ -1,0 +1,71 @@
+import { Context, Layer } from "effect"
+
+const windowMs = 60_000
+
+/** Windows kept at a time. A key whose window is dropped for lack of room starts a new one. */
+const maxWindows = 100_000
+
+/** How a key stands in its window. */
+export interface Standing {
+  readonly isAllowed: boolean
+  readonly limit: number
+  readonly remaining: number
+  /** Epoch milliseconds. */
+  readonly resetsAt: number
+}
+
+interface Window {
+  readonly startedAt: number
+  taken: number
+}
+
+/**
+ * Requests per key and minute. A window of 60 seconds starts at a key's first request; the request after it starts the
+ * next one. Counted in memory: each process of the service gives a key its full rate, and a restart starts afresh.
+ *
+ *     const standing = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
+ */
+export class RateLimiter extends Context.Service<RateLimiter, {
+  /** Counts a request, unless the window is used up. `now` in epoch milliseconds. */
+  readonly take: (keyId: number, limit: number, now: number) => Standing
+  /** The standing without counting anything. */
+  readonly look: (keyId: number, limit: number, now: number) => Standing
+}>()("pitboss/auth/RateLimiter") {
+  static readonly layer = Layer.sync(RateLimiter, () => {
+    /** In the order in which they started: an expired one is never behind a running one. */
+    const windows = new Map<number, Window>()
+
+    const running = (keyId: number, now: number): Window | undefined => {
+      const window = windows.get(keyId)
+      return window !== undefined && now < window.startedAt + windowMs ? window : undefined
+    }
+
+    const standing = (window: Window | undefined, limit: number, now: number, isAllowed: boolean): Standing => ({
+      isAllowed,
+      limit,
+      remaining: Math.max(0, limit - (window?.taken ?? 0)),
+      resetsAt: (window?.startedAt ?? now) + windowMs
+    })
+
+    const start = (keyId: number, now: number): Window => {
+      windows.delete(keyId)
+      for (const [id, window] of windows) {
+        if (windows.size < maxWindows && now < window.startedAt + windowMs) break
+        windows.delete(id)
+      }
+      const window = { startedAt: now, taken: 0 }
+      windows.set(keyId, window)
+      return window
+    }
+
+    return {
+      take: (keyId, limit, now) => {
+        const window = running(keyId, now) ?? start(keyId, now)
+        if (window.taken >= limit) return standing(window, limit, now, false)
+        window.taken++
+        return standing(window, limit, now, true)
+      },
+      look: (keyId, limit, now) => standing(running(keyId, now), limit, now, true)
+    }
+  })
+}

@@ -1,0 +1,137 @@
+import { PgTypes } from "@effect/sql-pg"
+import { Clock, Context, Deferred, Effect, FiberSet, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { describeSqlError } from "../platform/Database.ts"
+import { toDate } from "../platform/Time.ts"
+
+/**
+ * A timestamp may lie 300 seconds ahead when its request is first accepted, and is refused 300 seconds after its own time.
+ * One second more than both together, because timestamps are whole seconds.
+ */
+const rememberedMs = 601_000
+
+/** Signatures kept in memory. One that is dropped for lack of room is still known to the database. */
+const maxRemembered = 200_000
+
+const maxWaiting = 10_000
+const maxBatch = 1000
+
+const replayed = refuse("REPLAYED_REQUEST", "This signed request was already received. Sign a new one.")
+const tryAgain = refuse("TRY_AGAIN", "The request could not be recorded. Sign it again with a new timestamp.")
+
+type Failure = Refusal<"REPLAYED_REQUEST" | "TRY_AGAIN">
+
+interface Waiting {
+  readonly signature: string
+  readonly acceptedAt: number
+  readonly done: Deferred.Deferred<void, Failure>
+}
+
+/**
+ * Signatures that were accepted, so that none is accepted twice: at once by memory, and by the database for what memory
+ * does not hold, such as what was accepted before a restart or by another process. Signatures are lower-case hex.
+ */
+export class ReplayStore extends Context.Service<ReplayStore, {
+  /** Notes a signature in memory; false when it is known there. `now` in epoch milliseconds. */
+  readonly remember: (signature: string, now: number) => boolean
+  /**
+   * Begins to write a remembered signature down, together with all others that wait. The effect completes when it is
+   * durable, and fails when the database has known it before.
+   */
+  readonly write: (signature: string, now: number) => Effect.Effect<void, Failure>
+}>()("pitboss/auth/ReplayStore") {
+  static readonly layer = Layer.effect(
+    ReplayStore,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const run = yield* FiberSet.makeRuntime<never>()
+
+      /** Oldest first. */
+      const remembered = new Map<string, number>()
+      let waiting: Array<Waiting> = []
+      let isWriting = false
+
+      const forget = (now: number): void => {
+        for (const [signature, at] of remembered) {
+          if (remembered.size < maxRemembered && now - at <= rememberedMs) break
+          remembered.delete(signature)
+        }
+      }
+
+      const remember = (signature: string, now: number): boolean => {
+        if (remembered.has(signature)) return false
+        forget(now)
+        remembered.set(signature, now)
+        return true
+      }
+
+      const insert = Effect.fnUntraced(function*(batch: ReadonlyArray<Waiting>) {
+        const signatures = yield* Effect.orDie(Effect.fromResult(
+          PgTypes.array(batch.map(({ signature }) => Buffer.from(signature, "hex")), PgTypes.OID.bytea)
+        ))
+        const times = yield* Effect.orDie(Effect.fromResult(
+          PgTypes.array(batch.map(({ acceptedAt }) => toDate(acceptedAt)), PgTypes.OID.timestamptz)
+        ))
+        const rows = yield* sql<{ readonly signature: string }>`
+          INSERT INTO accepted_signatures (signature, accepted_at)
+          SELECT * FROM unnest(${signatures}, ${times})
+          ON CONFLICT DO NOTHING
+          RETURNING encode(signature, 'hex') AS signature`
+        return new Set(rows.map(({ signature }) => signature))
+      })
+
+      const writeBatch = (batch: ReadonlyArray<Waiting>) =>
+        insert(batch).pipe(
+          Effect.tapError((error) => Effect.logWarning(`signatures were not recorded: ${describeSqlError(error)}`)),
+          Effect.exit,
+          Effect.map((exit) => {
+            for (const { done, signature } of batch) {
+              Deferred.doneUnsafe(
+                done,
+                exit._tag === "Failure"
+                  ? Effect.fail(tryAgain)
+                  // Taken out once: of two that are the same in one batch only one is new.
+                  : exit.value.delete(signature)
+                  ? Effect.void
+                  : Effect.fail(replayed)
+              )
+            }
+          })
+        )
+
+      /** Writes what waits, and again what has gathered meanwhile, until nothing does. */
+      const writeAll = Effect.whileLoop({
+        while: () => isWriting = waiting.length > 0,
+        body: () => {
+          const batch = waiting.slice(0, maxBatch)
+          waiting = waiting.slice(maxBatch)
+          return writeBatch(batch)
+        },
+        step: () => {}
+      })
+
+      const write = (signature: string, now: number): Effect.Effect<void, Failure> => {
+        if (waiting.length >= maxWaiting) return Effect.fail(tryAgain)
+        const done = Deferred.makeUnsafe<void, Failure>()
+        waiting.push({ signature, acceptedAt: now, done })
+        if (!isWriting) {
+          isWriting = true
+          run(writeAll)
+        }
+        return Deferred.await(done)
+      }
+
+      const prune = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        forget(now)
+        yield* sql`DELETE FROM accepted_signatures WHERE accepted_at < ${toDate(now - rememberedMs)}`
+      }).pipe(
+        Effect.catch((error) => Effect.logWarning(`old signatures were not removed: ${describeSqlError(error)}`))
+      )
+      yield* Effect.forkScoped(Effect.repeat(prune, Schedule.spaced("1 minute")))
+
+      return ReplayStore.of({ remember, write })
+    })
+  )
+}

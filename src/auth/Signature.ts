@@ -1,0 +1,37 @@
+/**
+ * Request signatures (SPEC section 5.1): HMAC-SHA256 over method, request URI as sent, timestamp, raw body and, when one
+ * was sent, the nonce, each after a line feed.
+ */
+import * as Crypto from "node:crypto"
+
+/** A secret made ready for signing; costs more to make than to use. */
+export type SigningKey = Crypto.KeyObject
+
+export const signingKey = (secret: string): SigningKey => Crypto.createSecretKey(secret, "utf8")
+
+export interface SignedMessage {
+  /** Upper case. */
+  readonly method: string
+  /** Path and query exactly as they were sent. */
+  readonly uri: string
+  readonly timestamp: string
+  readonly nonce: string | undefined
+  readonly body: Uint8Array
+}
+
+const digest = (key: SigningKey, message: SignedMessage): Buffer => {
+  // One character is one byte of what was sent: that is how the server reads a request line and headers.
+  const hmac = Crypto.createHmac("sha256", key)
+    .update(`${message.method}\n${message.uri}\n${message.timestamp}\n`, "latin1")
+    .update(message.body)
+  return (message.nonce === undefined ? hmac : hmac.update(`\n${message.nonce}`, "latin1")).digest()
+}
+
+/** The signature of a message, lower-case hex. */
+export const sign = (key: SigningKey, message: SignedMessage): string => digest(key, message).toString("hex")
+
+const form = /^[0-9a-f]{64}$/
+
+/** Whether a signature is the message's, in a time that does not depend on where it differs. */
+export const verify = (key: SigningKey, message: SignedMessage, signature: string): boolean =>
+  form.test(signature) && Crypto.timingSafeEqual(digest(key, message), Buffer.from(signature, "hex"))
