@@ -12,7 +12,9 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const provider = (id: number, slug: string, name: string, active: boolean) =>
     sql`INSERT INTO providers (id, slug, name, key, secret_sealed, launch_url, active, created_at, updated_at)
-      VALUES (${id}, ${slug}, ${name}, ${`key-${id}`}, ${new Uint8Array(1)}, ${"https://play.example/{token}"}, ${active}, ${at}, ${at})`
+      VALUES (${id}, ${slug}, ${name}, ${`key-${id}`}, ${new Uint8Array(
+      1
+    )}, ${"https://play.example/{token}"}, ${active}, ${at}, ${at})`
   const game = (id: number, providerId: number, name: string, type: string, category: string, active: boolean) =>
     sql`INSERT INTO games (id, provider_id, external_id, name, type, category, rtp, active, created_at, updated_at)
       VALUES (${id}, ${providerId}, ${`ext-${id}`}, ${name}, ${type}, ${category}, ${"96.50"}, ${active}, ${at}, ${at})`

@@ -30,7 +30,9 @@ layer(live)("PlayerRefs", (it) => {
       const refs = yield* PlayerRefs
       const masked = (ref: string) => Buffer.from(ref.slice(3), "base64url").subarray(16).toString("hex")
       const seen = new Set(
-        [1, 2].flatMap((providerId) => [1001, 1002, 1003].map((playerId) => masked(refs.playerRef(providerId, playerId))))
+        [1, 2].flatMap((providerId) =>
+          [1001, 1002, 1003].map((playerId) => masked(refs.playerRef(providerId, playerId)))
+        )
       )
       assert.strictEqual(seen.size, 6)
       for (const text of seen) assert.isFalse(text.startsWith("000000"), text)

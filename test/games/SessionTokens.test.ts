@@ -54,7 +54,9 @@ layer(SessionTokens.layer.pipe(Layer.provide(Settings.layerTest())))("SessionTok
           assert.isUndefined(tokens.verify(changed), changed)
         }
       }
-      for (const text of ["", "gs_", token.slice(0, -1), `${token}A`, ` ${token}`, token.slice(3), token.toLowerCase()]) {
+      for (
+        const text of ["", "gs_", token.slice(0, -1), `${token}A`, ` ${token}`, token.slice(3), token.toLowerCase()]
+      ) {
         assert.isUndefined(tokens.verify(text), text)
       }
       const foreign = yield* anotherService(new Uint8Array(32).fill(1))
@@ -70,4 +72,3 @@ layer(SessionTokens.layer.pipe(Layer.provide(Settings.layerTest())))("SessionTok
       assert.deepStrictEqual(tokens.verify(tokens.issue(over)), over)
     }))
 })
-

@@ -1,0 +1,33 @@
+/** Whether two records speak of the same person (SPEC section 3.5). Pure. */
+
+/** What a person is known by. Absent and null mean unknown. */
+export interface Identity {
+  readonly firstName: string
+  readonly lastName: string
+  /** `YYYY-MM-DD`. */
+  readonly birthDate: string
+  readonly personalId: string | null
+  readonly documentNumber: string | null
+}
+
+/** A number without what people put between its characters, in any case. */
+export const comparableNumber = (text: string | null): string | null => {
+  const comparable = text?.normalize("NFKC").replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase() ?? ""
+  return comparable === "" ? null : comparable
+}
+
+/** A name without its marks, spaces and signs: "O'Connor-Müller " is "OCONNORMULLER". */
+const comparableName = (text: string): string => text.normalize("NFKD").replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase()
+
+const sameNumber = (one: string | null, other: string | null): boolean => {
+  const comparable = comparableNumber(one)
+  return comparable !== null && comparable === comparableNumber(other)
+}
+
+/** True when personal id, document number, or names with birth date agree. */
+export const isSamePerson = (one: Identity, other: Identity): boolean =>
+  sameNumber(one.personalId, other.personalId) ||
+  sameNumber(one.documentNumber, other.documentNumber) ||
+  (one.birthDate === other.birthDate &&
+    comparableName(one.firstName) === comparableName(other.firstName) &&
+    comparableName(one.lastName) === comparableName(other.lastName))

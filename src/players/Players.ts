@@ -1,0 +1,393 @@
+/**
+ * Who the players are: registration, and reading profiles (SPEC section 4.2).
+ *
+ * Only rows are written here that no decision has read yet: a new player. What an existing player may do changes through the
+ * player's own actor.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
+import type { Operator } from "../domain/Operator.ts"
+import type { KycStatus, PlayerStatus } from "../domain/Player.ts"
+import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
+import { Ids } from "../platform/Ids.ts"
+import { toDate } from "../platform/Time.ts"
+import { comparableNumber, type Identity, isSamePerson } from "./Identity.ts"
+import { PasswordHashes } from "./PasswordHashes.ts"
+import { playerColumns, type PlayerProfile, PlayerRow, toProfile } from "./PlayerProfile.ts"
+import { checkRegistration, type FieldMessages, type Registration, type UniqueFields } from "./Registration.ts"
+import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "./Rows.ts"
+
+/** The filters of SPEC section 4.2; absent means any. Instants are epoch milliseconds, both included. */
+export interface PlayerQuery extends PageQuery {
+  readonly status?: PlayerStatus | undefined
+  readonly email?: string | undefined
+  readonly username?: string | undefined
+  readonly externalId?: string | undefined
+  readonly kycStatus?: KycStatus | undefined
+  /** Part of the username, e-mail or last name, in any case. */
+  readonly search?: string | undefined
+  readonly createdFrom?: number | undefined
+  readonly createdTo?: number | undefined
+}
+
+export interface RegisterOptions {
+  readonly source: "api" | "site" | "back_office"
+  /** The idempotency key of the request, if it came with one. */
+  readonly claim?: IdempotencyClaim | undefined
+  /** The answer to send and to store under the key. */
+  readonly render: (player: PlayerProfile) => RenderedReply
+}
+
+export type Registered =
+  | { readonly _tag: "Registered"; readonly player: PlayerProfile; readonly reply: RenderedReply }
+  /** The key had been answered already: nothing was registered. */
+  | { readonly _tag: "Replayed"; readonly reply: RenderedReply }
+
+export type RegisterRefusal = Refusal<
+  "VALIDATION_FAILED" | "SELF_EXCLUDED_IDENTITY" | "IDEMPOTENCY_KEY_REUSED" | "TRY_AGAIN"
+>
+
+/** A player as staff see one. */
+export type StaffPlayer = PlayerProfile & { readonly operator_id: number }
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+const replayWindowMs = 24 * 60 * 60_000
+
+const players = rowsOf(PlayerRow)
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+const takenFields = rowsOf(Schema.Struct({ field: Schema.Literals(["username", "email", "phone", "external_id"]) }))
+const identities = rowsOf(Schema.Struct({
+  firstName: Schema.String,
+  lastName: Schema.String,
+  birthDate: Schema.String,
+  personalId: Schema.NullOr(Schema.String),
+  documentNumber: Schema.NullOr(Schema.String)
+}))
+const storedReplies = rowsOf(Schema.Struct({
+  fingerprint: Schema.Uint8Array,
+  status: Schema.Number,
+  body: Schema.String
+}))
+
+const notFound = refuse("NOT_FOUND", "There is no such player.")
+const selfExcluded = refuse("SELF_EXCLUDED_IDENTITY", "The identity matches a player who is excluded from play.")
+
+const fieldByIndex: { readonly [index: string]: keyof UniqueFields } = {
+  players_username: "username",
+  players_email: "email",
+  players_phone: "phone",
+  players_external_id: "external_id"
+}
+
+const taken: ReadonlyArray<string> = ["is already taken"]
+
+const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
+  retry: "same_request"
+})
+
+/** The key was answered while this request was on its way. */
+const alreadyAnswered = { _tag: "AlreadyAnswered" } as const
+
+const identityOf = (registration: Registration): Identity => ({
+  firstName: registration.first_name,
+  lastName: registration.last_name,
+  birthDate: registration.birth_date,
+  personalId: registration.personal_id ?? null,
+  documentNumber: registration.document_number ?? null
+})
+
+const toRow = (
+  id: number,
+  operator: Operator,
+  registration: Registration,
+  source: RegisterOptions["source"],
+  now: number
+): PlayerRow => ({
+  id,
+  operatorId: operator.id,
+  externalId: registration.external_id ?? null,
+  username: registration.username,
+  email: registration.email,
+  firstName: registration.first_name,
+  lastName: registration.last_name,
+  middleName: registration.middle_name ?? null,
+  gender: registration.gender ?? null,
+  birthDate: registration.birth_date,
+  country: registration.country,
+  city: registration.city ?? null,
+  address: registration.address ?? null,
+  zipCode: registration.zip_code ?? null,
+  phone: registration.phone ?? null,
+  personalId: registration.personal_id ?? null,
+  documentNumber: registration.document_number ?? null,
+  language: registration.language ?? "en",
+  currency: registration.currency ?? operator.currency,
+  status: "active",
+  category: "new",
+  kycStatus: "not_started",
+  riskLevel: "low",
+  isTest: registration.is_test ?? false,
+  canLogin: true,
+  canDeposit: true,
+  canWithdraw: true,
+  canBet: true,
+  excludedFromBonuses: false,
+  exclusionType: null,
+  exclusionSince: null,
+  exclusionUntil: null,
+  marketingEmail: registration.marketing?.email ?? false,
+  marketingSms: registration.marketing?.sms ?? false,
+  marketingNewsletter: registration.marketing?.newsletter ?? false,
+  registrationSource: source,
+  registrationIp: registration.registration_ip ?? null,
+  registrationPromoCode: registration.promo_code ?? null,
+  registrationAffiliateId: registration.affiliate_id ?? null,
+  registrationBtag: registration.btag ?? null,
+  lastLoginAt: null,
+  createdAt: toDate(now),
+  updatedAt: toDate(now)
+})
+
+export class Players extends Context.Service<Players, {
+  /**
+   * Registers a player with empty wallets. `body` is the request as it came; every bad field is named at once. Player,
+   * wallets, the event `player.registered` and the stored answer commit together.
+   */
+  readonly register: (
+    operator: Operator,
+    body: { readonly [field: string]: unknown },
+    options: RegisterOptions
+  ) => Effect.Effect<Registered, RegisterRefusal>
+  /** A player of an operator. */
+  readonly get: (
+    operatorId: number,
+    playerId: number
+  ) => Effect.Effect<PlayerProfile, Refusal<"NOT_FOUND"> | Unavailable>
+  /** The players of an operator, newest first. */
+  readonly list: (operatorId: number, query: PlayerQuery) => Effect.Effect<Page<PlayerProfile>, Unavailable>
+  /** Any player, for staff. */
+  readonly staffGet: (playerId: number) => Effect.Effect<StaffPlayer, Refusal<"NOT_FOUND"> | Unavailable>
+  /** The players of one operator or, with undefined, of all, for staff. */
+  readonly staffList: (
+    operatorId: number | undefined,
+    query: PlayerQuery
+  ) => Effect.Effect<Page<StaffPlayer>, Unavailable>
+}>()("pitboss/players/Players") {
+  static readonly layer = Layer.effect(
+    Players,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+      const passwords = yield* PasswordHashes
+      const columns = sql.literal(playerColumns)
+
+      /** Which of the fields another player of the operator has. */
+      const findTaken = (operatorId: number, unique: UniqueFields) => {
+        const conditions: ReadonlyArray<Statement.Fragment> = [
+          ...(unique.username === undefined ? [] : [sql`SELECT 'username' AS field FROM players
+            WHERE operator_id = ${operatorId} AND lower(username) = lower(${unique.username})`]),
+          ...(unique.email === undefined ? [] : [sql`SELECT 'email' AS field FROM players
+            WHERE operator_id = ${operatorId} AND email = ${unique.email}`]),
+          ...(unique.phone === undefined ? [] : [sql`SELECT 'phone' AS field FROM players
+            WHERE operator_id = ${operatorId} AND phone = ${unique.phone}`]),
+          ...(unique.external_id === undefined ? [] : [sql`SELECT 'external_id' AS field FROM players
+            WHERE operator_id = ${operatorId} AND external_id = ${unique.external_id}`])
+        ]
+        return conditions.length === 0
+          ? Effect.succeed<FieldMessages>({})
+          : Effect.map(
+            takenFields(sql`${sql.join(" UNION ALL ", false)(conditions)}`),
+            (found): FieldMessages => Object.fromEntries(found.map(({ field }) => [field, taken]))
+          )
+      }
+
+      /** Whether a player of the operator whose exclusion is in force is the same person. */
+      const isExcluded = Effect.fnUntraced(function*(operatorId: number, identity: Identity, now: number) {
+        const comparable = (column: string) => sql.literal(`upper(regexp_replace(${column}, '[^[:alnum:]]', '', 'g'))`)
+        // personal ids and document numbers outside ASCII fall to the birth date, which every excluded player has
+        const candidates = yield* identities(
+          sql`SELECT first_name AS "firstName", last_name AS "lastName", to_char(birth_date, 'YYYY-MM-DD') AS "birthDate",
+              personal_id AS "personalId", document_number AS "documentNumber"
+            FROM players
+            WHERE operator_id = ${operatorId} AND exclusion_type IS NOT NULL
+              AND (exclusion_until IS NULL OR exclusion_until > ${toDate(now)})
+              AND (birth_date = ${identity.birthDate}
+                OR ${comparable("personal_id")} = ${comparableNumber(identity.personalId)}
+                OR ${comparable("document_number")} = ${comparableNumber(identity.documentNumber)})`
+        )
+        return candidates.some((candidate) => isSamePerson(identity, candidate))
+      })
+
+      /** The answer that is stored under a key, if there is one that still counts. */
+      const findReply = Effect.fnUntraced(function*(claim: IdempotencyClaim, now: number) {
+        const stored = yield* oneOf(storedReplies(
+          sql`SELECT fingerprint, status, body FROM idempotency_keys
+            WHERE scope = ${claim.scope} AND key = ${claim.key} AND created_at > ${toDate(now - replayWindowMs)}`
+        ))
+        if (stored === undefined) return undefined
+        if (!Buffer.from(stored.fingerprint).equals(claim.fingerprint)) {
+          return yield* Effect.fail(
+            refuse("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used for a different request.")
+          )
+        }
+        return { _tag: "Replayed", reply: { status: stored.status, body: stored.body } } satisfies Registered
+      })
+
+      const insertReply = (claim: IdempotencyClaim, reply: RenderedReply, now: number) =>
+        sql`INSERT INTO idempotency_keys (scope, key, fingerprint, status, body, created_at)
+          VALUES (${claim.scope}, ${claim.key}, ${claim.fingerprint}, ${reply.status}, ${reply.body}, ${toDate(now)})
+          ON CONFLICT (scope, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
+            body = EXCLUDED.body, created_at = EXCLUDED.created_at
+          WHERE idempotency_keys.created_at <= ${toDate(now - replayWindowMs)}
+          RETURNING 1`
+
+      const insertPlayer = (
+        row: PlayerRow,
+        passwordHash: string,
+        termsVersion: string | null,
+        event: { readonly id: number; readonly data: string }
+      ) =>
+        sql`WITH player AS (
+            INSERT INTO players (id, operator_id, external_id, username, email, password_hash, first_name, last_name,
+              middle_name, gender, birth_date, country, city, address, zip_code, phone, personal_id, document_number,
+              language, currency, is_test, marketing_email, marketing_sms, marketing_newsletter, registration_source,
+              registration_ip, registration_promo_code, registration_affiliate_id, registration_btag, terms_version,
+              terms_accepted_at, created_at, updated_at)
+            VALUES (${row.id}, ${row.operatorId}, ${row.externalId}, ${row.username}, ${row.email}, ${passwordHash},
+              ${row.firstName}, ${row.lastName}, ${row.middleName}, ${row.gender}, ${row.birthDate}, ${row.country},
+              ${row.city}, ${row.address}, ${row.zipCode}, ${row.phone}, ${row.personalId}, ${row.documentNumber},
+              ${row.language}, ${row.currency}, ${row.isTest}, ${row.marketingEmail}, ${row.marketingSms},
+              ${row.marketingNewsletter}, ${row.registrationSource}, ${row.registrationIp},
+              ${row.registrationPromoCode}, ${row.registrationAffiliateId}, ${row.registrationBtag}, ${termsVersion},
+              ${row.createdAt}, ${row.createdAt}, ${row.createdAt})
+          ), account AS (
+            INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
+            VALUES (${row.id}, ${row.operatorId}, ${row.createdAt}, ${row.createdAt})
+          )
+          INSERT INTO events (id, operator_id, player_id, type, data, created_at)
+          VALUES (${event.id}, ${row.operatorId}, ${row.id}, 'player.registered', ${event.data}, ${row.createdAt})`
+
+      /** The unique field whose index a statement ran into. */
+      const clashOf = (error: SqlError.SqlError): keyof UniqueFields | undefined =>
+        error.reason._tag === "UniqueViolation" ? fieldByIndex[error.reason.constraint] : undefined
+
+      const register = Effect.fn("Players.register")(
+        function*(operator: Operator, body: { readonly [field: string]: unknown }, options: RegisterOptions) {
+          const { claim } = options
+          const now = yield* Clock.currentTimeMillis
+          const { messages, registration, unique } = checkRegistration(body, now)
+
+          /** Says which fields are taken, unless it was an earlier try of this same request that took them. */
+          const refuseTaken = Effect.fnUntraced(function*(fields: FieldMessages) {
+            const replayed = claim === undefined ? undefined : yield* findReply(claim, now)
+            return replayed ?? (yield* Effect.fail(refuseFields({ ...messages, ...fields })))
+          })
+
+          const takenNow = yield* findTaken(operator.id, unique)
+          if (registration === undefined || Object.keys(takenNow).length > 0) return yield* refuseTaken(takenNow)
+          if (yield* isExcluded(operator.id, identityOf(registration), now)) return yield* Effect.fail(selfExcluded)
+
+          const passwordHash = registration.password === undefined
+            ? yield* passwords.random
+            : yield* passwords.hash(registration.password)
+          const id = yield* ids.reserve(2).pipe(
+            Effect.tapError(({ reason }) => Effect.logWarning(`no ids: ${reason}`)),
+            Effect.mapError(() => tryAgain)
+          )
+          const row = toRow(id, operator, registration, options.source, now)
+          const player = toProfile(row, now)
+          const reply = options.render(player)
+          const event = { id: id + 1, data: JSON.stringify({ player }) }
+
+          return yield* sql.withTransaction(Effect.gen(function*() {
+            // The key first: whoever waits here for another try of this request must not run into that try's player before.
+            if (claim !== undefined && (yield* insertReply(claim, reply, now)).length === 0) {
+              return yield* Effect.fail(alreadyAnswered)
+            }
+            yield* insertPlayer(row, passwordHash, registration.terms_version ?? null, event)
+            return { _tag: "Registered", player, reply } satisfies Registered
+          })).pipe(
+            Effect.catchTags({
+              AlreadyAnswered: () =>
+                Effect.flatMap(
+                  claim === undefined ? Effect.undefined : findReply(claim, now),
+                  (replayed) => replayed === undefined ? Effect.fail(tryAgain) : Effect.succeed(replayed)
+                ),
+              SqlError: (error): Effect.Effect<Registered, RegisterRefusal | SqlError.SqlError> => {
+                const field = clashOf(error)
+                return field === undefined ? Effect.fail(error) : refuseTaken({ [field]: taken })
+              }
+            })
+          )
+        },
+        orTryAgain
+      )
+
+      const select = (operatorId: number | undefined, playerId: number) =>
+        orTryAgain(oneOf(players(
+          sql`SELECT ${columns} FROM players
+            WHERE id = ${playerId} ${operatorId === undefined ? sql`` : sql`AND operator_id = ${operatorId}`}`
+        )))
+
+      const selectPage = Effect.fnUntraced(function*(operatorId: number | undefined, query: PlayerQuery) {
+        const texts = [query.email, query.username, query.externalId, query.search]
+        if (!texts.every((text) => text === undefined || isStorable(text))) return { items: [], total: 0 }
+        const email = query.email?.trim().toLowerCase()
+        const conditions: ReadonlyArray<Statement.Fragment> = [
+          ...(operatorId === undefined ? [] : [sql`operator_id = ${operatorId}`]),
+          ...(query.status === undefined ? [] : [sql`status = ${query.status}`]),
+          ...(email === undefined ? [] : [sql`email = ${email}`]),
+          ...(query.username === undefined
+            ? []
+            : [sql`lower(username) = lower(${query.username}) AND username = ${query.username}`]),
+          ...(query.externalId === undefined ? [] : [sql`external_id = ${query.externalId}`]),
+          ...(query.kycStatus === undefined ? [] : [sql`kyc_status = ${query.kycStatus}`]),
+          ...(query.search === undefined ? [] : [sql`(strpos(lower(username), lower(${query.search})) > 0
+            OR strpos(email, lower(${query.search})) > 0 OR strpos(lower(last_name), lower(${query.search})) > 0)`]),
+          ...(query.createdFrom === undefined ? [] : [sql`created_at >= ${toDate(query.createdFrom)}`]),
+          ...(query.createdTo === undefined ? [] : [sql`created_at <= ${toDate(query.createdTo)}`])
+        ]
+        const from = sql`FROM players WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
+        const [found, counted] = yield* Effect.all([
+          players(
+            sql`SELECT ${columns} ${from} ORDER BY id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
+          ),
+          counts(sql`SELECT count(*)::float8 AS total ${from}`)
+        ], { concurrency: 2 })
+        return { items: found, total: counted[0]?.total ?? 0 }
+      }, orTryAgain)
+
+      const asProfile = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
+        if (row === undefined) return yield* Effect.fail(notFound)
+        return toProfile(row, yield* Clock.currentTimeMillis)
+      })
+
+      const asStaffPlayer = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
+        const profile = yield* asProfile(row)
+        return { operator_id: row?.operatorId ?? 0, ...profile }
+      })
+
+      return Players.of({
+        register,
+        get: Effect.fn("Players.get")((operatorId, playerId) =>
+          Effect.flatMap(select(operatorId, playerId), asProfile)
+        ),
+        list: Effect.fn("Players.list")(function*(operatorId, query) {
+          const { items, total } = yield* selectPage(operatorId, query)
+          const now = yield* Clock.currentTimeMillis
+          return { items: items.map((row) => toProfile(row, now)), total }
+        }),
+        staffGet: Effect.fn("Players.staffGet")((playerId) =>
+          Effect.flatMap(select(undefined, playerId), asStaffPlayer)
+        ),
+        staffList: Effect.fn("Players.staffList")(function*(operatorId, query) {
+          const { items, total } = yield* selectPage(operatorId, query)
+          const now = yield* Clock.currentTimeMillis
+          return { items: items.map((row) => ({ operator_id: row.operatorId, ...toProfile(row, now) })), total }
+        })
+      })
+    })
+  ).pipe(Layer.provide(PasswordHashes.layer))
+}

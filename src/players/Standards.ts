@@ -1,0 +1,40 @@
+/** The lists and formats that others keep: countries, currencies, phone numbers. */
+import currencies from "currency-codes"
+import countries from "i18n-iso-countries"
+import { parsePhoneNumberFromString } from "libphonenumber-js"
+
+/** Kosovo's XK is in wide use but assigned by its users, not by ISO 3166-1. */
+const countryCodes: ReadonlySet<string> = new Set(
+  Object.keys(countries.getAlpha2Codes()).filter((code) => code !== "XK")
+)
+
+/** True for a country of ISO 3166-1 alpha-2, in capitals. */
+export const isCountry = (code: string): boolean => countryCodes.has(code)
+
+/** On the list of ISO 4217, yet nobody's money: metals, bond units, accounting units, test codes, fund codes. */
+const notMoney = [
+  ...["XAG", "XAU", "XPD", "XPT", "XBA", "XBB", "XBC", "XBD", "XDR", "XSU", "XUA", "XTS", "XXX"],
+  ...["BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI", "UYW"]
+]
+
+/** Changes of ISO 4217 since the library's edition of June 2024. */
+const withdrawn = ["ANG", "BGN", "CUC"]
+const added = ["XCG"]
+
+const currencyCodes: ReadonlySet<string> = new Set(
+  [...currencies.codes(), ...added].filter((code) => !notMoney.includes(code) && !withdrawn.includes(code))
+)
+
+/** True for a currency of ISO 4217 that is in use as money, in capitals. */
+export const isCurrency = (code: string): boolean => currencyCodes.has(code)
+
+/**
+ * The E.164 form of a phone number in international format, undefined when it is none. Checked are the country code and the
+ * length, not whether the range is given out already: numbering plans change faster than libraries.
+ */
+export const toE164 = (text: string): string | undefined => {
+  const trimmed = text.trim()
+  if (!trimmed.startsWith("+")) return undefined
+  const number = parsePhoneNumberFromString(trimmed)
+  return number !== undefined && number.isPossible() && number.ext === undefined ? number.number : undefined
+}
