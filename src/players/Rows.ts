@@ -17,12 +17,12 @@ const isNoSqlError = <E>(error: E): error is Exclude<E, SqlError.SqlError> => !(
 export const orTryAgain = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">, R> =>
-  Effect.catch(effect, (error): Effect.Effect<never, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">> => {
+  effect.pipe(Effect.catch((error): Effect.Effect<never, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">> => {
     if (isNoSqlError(error)) return Effect.fail(error)
     return error instanceof SqlError.SqlError && error.isRetryable
       ? Effect.andThen(Effect.logWarning(`a statement failed: ${describeSqlError(error)}`), Effect.fail(tryAgain))
       : Effect.die(error)
-  })
+  }))
 
 /**
  * Runs a statement and gives its rows as `Row` describes them. A row of another shape is a defect: the migrations say what it
