@@ -1,0 +1,54 @@
+/**
+ * What makes up the service: every capability on its database. `main.ts` puts the servers on top; a test takes this, or less of
+ * it, with a database of its own.
+ */
+import { Layer } from "effect"
+import { Credentials } from "./auth/Credentials.ts"
+import { RateLimiter } from "./auth/RateLimiter.ts"
+import { ReplayStore } from "./auth/ReplayStore.ts"
+import { Placement } from "./engine/Placement.ts"
+import { Games } from "./games/Games.ts"
+import { Launches } from "./games/Launches.ts"
+import { PlayerRefs } from "./games/PlayerRefs.ts"
+import { SessionTokens } from "./games/SessionTokens.ts"
+import { Idempotency } from "./idempotency/Idempotency.ts"
+import { PaymentMethods } from "./payments/Methods.ts"
+import { DatabaseUrl, layerDatabase } from "./platform/Database.ts"
+import { Entropy } from "./platform/Entropy.ts"
+import { Ids } from "./platform/Ids.ts"
+import { layerMigrations } from "./platform/Migrations.ts"
+import { Secrets } from "./platform/Secrets.ts"
+import { PlayerActors } from "./players/PlayerActors.ts"
+import { Players } from "./players/Players.ts"
+import { Ledger } from "./wallet/Ledger.ts"
+import { ProviderWallet } from "./wallet/ProviderWallet.ts"
+import { Wallet } from "./wallet/Wallet.ts"
+
+/** The rules in action. Needs the clients of a migrated database, `Settings` and `Entropy`. */
+export const layerCapabilities = Layer.mergeAll(
+  ProviderWallet.layer,
+  Wallet.layer,
+  Ledger.layer,
+  Launches.layer,
+  Players.layer,
+  Credentials.layer,
+  RateLimiter.layer,
+  ReplayStore.layer,
+  Idempotency.layer
+).pipe(
+  Layer.provideMerge(Layer.mergeAll(
+    PlayerActors.layer,
+    Games.layer,
+    SessionTokens.layer,
+    PlayerRefs.layer,
+    PaymentMethods.layer
+  )),
+  Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer))
+)
+
+/** The database of the settings: started when it is embedded, looked over, and migrated. */
+export const layerMigratedDatabase = layerMigrations.pipe(
+  Layer.provideMerge(layerDatabase),
+  Layer.provideMerge(DatabaseUrl.layer),
+  Layer.provideMerge(Entropy.layer)
+)
