@@ -1,0 +1,12 @@
+import { assert, it } from "@effect/vitest"
+import { correctionStep } from "../../src/domain/Corrections.ts"
+import { newPlayer } from "../support/players.ts"
+
+// Goal: a correction is posted as one numbered entry. Method: call the rule; it is a function.
+it("a rule on its own", () => {
+  const step = correctionStep({ wallet: "real", amount: 500, reason: "goodwill", actor: "staff:1" })
+  const decision = step(newPlayer({ real: 1000 }), { now: 0, firstId: 7, known: undefined })
+  assert(decision._tag === "Accept")
+  assert.deepInclude(decision.reply, { id: 7, seq: 1, type: "correction_up", amount: 500, balanceAfter: 1500 })
+  assert.strictEqual(decision.state.real, 1500)
+})

@@ -1,0 +1,37 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import { Wallet } from "../../src/wallet/Wallet.ts"
+import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
+
+const deposit = (reference: string) => ({
+  amount: 1000,
+  externalReference: reference,
+  paymentMethod: null,
+  info: null,
+  notes: null
+})
+const answering = { claim: undefined, render: () => ({ status: 201, body: "" }) }
+
+// Goal: a daily deposit limit opens again at midnight UTC. Method: the real service on a database of its own; the clock is the
+// test's.
+layer(layerTestService())("a service with a database and a clock of its own", (it) => {
+  it.effect("counts deposits by the day", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const wallet = yield* Wallet
+      const operator = yield* addOperator("example")
+      const playerId = yield* addPlayer(operator, "ada")
+      yield* sql`UPDATE players SET limits = '{"max_daily_deposit": 1500}'::jsonb WHERE id = ${playerId}`
+
+      yield* wallet.deposit(operator, playerId, deposit("first"), answering)
+      const refusal = yield* Effect.flip(wallet.deposit(operator, playerId, deposit("second"), answering))
+      assert.deepInclude(refusal, { code: "LIMIT_EXCEEDED" })
+
+      yield* TestClock.adjust("24 hours")
+      yield* wallet.deposit(operator, playerId, deposit("second"), answering)
+      const { player } = yield* wallet.view(operator, playerId)
+      assert.strictEqual(player.real, 2000)
+    }))
+})

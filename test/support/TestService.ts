@@ -1,0 +1,57 @@
+/** Every capability of the service on a database of its own, and the first rows a test needs. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Operator } from "../../src/domain/Operator.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import { layerCapabilities } from "../../src/service.ts"
+import { TestDatabase } from "./TestDatabase.ts"
+
+/**
+ * All capabilities, with settings for tests and the real source of randomness. To replay a run, put another `Entropy` in:
+ * `layerTestService(Layer.succeed(Entropy, Entropy.fromBytes(…)))`.
+ */
+export const layerTestService = (entropy: Layer.Layer<Entropy> = Entropy.layer) =>
+  layerCapabilities.pipe(
+    Layer.provideMerge(TestDatabase.layer),
+    Layer.provideMerge(Settings.layerTest()),
+    Layer.provideMerge(entropy)
+  )
+
+/** Adds an operator. */
+export const addOperator = Effect.fnUntraced(function*(slug: string, currency = "EUR") {
+  const sql = yield* SqlClient.SqlClient
+  const ids = yield* Ids
+  const id = yield* ids.reserve(1)
+  yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
+    VALUES (${id}, ${slug}, ${slug}, ${currency}, now(), now())`
+  const operator: Operator = {
+    id,
+    slug,
+    name: slug,
+    currency,
+    cooperationModel: "api",
+    active: true,
+    coolingOffHours: 24,
+    withdrawalSecondApprovalAbove: null,
+    kycWithdrawalThreshold: null,
+    forfeitBonusOnWithdrawal: true,
+    disabledFeatures: []
+  }
+  return operator
+})
+
+/** Adds a player with empty wallets; gives the id. */
+export const addPlayer = Effect.fnUntraced(function*(operator: Operator, username: string) {
+  const sql = yield* SqlClient.SqlClient
+  const ids = yield* Ids
+  const id = yield* ids.reserve(1)
+  yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
+      terms_accepted_at, created_at, updated_at)
+    VALUES (${id}, ${operator.id}, ${username}, ${`${username}@example.com`}, 'Ada', 'Player', '1990-01-01', 'MT',
+      ${operator.currency}, now(), now(), now())`
+  yield* sql`INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
+    VALUES (${id}, ${operator.id}, now(), now())`
+  return id
+})

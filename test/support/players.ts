@@ -1,0 +1,31 @@
+/** Players as values, for tests of rules. */
+import { emptyCounters } from "../../src/domain/Limits.ts"
+import { noRestrictions, type Player } from "../../src/domain/Player.ts"
+
+/** An active, verified player with nothing in the wallets, but for what is given. */
+export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
+  id: 1,
+  operatorId: 1,
+  currency: "EUR",
+  country: "MT",
+  language: "en",
+  isTest: false,
+  status: "active",
+  restrictions: noRestrictions,
+  kycStatus: "verified",
+  exclusion: null,
+  limits: {},
+  pendingLimits: [],
+  counters: emptyCounters,
+  real: 0,
+  bonus: 0,
+  realUpdatedAt: 0,
+  bonusUpdatedAt: 0,
+  entrySeq: 0,
+  walletSeq: 0,
+  activeBonus: null,
+  providerIds: [],
+  rounds: [],
+  transactions: [],
+  ...overrides
+})
