@@ -67,6 +67,9 @@ const maxAttempts = 6
 
 const idsPerBlock = 4096
 
+/** How many actors are looked at to make room for one. */
+const looksForRoom = 64
+
 /** Makes the actors; closing the scope refuses new commands and waits until the accepted ones are answered. */
 export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>(
   options: ActorsOptions<State, Change, Query, Knowledge>
@@ -114,8 +117,10 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   let nextId = 0
   let endOfIds = 0
 
+  const lacksIds = (): boolean => endOfIds - nextId < idsPerDecision
+
   const takeIds = Effect.suspend(() =>
-    endOfIds - nextId >= idsPerDecision ? Effect.void : Effect.map(ids.reserve(idsPerBlock), (first) => {
+    Effect.map(ids.reserve(idsPerBlock), (first) => {
       nextId = first
       endOfIds = first + idsPerBlock
     })
@@ -184,7 +189,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     let known: Known = undefined
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const state: State = yield* stateOf(cell)
-      yield* takeIds
+      // other actors use ids while this one waits for some, so that only a look right before the decision counts
+      while (lacksIds()) yield* takeIds
       const decision = decide(task, state, known)
       if (decision._tag === "Missing") {
         known = yield* store.look(state, decision.query, known)
@@ -246,7 +252,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     let changes: Array<Change> = []
     let decided: Array<Task> = []
     for (const task of group) {
-      if (endOfIds - nextId < idsPerDecision) yield* takeIds
+      while (lacksIds()) yield* takeIds
       const decision = decide(task, after, undefined)
       if (decision._tag === "Missing") {
         // the store can only be asked once it holds everything that was decided so far
@@ -284,23 +290,29 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     if (running === 0) for (const resume of whenIdle.splice(0)) resume()
   })
 
-  /** Makes room by dropping the actor that was idle longest. Gives false when all of the oldest are busy. */
+  /**
+   * Makes room by dropping an idle actor: of the few longest there, the first that nobody asked for since it was last looked at,
+   * else the first. Gives false when all of them are busy; the next call looks at others.
+   */
   const makeRoom = (): boolean => {
     let looked = 0
+    let idle: number | undefined
     for (const [key, cell] of cells) {
-      if (++looked > 64) return false
-      if (!cell.isRunning && !cell.isDoubtful && !cell.wasAsked) return cells.delete(key)
+      if (++looked > looksForRoom) break
+      const isBusy = cell.isRunning || cell.isDoubtful
+      if (!isBusy && !cell.wasAsked) return cells.delete(key)
+      if (!isBusy) idle ??= key
       cell.wasAsked = false
       cells.delete(key)
       cells.set(key, cell)
     }
-    return false
+    return idle !== undefined && cells.delete(idle)
   }
 
   const cellOf = (key: number): Cell | undefined => {
     const found = cells.get(key)
     if (found !== undefined) return found
-    if (cells.size >= options.maxResident && !makeRoom() && !makeRoom()) return undefined
+    if (cells.size >= options.maxResident && !makeRoom()) return undefined
     const cell: Cell = {
       key,
       state: undefined,

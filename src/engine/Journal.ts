@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function*<Unit>(
   let isRunning = false
 
   const commit = (batch: ReadonlyArray<Waiting<Unit>>): Effect.Effect<void> =>
-    Effect.flatMap(Effect.exit(options.commit(batch.map(({ unit }) => unit))), (exit) => {
+    Effect.flatMap(Effect.exit(Effect.suspend(() => options.commit(batch.map(({ unit }) => unit)))), (exit) => {
       const failure = Exit.findErrorOption(exit)
       if (batch.length > 1 && failure._tag === "Some" && failure.value._tag === "Rejected") {
         const middle = batch.length >> 1

@@ -1,0 +1,590 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
+import { Placement } from "../../src/engine/Placement.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import {
+  type AccountStep,
+  type Behaviour,
+  failureOf,
+  isWaiting,
+  makeActors,
+  makeGate,
+  makeStore,
+  post,
+  postKnowing,
+  settle,
+  start
+} from "../support/ReceiptMachine.ts"
+
+const services = Layer.mergeAll(Ids.layerTest(), Placement.layerHere)
+
+const unavailable: Behaviour = () => Effect.fail(new StoreUnavailable({ reason: "away" }))
+
+const lostAnswer: Behaviour = (apply) => Effect.andThen(apply, Effect.fail(new OutcomeUnknown({ reason: "cut off" })))
+
+const lostRequest: Behaviour = () => Effect.fail(new OutcomeUnknown({ reason: "cut off" }))
+
+const clashes: Behaviour = () => Effect.fail(new Rejected({ because: "clash" }))
+
+describe("Actors", () => {
+  describe("order", () => {
+    // Goal: one writer, in order of arrival. Method: a hundred fibers post 1 each to one key; every reply must be the total after
+    // exactly that many postings, and what is stored must carry the receipts in the order they were asked.
+    it.effect("decides the commands of a key one after the other", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const actors = yield* makeActors(store)
+        const names = Array.from({ length: 100 }, (_, index) => `r${index}`)
+        const replies = yield* Effect.forEach(names, (name) => actors.ask(1, post(name, 1)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(replies.map(({ total }) => total), names.map((_, index) => index + 1))
+        assert.deepStrictEqual(store.accounts.get(1)?.state, { total: 100, receipts: names })
+      }).pipe(Effect.provide(services)))
+
+    // Goal: the order also holds where some commands have to ask the store first and others do not.
+    it.effect("keeps the order around commands that need the store", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const actors = yield* makeActors(store)
+        const names = Array.from({ length: 30 }, (_, index) => `r${index}`)
+        yield* Effect.forEach(
+          names,
+          (name, index) => actors.ask(1, (index % 3 === 1 ? postKnowing : post)(name, 1)),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, names)
+        assert.strictEqual(store.looks.length, 10)
+      }).pipe(Effect.provide(services)))
+  })
+
+  describe("group commit", () => {
+    // Goal: what gathers while a commit runs goes together into the next one. Method: hold the first commit, ask ten more times.
+    it.effect("gathers the commands of one key", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const others = yield* Effect.forEach(Array.from({ length: 10 }, (_, index) => `r${index}`), (name) =>
+          start(actors.ask(1, post(name, 1))))
+        yield* gate.open
+        yield* Fiber.joinAll([first, ...others])
+        assert.deepStrictEqual(
+          store.commits.map((units) =>
+            units.map(({ changes }) => changes.length)
+          ),
+          [[1], [10]]
+        )
+      }).pipe(Effect.provide(services)))
+
+    it.effect("gathers the units of many keys", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0, 3: 0, 4: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const others = yield* Effect.forEach([2, 3, 4], (key) => start(actors.ask(key, post(`r${key}`, 1))))
+        yield* settle
+        yield* gate.open
+        yield* Fiber.joinAll([first, ...others])
+        assert.deepStrictEqual(store.commits.map((units) => units.map(({ key }) => key)), [[1], [2, 3, 4]])
+      }).pipe(Effect.provide(services)))
+
+    // Goal: both bounds of a group hold, and nothing is lost at them.
+    it.effect("takes no more than maxGroup commands of a key and maxCommit changes in one go", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0, 3: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store, { maxGroup: 4, maxCommit: 6 })
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const others = yield* Effect.forEach(
+          [2, 3].flatMap((key) => Array.from({ length: 9 }, (_, index): [number, string] => [key, `${key}.${index}`])),
+          ([key, name]) => start(actors.ask(key, post(name, 1)))
+        )
+        yield* settle
+        yield* gate.open
+        yield* Fiber.joinAll([first, ...others])
+        for (const units of store.commits) {
+          const sizes = units.map(({ changes }) => changes.length)
+          assert.isTrue(sizes.every((size) => size <= 4), `groups of ${sizes.join()}`)
+          assert.isTrue(
+            units.length === 1 || sizes.reduce((sum, size) => sum + size) <= 6,
+            `a commit of ${sizes.join()}`
+          )
+        }
+        assert.deepStrictEqual([2, 3].map((key) => store.accounts.get(key)?.state.total), [9, 9])
+      }).pipe(Effect.provide(services)))
+  })
+
+  describe("durability", () => {
+    // Goal: nothing is answered, and nothing can be read, before its commit. Method: hold the commit and look.
+    it.effect("answers and shows only what is committed", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store)
+        const asking = yield* start(actors.ask(1, post("r", 10)))
+        yield* gate.arrived
+        yield* settle
+        assert.isTrue(isWaiting(asking))
+        assert.strictEqual((yield* actors.read(1)).total, 5)
+        yield* gate.open
+        assert.strictEqual((yield* Fiber.join(asking)).total, 15)
+        assert.strictEqual((yield* actors.read(1)).total, 15)
+      }).pipe(Effect.provide(services)))
+
+    // Goal: a refusal and a repeat may rest on a command that is not durable yet, so they wait for it.
+    // Method: one group spends everything, is refused more, and reads; hold its commit.
+    it.effect("lets refusals and reads wait for what they rest on", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 10 })
+        const [warmUp, gate] = [makeGate(), makeGate()]
+        store.behaviours.push(warmUp.behaviour, gate.behaviour)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("warm-up", 0)))
+        yield* warmUp.arrived
+        const spending = yield* start(actors.ask(1, post("all", -10)))
+        const refused = yield* start(actors.ask(1, post("more", -1)))
+        const reading = yield* start(actors.ask(1, read))
+        yield* warmUp.open
+        yield* Fiber.join(first)
+        yield* gate.arrived
+        yield* settle
+        assert.isTrue([spending, refused, reading].every((fiber) => isWaiting<unknown, unknown>(fiber)))
+        yield* gate.open
+        assert.strictEqual((yield* Fiber.join(spending)).total, 0)
+        assert.strictEqual(yield* failureOf(refused), "TooLow")
+        assert.strictEqual(yield* Fiber.join(reading), 0)
+      }).pipe(Effect.provide(services)))
+
+    // Goal: the same when the commit does not happen: a refusal that rested on it must not be told.
+    it.effect("does not tell a refusal that rests on a commit that failed", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 10 })
+        const warmUp = makeGate()
+        store.behaviours.push(warmUp.behaviour, unavailable)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("warm-up", 0)))
+        yield* warmUp.arrived
+        const spending = yield* start(actors.ask(1, post("all", -10)))
+        const refused = yield* start(actors.ask(1, post("more", -1)))
+        yield* warmUp.open
+        yield* Fiber.join(first)
+        assert.strictEqual(yield* failureOf(spending), "StoreUnavailable")
+        assert.strictEqual(yield* failureOf(refused), "StoreUnavailable")
+        assert.strictEqual((yield* actors.ask(1, post("more", -1))).total, 9)
+      }).pipe(Effect.provide(services)))
+  })
+
+  describe("bounds", () => {
+    it.effect("refuses one command more than a mailbox holds, and only there", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store, { maxMailbox: 3 })
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const waiting = yield* Effect.forEach(["a", "b", "c"], (name) => start(actors.ask(1, post(name, 1))))
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("d", 1)))).toString(), "MailboxFull")
+        const other = yield* start(actors.ask(2, post("e", 1)))
+        yield* gate.open
+        yield* Fiber.joinAll([first, ...waiting, other])
+        assert.strictEqual((yield* actors.ask(1, post("d", 1))).total, 5)
+      }).pipe(Effect.provide(services)))
+
+    it.effect("refuses one command more than may wait in all mailboxes", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0, 3: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store, { maxWaiting: 4 })
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const waiting = yield* Effect.forEach(["a", "b", "c", "d"], (name) => start(actors.ask(1, post(name, 1))))
+        assert.strictEqual((yield* Effect.flip(actors.ask(3, post("e", 1)))).toString(), "MailboxFull")
+        yield* gate.open
+        yield* Fiber.joinAll([first, ...waiting])
+        assert.strictEqual((yield* actors.ask(3, post("e", 1))).total, 1)
+      }).pipe(Effect.provide(services)))
+
+    // Goal: an actor that nobody asks for leaves memory, one that is used stays, and leaving loses nothing.
+    it.effect("lets idle actors leave", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0 })
+        const actors = yield* makeActors(store, { idleMinutes: 10 })
+        yield* actors.ask(1, post("a", 1))
+        yield* actors.ask(2, post("b", 1))
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(actors.resident(), 2)
+        yield* actors.read(2)
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(actors.resident(), 1)
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(actors.resident(), 0)
+        assert.strictEqual((yield* actors.ask(1, post("c", 1))).total, 2)
+        assert.deepStrictEqual(store.loads, [1, 2, 1].map((key) => ({ key, fence: false })))
+      }).pipe(Effect.provide(services)))
+
+    // Goal: memory is bounded however many keys are used, and nobody is refused while an idle actor could leave.
+    // Method: three hundred keys through room for a hundred, all of them just used.
+    it.effect("makes room for new actors by letting idle ones leave", () =>
+      Effect.gen(function*() {
+        const keys = Array.from({ length: 300 }, (_, index) => index)
+        const store = makeStore(Object.fromEntries(keys.map((key) => [key, 0])))
+        const actors = yield* makeActors(store, { maxResident: 100 })
+        for (const key of [...keys, ...keys]) {
+          yield* actors.ask(key, post(`${key} ${store.commits.length}`, 1))
+          assert.isAtMost(actors.resident(), 100)
+        }
+        assert.isTrue(keys.every((key) => store.accounts.get(key)?.state.total === 2))
+      }).pipe(Effect.provide(services)))
+
+    it.effect("refuses a new actor when all that are there are busy", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0, 3: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store, { maxResident: 2 })
+        const busy = yield* Effect.forEach([1, 2], (key) => start(actors.ask(key, post(`r${key}`, 1))))
+        yield* gate.arrived
+        assert.strictEqual((yield* Effect.flip(actors.ask(3, post("c", 1)))).toString(), "MailboxFull")
+        yield* gate.open
+        yield* Fiber.joinAll(busy)
+        assert.strictEqual((yield* actors.ask(3, post("c", 1))).total, 1)
+      }).pipe(Effect.provide(services)))
+
+    it.effect("keeps nothing of a key that is not there", () =>
+      Effect.gen(function*() {
+        const store = makeStore({})
+        const actors = yield* makeActors(store)
+        assert.strictEqual((yield* Effect.flip(actors.ask(7, post("a", 1)))).toString(), "NoSuchActor")
+        assert.strictEqual((yield* Effect.flip(actors.read(7))).toString(), "NoSuchActor")
+        assert.strictEqual(actors.resident(), 0)
+      }).pipe(Effect.provide(services)))
+
+    it.effect("serves no key that lives elsewhere", () =>
+      Effect.gen(function*() {
+        const actors = yield* makeActors(makeStore({ 1: 0, 2: 0 }))
+        assert.strictEqual((yield* actors.ask(2, post("a", 1))).total, 1)
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("b", 1)))).toString(), "NotHere")
+        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotHere")
+      }).pipe(Effect.provide([Ids.layerTest(), Layer.succeed(Placement, { isHere: (key) => key % 2 === 0 })])))
+  })
+
+  describe("a rejected commit", () => {
+    // Goal: one bad unit fails alone. Method: eight keys in one commit, one of which claims a receipt that exists.
+    it.effect("fails nobody but the unit to blame", () =>
+      Effect.gen(function*() {
+        const keys = [1, 2, 3, 4, 5, 6, 7, 8]
+        const store = makeStore({ 0: 0, ...Object.fromEntries(keys.map((key) => [key, 0])) })
+        const actors = yield* makeActors(store)
+        yield* actors.ask(1, post("taken", 1))
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const first = yield* start(actors.ask(0, post("first", 1)))
+        yield* gate.arrived
+        const asking = yield* Effect.forEach(keys, (key) =>
+          start(actors.ask(key, post(key === 5 ? "taken" : `r${key}`, 1))))
+        yield* settle
+        yield* gate.open
+        yield* Fiber.join(first)
+        const replies = yield* Fiber.joinAll(asking)
+        assert.deepStrictEqual(
+          replies.map(({ isRepeat }) =>
+            isRepeat
+          ),
+          keys.map((key) => key === 5)
+        )
+        assert.deepStrictEqual(keys.map((key) => store.accounts.get(key)?.state.total), [2, 1, 1, 1, 0, 1, 1, 1])
+      }).pipe(Effect.provide(services)))
+
+    // Goal: one bad command of a group fails alone as well, and the others keep their order.
+    it.effect("is decided again, one command at a time", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0 })
+        const actors = yield* makeActors(store)
+        yield* actors.ask(2, post("taken", 1))
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const asking = yield* Effect.forEach(["a", "taken", "b"], (name) => start(actors.ask(1, post(name, 1))))
+        yield* gate.open
+        yield* Fiber.join(first)
+        const replies = yield* Fiber.joinAll(asking)
+        assert.deepStrictEqual(replies.map(({ isRepeat, total }) => [isRepeat, total]), [[false, 2], [true, 2], [
+          false,
+          3
+        ]])
+        assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, ["first", "a", "b"])
+      }).pipe(Effect.provide(services)))
+
+    // Goal: a retry that the actor no longer remembers gets its first answer.
+    it.effect("answers a repeat with what the store knows", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const actors = yield* makeActors(store)
+        const first = yield* actors.ask(1, post("r", 7))
+        const again = yield* actors.ask(1, post("r", 7))
+        assert.deepStrictEqual(again, { id: first.id, total: 7, isRepeat: true })
+        assert.deepStrictEqual(store.looks, [{ receipts: ["r"] }])
+        assert.strictEqual(store.accounts.get(1)?.state.total, 7)
+      }).pipe(Effect.provide(services)))
+
+    // Goal: another writer was faster; the callers notice nothing, and nothing is lost of either.
+    it.effect("takes up what another writer wrote", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const actors = yield* makeActors(store)
+        yield* actors.ask(1, post("mine", 1))
+        store.postElsewhere(1, "theirs", 100)
+        assert.strictEqual((yield* actors.ask(1, post("mine too", 1))).total, 102)
+        assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, ["mine", "theirs", "mine too"])
+      }).pipe(Effect.provide(services)))
+
+    it.effect("is given up after a bounded number of times", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        store.behaviours.push(...Array.from({ length: 50 }, () => clashes))
+        const actors = yield* makeActors(store)
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("r", 1)))).toString(), "StoreUnavailable")
+        assert.isAtMost(store.commits.length, 10)
+        store.behaviours.length = 0
+        assert.strictEqual((yield* actors.ask(1, post("r", 1))).total, 1)
+      }).pipe(Effect.provide(services)))
+  })
+
+  describe("an unknown outcome", () => {
+    const cases: ReadonlyArray<readonly [name: string, behaviour: Behaviour, total: number]> = [
+      ["that happened", lostAnswer, 11],
+      ["that did not happen", lostRequest, 1]
+    ]
+    for (const [name, behaviour, total] of cases) {
+      // Goal: nobody guesses. The callers of the commit hear that it is unknown; the next command is decided on what the store
+      // says behind a fence.
+      it.effect(`of a commit ${name}`, () =>
+        Effect.gen(function*() {
+          const store = makeStore({ 1: 0 })
+          store.behaviours.push(behaviour)
+          const actors = yield* makeActors(store)
+          assert.strictEqual((yield* Effect.flip(actors.ask(1, post("r", 10)))).toString(), "OutcomeUnknown")
+          assert.strictEqual((yield* actors.ask(1, post("next", 1))).total, total)
+          assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }, { key: 1, fence: true }])
+          // the caller's retry finds out
+          assert.strictEqual((yield* actors.ask(1, post("r", 10))).total, 11)
+          assert.deepStrictEqual(store.accounts.get(1)?.state.total, 11)
+        }).pipe(Effect.provide(services)))
+    }
+
+    // Goal: a commit that arrives after its caller gave up is not counted beside its retry. Method: keep it, and let it happen
+    // after the actor has loaded again.
+    it.effect("of a commit that arrives late", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        let late: Effect.Effect<void, Rejected> = Effect.void
+        store.behaviours.push((apply) => {
+          late = apply
+          return Effect.fail(new OutcomeUnknown({ reason: "cut off" }))
+        })
+        const actors = yield* makeActors(store)
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("r", 10)))).toString(), "OutcomeUnknown")
+        yield* actors.read(1)
+        assert.strictEqual((yield* Effect.flip(late)).because, "fenced")
+        assert.strictEqual((yield* actors.ask(1, post("r", 10))).total, 10)
+      }).pipe(Effect.provide(services)))
+
+    it.effect("is told to every caller of the group, and to nobody who waits behind it", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const [warmUp, gate] = [makeGate(), makeGate(lostRequest)]
+        store.behaviours.push(warmUp.behaviour, gate.behaviour)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("warm-up", 0)))
+        yield* warmUp.arrived
+        const group = yield* Effect.forEach(["a", "b"], (name) => start(actors.ask(1, post(name, 1))))
+        yield* warmUp.open
+        yield* Fiber.join(first)
+        yield* gate.arrived
+        const behind = yield* start(actors.ask(1, post("c", 1)))
+        yield* gate.open
+        assert.deepStrictEqual(yield* Effect.forEach(group, failureOf), ["OutcomeUnknown", "OutcomeUnknown"])
+        assert.strictEqual((yield* Fiber.join(behind)).total, 1)
+      }).pipe(Effect.provide(services)))
+
+    // Goal: an actor in doubt is not forgotten, or the fence would be: it stays until it has been loaded again.
+    it.effect("outlives idleness and a store that stays away", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        store.behaviours.push(lostAnswer)
+        const actors = yield* makeActors(store, { idleMinutes: 1 })
+        yield* Effect.flip(actors.ask(1, post("r", 10)))
+        store.outage = new StoreUnavailable({ reason: "away" })
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("s", 1)))).toString(), "StoreUnavailable")
+        yield* TestClock.adjust("10 minutes")
+        store.outage = undefined
+        assert.strictEqual((yield* actors.ask(1, post("s", 1))).total, 11)
+        assert.deepStrictEqual(store.loads.at(-1), { key: 1, fence: true })
+      }).pipe(Effect.provide(services)))
+
+    it.effect("is what a store that breaks down leaves behind", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        store.behaviours.push(() => Effect.die("a bug in the store"), () => {
+          throw new Error("another bug in the store")
+        })
+        const actors = yield* makeActors(store)
+        for (const name of ["r", "s"]) {
+          assert.strictEqual((yield* Effect.flip(actors.ask(1, post(name, 10)))).toString(), "OutcomeUnknown")
+        }
+        assert.strictEqual((yield* actors.ask(1, post("r", 10))).total, 10)
+      }).pipe(Effect.provide(services)))
+  })
+
+  describe("a store that is away", () => {
+    it.effect("fails the commands of the time, keeps the state, and is used again when it is back", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        store.behaviours.push(unavailable)
+        const actors = yield* makeActors(store)
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("r", 10)))).toString(), "StoreUnavailable")
+        assert.strictEqual((yield* actors.read(1)).total, 5)
+        assert.strictEqual((yield* actors.ask(1, post("r", 10))).total, 15)
+        assert.strictEqual(store.loads.length, 1, "nothing was in doubt, so nothing was loaded again")
+      }).pipe(Effect.provide(services)))
+
+    it.effect("fails what has to be loaded or looked up", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        const actors = yield* makeActors(store)
+        store.outage = new StoreUnavailable({ reason: "away" })
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("r", 1)))).toString(), "StoreUnavailable")
+        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "StoreUnavailable")
+        store.outage = undefined
+        yield* actors.ask(1, post("r", 1))
+        store.outage = new StoreUnavailable({ reason: "away" })
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, postKnowing("s", 1)))).toString(), "StoreUnavailable")
+        assert.strictEqual((yield* actors.read(1)).total, 6)
+        store.outage = undefined
+        assert.strictEqual((yield* actors.ask(1, postKnowing("s", 1))).total, 7)
+      }).pipe(Effect.provide(services)))
+  })
+
+  describe("callers", () => {
+    // Goal: a bug in a rule reaches its own caller and nobody else. Method: it stands between two sound commands of one group.
+    it.effect("a defect in a step reaches only its caller", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store)
+        const broken: AccountStep = () => {
+          throw new Error("a bug")
+        }
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const before = yield* start(actors.ask(1, post("before", 1)))
+        const bad = yield* start(actors.ask(1, broken))
+        const after = yield* start(actors.ask(1, post("after", 1)))
+        yield* gate.open
+        yield* Fiber.join(first)
+        assert.deepStrictEqual((yield* Fiber.joinAll([before, after])).map(({ total }) => total), [2, 3])
+        const exit = yield* Fiber.await(bad)
+        assert.isTrue(Exit.isFailure(exit) && Exit.findErrorOption(exit)._tag === "None", "a defect, not an error")
+      }).pipe(Effect.provide(services)))
+
+    // Goal: a caller that goes away does not undo what was accepted. Method: interrupt while the commit is held.
+    it.effect("interrupting a caller does not cancel its command", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store)
+        const inCommit = yield* start(actors.ask(1, post("in commit", 1)))
+        yield* gate.arrived
+        const inMailbox = yield* start(actors.ask(1, post("in mailbox", 1)))
+        const interrupting = yield* start(Effect.all([Fiber.interrupt(inCommit), Fiber.interrupt(inMailbox)]))
+        yield* settle
+        yield* gate.open
+        yield* Fiber.join(interrupting)
+        assert.strictEqual((yield* actors.read(1)).total, 2)
+        assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, ["in commit", "in mailbox"])
+      }).pipe(Effect.provide(services)))
+
+    // Goal: a service that stops answers what it accepted. Method: close the scope while a commit is held and commands wait.
+    it.effect("closing the scope refuses new commands and answers the accepted ones", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const scope = yield* Scope.make()
+        const actors = yield* Scope.provide(makeActors(store), scope)
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const waiting = yield* start(actors.ask(1, post("second", 1)))
+        const other = yield* start(actors.ask(2, post("other", 1)))
+        const closing = yield* start(Scope.close(scope, Exit.void))
+        yield* settle
+        assert.isTrue(isWaiting(closing))
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("late", 1)))).toString(), "MailboxFull")
+        yield* gate.open
+        yield* Fiber.join(closing)
+        assert.deepStrictEqual((yield* Fiber.joinAll([first, waiting, other])).map(({ total }) => total), [1, 2, 1])
+      }).pipe(Effect.provide(services)))
+  })
+
+  describe("ids", () => {
+    // Goal: an id is given once, whatever becomes of the commit it was for. Method: many keys, more decisions than a block of ids
+    // holds, many commits failing one way or another; all ids that were ever decided must differ, except within one
+    // command that was decided again and had not been told to anybody.
+    it.effect("are never given twice", () =>
+      Effect.gen(function*() {
+        const keys = Array.from({ length: 20 }, (_, index) => index)
+        const store = makeStore(Object.fromEntries(keys.map((key) => [key, 0])))
+        const failures = [lostAnswer, unavailable, lostRequest]
+        const actors = yield* makeActors(store)
+        const askUntilDone = (key: number, name: string) =>
+          actors.ask(key, post(name, 1)).pipe(Effect.catchTags({
+            OutcomeUnknown: () => actors.ask(key, post(name, 1)),
+            StoreUnavailable: () => actors.ask(key, post(name, 1))
+          }))
+        for (let turn = 0; turn < 300; turn++) {
+          const failure = failures[turn % 7]
+          if (failure !== undefined) store.behaviours.push(failure)
+          yield* Effect.forEach(keys, (key) => askUntilDone(key, `${turn} ${key}`), { concurrency: "unbounded" })
+        }
+        const written = [...store.postings.values()].map(({ id }) => id)
+        assert.strictEqual(written.length, 6000)
+        const owners = new Map<number, string>()
+        for (const units of store.commits) {
+          for (const { changes, key } of units) {
+            for (const { id, receipt } of changes) {
+              const owner = `${key} ${receipt}`
+              assert.strictEqual(owners.get(id) ?? owner, owner, `id ${id} went to two commands`)
+              owners.set(id, owner)
+            }
+          }
+        }
+        assert.strictEqual(new Set(written).size, written.length)
+      }).pipe(Effect.provide(services)))
+  })
+})
+
+/** A step that only looks. */
+const read: AccountStep<number, never> = (account) => ({
+  _tag: "Accept",
+  state: account,
+  reply: account.total,
+  change: null,
+  idsUsed: 0
+})
