@@ -15,16 +15,3 @@ export class RequiredFeature extends Context.Service<RequiredFeature, Feature>()
 export class RetryAfterFailure
   extends Context.Service<RetryAfterFailure, "rollback" | "same_request">()("pitboss/api/RetryAfterFailure")
 {}
-
-/** Bad fields with what is wrong with each, as VALIDATION_FAILED lists them. */
-export type FieldIssues = { readonly [field: string]: ReadonlyArray<string> }
-
-/**
- * Rules about single fields that a schema cannot hold, because they need the time. When the form of a body is wrong they
- * are asked as well, so that the caller hears of every bad field at once; `body` is whatever was sent. `now` in epoch
- * milliseconds.
- */
-export class FieldRules extends Context.Service<
-  FieldRules,
-  (body: { readonly [field: string]: unknown }, now: number) => FieldIssues
->()("pitboss/api/FieldRules") {}

@@ -23,14 +23,24 @@ export const CurrentClaim = Context.Reference<IdempotencyClaim | undefined>("pit
 })
 
 /** Turns a request whose form is wrong into refusals. */
-export class RequestRules extends HttpApiMiddleware.Service<RequestRules>()("pitboss/api/RequestRules", {
-  error: refusals("NOT_FOUND", "INVALID_REQUEST", "VALIDATION_FAILED")
-}) {}
+export class RequestRules
+  extends HttpApiMiddleware.Service<RequestRules, { requires: CurrentOperator }>()("pitboss/api/RequestRules", {
+    error: refusals("NOT_FOUND", "INVALID_REQUEST", "VALIDATION_FAILED", "TRY_AGAIN")
+  })
+{}
 
 /** Runs a POST with an `Idempotency-Key` once and gives every retry the first answer. */
-export class IdempotentPost extends HttpApiMiddleware.Service<IdempotentPost>()("pitboss/api/IdempotentPost", {
-  error: refusals("INVALID_IDEMPOTENCY_KEY", "IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_IN_PROGRESS")
-}) {}
+export class IdempotentPost
+  extends HttpApiMiddleware.Service<IdempotentPost, { requires: CurrentOperator }>()("pitboss/api/IdempotentPost", {
+    error: refusals(
+      "INVALID_IDEMPOTENCY_KEY",
+      "IDEMPOTENCY_KEY_REUSED",
+      "IDEMPOTENCY_IN_PROGRESS",
+      "INVALID_REQUEST",
+      "TRY_AGAIN"
+    )
+  })
+{}
 
 /** Lets signed requests of operators in, within their key's addresses, rate, scopes and features. */
 export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { provides: CurrentOperator }>()(

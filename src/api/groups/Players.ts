@@ -24,23 +24,26 @@ export const PlayersQuery = Schema.Struct({
   status: Schema.optionalKey(oneOf(playerStatuses)),
   email: Schema.optionalKey(text(254)),
   username: Schema.optionalKey(text(100)),
-  external_id: Schema.optionalKey(text(128)),
+  external_id: Schema.optionalKey(text(255)),
   kyc_status: Schema.optionalKey(oneOf(kycStatuses)),
   search: Schema.optionalKey(text(100, { description: "Part of the username, e-mail or last name." })),
   created_from: Schema.optionalKey(instant),
   created_to: Schema.optionalKey(instant)
 })
 
-/** A registration (SPEC section 4.2). Age, phone, currency and uniqueness are judged by the players capability. */
+/**
+ * A registration (SPEC section 4.2), for those who write one. The server leaves its rules to the players capability, which
+ * knows age, phone numbers, lists and what is taken, and so names every bad field at once.
+ */
 export const Registration = Schema.Struct({
   username,
   email,
-  first_name: text(100),
-  last_name: text(100),
+  first_name: text(255),
+  last_name: text(255),
   birth_date: date,
   country,
   terms_accepted: Schema.Literal(true).annotate({ message: "must be true: the player has to accept the terms" }),
-  external_id: Schema.optionalKey(text(128)),
+  external_id: Schema.optionalKey(text(255)),
   password: Schema.optionalKey(
     Schema.String.check(
       Schema.isBetweenCodePoints(8, 200, { message: "must be 8 to 200 characters" }),
@@ -48,19 +51,19 @@ export const Registration = Schema.Struct({
       Schema.isPattern(/\p{N}/u, { message: "must contain a digit" })
     )
   ),
-  middle_name: Schema.optionalKey(text(100)),
+  middle_name: Schema.optionalKey(text(255)),
   gender: Schema.optionalKey(oneOf(genders)),
-  city: Schema.optionalKey(text(100)),
-  address: Schema.optionalKey(text(200)),
-  zip_code: Schema.optionalKey(text(20)),
+  city: Schema.optionalKey(text(255)),
+  address: Schema.optionalKey(text(500)),
+  zip_code: Schema.optionalKey(text(32)),
   phone: Schema.optionalKey(text(32, { description: "International format.", examples: ["+4915112345678"] })),
   personal_id: Schema.optionalKey(text(64)),
   document_number: Schema.optionalKey(text(64)),
   language: Schema.optionalKey(language),
   currency: Schema.optionalKey(currency),
   promo_code: Schema.optionalKey(text(64)),
-  affiliate_id: Schema.optionalKey(text(128)),
-  btag: Schema.optionalKey(text(256)),
+  affiliate_id: Schema.optionalKey(text(255)),
+  btag: Schema.optionalKey(text(255)),
   registration_ip: Schema.optionalKey(ipAddress),
   terms_version: Schema.optionalKey(text(64)),
   marketing: Schema.optionalKey(Schema.Struct({

@@ -96,53 +96,81 @@ export const ProviderWalletHandlers = HttpApiBuilder.group(
           const { balance, bonusBalance, currency } = yield* wallet.balance(yield* CurrentProvider, by)
           return { data: { balance, bonus_balance: bonusBalance, currency } }
         }), uninterruptible)
-      .handle("bet", Effect.fnUntraced(function*({ payload }) {
-        const settlement = yield* wallet.bet(yield* CurrentProvider, toBet(payload))
-        return { data: settlementFields(payload.request_id, settlement) }
-      }), uninterruptible)
-      .handle("win", Effect.fnUntraced(function*({ payload }) {
-        const settlement = yield* wallet.win(yield* CurrentProvider, toWin(payload))
-        return { data: settlementFields(payload.request_id, settlement) }
-      }), uninterruptible)
-      .handle("betWin", Effect.fnUntraced(function*({ payload }) {
-        const win = { transactionId: payload.win.transaction_id, amount: payload.win.amount }
-        const settlement = yield* wallet.betWin(yield* CurrentProvider, { ...toBet(payload), win })
-        return { data: settlementFields(payload.request_id, settlement) }
-      }), uninterruptible)
-      .handle("batch", Effect.fnUntraced(function*({ payload }) {
-        const settlements = yield* wallet.batch(yield* CurrentProvider, payload.actions.map(toAction))
-        return {
-          data: {
-            request_id: payload.request_id ?? null,
-            results: settlements.map((settlement, index) =>
-              settlementFields(payload.actions[index]?.request_id ?? payload.request_id, settlement)
-            )
+      .handle(
+        "bet",
+        Effect.fnUntraced(function*({ payload }) {
+          const settlement = yield* wallet.bet(yield* CurrentProvider, toBet(payload))
+          return { data: settlementFields(payload.request_id, settlement) }
+        }),
+        uninterruptible
+      )
+      .handle(
+        "win",
+        Effect.fnUntraced(function*({ payload }) {
+          const settlement = yield* wallet.win(yield* CurrentProvider, toWin(payload))
+          return { data: settlementFields(payload.request_id, settlement) }
+        }),
+        uninterruptible
+      )
+      .handle(
+        "betWin",
+        Effect.fnUntraced(function*({ payload }) {
+          const win = { transactionId: payload.win.transaction_id, amount: payload.win.amount }
+          const settlement = yield* wallet.betWin(yield* CurrentProvider, { ...toBet(payload), win })
+          return { data: settlementFields(payload.request_id, settlement) }
+        }),
+        uninterruptible
+      )
+      .handle(
+        "batch",
+        Effect.fnUntraced(function*({ payload }) {
+          const settlements = yield* wallet.batch(yield* CurrentProvider, payload.actions.map(toAction))
+          return {
+            data: {
+              request_id: payload.request_id ?? null,
+              results: settlements.map((settlement, index) =>
+                settlementFields(payload.actions[index]?.request_id ?? payload.request_id, settlement)
+              )
+            }
           }
-        }
-      }), uninterruptible)
-      .handle("rollback", Effect.fnUntraced(function*({ payload }) {
-        const settlement = yield* wallet.rollback(yield* CurrentProvider, toRollback(payload))
-        return { data: settlementFields(payload.request_id, settlement) }
-      }), uninterruptible)
-      .handle("closeRound", Effect.fnUntraced(function*({ payload }) {
-        const settlement = yield* wallet.closeRound(yield* CurrentProvider, {
-          playerRef: payload.player_ref,
-          gameId: payload.game_id,
-          roundId: payload.round_id
-        })
-        return { data: settlementFields(payload.request_id, settlement) }
-      }), uninterruptible)
-      .handle("promoWin", Effect.fnUntraced(function*({ payload }) {
-        const settlement = yield* wallet.promoWin(yield* CurrentProvider, {
-          transactionId: payload.transaction_id,
-          playerRef: payload.player_ref,
-          amount: payload.amount,
-          currency: payload.currency,
-          kind: payload.kind,
-          campaignId: payload.campaign_id
-        })
-        return { data: settlementFields(payload.request_id, settlement) }
-      }), uninterruptible)
+        }),
+        uninterruptible
+      )
+      .handle(
+        "rollback",
+        Effect.fnUntraced(function*({ payload }) {
+          const settlement = yield* wallet.rollback(yield* CurrentProvider, toRollback(payload))
+          return { data: settlementFields(payload.request_id, settlement) }
+        }),
+        uninterruptible
+      )
+      .handle(
+        "closeRound",
+        Effect.fnUntraced(function*({ payload }) {
+          const settlement = yield* wallet.closeRound(yield* CurrentProvider, {
+            playerRef: payload.player_ref,
+            gameId: payload.game_id,
+            roundId: payload.round_id
+          })
+          return { data: settlementFields(payload.request_id, settlement) }
+        }),
+        uninterruptible
+      )
+      .handle(
+        "promoWin",
+        Effect.fnUntraced(function*({ payload }) {
+          const settlement = yield* wallet.promoWin(yield* CurrentProvider, {
+            transactionId: payload.transaction_id,
+            playerRef: payload.player_ref,
+            amount: payload.amount,
+            currency: payload.currency,
+            kind: payload.kind,
+            campaignId: payload.campaign_id
+          })
+          return { data: settlementFields(payload.request_id, settlement) }
+        }),
+        uninterruptible
+      )
       .handle("transaction", ({ params }) =>
         Effect.gen(function*() {
           const status = yield* wallet.transactionStatus(yield* CurrentProvider, params.transaction_id)

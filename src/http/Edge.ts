@@ -1,0 +1,98 @@
+/**
+ * What stands around every request, whatever becomes of it: its id, the envelope for all that nobody else has answered, its
+ * measure, and the refusal of new work while the service goes down.
+ */
+import { Cause, Clock, Context, Effect, type Types } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Api } from "../api/Api.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { Drain } from "./Drain.ts"
+import { type MethodsOf, methodsOf } from "./Methods.ts"
+import { answerCause, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
+import { RequestIds } from "./RequestIds.ts"
+import { RequestMetrics } from "./RequestMetrics.ts"
+
+/** Paths outside the API. */
+export const readPaths = ["/health/live", "/health/ready", "/openapi.json", "/docs"] as const
+
+const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
+const unacceptable = refuse("INVALID_REQUEST", "The request cannot be processed as it was sent.")
+
+/** Providers are told what to do about every refusal. */
+const retryFor = (url: string): Retry | undefined => url.startsWith("/api/v1/provider/") ? "same_request" : undefined
+
+const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some(({ _tag, ...reason }) =>
+    _tag === "Fail" && "error" in reason && HttpServerError.isHttpServerError(reason.error) &&
+    reason.error.reason._tag === "RouteNotFound"
+  )
+
+/** 405 where the path has other methods, else 404. */
+const answerUnknown = (request: HttpServerRequest.HttpServerRequest, methodsOfPath: MethodsOf) => {
+  const methods = methodsOfPath(request.url)
+  const retry = retryFor(request.url) === undefined ? undefined : "never"
+  if (methods === undefined) return refusalResponse(noSuchRoute, retry)
+  const allow = methods.join(", ")
+  const refusal: Refusal = refuse("METHOD_NOT_ALLOWED", `This path takes ${allow}.`, { allowed_methods: methods })
+  return HttpServerResponse.setHeader(refusalResponse(refusal, retry), "allow", allow)
+}
+
+/** A refusal that the framework wrote in its own words, in ours. */
+const inEnvelope = (response: HttpServerResponse.HttpServerResponse, url: string) =>
+  response.status < 400 || response.headers["content-type"]?.startsWith("application/json") === true
+    ? response
+    : HttpServerResponse.setStatus(
+      refusalResponse(
+        response.status < 500 ? unacceptable : serverError,
+        retryFor(url) === undefined ? undefined : "never"
+      ),
+      response.status
+    )
+
+export const makeEdge = (methodsOfPath: MethodsOf) =>
+  Effect.gen(function*() {
+    const ids = yield* RequestIds
+    const drain = yield* Drain
+    const metrics = yield* RequestMetrics
+    const clock = yield* Clock.Clock
+
+    const finish = (
+      request: HttpServerRequest.HttpServerRequest,
+      startedAt: bigint,
+      response: HttpServerResponse.HttpServerResponse
+    ) =>
+      Effect.contextWith((context: Context.Context<never>) => {
+        const route = Context.getOrUndefined(context, HttpRouter.RouteContext)?.route.path ?? "none"
+        const answer = inEnvelope(response, request.url)
+        metrics.observe(request.method, route, answer.status, clock.currentTimeNanosUnsafe() - startedAt)
+        const id = ids.of(request)
+        return Effect.succeed(HttpServerResponse.setHeaders(
+          answer,
+          drain.isDraining() ? { "x-request-id": id, "connection": "close" } : { "x-request-id": id }
+        ))
+      })
+
+    return (
+      handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const startedAt = clock.currentTimeNanosUnsafe()
+        if (drain.isDraining()) return finish(request, startedAt, refusalResponse(draining, retryFor(request.url)))
+        return Effect.matchCauseEffect(handler, {
+          onSuccess: (response) => finish(request, startedAt, response),
+          onFailure: (cause) =>
+            Effect.flatMap(
+              isUnknownRoute(cause)
+                ? Effect.succeed(answerUnknown(request, methodsOfPath))
+                : Effect.provideService(answerCause(cause, retryFor(request.url)), RequestIds, ids),
+              (response) => finish(request, startedAt, response)
+            )
+        })
+      })
+  })
+
+/** The edge of the public server. */
+export const Edge = HttpRouter.middleware(
+  Effect.suspend(() => makeEdge(methodsOf(Api, readPaths))),
+  { global: true }
+)

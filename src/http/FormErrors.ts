@@ -1,0 +1,73 @@
+/** What is wrong with the form of a request, in words for the people who wrote it. */
+import { Schema, SchemaAST, SchemaIssue } from "effect"
+
+type FieldIssues = { readonly [field: string]: ReadonlyArray<string> }
+
+/** What a schema wants, as the end of "must be …". */
+const expected = (ast: SchemaAST.AST): string => {
+  switch (ast._tag) {
+    case "String":
+      return "a string"
+    case "Number":
+      return "a number"
+    case "Boolean":
+      return "true or false"
+    case "Null":
+      return "null"
+    case "Literal":
+      return String(ast.literal)
+    case "Objects":
+      return "an object"
+    case "Arrays":
+      return "a list"
+    case "Union":
+      return ast.types.map(expected).join(" or ")
+    default:
+      return "valid"
+  }
+}
+
+const asRule = (text: string): string =>
+  text.replace(/^Expected (a string representing a finite number)/, "must be a number").replace(
+    /^Expected /,
+    "must be "
+  )
+
+const leafHook: SchemaIssue.LeafHook = (issue) => {
+  switch (issue._tag) {
+    case "MissingKey":
+      return "is required"
+    case "InvalidType": {
+      const { message } = issue.ast.annotations ?? {}
+      return typeof message === "string" ? message : `must be ${expected(issue.ast)}`
+    }
+    default:
+      return asRule(SchemaIssue.defaultLeafHook(issue))
+  }
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1({ leafHook })
+
+const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
+  String(typeof segment === "object" ? segment.key : segment)
+
+/** Every bad field by its dotted name, each with everything that is wrong with it. What concerns the whole stands under `_`. */
+export const fieldIssues = (issue: SchemaIssue.Issue): FieldIssues => {
+  const fields: Record<string, Array<string>> = Object.create(null)
+  for (const { message, path } of format(issue).issues) {
+    const name = (path ?? []).map(keyOf).join(".") || "_"
+    const messages = fields[name] ??= []
+    if (!messages.includes(message)) messages.push(message)
+  }
+  return { ...fields }
+}
+
+const parseJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+
+/** A body as an object; undefined when it is not JSON or not an object. */
+export const parseObject = (text: string): { readonly [field: string]: unknown } | undefined => {
+  const parsed = parseJson(text)
+  if (parsed._tag === "Failure") return undefined
+  const value = parsed.success
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined
+}

@@ -1,0 +1,55 @@
+/** Requests of a wrong form, as refusals. */
+import { Effect } from "effect"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
+import { fieldIssues, parseObject } from "./FormErrors.ts"
+
+type FormRefusal = Refusal<"NOT_FOUND" | "INVALID_REQUEST" | "VALIDATION_FAILED">
+
+const noSuchPath = refuse("NOT_FOUND", "There is nothing under this path.")
+const noObject = refuse("INVALID_REQUEST", "The body must be a JSON object.")
+const otherMediaType = refuse("INVALID_REQUEST", "The body must be sent as application/json.")
+
+/** The body of the request as an object, with fields of any form. */
+export const bodyObject = Effect.gen(function*() {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  return parseObject(yield* Effect.orElseSucceed(request.text, () => "")) ?? (yield* Effect.fail(noObject))
+})
+
+/** The refusal that a request of a wrong form gets. What is wrong with an answer of ours is no refusal: it dies. */
+const refuseForm = (
+  error: HttpApiError.HttpApiSchemaError
+): Effect.Effect<never, FormRefusal, HttpServerRequest.HttpServerRequest> => {
+  const badFields = Effect.suspend(() => Effect.fail(refuseFields(fieldIssues(error.cause.issue))))
+  switch (error.kind) {
+    case "Params":
+      return Effect.fail(noSuchPath)
+    case "Headers":
+    case "Query":
+      return badFields
+    case "Payload":
+      return Effect.andThen(bodyObject, badFields)
+    default:
+      return Effect.die(error)
+  }
+}
+
+/**
+ * Runs a handler with its decoding and turns a wrong form into a refusal. `checkPath` may put another one first: that what
+ * the path names is not there.
+ */
+export const withFormRules = <E, R, E2 = never, R2 = never>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  checkPath: Effect.Effect<void, E2, R2> = Effect.void
+) =>
+  handler.pipe(
+    Effect.flatMap((response) =>
+      // The decoder's own answer to a body of another media type.
+      response.status === 415 ? Effect.andThen(checkPath, Effect.fail(otherMediaType)) : Effect.succeed(response)
+    ),
+    Effect.catchIf(
+      (error): error is E & HttpApiError.HttpApiSchemaError => HttpApiError.HttpApiSchemaError.is(error),
+      (error) => error.kind === "Params" ? refuseForm(error) : Effect.andThen(checkPath, refuseForm(error))
+    )
+  )

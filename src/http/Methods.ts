@@ -1,0 +1,32 @@
+/** Which methods a path has: the router knows only whether it has one. */
+import { FindMyWay } from "effect/http"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+
+/** How paths are read. A provider's transaction id stands in one, with every byte of it possibly escaped. */
+export const routerConfig = { caseSensitive: true, ignoreDuplicateSlashes: false, maxParamLength: 1024 }
+
+type Path = `/${string}`
+
+const isPath = (path: string): path is Path => path.startsWith("/")
+
+/** The methods of a path, undefined when there is no such path. */
+export type MethodsOf = (url: string) => ReadonlyArray<string> | undefined
+
+/** Collects the methods of an API's paths and of those that are only read. */
+export const methodsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  readPaths: ReadonlyArray<Path>
+): MethodsOf => {
+  const methods = new Map<Path, Set<string>>(readPaths.map((path) => [path, new Set(["GET"])]))
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint: { method, path } }) => {
+      if (isPath(path)) methods.set(path, (methods.get(path) ?? new Set()).add(method))
+    }
+  })
+  const paths = FindMyWay.make<ReadonlyArray<string>>(routerConfig)
+  for (const [path, known] of methods) {
+    paths.on("GET", path, known.has("GET") ? [...known, "HEAD"] : [...known])
+  }
+  return (url) => paths.find("GET", url)?.handler
+}

@@ -1,0 +1,53 @@
+/** The public server: what operators and game providers call, with everything around it. */
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { PrometheusMetrics } from "effect/observability"
+import { Api } from "../api/Api.ts"
+import { Settings } from "../platform/Settings.ts"
+import { Documentation } from "./Documentation.ts"
+import { Drain } from "./Drain.ts"
+import { Edge } from "./Edge.ts"
+import { AccountHandlers } from "./handlers/Account.ts"
+import { GamesHandlers } from "./handlers/Games.ts"
+import { PaymentsHandlers } from "./handlers/Payments.ts"
+import { PlayersHandlers } from "./handlers/Players.ts"
+import { ProviderWalletHandlers } from "./handlers/ProviderWallet.ts"
+import { WalletHandlers } from "./handlers/Wallet.ts"
+import { Health } from "./Health.ts"
+import { serveAt } from "./Listener.ts"
+import { IdempotentPostLive } from "./middleware/IdempotentPostLive.ts"
+import { OperatorAuthLive } from "./middleware/OperatorAuthLive.ts"
+import { ProviderAuthLive } from "./middleware/ProviderAuthLive.ts"
+import { RequestRulesLive } from "./middleware/RequestRulesLive.ts"
+import { PathResources } from "./PathResources.ts"
+import { RequestIds } from "./RequestIds.ts"
+import { RequestMetrics } from "./RequestMetrics.ts"
+
+const Handlers = Layer.mergeAll(
+  AccountHandlers,
+  PlayersHandlers,
+  WalletHandlers,
+  PaymentsHandlers,
+  GamesHandlers,
+  ProviderWalletHandlers
+)
+
+const Pipeline = Layer.mergeAll(OperatorAuthLive, ProviderAuthLive, IdempotentPostLive, RequestRulesLive)
+
+const Routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
+  Documentation,
+  Health,
+  Edge
+).pipe(Layer.provide(Handlers), Layer.provide(Pipeline))
+
+/** What every server of the process shares: request ids, measures, and whether the process is going down. */
+export const layerHttpServices = Layer.mergeAll(RequestIds.layer, RequestMetrics.layer, Drain.layer)
+
+/** Serves the public API at `HOST` and `PORT`. Needs the capabilities, the database, and {@link layerHttpServices}. */
+export const layerPublicServer = Layer.unwrap(
+  Effect.map(Settings, ({ host, port }) => serveAt(Routes, { host, port }))
+).pipe(Layer.provide(PathResources.layer))
+
+/** `/metrics` for Prometheus, to be put among the routes of the back-office server. */
+export const MetricsRoute = PrometheusMetrics.layerHttp({ path: "/metrics", prefix: "pitboss" })

@@ -1,0 +1,102 @@
+/** Refusals as answers: the one place where the error envelope of SPEC section 7 is written. */
+import { Cause, Effect } from "effect"
+import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { type Refusal, refuse, statusByCode } from "../domain/Refusal.ts"
+import { RequestIds } from "./RequestIds.ts"
+
+/** The largest body that is read. */
+export const maxBodyBytes = 256 * 1024
+
+export const bodyTooLarge = refuse("INVALID_REQUEST", "The body is larger than 256 KiB.", { max_bytes: maxBodyBytes })
+
+export const bodyCutOff = refuse("INVALID_REQUEST", "The body could not be read to its end.")
+
+export const serverError = refuse(
+  "SERVER_ERROR",
+  "Something went wrong on our side. Send the same request again, with the same idempotency key."
+)
+
+export const draining = refuse("TRY_AGAIN", "The service is restarting. Send the same request again.")
+
+export const isRefusal = (value: unknown): value is Refusal =>
+  typeof value === "object" && value !== null && "_tag" in value && value._tag === "Refusal"
+
+/** The status a refusal travels under. The same words mean 413 where it is the size that is wrong. */
+export const statusOf = (refusal: Refusal): number => refusal === bodyTooLarge ? 413 : statusByCode[refusal.code]
+
+/** What a provider does about a refusal. */
+export type Retry = "never" | "same_request" | "rollback"
+
+/** A refusal that passes by itself, or of which nobody knows what it left behind, is tried again; no other is. */
+export const retryOf = (refusal: Refusal, onFailure: Retry): Retry =>
+  statusByCode[refusal.code] >= 500 ? onFailure : "never"
+
+/** The body of an answer that refuses. */
+export const refusalBody = ({ code, details, message }: Refusal): string =>
+  JSON.stringify({ error: { code, message, details } })
+
+/** An answer whose body is JSON text already. */
+export const jsonResponse = (status: number, body: string): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(body, { status, contentType: "application/json" })
+
+/** The text of an answer that {@link jsonResponse} or a schema made. */
+export const bodyText = ({ body }: HttpServerResponse.HttpServerResponse): string =>
+  body._tag === "Uint8Array" ? body.text ?? Buffer.from(body.body).toString("utf8") : ""
+
+/** The answer that a refusal is. With `retry` for providers. */
+export const refusalResponse = (refusal: Refusal, retry?: Retry): HttpServerResponse.HttpServerResponse => {
+  const told = retry === undefined ? refusal : { ...refusal, details: { ...refusal.details, retry } }
+  const response = jsonResponse(statusOf(refusal), refusalBody(told))
+  return refusal.code === "TRY_AGAIN" ? HttpServerResponse.setHeader(response, "retry-after", "1") : response
+}
+
+/** Why a body could not be read, as a refusal. */
+export const refuseBody = (error: HttpServerError.HttpServerError): Refusal<"INVALID_REQUEST"> =>
+  error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge" ? bodyTooLarge : bodyCutOff
+
+/** The refusal that a failure or a defect amounts to; undefined when it is a mistake of ours. */
+const refusalIn = (cause: Cause.Cause<unknown>): Refusal | undefined => {
+  for (const reason of cause.reasons) {
+    const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
+    if (isRefusal(error)) return error
+    if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError") return refuseBody(error)
+  }
+  return undefined
+}
+
+const isSchemaError = (error: unknown): error is HttpApiError.HttpApiSchemaError =>
+  HttpApiError.HttpApiSchemaError.is(error)
+
+/** A mistake in words that name no secret: of an answer that its schema does not allow, where and not what. */
+const describe = (cause: Cause.Cause<unknown>): Cause.Cause<unknown> | string => {
+  const error = Cause.squash(cause)
+  return isSchemaError(error) ? `the answer has another form than its schema: ${error.cause.message}` : cause
+}
+
+/**
+ * Answers whatever went wrong: a refusal as itself, anything else as SERVER_ERROR, with the reason in the log only. An
+ * interruption goes on: its caller has gone.
+ */
+export const answerCause = (
+  cause: Cause.Cause<unknown>,
+  onFailure?: Retry
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | RequestIds> => {
+  const refusal = refusalIn(cause)
+  const answer = (refusal: Refusal) =>
+    refusalResponse(refusal, onFailure === undefined ? undefined : retryOf(refusal, onFailure))
+  if (refusal !== undefined) return Effect.succeed(answer(refusal))
+  if (Cause.hasInterruptsOnly(cause)) {
+    return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
+  }
+  return Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const ids = yield* RequestIds
+    yield* Effect.logError("a request failed", describe(cause)).pipe(Effect.annotateLogs({
+      request_id: ids.of(request),
+      method: request.method,
+      path: request.url.split("?", 1)[0]
+    }))
+    return answer(serverError)
+  })
+}

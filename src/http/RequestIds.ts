@@ -1,0 +1,41 @@
+import { Context, Effect, Layer } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { Entropy } from "../platform/Entropy.ts"
+
+/** What a caller may choose: visible, short, and harmless in a log line. */
+const sane = /^[\x21-\x7e]{1,128}$/
+
+/**
+ * The name of a request in answers and logs: the caller's `X-Request-Id` where it is sane, else one that is unique over
+ * all processes and restarts.
+ */
+export class RequestIds extends Context.Service<RequestIds, {
+  /** The same for the same request, however often asked. */
+  readonly of: (request: HttpServerRequest.HttpServerRequest) => string
+  /** A new one, for what never became a request. */
+  readonly next: () => string
+}>()("pitboss/http/RequestIds") {
+  static readonly layer = Layer.effect(
+    RequestIds,
+    Effect.gen(function*() {
+      const entropy = yield* Entropy
+      const prefix = entropy.token("req_", 12)
+      const given = new WeakMap<object, string>()
+      let count = 0
+
+      const next = () => `${prefix}${(count++).toString(36).padStart(6, "0")}`
+
+      return {
+        next,
+        of: (request) => {
+          const known = given.get(request.source)
+          if (known !== undefined) return known
+          const sent = request.headers["x-request-id"]
+          const id = sent !== undefined && sane.test(sent) ? sent : next()
+          given.set(request.source, id)
+          return id
+        }
+      }
+    })
+  ).pipe(Layer.provide(Entropy.layer))
+}

@@ -1,0 +1,76 @@
+import { Effect, Layer } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as Crypto from "node:crypto"
+import { CurrentClaim, CurrentOperator, IdempotentPost } from "../../api/Middleware.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type Answer, Idempotency } from "../../idempotency/Idempotency.ts"
+import { bodyText, isRefusal, jsonResponse, refusalBody, refuseBody, statusOf } from "../Refusals.ts"
+
+const maxKeyLength = 255
+
+const invalidKey = refuse("INVALID_IDEMPOTENCY_KEY", "An idempotency key has at most 255 characters.", {
+  max_length: maxKeyLength
+})
+
+interface HttpAnswer extends Answer {
+  readonly response: HttpServerResponse.HttpServerResponse
+}
+
+const answered = (response: HttpServerResponse.HttpServerResponse): HttpAnswer => ({
+  status: response.status,
+  code: undefined,
+  body: bodyText(response),
+  response
+})
+
+const refused = (refusal: Refusal): HttpAnswer => {
+  const status = statusOf(refusal)
+  const body = refusalBody(refusal)
+  return { status, code: refusal.code, body, response: jsonResponse(status, body) }
+}
+
+/** What makes two requests the same: method, path with query, and raw body. */
+const fingerprintOf = (method: string, url: string, body: ArrayBuffer): Uint8Array =>
+  new Uint8Array(
+    Crypto.createHash("sha256").update(`${method}\n${url}\n`, "latin1").update(new Uint8Array(body)).digest()
+  )
+
+/** Keys live per operator: they survive a rotation of the API key. */
+export const IdempotentPostLive = Layer.effect(
+  IdempotentPost,
+  Effect.gen(function*() {
+    const idempotency = yield* Idempotency
+
+    return IdempotentPost.of((handler, { endpoint }) => {
+      if (endpoint.method !== "POST") return handler
+
+      // A refusal becomes an answer here, so that it can be stored.
+      const run = handler.pipe(
+        Effect.map(answered),
+        Effect.catch((error) => isRefusal(error) ? Effect.succeed(refused(error)) : Effect.fail(error))
+      )
+
+      return Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const key = request.headers["idempotency-key"]
+        if (key === undefined || key === "") return yield* handler
+        if (key.length > maxKeyLength) return yield* Effect.fail(invalidKey)
+        const { operator } = yield* CurrentOperator
+        const body = yield* Effect.mapError(request.arrayBuffer, refuseBody)
+        const claim = {
+          scope: `operator:${operator.id}`,
+          key,
+          fingerprint: fingerprintOf(request.method, request.url, body)
+        }
+        const guarded = yield* idempotency.guard(claim, Effect.provideService(run, CurrentClaim, claim))
+        return guarded._tag === "Answered"
+          ? guarded.answer.response
+          : HttpServerResponse.setHeader(
+            jsonResponse(guarded.reply.status, guarded.reply.body),
+            "idempotent-replayed",
+            "true"
+          )
+      })
+    })
+  })
+)

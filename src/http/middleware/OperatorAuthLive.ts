@@ -1,0 +1,149 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { RequiredFeature, RequiredScope } from "../../api/Annotations.ts"
+import { CurrentOperator, OperatorAuth } from "../../api/Middleware.ts"
+import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
+import {
+  addressNotAllowed,
+  invalidKey,
+  invalidSignature,
+  missingCredentials,
+  refuseInactiveKey,
+  refuseNonce,
+  refuseTimestamp,
+  replayedRequest,
+  type SignedHeaders,
+  signedHeaders
+} from "../../auth/Checks.ts"
+import { Credentials, type OperatorCredential } from "../../auth/Credentials.ts"
+import { RateLimiter, type Standing } from "../../auth/RateLimiter.ts"
+import { ReplayStore } from "../../auth/ReplayStore.ts"
+import { verify } from "../../auth/Signature.ts"
+import { type Feature, hasFeature, type Scope } from "../../domain/Operator.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { answerCause } from "../Refusals.ts"
+import { RequestIds } from "../RequestIds.ts"
+import { signedBody } from "../SignedBody.ts"
+
+const noCredentials = missingCredentials("X-Api-Key")
+
+const rateLimited = ({ limit, resetsAt }: Standing, now: number) =>
+  refuse("RATE_LIMITED", `The key has used its ${limit} requests per minute.`, {
+    retry_after_seconds: Math.max(1, Math.ceil((resetsAt - now) / 1000))
+  })
+
+const refuseScope = (held: ReadonlyArray<Scope>, scope: Scope | undefined) =>
+  scope === undefined || held.includes(scope)
+    ? undefined
+    : refuse("INSUFFICIENT_SCOPE", `The key needs the scope ${scope}.`, { required_scopes: [scope] })
+
+const refuseFeature = ({ operator }: OperatorCredential["caller"], feature: Feature | undefined) =>
+  feature === undefined || hasFeature(operator, feature)
+    ? undefined
+    : refuse("FEATURE_NOT_AVAILABLE", `The feature ${feature} is not available for this operator.`, { feature })
+
+/** Every check of an operator's request in its order, and the headers that tell how the key stands. */
+export const OperatorAuthLive = Layer.effect(
+  OperatorAuth,
+  Effect.gen(function*() {
+    const credentials = yield* Credentials
+    const replays = yield* ReplayStore
+    const limiter = yield* RateLimiter
+    const ids = yield* RequestIds
+    const proxies = networks((yield* Settings).trustProxy)
+
+    const comesFromElsewhere = (request: HttpServerRequest.HttpServerRequest, allowed: OperatorCredential["allowed"]) =>
+      allowed.length > 0 &&
+      !isWithin(
+        allowed,
+        clientAddress(
+          request.remoteAddress._tag === "Some" ? request.remoteAddress.value : undefined,
+          request.headers["x-forwarded-for"],
+          proxies
+        )
+      )
+
+    /** Up to the signature, which proves that the request is the key's; fails with the first refusal. */
+    const authenticate = Effect.fnUntraced(function*(
+      request: HttpServerRequest.HttpServerRequest,
+      { nonce, signature, timestamp }: SignedHeaders,
+      { caller, signingKey }: OperatorCredential,
+      now: number
+    ) {
+      const refusal = refuseInactiveKey(caller, now) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
+      if (refusal !== undefined) return yield* Effect.fail(refusal)
+      const body = yield* signedBody(request)
+      const isAuthentic = verify(
+        signingKey,
+        { method: request.method, uri: request.url, timestamp, nonce, body },
+        signature
+      )
+      if (!isAuthentic) return yield* Effect.fail(invalidSignature)
+      if (!replays.remember(signature, now)) return yield* Effect.fail(replayedRequest)
+    })
+
+    return OperatorAuth.of((handler, { endpoint, group }) => {
+      const annotations = Context.merge(group.annotations, endpoint.annotations)
+      const scope = Context.getOrUndefined(annotations, RequiredScope)
+      const feature = Context.getOrUndefined(annotations, RequiredFeature)
+      const onlyReads = endpoint.method === "GET"
+
+      const serve = Effect.fnUntraced(function*(
+        request: HttpServerRequest.HttpServerRequest,
+        headers: SignedHeaders,
+        credential: OperatorCredential,
+        now: number
+      ) {
+        yield* authenticate(request, headers, credential, now)
+        const { allowed, caller } = credential
+        const elsewhere: Refusal | undefined = comesFromElsewhere(request, allowed) ? addressNotAllowed : undefined
+        if (elsewhere === undefined) {
+          const standing = limiter.take(caller.apiKey.id, caller.apiKey.rateLimitPerMinute, now)
+          // What is over the limit costs the database nothing, not even a note of its signature.
+          if (!standing.isAllowed) return yield* Effect.fail(rateLimited(standing, now))
+        }
+        const noted = replays.write(headers.signature, now)
+        const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller, feature)
+        if (refusal !== undefined || !onlyReads) yield* noted
+        if (refusal !== undefined) return yield* Effect.fail(refusal)
+        const provided = Effect.provideService(handler, CurrentOperator, caller)
+        if (!onlyReads) return yield* provided
+        // What only reads may run while the signature is written; its answer waits for that.
+        const exit = yield* Effect.exit(provided)
+        yield* noted
+        return yield* exit
+      })
+
+      const withStanding = (
+        response: HttpServerResponse.HttpServerResponse,
+        { apiKey }: OperatorCredential["caller"],
+        now: number
+      ) => {
+        const { limit, remaining, resetsAt } = limiter.look(apiKey.id, apiKey.rateLimitPerMinute, now)
+        return HttpServerResponse.setHeaders(response, {
+          "x-ratelimit-limit": String(limit),
+          "x-ratelimit-remaining": String(remaining),
+          ...(response.status === 429 ? { "retry-after": String(Math.max(1, Math.ceil((resetsAt - now) / 1000))) } : {})
+        })
+      }
+
+      const answering = <E, R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+        Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause), RequestIds, ids))
+
+      const run = Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const headers = signedHeaders(request.headers, "x-api-key")
+        if (headers === undefined) return yield* Effect.fail(noCredentials)
+        const credential = yield* credentials.operator(headers.key)
+        if (credential === undefined) return yield* Effect.fail(invalidKey)
+        const now = yield* Clock.currentTimeMillis
+        const response = yield* answering(serve(request, headers, credential, now))
+        return withStanding(response, credential.caller, yield* Clock.currentTimeMillis)
+      }).pipe(answering)
+
+      // A caller that goes away must not stop halfway what it asked for.
+      return onlyReads ? run : Effect.uninterruptible(run)
+    })
+  })
+)

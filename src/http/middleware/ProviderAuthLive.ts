@@ -1,0 +1,76 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { RetryAfterFailure } from "../../api/Annotations.ts"
+import { CurrentProvider, ProviderAuth } from "../../api/Middleware.ts"
+import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
+import {
+  addressNotAllowed,
+  invalidKey,
+  invalidSignature,
+  missingCredentials,
+  refuseInactiveProvider,
+  refuseNonce,
+  refuseTimestamp,
+  signedHeaders
+} from "../../auth/Checks.ts"
+import { Credentials } from "../../auth/Credentials.ts"
+import { verify } from "../../auth/Signature.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { withFormRules } from "../FormRules.ts"
+import { answerCause } from "../Refusals.ts"
+import { RequestIds } from "../RequestIds.ts"
+import { signedBody } from "../SignedBody.ts"
+
+const noCredentials = missingCredentials("X-Provider-Key")
+
+/**
+ * Every check of a provider's request in its order. No replay is refused and no rate counted: a provider retries, and its
+ * transaction ids make that harmless. Every refusal says what to do about it.
+ */
+export const ProviderAuthLive = Layer.effect(
+  ProviderAuth,
+  Effect.gen(function*() {
+    const credentials = yield* Credentials
+    const ids = yield* RequestIds
+    const proxies = networks((yield* Settings).trustProxy)
+
+    return ProviderAuth.of((handler, { endpoint, group }) => {
+      const annotations = Context.merge(group.annotations, endpoint.annotations)
+      const onFailure = Context.getOrUndefined(annotations, RetryAfterFailure) ?? "same_request"
+      const withForm = withFormRules(handler)
+
+      const run = Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const headers = signedHeaders(request.headers, "x-provider-key")
+        if (headers === undefined) return yield* Effect.fail(noCredentials)
+        const { key, nonce, signature, timestamp } = headers
+        const now = yield* Clock.currentTimeMillis
+        const credential = credentials.rememberedProvider(key, now) ?? (yield* credentials.provider(key))
+        if (credential === undefined) return yield* Effect.fail(invalidKey)
+        const { allowed, provider, signingKey } = credential
+        const refusal = refuseInactiveProvider(provider) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
+        if (refusal !== undefined) return yield* Effect.fail(refusal)
+        const body = yield* signedBody(request)
+        const isAuthentic = verify(
+          signingKey,
+          { method: request.method, uri: request.url, timestamp, nonce, body },
+          signature
+        )
+        if (!isAuthentic) return yield* Effect.fail(invalidSignature)
+        if (allowed.length > 0) {
+          const { remoteAddress } = request
+          const peer = remoteAddress._tag === "Some" ? remoteAddress.value : undefined
+          if (!isWithin(allowed, clientAddress(peer, request.headers["x-forwarded-for"], proxies))) {
+            return yield* Effect.fail(addressNotAllowed)
+          }
+        }
+        return yield* Effect.provideService(withForm, CurrentProvider, provider)
+      }).pipe(
+        Effect.catchCause((cause) => Effect.provideService(answerCause(cause, onFailure), RequestIds, ids))
+      )
+
+      // A provider that gives up waiting must not stop halfway what it asked for.
+      return endpoint.method === "GET" ? run : Effect.uninterruptible(run)
+    })
+  })
+)
