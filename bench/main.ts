@@ -1,9 +1,10 @@
 // The bench suite: npm run bench -- --help
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Effect, Schema } from "effect"
+import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { runBaselineTuning } from "./scenarios/BaselineTuning.ts"
 import { mixNames, runBets } from "./scenarios/Bets.ts"
+import { runMemory } from "./scenarios/Memory.ts"
 import { bestBaseline } from "./targets/Baseline.ts"
 import { baselineStyles } from "./targets/servers/BaselineBets.ts"
 import { targetNames } from "./targets/Target.ts"
@@ -49,7 +50,12 @@ const load = {
   seconds: seconds("seconds", "measured seconds of a round", 0.5).pipe(Flag.withDefault(5)),
   warmUpSeconds: seconds("warm-up", "seconds of load before a round is measured", 0).pipe(Flag.withDefault(2)),
   players: count("players", "players of the mix `many`", 1_000_000).pipe(Flag.withDefault(10_000)),
-  generators: count("generators", "load generator processes", 16).pipe(Flag.withDefault(1))
+  generators: count("generators", "load generator processes", 16).pipe(Flag.withDefault(1)),
+  maxForeignLoad: count(
+    "max-foreign-load",
+    "run a round again when other processes took more of the machine than this percentage; 100 accepts all",
+    100
+  ).pipe(Flag.withDefault(100))
 }
 
 const bets = Command.make("bets", {
@@ -83,10 +89,18 @@ const baseline = Command.make("baseline", {
   Command.withDescription("Which way of working, pool size and number of connections suit the baseline best")
 )
 
+const memory = Command.make("memory", {
+  players: count("players", "players to hold in memory", 250_000).pipe(Flag.withDefault(100_000)),
+  bets: count("bets", "bets of each player before the last weighing", 100).pipe(Flag.withDefault(16))
+}, runMemory).pipe(
+  Command.withDescription("Heap per resident idle player, loaded from PostgreSQL by the service's own loader")
+)
+
 Command.make("bench").pipe(
   Command.withDescription("Measures the service. Figures are comparable within one run only: see docs/benchmarks.md"),
-  Command.withSubcommands([bets, baseline]),
+  Command.withSubcommands([bets, baseline, memory]),
   Command.run({ version: "1.0.0" }),
+  Effect.tapErrorTag("BenchError", (error) => Console.error(`bench: ${error.message}`)),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain
 )

@@ -16,6 +16,8 @@ export interface LoadOptions {
   readonly measuredSeconds: number
   readonly stake: number
   readonly currency: string
+  /** A round that other processes disturbed more than this is run again, see {@link runRound}; 1 accepts all. */
+  readonly maxForeignShare: number
 }
 
 /** What one round of one target was. */
@@ -32,6 +34,8 @@ export interface RoundResult {
   readonly generatorMicros: number
   /** Share of all processor time there was that went to other processes or other guests of the host; 0 to 1. */
   readonly foreignShare: number
+  /** How often the round was run again because of foreign load. */
+  readonly repeated: number
   /** Units per commit over the round, undefined when the target does not say. */
   readonly unitsPerCommit: number | undefined
   /** Per player of the mix, minor units. */
@@ -88,13 +92,68 @@ const makeJob = (target: Target, players: number, idPrefix: string, options: Loa
   seed
 })
 
+interface RoundContext {
+  readonly target: Target
+  readonly postgres: Postgres
+  readonly generator: Generator
+}
+
+interface RoundSpecification {
+  readonly players: number
+  readonly idPrefix: string
+  readonly seed: number
+}
+
+/** What a quiet machine is waited for, and how long; then the round begins anyway. */
+const probeMs = 300
+const maxProbes = 100
+
+/** Waits until others use less than `maxShare` of the processors, while all targets are idle. */
+const waitForQuiet = Effect.fnUntraced(function*(maxShare: number) {
+  for (let probe = 0; probe < maxProbes; probe++) {
+    const before = machineMicros()
+    yield* Effect.sleep(probeMs)
+    const after = machineMicros()
+    const used = after.busy + after.stolen - before.busy - before.stolen
+    if (used <= maxShare * probeMs * 1000 * availableParallelism()) return
+  }
+})
+
+const maxRepetitions = 4
+
 /**
  * Puts one target under load for one round and measures it. `players` is the size of the mix: the first so many of the
  * target's players. `idPrefix` must be unique among the rounds of a run.
+ *
+ * On a machine that is shared, `maxForeignShare` keeps the work of others out of the figures: the round waits for a
+ * quiet moment, and is run again, a few times at most, when it was disturbed. Only the foreign load decides, never
+ * what was measured. The sums of money are of all its attempts.
  */
 export const runRound = Effect.fnUntraced(function*(
-  context: { readonly target: Target; readonly postgres: Postgres; readonly generator: Generator },
-  round: { readonly players: number; readonly idPrefix: string; readonly seed: number },
+  context: RoundContext,
+  round: RoundSpecification,
+  options: LoadOptions,
+  progress: (text: string) => void
+): Effect.fn.Return<RoundResult, BenchError> {
+  const attempts: Array<RoundResult> = []
+  while (true) {
+    if (options.maxForeignShare < 1) yield* waitForQuiet(options.maxForeignShare)
+    const specification = { ...round, idPrefix: `${round.idPrefix}.${attempts.length}.` }
+    const result = yield* attemptRound(context, specification, options, progress)
+    attempts.push(result)
+    if (result.foreignShare > options.maxForeignShare && attempts.length <= maxRepetitions) continue
+    return {
+      ...result,
+      repeated: attempts.length - 1,
+      acknowledged: addUp(attempts.map(({ acknowledged }) => acknowledged)),
+      unknown: addUp(attempts.map(({ unknown }) => unknown))
+    }
+  }
+})
+
+const attemptRound = Effect.fnUntraced(function*(
+  context: RoundContext,
+  round: RoundSpecification,
   options: LoadOptions,
   progress: (text: string) => void
 ): Effect.fn.Return<RoundResult, BenchError> {
@@ -139,6 +198,7 @@ export const runRound = Effect.fnUntraced(function*(
     generatorMicros: used.generator / bets,
     foreignShare: Math.max(0, machine - used.service - used.postgres - used.generator) /
       (elapsed * 1_000_000 * availableParallelism()),
+    repeated: 0,
     unitsPerCommit: commits !== undefined && commits.count > 0 ? commits.units / commits.count : undefined,
     acknowledged: addUp(results.map((result) => result.acknowledged)),
     unknown: addUp(results.map((result) => result.unknown))

@@ -22,6 +22,7 @@ export interface BetsSummary {
   readonly generatorMicros: number
   readonly unitsPerCommit: number | undefined
   readonly foreignShare: number
+  readonly repeated: number
 }
 
 /** The ratio is taken within each round, where both ran within seconds of each other, and then summarized. */
@@ -56,7 +57,8 @@ const summarizeOne = (mix: MixName, target: TargetName, rounds: ReadonlyArray<Be
     postgresMicros: median(values((result) => result.postgresMicros)),
     generatorMicros: median(values((result) => result.generatorMicros)),
     unitsPerCommit: units.length === 0 ? undefined : median(units),
-    foreignShare: median(values((result) => result.foreignShare))
+    foreignShare: median(values((result) => result.foreignShare)),
+    repeated: values((result) => result.repeated).reduce((sum, count) => sum + count, 0)
   }
 }
 
@@ -100,6 +102,7 @@ const header = [
   "generator",
   "bets/commit",
   "foreign load",
+  "repeated",
   "errors"
 ]
 
@@ -116,6 +119,7 @@ const row = (summary: BetsSummary): ReadonlyArray<string> => [
   number(summary.generatorMicros),
   summary.unitsPerCommit === undefined ? "" : summary.unitsPerCommit.toFixed(1),
   percent(summary.foreignShare),
+  String(summary.repeated),
   renderErrors(summary.errors)
 ]
 

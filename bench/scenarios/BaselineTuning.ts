@@ -19,6 +19,8 @@ export interface BaselineTuningOptions {
   readonly warmUpSeconds: number
   readonly players: number
   readonly generators: number
+  /** Percent of the processors; a round that others disturbed more is run again. */
+  readonly maxForeignLoad: number
 }
 
 const header = [
@@ -60,7 +62,8 @@ export const runBaselineTuning = Effect.fn("runBaselineTuning")(
             warmUpSeconds: options.warmUpSeconds,
             measuredSeconds: options.seconds,
             stake: 10,
-            currency: "EUR"
+            currency: "EUR",
+            maxForeignShare: options.maxForeignLoad / 100
           }
           const rounds = yield* Effect.forEach(
             Array.from({ length: options.rounds }, (_, index) => index + 1),

@@ -27,6 +27,8 @@ export interface BetsOptions {
   readonly ratePerSecond: number | null
   readonly players: number
   readonly generators: number
+  /** Percent of the processors; see {@link LoadOptions}. */
+  readonly maxForeignLoad: number
   readonly baseline: BaselineOptions
 }
 
@@ -107,7 +109,8 @@ const runRounds = Effect.fnUntraced(function*(
     warmUpSeconds: options.warmUpSeconds,
     measuredSeconds: options.seconds,
     stake,
-    currency
+    currency,
+    maxForeignShare: options.maxForeignLoad / 100
   }
   const stakes = new Map(targets.map((target) => [target.name, new Stakes(options.players)]))
   const rounds: Array<BetsRound> = []

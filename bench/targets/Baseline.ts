@@ -16,7 +16,7 @@ export interface BaselineOptions {
 }
 
 /** What `bench -- baseline` found to be the fastest on two cores; docs/benchmarks.md holds the figures. */
-export const bestBaseline: BaselineOptions = { style: "function", poolSize: 24 }
+export const bestBaseline: BaselineOptions = { style: "function", poolSize: 6 }
 
 const providerKey = "bench-provider"
 const gameId = "bench-slot"

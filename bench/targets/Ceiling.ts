@@ -28,7 +28,7 @@ export const startCeiling = (provisioning: Provisioning): Effect.Effect<Target, 
       secret,
       gameId: "bench-slot",
       // As long as a real one, since the length of a request is part of its cost.
-      sessionTokens: Array.from({ length: provisioning.players }, (_, index) => `ceiling-${index}`.padEnd(64, "0")),
+      sessionTokens: Array.from({ length: provisioning.players }, (_, index) => String(index).padStart(64, "0")),
       balances: undefined,
       commits: Effect.succeed(undefined),
       audit: Effect.succeed([])

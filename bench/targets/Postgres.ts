@@ -1,4 +1,4 @@
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Redacted, References, type Scope } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -41,6 +41,7 @@ export const startPostgres: Effect.Effect<Postgres, BenchError, Scope.Scope> = E
   const folder = yield* temporaryFolder
   const server = yield* startEmbeddedPostgres({ dataDir: folder }).pipe(
     Effect.provide(Entropy.layer),
+    Effect.provideService(References.MinimumLogLevel, "Warn"),
     Effect.mapError((error) => new BenchError({ message: error.message }))
   )
   const url = (database: string) => {

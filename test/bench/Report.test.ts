@@ -75,6 +75,7 @@ describe("the report of the bench suite", () => {
       postgresMicros: 1,
       generatorMicros: 1,
       foreignShare: 0,
+      repeated: 0,
       unitsPerCommit: undefined,
       acknowledged: [],
       unknown: []
