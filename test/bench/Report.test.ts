@@ -50,9 +50,9 @@ describe("the report of the bench suite", () => {
   })
 
   it("finds the innermost mount of a folder", () => {
-    const mounts = "/dev/vda / ext4 rw 0 0\ntmpfs /tmp tmpfs rw 0 0\ntmpfs /tmp/a xfs rw 0 0\n"
-    expect(filesystemOf(mounts, "/tmp/ab")).toBe("tmpfs")
-    expect(filesystemOf(mounts, "/tmp/a/b")).toBe("xfs")
+    const mounts = "/dev/vda / ext4 rw 0 0\ntmpfs /data tmpfs rw 0 0\ntmpfs /data/a xfs rw 0 0\n"
+    expect(filesystemOf(mounts, "/data/ab")).toBe("tmpfs")
+    expect(filesystemOf(mounts, "/data/a/b")).toBe("xfs")
     expect(filesystemOf(mounts, "/home")).toBe("ext4")
   })
 
