@@ -4,6 +4,7 @@
  */
 import type { ActiveBonus, EndedBonus } from "./Bonus.ts"
 import type { StoredReply } from "./Idempotency.ts"
+import type { Player } from "./Player.ts"
 import type { Round, Transaction } from "./Rounds.ts"
 
 export type WalletKind = "real" | "bonus"
@@ -122,6 +123,17 @@ export interface AuditRecord {
   readonly reason: string | null
 }
 
+/**
+ * The settings of a player that decisions read, as they are to stand: always all of them, so that of several in one commit the
+ * last is the whole truth.
+ */
+export interface PlayerSettings
+  extends Pick<Player, "status" | "kycStatus" | "restrictions" | "exclusion" | "limits" | "pendingLimits">
+{
+  /** Epoch milliseconds. */
+  readonly updatedAt: number
+}
+
 export interface Change {
   readonly entries: ReadonlyArray<Entry>
   readonly transactions: ReadonlyArray<Transaction>
@@ -130,6 +142,8 @@ export interface Change {
   readonly sessions: ReadonlyArray<GameSession>
   readonly activeBonus: ActiveBonus | null
   readonly endedBonuses: ReadonlyArray<EndedBonus>
+  /** Null leaves the settings as they are. */
+  readonly settings: PlayerSettings | null
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
   readonly replies: ReadonlyArray<StoredReply>
@@ -145,6 +159,7 @@ export const noChange: Change = {
   sessions: none,
   activeBonus: null,
   endedBonuses: none,
+  settings: null,
   events: none,
   audit: none,
   replies: none

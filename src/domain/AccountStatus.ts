@@ -1,0 +1,159 @@
+/**
+ * What operators and staff change about an account: its status, how far its owner's identity is known, what is switched off
+ * for it; and what that means for its session tokens (SPEC sections 3.1, 3.3, 4.2 and 5.4;
+ * `docs/decisions/0008-responsible-gaming.md`).
+ */
+import type { PlayerSettings } from "./Change.ts"
+import { type Accept, answer, type Context, type Decision, refused } from "./Decision.ts"
+import { Draft } from "./Draft.ts"
+import { activeExclusion, type KycStatus, type Player, type PlayerStatus, type Restrictions } from "./Player.ts"
+import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
+
+type Settings = Omit<PlayerSettings, "updatedAt">
+
+/** What the audit log keeps of a change of settings. */
+export interface SettingsRecord {
+  /** `staff:<id>`, `key:<public key id>` or `scheduler`. */
+  readonly actor: string
+  readonly action: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly reason: string | null
+}
+
+/** Accepts a draft with these settings changed and the line of the audit log that says so. The reply is the next player. */
+export const acceptSettings = (draft: Draft, changed: Partial<Settings>, record: SettingsRecord): Accept<Player> => {
+  const { now, player } = draft
+  const { exclusion, kycStatus, limits, pendingLimits, restrictions, status } = { ...player, ...changed }
+  const settings = { status, kycStatus, restrictions, exclusion, limits, pendingLimits, updatedAt: now }
+  const audit = {
+    id: draft.takeId(),
+    at: now,
+    operatorId: player.operatorId,
+    playerId: player.id,
+    subject: `player:${player.id}`,
+    ...record
+  }
+  const accepted = draft.accept(undefined, { settings, audit: [audit] }, changed)
+  return { ...accepted, reply: accepted.state }
+}
+
+export interface SetStatus {
+  readonly status: PlayerStatus
+  /** A note on the player: kept in the audit log. */
+  readonly reason: string | null
+  readonly actor: string
+}
+
+/**
+ * Sets the account status, from any to any. An exclusion is not touched and goes on to refuse what it refuses. The status the
+ * account already has changes nothing, but a reason given with it is kept.
+ */
+export const setStatusStep = (command: SetStatus) => (player: Player, context: Context): Decision<Player, never> => {
+  const { actor, reason, status } = command
+  if (status === player.status && reason === null) return answer(player, player)
+  return acceptSettings(new Draft(player, context), { status }, {
+    actor,
+    action: "player.status",
+    before: { status: player.status },
+    after: { status },
+    reason
+  })
+}
+
+/** Where each KYC status may move to. */
+export const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
+  not_started: ["pending_review"],
+  pending_review: ["verified", "rejected"],
+  rejected: ["pending_review"],
+  verified: ["pending_review", "expired"],
+  expired: ["pending_review"]
+}
+
+/** Whether the player's identity is known for certain. */
+export const isVerified = (status: KycStatus): boolean => status === "verified"
+
+export interface MoveKyc {
+  readonly status: KycStatus
+  readonly reason: string | null
+  readonly actor: string
+}
+
+/** Moves the KYC status along one of {@link kycMoves} and tells the operator. */
+export const moveKycStep =
+  (command: MoveKyc) => (player: Player, context: Context): Decision<Player, Refusal<"VALIDATION_FAILED">> => {
+    const { actor, reason, status } = command
+    const from = player.kycStatus
+    if (!kycMoves[from].includes(status)) {
+      return refused(refuseFields({ status: [`must be one of ${kycMoves[from].join(", ")}: the status is ${from}`] }))
+    }
+    const draft = new Draft(player, context)
+    draft.emit("kyc.status_changed", { previous_status: from, status, is_verified: isVerified(status) })
+    return acceptSettings(draft, { kycStatus: status }, {
+      actor,
+      action: "player.kyc",
+      before: { kyc_status: from },
+      after: { kyc_status: status },
+      reason
+    })
+  }
+
+/** Restrictions under the names that operators see. */
+export const restrictionFields = (restrictions: Restrictions) => ({
+  can_login: restrictions.canLogin,
+  can_deposit: restrictions.canDeposit,
+  can_withdraw: restrictions.canWithdraw,
+  can_bet: restrictions.canBet,
+  excluded_from_bonuses: restrictions.excludedFromBonuses
+})
+
+export interface Restrict {
+  /** What is absent stays as it is. */
+  readonly restrictions: Partial<Restrictions>
+  readonly actor: string
+}
+
+/** Switches single abilities of the account on or off. */
+export const restrictStep = (command: Restrict) => (player: Player, context: Context): Decision<Player, never> => {
+  const before = player.restrictions
+  const sent = command.restrictions
+  const restrictions: Restrictions = {
+    canLogin: sent.canLogin ?? before.canLogin,
+    canDeposit: sent.canDeposit ?? before.canDeposit,
+    canWithdraw: sent.canWithdraw ?? before.canWithdraw,
+    canBet: sent.canBet ?? before.canBet,
+    excludedFromBonuses: sent.excludedFromBonuses ?? before.excludedFromBonuses
+  }
+  const isSame = restrictions.canLogin === before.canLogin && restrictions.canDeposit === before.canDeposit &&
+    restrictions.canWithdraw === before.canWithdraw && restrictions.canBet === before.canBet &&
+    restrictions.excludedFromBonuses === before.excludedFromBonuses
+  return isSame ? answer(player, player) : acceptSettings(new Draft(player, context), { restrictions }, {
+    actor: command.actor,
+    action: "player.restrict",
+    before: restrictionFields(before),
+    after: restrictionFields(restrictions),
+    reason: null
+  })
+}
+
+/** Why the player cannot be given a session token at `now`, if so. */
+export const refuseToken = (player: Player, now: number): Refusal<"PLAYER_RESTRICTED"> | undefined => {
+  if (player.status !== "active") {
+    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
+  }
+  if (!player.restrictions.canLogin) {
+    return refuse("PLAYER_RESTRICTED", "Logging in is disabled for this player.", { reason: "can_login" })
+  }
+  const exclusion = activeExclusion(player, now)
+  return exclusion === null
+    ? undefined
+    : refuse("PLAYER_RESTRICTED", "The player is excluded from play.", { reason: exclusion.type })
+}
+
+/**
+ * Whether a session token that was issued at `issuedAt` (epoch milliseconds) still stands before the player's exclusion. One
+ * from before or during an exclusion never works again, not even when the exclusion is over: no token can be had while it
+ * lasts, so whatever is older than its end was issued before it, or in the moment in which it began.
+ */
+export const outlivesExclusion = ({ exclusion }: Player, issuedAt: number): boolean =>
+  exclusion === null || (exclusion.until !== null && issuedAt >= exclusion.until)
