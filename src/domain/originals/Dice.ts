@@ -1,0 +1,41 @@
+/** Dice: a roll from 0.00 to 99.99, and a bet that it lands under or over a target. */
+import { fairMultiplier, makeOriginal } from "./Original.ts"
+
+export type DiceParams = {
+  readonly direction: "under" | "over"
+  /** 0.01 to 98.00 for `under`, 1.99 to 99.98 for `over`, in steps of 0.01. */
+  readonly target: number
+}
+
+const rolls = 10_000
+const highestRoll = rolls - 1
+/** A win is one roll at least, and pays more than the stake. */
+const mostWinningRolls = 9_800
+
+/** How many rolls win against a target in hundredths. Landing on it loses either way. */
+const winningRolls = (direction: DiceParams["direction"], target: number): number =>
+  direction === "under" ? target : highestRoll - target
+
+export const dice = makeOriginal<DiceParams>({
+  name: "dice",
+  maxMultiplier: fairMultiplier(rolls, 1),
+  read: (params) => {
+    const direction = params.word("direction", ["under", "over"])
+    const [minimum, maximum] = direction === "under"
+      ? [1, mostWinningRolls]
+      : direction === "over"
+      ? [highestRoll - mostWinningRolls, highestRoll - 1]
+      : [1, highestRoll - 1]
+    const target = params.hundredths("target", minimum, maximum)
+    return direction === undefined || target === undefined ? undefined : { direction, target: target / 100 }
+  },
+  play: ({ direction, target }, draws) => {
+    const roll = draws.below(rolls)
+    const targetRoll = Math.round(target * 100)
+    const won = direction === "under" ? roll < targetRoll : roll > targetRoll
+    return {
+      multiplier: won ? fairMultiplier(rolls, winningRolls(direction, targetRoll)) : 0,
+      outcome: { direction, target, roll: roll / 100, won }
+    }
+  }
+})

@@ -1,0 +1,91 @@
+/** Reading the params of an original, which come as any JSON, and noting everything that is wrong with them at once. */
+
+/** What is wrong, by field; nested fields with dots. */
+export type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }
+
+/** Each reading names a field and gives its value, or notes what is wrong with it and gives undefined. */
+export interface ParamsReader {
+  readonly word: <const Word extends string>(name: string, words: ReadonlyArray<Word>) => Word | undefined
+  readonly integer: (name: string, minimum: number, maximum: number) => number | undefined
+  /** A number with at most two decimals. It and its bounds are counted in hundredths. */
+  readonly hundredths: (name: string, minimum: number, maximum: number) => number | undefined
+  /** A list of at least one integer, none of them twice. */
+  readonly distinctIntegers: (name: string, minimum: number, maximum: number) => ReadonlyArray<number> | undefined
+  readonly note: (name: string, message: string) => void
+  /** What was noted, a field that nothing read included; undefined when nothing was. */
+  readonly wrong: () => FieldMessages | undefined
+}
+
+const isIntegerBetween = (value: unknown, minimum: number, maximum: number): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= minimum && value <= maximum
+
+/** The whole number of hundredths that `value` stands for: the one whose hundredth is the same number again. */
+const toHundredths = (value: unknown): number | undefined => {
+  if (typeof value !== "number") return undefined
+  const hundredths = Math.round(value * 100)
+  return hundredths / 100 === value ? hundredths : undefined
+}
+
+/** Opens params for reading. Fields are reported as `params.<name>`. */
+export const readParams = (params: unknown): ParamsReader => {
+  const isObject = typeof params === "object" && params !== null && !Array.isArray(params)
+  const unread = new Map<string, unknown>(isObject ? Object.entries(params) : [])
+  const messages = new Map<string, ReadonlyArray<string>>(isObject ? [] : [["params", ["must be an object"]]])
+
+  const note = (name: string, message: string): void => {
+    const field = `params.${name}`
+    // with no object at all, that says everything
+    if (isObject) messages.set(field, [...messages.get(field) ?? [], message])
+  }
+
+  const read = <A>(name: string, parse: (value: unknown) => A | undefined, message: string): A | undefined => {
+    const value = unread.get(name)
+    unread.delete(name)
+    if (value === undefined) {
+      note(name, "is required")
+      return undefined
+    }
+    const parsed = parse(value)
+    if (parsed === undefined) note(name, message)
+    return parsed
+  }
+
+  return {
+    word: (name, words) =>
+      read(name, (value) => words.find((word) => word === value), `must be one of: ${words.join(", ")}`),
+    integer: (name, minimum, maximum) =>
+      read(
+        name,
+        (value) => isIntegerBetween(value, minimum, maximum) ? value : undefined,
+        `must be an integer between ${minimum} and ${maximum}`
+      ),
+    hundredths: (name, minimum, maximum) =>
+      read(
+        name,
+        (value) => {
+          const hundredths = toHundredths(value)
+          return isIntegerBetween(hundredths, minimum, maximum) ? hundredths : undefined
+        },
+        `must be a number between ${minimum / 100} and ${maximum / 100} with at most two decimals`
+      ),
+    distinctIntegers: (name, minimum, maximum) =>
+      read(
+        name,
+        (value) => {
+          if (!Array.isArray(value) || value.length === 0 || value.length > maximum - minimum + 1) return undefined
+          const numbers: ReadonlyArray<unknown> = value
+          const good = numbers.filter((item) => isIntegerBetween(item, minimum, maximum))
+          return new Set(good).size === numbers.length ? good : undefined
+        },
+        `must be a list of different integers between ${minimum} and ${maximum}`
+      ),
+    note,
+    wrong: () => {
+      const all = [
+        ...messages,
+        ...Array.from(unread.keys(), (name): [string, ReadonlyArray<string>] => [`params.${name}`, ["is not known"]])
+      ]
+      return all.length === 0 ? undefined : Object.fromEntries(all)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** Plinko: a ball falls through rows of pins, left or right at each, into a slot that pays by the table of the risk. */
+import { makeOriginal, multiplierUnits } from "./Original.ts"
+import { fewestRows, mostRows, type PlinkoRisk, plinkoRisks, plinkoTable } from "./PlinkoTables.ts"
+
+export type PlinkoParams = {
+  /** 8 to 16. */
+  readonly rows: number
+  readonly risk: PlinkoRisk
+}
+
+const highest = Math.max(...plinkoRisks.flatMap((risk) => plinkoTable(mostRows, risk)))
+
+export const plinko = makeOriginal<PlinkoParams>({
+  name: "plinko",
+  maxMultiplier: highest * multiplierUnits,
+  read: (params) => {
+    const rows = params.integer("rows", fewestRows, mostRows)
+    const risk = params.word("risk", plinkoRisks)
+    return rows === undefined || risk === undefined ? undefined : { rows, risk }
+  },
+  play: ({ rows, risk }, draws) => {
+    let path = ""
+    let slot = 0
+    for (let row = 0; row < rows; row++) {
+      const right = draws.below(2)
+      path += right === 1 ? "R" : "L"
+      slot += right
+    }
+    // a table has two decimals, of which a binary fraction is only near
+    const multiplier = Math.round((plinkoTable(rows, risk)[slot] ?? 0) * multiplierUnits)
+    return { multiplier, outcome: { rows, risk, path, slot } }
+  }
+})
