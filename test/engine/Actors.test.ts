@@ -106,6 +106,8 @@ describe("Actors", () => {
           ),
           [[1], [10]]
         )
+        yield* actors.ask(1, post("last", 1))
+        assert.strictEqual(store.loads.length, 1, "no commit was fenced")
       }).pipe(Effect.provide(services)))
 
     it.effect("gathers the units of many keys", () =>
@@ -379,6 +381,19 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, ["mine", "theirs", "mine too"])
       }).pipe(Effect.provide(services)))
 
+    // Goal: what the store said before another writer came is not believed after. Method: the other writer posts the very receipt
+    // that was looked up and found absent.
+    it.effect("forgets what was known before another writer came", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        store.behaviours.push((apply) => {
+          store.postElsewhere(1, "r", -5)
+          return apply
+        })
+        const actors = yield* makeActors(store)
+        assert.deepInclude(yield* actors.ask(1, postKnowing("r", -5)), { total: 0, isRepeat: true })
+      }).pipe(Effect.provide(services)))
+
     it.effect("is given up after a bounded number of times", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -461,6 +476,17 @@ describe("Actors", () => {
         store.outage = undefined
         assert.strictEqual((yield* actors.ask(1, post("s", 1))).total, 11)
         assert.deepStrictEqual(store.loads.at(-1), { key: 1, fence: true })
+      }).pipe(Effect.provide(services)))
+
+    it.effect("is not dropped to make room", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0, 3: 0 })
+        store.behaviours.push(lostAnswer)
+        const actors = yield* makeActors(store, { maxResident: 2 })
+        yield* Effect.flip(actors.ask(1, post("r", 10)))
+        for (const key of [2, 3, 2, 3]) yield* actors.ask(key, post(`${key} ${store.commits.length}`, 1))
+        assert.strictEqual((yield* actors.ask(1, post("s", 1))).total, 11)
+        assert.deepStrictEqual(store.loads.filter(({ key }) => key === 1).at(-1), { key: 1, fence: true })
       }).pipe(Effect.provide(services)))
 
     it.effect("is what a store that breaks down leaves behind", () =>

@@ -1,0 +1,281 @@
+/**
+ * A store of players in memory that keeps the promises of the one over PostgreSQL: versions fence, unique ids stay unique, a
+ * commit is whole or nothing, and a player who is loaded remembers no rounds and no messages. For tests and simulations, which
+ * put faults and delays around its operations.
+ */
+import { Effect } from "effect"
+import type { BonusResult } from "../domain/Bonus.ts"
+import type { AuditRecord, Change, Entry, Event, GameSession, Payment, PlayerSettings } from "../domain/Change.ts"
+import type { Knowledge } from "../domain/Decision.ts"
+import type { StoredReply } from "../domain/Idempotency.ts"
+import type { Player } from "../domain/Player.ts"
+import { type Query, type Round, roundKey, type Transaction } from "../domain/Rounds.ts"
+import { type CommitFailure, Rejected, type StoreUnavailable } from "../engine/Failures.ts"
+import type { Loaded, Store, Unit } from "../engine/Machine.ts"
+import { claims } from "./internal/PlayerStore.ts"
+
+/**
+ * What stands around the store's operations. Each is given the operation as an effect that takes no time and cannot be
+ * interrupted, and may run it late, fail before it (nothing was written), fail after it (the outcome is not known), or run it
+ * after it has failed (a commit that arrives behind the back of its caller).
+ */
+export interface Around {
+  readonly load: (
+    run: Effect.Effect<Loaded<Player> | undefined>,
+    playerId: number,
+    fence: boolean
+  ) => Effect.Effect<Loaded<Player> | undefined, StoreUnavailable>
+  readonly look: (run: Effect.Effect<Knowledge>, query: Query) => Effect.Effect<Knowledge, StoreUnavailable>
+  readonly commit: (
+    run: Effect.Effect<void, Rejected>,
+    units: ReadonlyArray<Unit<Player, Change>>
+  ) => Effect.Effect<void, CommitFailure>
+}
+
+/** What was written, in the order of writing. */
+export interface Tables {
+  readonly players: ReadonlyMap<number, Loaded<Player>>
+  readonly entries: ReadonlyArray<Entry>
+  readonly transactions: ReadonlyArray<Transaction>
+  /** By player, then by `roundKey`. */
+  readonly rounds: ReadonlyMap<number, ReadonlyMap<string, Round>>
+  readonly payments: ReadonlyArray<Payment>
+  readonly bonuses: ReadonlyMap<number, BonusResult>
+  readonly sessions: ReadonlyArray<GameSession>
+  readonly events: ReadonlyArray<Event>
+  readonly audit: ReadonlyArray<AuditRecord>
+  readonly replies: ReadonlyArray<StoredReply>
+}
+
+export interface MemoryPlayerStore extends Store<Player, Change, Query, Knowledge> {
+  /** Puts a player in, as registration does; one that is there already is left as it is. */
+  readonly add: (player: Player) => Effect.Effect<void>
+  /** What is in the store now. Reading it passes by `Around`. */
+  readonly tables: () => Tables
+}
+
+/** A row set with its unique key. Rows under a key are replaced only by `set`; `insert` says whether the key was free. */
+class Table<Row> {
+  readonly rows = new Map<string, Row>()
+  private readonly keyOf: (row: Row) => string
+
+  constructor(keyOf: (row: Row) => string) {
+    this.keyOf = keyOf
+  }
+
+  get(key: string): Row | undefined {
+    return this.rows.get(key)
+  }
+
+  insert(row: Row): boolean {
+    const key = this.keyOf(row)
+    if (this.rows.has(key)) return false
+    this.rows.set(key, row)
+    return true
+  }
+
+  set(row: Row): void {
+    this.rows.set(this.keyOf(row), row)
+  }
+
+  delete(row: Row): void {
+    this.rows.delete(this.keyOf(row))
+  }
+}
+
+interface RoundRow {
+  readonly playerId: number
+  readonly round: Round
+}
+
+const transactionKey = (providerId: number, transactionId: string): string => `${providerId} ${transactionId}`
+
+const playerRoundKey = (playerId: number, gameId: number, roundId: string): string =>
+  `${playerId} ${roundKey(gameId, roundId)}`
+
+const isStandingRollback = (transaction: Transaction): boolean =>
+  transaction.kind === "rollback" && transaction.status === "processed"
+
+/** No setting changes. */
+const noSettings: Partial<PlayerSettings> = {}
+
+/** A player as it is loaded: what only an actor in memory knows is gone. */
+const asLoaded = (player: Player): Player => ({ ...player, rounds: [], transactions: [] })
+
+/** Adds what was found to what was known; an id that was asked for and not found is known to be absent. */
+const extend = <Key, A>(
+  before: ReadonlyMap<Key, A | null> | undefined,
+  asked: ReadonlyArray<Key>,
+  find: (key: Key) => A | undefined
+): ReadonlyMap<Key, A | null> =>
+  new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, find(key) ?? null])])
+
+/** Makes an empty store. */
+export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
+  const players = new Map<number, Loaded<Player>>()
+  const entries = new Table<Entry>(({ playerId, seq }) => `${playerId} ${seq}`)
+  const transactions = new Table<Transaction>((row) => transactionKey(row.providerId, row.transactionId))
+  const standingRollbacks = new Table<Transaction>((row) => transactionKey(row.providerId, row.targetId ?? ""))
+  const rounds = new Table<RoundRow>(({ playerId, round }) => playerRoundKey(playerId, round.gameId, round.roundId))
+  const payments = new Table<Payment>(({ id }) => `${id}`)
+  const references = new Table<Payment>(({ externalReference, operatorId }) => `${operatorId} ${externalReference}`)
+  const bonuses = new Map<number, BonusResult>()
+  const sessions = new Table<GameSession>(({ id }) => `${id}`)
+  const events = new Table<Event>(({ id }) => `${id}`)
+  const audit = new Table<AuditRecord>(({ id }) => `${id}`)
+  const replies = new Table<StoredReply>(({ key, scope }) => `${scope} ${key}`)
+
+  const loadNow = (playerId: number, fence: boolean): Loaded<Player> | undefined => {
+    const stored = players.get(playerId)
+    if (stored === undefined || !fence) return stored
+    const fenced = { state: stored.state, version: stored.version + 1 }
+    players.set(playerId, fenced)
+    return fenced
+  }
+
+  const lookNow = (player: Player, query: Query, known: Knowledge | undefined): Knowledge => ({
+    transactions: extend(known?.transactions, query.transactionIds, (transactionId) => {
+      const key = transactionKey(query.providerId, transactionId)
+      const found = transactions.get(key)
+      return found === undefined ? undefined : { ...found, rolledBack: standingRollbacks.get(key) !== undefined }
+    }),
+    rounds: extend(
+      known?.rounds,
+      query.rounds.map(({ gameId, roundId }) => roundKey(gameId, roundId)),
+      (key) => rounds.get(`${player.id} ${key}`)?.round
+    ),
+    bonuses: extend(known?.bonuses, query.bonusIds, (bonusId) => bonuses.get(bonusId)),
+    payments: extend(
+      known?.payments,
+      query.externalReference === null ? [] : [query.externalReference],
+      (reference) => references.get(`${player.operatorId} ${reference}`)
+    )
+  })
+
+  /** Writes all units, or none: what was written before a clash is taken out again. */
+  const commitNow = (units: ReadonlyArray<Unit<Player, Change>>): Rejected | undefined => {
+    // the fence is looked at first: a stale writer learns that it is stale, whatever else is wrong
+    for (const { after, key, version } of units) {
+      const stored = players.get(key)
+      if (stored?.version !== version || stored.state.operatorId !== after.operatorId) {
+        return new Rejected({ because: "fenced" })
+      }
+    }
+    const undo: Array<() => void> = []
+    const insert = <Row>(table: Table<Row>, row: Row): boolean => {
+      if (!table.insert(row)) return false
+      undo.push(() => table.delete(row))
+      return true
+    }
+    const replace = <Row>(table: Table<Row>, before: Row, after: Row): void => {
+      table.set(after)
+      undo.push(() => table.set(before))
+    }
+    const writeRound = (playerId: number, round: Round, isNew: boolean): boolean => {
+      const before = rounds.get(playerRoundKey(playerId, round.gameId, round.roundId))
+      if (isNew) return insert(rounds, { playerId, round })
+      if (before !== undefined) {
+        replace(rounds, before, { playerId, round: { ...round, openedAt: before.round.openedAt } })
+      }
+      return true
+    }
+    const writePayment = (payment: Payment, isNew: boolean): boolean => {
+      if (isNew) {
+        return insert(payments, payment) && (payment.externalReference === null || insert(references, payment))
+      }
+      const before = payments.get(`${payment.id}`)
+      if (before !== undefined && before.operatorId === payment.operatorId) {
+        const { cancelledAt, isReversed, paidAt, rejectReason, rejectedAt, status, updatedAt } = payment
+        const after = { ...before, status, rejectReason, isReversed, paidAt, rejectedAt, cancelledAt, updatedAt }
+        replace(payments, before, after)
+        if (before.externalReference !== null) replace(references, before, after)
+      }
+      return true
+    }
+    const writeTransaction = (transaction: Transaction): boolean =>
+      insert(transactions, transaction) && (!isStandingRollback(transaction) || insert(standingRollbacks, transaction))
+
+    const writeChange = (playerId: number, change: Change): boolean =>
+      change.entries.every((entry) => insert(entries, entry)) &&
+      change.transactions.every(writeTransaction) &&
+      change.rounds.every(({ isNew, round }) => writeRound(playerId, round, isNew)) &&
+      change.payments.every(({ isNew, payment }) => writePayment(payment, isNew)) &&
+      change.sessions.every((session) => insert(sessions, session)) &&
+      change.events.every((event) => insert(events, event)) &&
+      change.audit.every((record) => insert(audit, record)) &&
+      change.replies.every((reply) => insert(replies, reply))
+
+    const isWritten = units.every(({ after, changes, key }) =>
+      after.bonus >= 0 && changes.every((change) => writeChange(key, change))
+    )
+    if (!isWritten) {
+      for (const step of undo.reverse()) step()
+      return new Rejected({ because: "clash" })
+    }
+    for (const { after, changes, key, version } of units) {
+      const { activeBonus, bonus, bonusUpdatedAt, counters, entrySeq, providerIds, real, realUpdatedAt, walletSeq } =
+        after
+      const account = {
+        activeBonus,
+        bonus,
+        bonusUpdatedAt,
+        counters,
+        entrySeq,
+        providerIds,
+        real,
+        realUpdatedAt,
+        walletSeq
+      }
+      const { updatedAt: _, ...settings } = changes.findLast((change) => change.settings !== null)?.settings ??
+        noSettings
+      players.set(key, {
+        state: { ...players.get(key)?.state ?? after, ...settings, ...account },
+        version: version + 1
+      })
+      for (const change of changes) {
+        for (const { id, result } of change.endedBonuses) bonuses.set(id, result)
+      }
+    }
+    return undefined
+  }
+
+  const pass = <A, E>(run: Effect.Effect<A, E>): Effect.Effect<A, E> => run
+  const { commit = pass, load = pass, look = pass } = around
+
+  return {
+    load: (playerId, fence) => load(Effect.sync(() => loadNow(playerId, fence)), playerId, fence),
+    look: (player, query, known) => look(Effect.sync(() => lookNow(player, query, known)), query),
+    commit: (units) =>
+      commit(
+        Effect.suspend(() => {
+          const rejected = commitNow(units)
+          return rejected === undefined ? Effect.void : Effect.fail(rejected)
+        }),
+        units
+      ),
+    claims,
+    add: (player) =>
+      Effect.sync(() => {
+        if (!players.has(player.id)) players.set(player.id, { state: asLoaded(player), version: 0 })
+      }),
+    tables: () => {
+      const byPlayer = new Map<number, Map<string, Round>>()
+      for (const { playerId, round } of rounds.rows.values()) {
+        const own = byPlayer.get(playerId) ?? new Map<string, Round>()
+        byPlayer.set(playerId, own.set(roundKey(round.gameId, round.roundId), round))
+      }
+      return {
+        players: new Map(players),
+        entries: [...entries.rows.values()],
+        transactions: [...transactions.rows.values()],
+        rounds: byPlayer,
+        payments: [...payments.rows.values()],
+        bonuses: new Map(bonuses),
+        sessions: [...sessions.rows.values()],
+        events: [...events.rows.values()],
+        audit: [...audit.rows.values()],
+        replies: [...replies.rows.values()]
+      }
+    }
+  }
+}

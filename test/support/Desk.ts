@@ -1,0 +1,191 @@
+/**
+ * Runs rules one after the other over a store in memory, without actors: what a player's actor does, in plain calls. Checks the
+ * laws of the ledger on every change on the way.
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { type Change, noChange, type PlayerSettings, type WalletKind } from "../../src/domain/Change.ts"
+import type { Accept, Knowledge, Step } from "../../src/domain/Decision.ts"
+import type { Player } from "../../src/domain/Player.ts"
+import type { Refusal } from "../../src/domain/Refusal.ts"
+import type { Rejected } from "../../src/engine/Failures.ts"
+import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
+import { noon } from "./Messages.ts"
+
+export type Answer<Reply, Error> = { readonly reply: Reply } | { readonly refusal: Error }
+
+/** How often a rule may ask the store before an actor would give it up. */
+const maxAttempts = 6
+
+const sumOf = (change: Change, wallet: WalletKind): number =>
+  change.entries.reduce((sum, entry) => entry.wallet === wallet ? sum + entry.amount : sum, 0)
+
+/** What holds for every change, whatever rule made it. */
+const checkLaws = (before: Player, accept: Accept<unknown>, change: Change, firstId: number): void => {
+  const { idsUsed, state: after } = accept
+  let [real, bonus, seq] = [before.real, before.bonus, before.entrySeq]
+  const ids = new Set<number>()
+  for (const entry of change.entries) {
+    const balance = entry.wallet === "real" ? real += entry.amount : bonus += entry.amount
+    assert.strictEqual(entry.balanceAfter, balance, "each entry carries the balance of its wallet after it")
+    assert.strictEqual(entry.seq, ++seq, "entries are numbered without a gap")
+    assert.notStrictEqual(entry.amount, 0, "an entry moves money")
+    assert.strictEqual(entry.playerId, before.id)
+    assert.isTrue(entry.id >= firstId && entry.id < firstId + idsUsed, "an entry's id is one of those given")
+    ids.add(entry.id)
+  }
+  assert.strictEqual(ids.size, change.entries.length, "ids differ")
+  assert.deepStrictEqual([after.real, after.bonus, after.entrySeq], [real, bonus, seq])
+  assert.isAtLeast(after.bonus, 0, "bonus money is never owed")
+  assert.isTrue([after.real, after.bonus].every((balance) => Number.isSafeInteger(balance) && !Object.is(balance, -0)))
+  if (after.real < 0) {
+    const mayOwe = change.entries.some(({ amount, type }) =>
+      amount < 0 && (type === "casino_rollback" || type === "correction_down")
+    )
+    assert.isTrue(before.real < 0 || mayOwe, "real money is owed only after a rollback or a correction")
+  }
+  for (const transaction of change.transactions) {
+    const entries = change.entries.filter(({ id }) => transaction.entryIds.includes(id))
+    assert.strictEqual(entries.length, transaction.entryIds.length, "a message names its entries")
+    const own = { ...change, entries }
+    assert.deepStrictEqual(
+      [sumOf(own, "real"), sumOf(own, "bonus")],
+      [transaction.realAmount, transaction.bonusAmount],
+      "a message says what it moved"
+    )
+  }
+  const moves = change.transactions.length <= 1
+    ? Math.min(1, change.entries.length)
+    : after.walletSeq - before.walletSeq
+  assert.strictEqual(
+    after.walletSeq - before.walletSeq,
+    moves,
+    "the wallet sequence rises once per action that moves money"
+  )
+}
+
+export class Desk {
+  readonly store: MemoryPlayerStore.MemoryPlayerStore
+  /** Epoch milliseconds. */
+  now = noon
+  /** How often the store was asked. */
+  looks = 0
+  private readonly actors = new Map<number, { state: Player; version: number }>()
+  private readonly forgets: () => boolean
+  private nextId = 1000
+
+  /** `forgets` says after each command whether its player leaves memory, as an idle one does. */
+  constructor(players: ReadonlyArray<Player>, forgets: () => boolean = () => false) {
+    this.store = MemoryPlayerStore.make()
+    this.forgets = forgets
+    for (const player of players) Effect.runSync(this.store.add(player))
+  }
+
+  player(playerId = 1): Player {
+    return this.actorOf(playerId).state
+  }
+
+  forget(): void {
+    this.actors.clear()
+  }
+
+  /** Changes what is set for a player, by no rule. */
+  set(changed: Partial<PlayerSettings>, playerId = 1): void {
+    this.ask((player) => {
+      const { exclusion, kycStatus, limits, pendingLimits, restrictions, status } = { ...player, ...changed }
+      const settings = { exclusion, kycStatus, limits, pendingLimits, restrictions, status }
+      const change = { ...noChange, settings: { ...settings, updatedAt: this.now } }
+      return { _tag: "Accept", state: { ...player, ...settings }, reply: undefined, change, idsUsed: 0 }
+    }, playerId)
+  }
+
+  ask<Reply, Error>(step: Step<Reply, Error>, playerId = 1): Answer<Reply, Error> {
+    const actor = this.actorOf(playerId)
+    let known: Knowledge | undefined
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const before = actor.state
+      const frozen = JSON.stringify(before)
+      const decision = step(before, { now: this.now, firstId: this.nextId, known })
+      assert.strictEqual(JSON.stringify(before), frozen, "a rule changes nothing in place")
+      if (decision._tag === "Missing") {
+        this.looks++
+        known = Effect.runSync(this.store.look(before, decision.query, known))
+        continue
+      }
+      if (decision._tag === "Refuse") return this.leave(playerId, { refusal: decision.error })
+      const { change, reply, state } = decision
+      if (change === null) {
+        assert.strictEqual(state, before, "what writes nothing changes nothing")
+        return this.leave(playerId, { reply })
+      }
+      checkLaws(before, decision, change, this.nextId)
+      this.nextId += decision.idsUsed
+      const unit = { key: playerId, version: actor.version, before, after: state, changes: [change] }
+      const rejected = this.commit(unit)
+      if (rejected === undefined) {
+        actor.state = state
+        actor.version++
+        return this.leave(playerId, { reply })
+      }
+      assert.strictEqual(rejected.because, "clash", "nobody else writes")
+      this.looks++
+      known = Effect.runSync(this.store.look(before, this.store.claims(before, change), known))
+    }
+    assert.fail("a rule asked the store over and over")
+  }
+
+  /** The reply of a step that is not refused. */
+  accept<Reply, Error>(step: Step<Reply, Error>, playerId = 1): Reply {
+    const answer = this.ask(step, playerId)
+    if ("refusal" in answer) assert.fail(`refused: ${JSON.stringify(answer.refusal)}`)
+    return answer.reply
+  }
+
+  /** The refusal of a step that is refused, which changes nothing. */
+  refuse<Reply, Error extends Refusal>(step: Step<Reply, Error>, playerId = 1): Error {
+    const entries = this.store.tables().entries.length
+    const answer = this.ask(step, playerId)
+    if ("reply" in answer) assert.fail(`not refused: ${JSON.stringify(answer.reply)}`)
+    assert.strictEqual(this.store.tables().entries.length, entries)
+    return answer.refusal
+  }
+
+  private commit(unit: Parameters<MemoryPlayerStore.MemoryPlayerStore["commit"]>[0][number]): Rejected | undefined {
+    const exit = Effect.runSyncExit(this.store.commit([unit]))
+    if (Exit.isSuccess(exit)) return undefined
+    const failure = Exit.findErrorOption(exit)
+    if (failure._tag === "Some" && failure.value._tag === "Rejected") return failure.value
+    assert.fail("the store in memory failed")
+  }
+
+  private actorOf(playerId: number): { state: Player; version: number } {
+    const found = this.actors.get(playerId)
+    if (found !== undefined) return found
+    const loaded = Effect.runSync(this.store.load(playerId, false))
+    if (loaded === undefined) assert.fail(`there is no player ${playerId}`)
+    const actor = { ...loaded }
+    this.actors.set(playerId, actor)
+    return actor
+  }
+
+  private leave<A>(playerId: number, answer: A): A {
+    if (this.forgets()) this.actors.delete(playerId)
+    return answer
+  }
+}
+
+/** The ledger of a store proves itself: no gap, every balance is the sum of its entries, and it starts from the players' own. */
+export const checkLedger = (store: MemoryPlayerStore.MemoryPlayerStore, beginning: ReadonlyArray<Player>): void => {
+  const { entries, players } = store.tables()
+  for (const player of beginning) {
+    const own = entries.filter(({ playerId }) => playerId === player.id).sort((a, b) => a.seq - b.seq)
+    const balances = { real: player.real, bonus: player.bonus }
+    own.forEach((entry, index) => {
+      assert.strictEqual(entry.seq, player.entrySeq + index + 1)
+      balances[entry.wallet] += entry.amount
+      assert.strictEqual(entry.balanceAfter, balances[entry.wallet])
+    })
+    const state = players.get(player.id)?.state
+    assert.deepStrictEqual([state?.real, state?.bonus], [balances.real, balances.bonus])
+  }
+}
