@@ -43,14 +43,14 @@ export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words) =
 export const reference = text(128)
 
 export const username = string({ examples: ["lucky_luke"] }).check(
-  Schema.isPattern(/^[A-Za-z0-9_\-]{3,30}$/u, {
+  Schema.isPattern(/^[A-Za-z0-9_-]{3,30}$/u, {
     message: "must be 3 to 30 characters: letters, digits, dashes and underscores"
   })
 )
 
 export const email = string({ format: "email", examples: ["luke@example.com"] }).check(
   Schema.isMaxLength(254, { message: lengthMessage(0, 254) }),
-  Schema.isPattern(/^[^\s@<>()\[\],;:\\"]+@[^\s@<>()\[\],;:\\"]+\.[^\s@.<>()\[\],;:\\"]+$/u, {
+  Schema.isPattern(/^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\"]+\.[^\s@.<>()[\],;:\\"]+$/u, {
     message: "must be an e-mail address"
   }),
   isClean(controls)

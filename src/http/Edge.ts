@@ -2,7 +2,7 @@
  * What stands around every request, whatever becomes of it: its id, the envelope for all that nobody else has answered, its
  * measure, and the refusal of new work while the service goes down.
  */
-import { Cause, Clock, Context, Effect, type Types } from "effect"
+import { type Cause, Clock, Context, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../api/Api.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"

@@ -1,5 +1,5 @@
 /** What is wrong with the form of a request, in words for the people who wrote it. */
-import { Schema, SchemaAST, SchemaIssue } from "effect"
+import { Schema, type SchemaAST, SchemaIssue } from "effect"
 
 type FieldIssues = { readonly [field: string]: ReadonlyArray<string> }
 

@@ -13,12 +13,14 @@ import { RequestIds } from "./RequestIds.ts"
 /** Connections at a time; more are closed as they come. */
 const maxConnections = 10_000
 
-const timeouts: Http.ServerOptions = {
+const options: Http.ServerOptions = {
   headersTimeout: 15_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
   // Longer than the minute that load balancers usually keep an idle connection: they let go first.
-  keepAliveTimeout: 75_000
+  keepAliveTimeout: 75_000,
+  // Otherwise Node.js answers in words of its own.
+  requireHostHeader: false
 }
 
 const unreadable = refuse("INVALID_REQUEST", "The request is not HTTP, came too slowly, or has too large headers.")
@@ -50,7 +52,7 @@ const answerUnreadable = (ids: RequestIds["Service"]) => (error: NodeJS.ErrnoExc
 
 const makeServer = Effect.gen(function*() {
   const ids = yield* RequestIds
-  const server = Http.createServer(timeouts)
+  const server = Http.createServer(options)
   server.maxConnections = maxConnections
   server.on("clientError", answerUnreadable(ids))
   return server

@@ -51,7 +51,7 @@ export const send = (port: number, path: string, call: Call = {}): Effect.Effect
       agent: false,
       headers: {
         ...(bytes.length > 0 ? { "content-type": "application/json" } : {}),
-        "content-length": String(bytes.length),
+        ...(call.headers?.["transfer-encoding"] === undefined ? { "content-length": String(bytes.length) } : {}),
         ...call.headers
       }
     }, (response) => {

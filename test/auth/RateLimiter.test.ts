@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { RateLimiter } from "../../src/auth/RateLimiter.ts"
+
+// Goal: a key gets its limit in each window and no more, and windows begin with a request. Method: a model of one window
+// that is asked the same random questions.
+
+const withLimiter = <A>(use: (limiter: RateLimiter["Service"]) => A) =>
+  Effect.map(RateLimiter, use).pipe(Effect.provide(RateLimiter.layer))
+
+describe("RateLimiter", () => {
+  it.effect("does what a count per window does", () =>
+    withLimiter((limiter) => {
+      const limit = 3
+      let keyId = 0
+      fc.assert(fc.property(fc.array(fc.nat(40_000), { maxLength: 30 }), (waits) => {
+        keyId++
+        let now = 1_000_000
+        let startedAt = -Infinity
+        let taken = 0
+        for (const wait of waits) {
+          now += wait
+          if (now >= startedAt + 60_000) {
+            startedAt = now
+            taken = 0
+          }
+          const expected = taken < limit
+          if (expected) taken++
+          const resetsAt = startedAt + 60_000
+          const standing = { isAllowed: expected, limit, remaining: limit - taken, resetsAt }
+          assert.deepStrictEqual(limiter.take(keyId, limit, now), standing)
+          assert.deepStrictEqual(limiter.look(keyId, limit, now), { ...standing, isAllowed: true })
+        }
+      }))
+    }))
+
+  it.effect("counts keys apart, looks without counting, and follows a changed limit", () =>
+    withLimiter((limiter) => {
+      assert.strictEqual(limiter.look(1, 2, 0).remaining, 2)
+      assert.strictEqual(limiter.take(1, 2, 0).remaining, 1)
+      assert.strictEqual(limiter.look(1, 2, 0).remaining, 1)
+      assert.strictEqual(limiter.take(2, 2, 0).remaining, 1)
+      assert.isTrue(limiter.take(1, 2, 1).isAllowed)
+      assert.isFalse(limiter.take(1, 2, 2).isAllowed)
+      assert.strictEqual(limiter.take(1, 5, 3).remaining, 2)
+      assert.strictEqual(limiter.look(1, 1, 4).remaining, 0)
+    }))
+
+  it.effect("keeps a bounded number of windows", () =>
+    withLimiter((limiter) => {
+      for (let keyId = 0; keyId < 150_000; keyId++) limiter.take(keyId, 5, 0)
+      // the oldest was dropped for lack of room, the newest was not
+      assert.strictEqual(limiter.look(0, 5, 1).remaining, 5)
+      assert.strictEqual(limiter.look(149_999, 5, 1).remaining, 4)
+    }))
+})

@@ -1,0 +1,108 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ReplayStore } from "../../src/auth/ReplayStore.ts"
+import { sha256 } from "../../src/platform/Secrets.ts"
+import { TestDatabase } from "../support/TestDatabase.ts"
+
+// Goal: a signature is accepted once: within a process, across processes, and across a restart. Method: several stores, as
+// several processes would have them, on one database.
+
+const signatureOf = (name: string) => Buffer.from(sha256(name)).toString("hex")
+
+/** A process of its own. */
+const inProcess = <A, E, R>(run: (store: ReplayStore["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.scoped(Effect.flatMap(Layer.build(Layer.fresh(ReplayStore.layer)), (context) =>
+    Effect.flatMap(Effect.provide(ReplayStore, context), run)))
+
+/** What a process says to a signed request. */
+const accept = (store: ReplayStore["Service"], signature: string) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    store.remember(signature, now)
+      ? Effect.match(store.write(signature, now), { onSuccess: () => "accepted", onFailure: ({ code }) => code })
+      : Effect.succeed("known"))
+
+const rows = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  return (yield* sql`SELECT 1 FROM accepted_signatures`).length
+})
+
+const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
+
+layer(TestDatabase.layer.pipe(Layer.provideMerge(AtNoon)))("ReplayStore", (it) => {
+  it.effect("accepts a signature once in a process", () =>
+    inProcess((store) =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* accept(store, signatureOf("a")), "accepted")
+        assert.strictEqual(yield* accept(store, signatureOf("a")), "known")
+        assert.strictEqual(yield* accept(store, signatureOf("b")), "accepted")
+      })
+    ))
+
+  it.effect("knows after a restart what was accepted before", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "accepted")
+      assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "REPLAYED_REQUEST")
+    }))
+
+  it.effect("lets one of several processes win", () =>
+    inProcess((one) =>
+      inProcess((two) =>
+        Effect.gen(function*() {
+          const names = Array.from({ length: 200 }, (_, index) => signatureOf(`race-${index}`))
+          const outcomes = yield* Effect.forEach(
+            names,
+            (signature) => Effect.all([accept(one, signature), accept(two, signature)], { concurrency: 2 }),
+            { concurrency: "unbounded" }
+          )
+          for (const pair of outcomes) assert.deepStrictEqual(pair.toSorted(), ["REPLAYED_REQUEST", "accepted"])
+        })
+      )
+    ))
+
+  it.effect("writes what gathers in few statements", () =>
+    inProcess((store) =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const before = yield* rows
+        yield* Effect.forEach(
+          Array.from({ length: 500 }, (_, index) => signatureOf(`many-${index}`)),
+          (signature) => accept(store, signature),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(yield* rows, before + 500)
+        // every transaction that wrote leaves its own id in the rows
+        const [written] = yield* sql<{ readonly n: number }>`
+          SELECT count(DISTINCT xmin::text)::float8 AS n FROM accepted_signatures`
+        assert.isBelow(written?.n ?? Infinity, before + 50)
+      })
+    ))
+
+  it.effect("asks the caller to sign again when nothing can be written", () =>
+    inProcess((store) =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`ALTER TABLE accepted_signatures RENAME TO elsewhere`
+        assert.strictEqual(yield* accept(store, signatureOf("lost")), "TRY_AGAIN")
+        yield* sql`ALTER TABLE elsewhere RENAME TO accepted_signatures`
+        assert.strictEqual(yield* accept(store, signatureOf("found")), "accepted")
+      })
+    ))
+
+  it.effect("keeps a signature for as long as its timestamp may count, and not for ever", () =>
+    inProcess((store) =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* accept(store, signatureOf("old")), "accepted")
+        yield* TestClock.adjust("600 seconds")
+        assert.strictEqual(yield* accept(store, signatureOf("old")), "known")
+        assert.strictEqual(yield* inProcess((other) => accept(other, signatureOf("old"))), "REPLAYED_REQUEST")
+        assert.isAbove(yield* rows, 0)
+        yield* TestClock.adjust("2 minutes")
+        yield* Effect.yieldNow.pipe(
+          Effect.andThen(rows),
+          Effect.repeat({ until: (left) => left === 0 })
+        )
+      })
+    ))
+})

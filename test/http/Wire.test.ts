@@ -1,0 +1,157 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import * as Net from "node:net"
+import { layerEdgeServer, portOf } from "../support/EdgeServer.ts"
+import { type Reply, send, sendSigned, signedHeaders } from "../support/HttpCalls.ts"
+import { addApiKey, addProvider } from "../support/Keys.ts"
+import { addOperator } from "../support/TestService.ts"
+
+// Goal: whatever bytes arrive, the answer is an envelope with a request id, never a 500, and the next request is served.
+// Method: bytes by hand, and requests at random.
+
+const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
+const Live = layerEdgeServer().pipe(Layer.provideMerge(AtNoon))
+
+/** Sends bytes on a connection of their own and gives all that comes back until it closes. */
+const exchange = (port: number, bytes: string | Uint8Array): Effect.Effect<string> =>
+  Effect.callback((resume) => {
+    const chunks: Array<Buffer> = []
+    const socket = Net.connect(port, "127.0.0.1", () => socket.write(bytes))
+    socket.on("data", (chunk) => chunks.push(chunk))
+    socket.on("error", () => {})
+    socket.on("close", () => resume(Effect.succeed(Buffer.concat(chunks).toString("latin1"))))
+    return Effect.sync(() => socket.destroy())
+  })
+
+const assertEnvelope = (answer: string, status: number) => {
+  assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `))
+  assert.match(answer, /\r\nX-Request-Id: [\x21-\x7e]+\r\n/i)
+  assert.match(answer, /\r\n\r\n\{"error":\{"code":"[A-Z_]+","message":".+","details":\{.*\}\}\}$/)
+}
+
+const closing = (lines: ReadonlyArray<string>, body = "") =>
+  [...lines, "Host: x", "Connection: close", "", body].join("\r\n")
+
+layer(Live)("bytes", (it) => {
+  it.effect("that are no request, or too much of one, are answered all the same", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      assertEnvelope(yield* exchange(port, "nonsense\r\n\r\n"), 400)
+      assertEnvelope(yield* exchange(port, Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00])), 400)
+      assertEnvelope(yield* exchange(port, "FOO / HTTP/1.1\r\n\r\n"), 400)
+      assertEnvelope(yield* exchange(port, "GET / HTTP/1.1\r\nConnection: close\r\n\r\n"), 404)
+      assertEnvelope(yield* exchange(port, closing(["GET / HTTP/1.1", `X: ${"x".repeat(40_000)}`])), 431)
+      assertEnvelope(yield* exchange(port, closing([`GET /${"x".repeat(40_000)} HTTP/1.1`])), 431)
+      const both = closing(["POST / HTTP/1.1", "Content-Length: 1", "Transfer-Encoding: chunked"], "1\r\na\r\n0\r\n\r\n")
+      assertEnvelope(yield* exchange(port, both), 400)
+      assert.strictEqual((yield* send(port, "/health/live")).status, 200)
+    }))
+
+  it.effect("of unusual requests are taken for what they are", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      assertEnvelope(yield* exchange(port, closing(["PROPFIND /api/v1/operator/open HTTP/1.1"])), 405)
+      assertEnvelope(yield* exchange(port, closing(["OPTIONS /api/v1/operator/open HTTP/1.1"])), 405)
+      assertEnvelope(yield* exchange(port, closing(["OPTIONS * HTTP/1.1"])), 404)
+      assertEnvelope(yield* exchange(port, closing(["GET http://x/api/v1/operator/open HTTP/1.1"])), 401)
+      assertEnvelope(yield* exchange(port, closing(["GET //api/v1/operator/open HTTP/1.1"])), 404)
+      assertEnvelope(yield* exchange(port, closing(["GET /API/v1/operator/open HTTP/1.1"])), 404)
+      assertEnvelope(yield* exchange(port, closing(["GET /api/v1/operator/%6Fpen HTTP/1.1"])), 401)
+      assertEnvelope(yield* exchange(port, closing(["GET /%E0%A4%A HTTP/1.1"])), 404)
+      const expecting = ["POST /api/v1/operator/orders HTTP/1.1", "Content-Length: 400000", "Expect: 100-continue"]
+      assertEnvelope(yield* exchange(port, closing(expecting)), 401)
+    }))
+
+  it.effect("of one connection are answered request by request", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const lines = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n`
+      const answer = yield* exchange(
+        port,
+        `${lines("/health/live")}\r\n${lines("/nowhere")}\r\n${lines("/health/live")}Connection: close\r\n\r\n`
+      )
+      assert.deepStrictEqual([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]), ["200", "404", "200"])
+    }))
+
+  it.effect("of a body that stops coming leave no trace", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const operator = yield* addOperator("half")
+      const key = yield* addApiKey(operator.id)
+      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const path = "/api/v1/operator/orders"
+      const headers = Object.entries(signedHeaders(key, path, { timestamp, raw: "{}", method: "POST" }))
+      const head = [`POST ${path} HTTP/1.1`, "Host: x", "Content-Length: 100", ...headers.map((pair) => pair.join(": "))]
+      yield* Effect.callback<void>((resume) => {
+        const socket = Net.connect(port, "127.0.0.1", () => {
+          socket.write(`${head.join("\r\n")}\r\n\r\n{`, () => socket.destroy())
+        })
+        socket.on("close", () => resume(Effect.void))
+      })
+      assert.strictEqual((yield* send(port, "/health/ready")).status, 200)
+    }))
+})
+
+const segment = fc.oneof(
+  fc.constantFrom("api", "v1", "operator", "provider", "orders", "players", "7", "bet", "act", "die", "..", "%2e", "%00", "%"),
+  fc.stringMatching(/^[\x21-\x7e]{0,12}$/)
+)
+const path = fc.tuple(
+  fc.constantFrom("/api/v1/operator/", "/api/v1/provider/", "/"),
+  fc.array(segment, { maxLength: 4 }),
+  fc.option(fc.stringMatching(/^[\x21-\x7e]{0,30}$/), { nil: "" })
+).map(([base, segments, query]) => `${base}${segments.join("/")}?${query}`.replaceAll(/[\s"<>\\^`{|}]/g, "_"))
+const known = fc.constantFrom(
+  "/api/v1/operator/orders",
+  "/api/v1/operator/players/1/orders",
+  "/api/v1/provider/bet",
+  "/api/v1/operator/list?page=1"
+)
+const body = fc.oneof(fc.json(), fc.string(), fc.uint8Array(), fc.jsonValue().map((value) => JSON.stringify({ amount: value, name: value })))
+const text = fc.stringMatching(/^[\x20-\x7e]{0,40}$/)
+const headers = fc.record({
+  "content-type": fc.constantFrom("application/json", "text/plain", "multipart/form-data", "application/x-www-form-urlencoded", "x"),
+  "x-request-id": text,
+  "idempotency-key": text,
+  "x-forwarded-for": text,
+  accept: text
+}, { requiredKeys: [] })
+
+layer(Live)("random requests", (it) => {
+  it.effect("are never answered with 500, and always with an id", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const operator = yield* addOperator("fuzz")
+      const key = yield* addApiKey(operator.id, { rateLimit: 1_000_000 })
+      const provider = yield* addProvider("fuzz")
+      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      let count = 0
+      const request = fc.record({
+        path: fc.oneof(path, known),
+        method: fc.constantFrom("GET", "POST", "PUT", "PATCH", "DELETE"),
+        body,
+        headers,
+        isSigned: fc.boolean()
+      })
+      const judge = (reply: Reply) => {
+        assert.notInclude(reply.text, "undefined")
+        assert.isString(reply.headers["x-request-id"])
+        assert.isBelow(reply.status, 500, reply.text)
+        if (reply.status >= 400) assert.isString(reply.code, reply.text)
+      }
+      yield* Effect.promise(() =>
+        fc.assert(
+          fc.asyncProperty(request, ({ body, isSigned, path, ...rest }) => {
+            // a handler that is asked to die does
+            fc.pre(!path.includes("die"))
+            const call = { ...rest, raw: rest.method === "GET" ? "" : body, timestamp, nonce: `fuzz-${count++}` }
+            const signer = path.startsWith("/api/v1/provider") ? provider : key
+            return Effect.runPromise(isSigned ? sendSigned(port, signer, path, call) : send(port, path, call)).then(judge)
+          }),
+          { numRuns: 400 }
+        )
+      )
+    }))
+})

@@ -1,0 +1,211 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import type { IdempotencyClaim } from "../../src/domain/Idempotency.ts"
+import type { RefusalCode } from "../../src/domain/Refusal.ts"
+import { type Answer, type Guarded, Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { sha256 } from "../../src/platform/Secrets.ts"
+import { TestDatabase } from "../support/TestDatabase.ts"
+
+// Goal: under one key a request takes effect once, whoever retries it, however many at a time and from wherever, and every
+// retry hears the first answer. Method: requests that count how often they ran, on one database, in one process or in two.
+
+const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
+const Live = Idempotency.layer.pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideMerge(AtNoon))
+
+let count = 0
+
+const newClaim = (request = "pay 5"): IdempotencyClaim => ({
+  scope: "operator:1",
+  key: `key-${count++}`,
+  fingerprint: sha256(request)
+})
+
+/** A request that counts its runs and answers with their number. */
+const makeRequest = (status = 201, code?: RefusalCode) => {
+  const request = {
+    runs: 0,
+    run: Effect.sync((): Answer => {
+      request.runs++
+      return { status, code, body: JSON.stringify({ run: request.runs }) }
+    })
+  }
+  return request
+}
+
+const bodyOf = (guarded: Guarded<Answer>): string =>
+  guarded._tag === "Answered" ? guarded.answer.body : `replayed ${guarded.reply.status} ${guarded.reply.body}`
+
+/** Another process on the same database. */
+const otherProcess = <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.provide(run, Layer.fresh(Idempotency.layer))
+
+layer(Live)("Idempotency", (it) => {
+  it.effect("gives retries the first answer", () =>
+    Effect.gen(function*() {
+      const { guard } = yield* Idempotency
+      const claim = newClaim()
+      const request = makeRequest()
+      assert.strictEqual(bodyOf(yield* guard(claim, request.run)), "{\"run\":1}")
+      assert.strictEqual(bodyOf(yield* guard(claim, request.run)), "replayed 201 {\"run\":1}")
+      const elsewhere = yield* otherProcess(Effect.flatMap(Idempotency, ({ guard }) => guard(claim, request.run)))
+      assert.strictEqual(bodyOf(elsewhere), "replayed 201 {\"run\":1}")
+      assert.strictEqual(request.runs, 1)
+    }))
+
+  it.effect("refuses the key to another request, and gives it to another scope", () =>
+    Effect.gen(function*() {
+      const { guard } = yield* Idempotency
+      const claim = newClaim("pay 5")
+      const request = makeRequest()
+      yield* guard(claim, request.run)
+      const refusal = yield* Effect.flip(guard({ ...claim, fingerprint: sha256("pay 6") }, request.run))
+      assert.strictEqual(refusal.code, "IDEMPOTENCY_KEY_REUSED")
+      assert.strictEqual(bodyOf(yield* guard({ ...claim, scope: "player:1" }, request.run)), "{\"run\":2}")
+    }))
+
+  it.effect("keeps refusals about the request and nothing that passes", () =>
+    Effect.gen(function*() {
+      const { guard } = yield* Idempotency
+      const outcomes: ReadonlyArray<readonly [number, RefusalCode | undefined, boolean]> = [
+        [200, undefined, true],
+        [201, undefined, true],
+        [402, "INSUFFICIENT_FUNDS", true],
+        [404, "NOT_FOUND", true],
+        [409, "DUPLICATE_TRANSACTION", true],
+        [422, "VALIDATION_FAILED", true],
+        [401, "INVALID_PLAYER_TOKEN", false],
+        [403, "FEATURE_NOT_AVAILABLE", false],
+        [409, "IDEMPOTENCY_IN_PROGRESS", false],
+        [429, "RATE_LIMITED", false],
+        [500, "SERVER_ERROR", false],
+        [503, "TRY_AGAIN", false]
+      ]
+      for (const [status, code, isKept] of outcomes) {
+        const claim = newClaim()
+        const request = makeRequest(status, code)
+        yield* guard(claim, request.run)
+        const again = yield* guard(claim, request.run)
+        assert.strictEqual(again._tag, isKept ? "Replayed" : "Answered", `${status} ${code}`)
+        assert.strictEqual(request.runs, isKept ? 1 : 2)
+      }
+    }))
+
+  it.effect("frees the key when a request dies", () =>
+    Effect.gen(function*() {
+      const { guard } = yield* Idempotency
+      const claim = newClaim()
+      yield* Effect.exit(guard(claim, Effect.die(new Error("bug"))))
+      assert.strictEqual(bodyOf(yield* guard(claim, makeRequest().run)), "{\"run\":1}")
+    }))
+
+  it.effect("runs one of many that come at once, and tells the others that it runs", () =>
+    Effect.gen(function*() {
+      const { guard } = yield* Idempotency
+      const claim = newClaim()
+      const request = makeRequest()
+      const gate = yield* Deferred.make<void>()
+      const calls = yield* Effect.forEach(Array.from({ length: 50 }), () =>
+        Effect.forkChild(
+          guard(claim, Effect.andThen(Deferred.await(gate), request.run)).pipe(
+            Effect.match({ onSuccess: bodyOf, onFailure: ({ code }) => code })
+          ),
+          { startImmediately: true }
+        ))
+      const other = yield* Effect.flip(guard({ ...claim, fingerprint: sha256("other") }, request.run))
+      assert.strictEqual(other.code, "IDEMPOTENCY_KEY_REUSED")
+      yield* Deferred.succeed(gate, undefined)
+      const outcomes = yield* Effect.forEach(calls, Fiber.join)
+      assert.deepStrictEqual(outcomes.filter((outcome) => outcome !== "IDEMPOTENCY_IN_PROGRESS"), ["{\"run\":1}"])
+      assert.strictEqual(request.runs, 1)
+    }))
+
+  it.effect("an answer stored with its effect stands or falls with it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { guard, insert, noteStored } = yield* Idempotency
+      const claim = newClaim()
+      const createdAt = yield* Clock.currentTimeMillis
+      const committing = (outcome: Effect.Effect<void, string>) =>
+        sql.withTransaction(Effect.andThen(insert({ ...claim, status: 201, body: "{\"stored\":1}", createdAt }), outcome))
+      yield* Effect.flip(committing(Effect.fail("rolled back")))
+      const answered = yield* guard(
+        claim,
+        Effect.gen(function*() {
+          yield* committing(Effect.void)
+          noteStored(claim)
+          return { status: 201, code: undefined, body: "{\"stored\":1}" }
+        })
+      )
+      assert.strictEqual(answered._tag, "Answered")
+      assert.strictEqual(bodyOf(yield* guard(claim, makeRequest().run)), "replayed 201 {\"stored\":1}")
+      const clash = yield* Effect.flip(committing(Effect.void))
+      assert.strictEqual(typeof clash === "object" && "code" in clash ? clash.code : clash, "IDEMPOTENCY_IN_PROGRESS")
+    }))
+
+  it.effect("gives the answer of another process that was faster, by whichever way the loser finds out", () =>
+    Effect.gen(function*() {
+      const { guard, insert } = yield* Idempotency
+      const createdAt = yield* Clock.currentTimeMillis
+      const losing = (claim: IdempotencyClaim, winner: IdempotencyClaim, answer: Answer) =>
+        guard(
+          claim,
+          Effect.as(insert({ ...winner, status: 201, body: "{\"winner\":1}", createdAt }), answer)
+        )
+      for (
+        const answer of [
+          { status: 409, code: "IDEMPOTENCY_IN_PROGRESS", body: "{}" },
+          { status: 503, code: "TRY_AGAIN", body: "{}" },
+          { status: 500, code: "SERVER_ERROR", body: "{}" },
+          { status: 404, code: "NOT_FOUND", body: "{}" }
+        ] satisfies ReadonlyArray<Answer>
+      ) {
+        const claim = newClaim()
+        assert.strictEqual(bodyOf(yield* losing(claim, claim, answer)), "replayed 201 {\"winner\":1}", answer.code)
+        const other = newClaim()
+        const refusal = yield* Effect.flip(losing(other, { ...other, fingerprint: sha256("other") }, answer))
+        assert.strictEqual("code" in refusal ? refusal.code : refusal._tag, "IDEMPOTENCY_KEY_REUSED", answer.code)
+      }
+    }))
+
+  it.effect("answers though the answer cannot be stored, and does not run what it cannot look up", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { guard } = yield* Idempotency
+      const request = makeRequest()
+      const breaking = Effect.andThen(sql`ALTER TABLE idempotency_keys RENAME TO elsewhere`, request.run)
+      assert.strictEqual(bodyOf(yield* guard(newClaim(), breaking)), "{\"run\":1}")
+      const exit = yield* Effect.exit(guard(newClaim(), request.run))
+      assert.strictEqual(exit._tag, "Failure")
+      assert.strictEqual(request.runs, 1)
+      yield* sql`ALTER TABLE elsewhere RENAME TO idempotency_keys`
+    }))
+
+  it.effect("a key is free again after 24 hours", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { guard } = yield* Idempotency
+      const claim = newClaim()
+      const request = makeRequest()
+      yield* guard(claim, request.run)
+      const age = (interval: string) =>
+        sql`UPDATE idempotency_keys SET created_at = created_at - ${interval}::interval WHERE key = ${claim.key}`
+      yield* age("23 hours 59 minutes")
+      assert.strictEqual((yield* guard(claim, request.run))._tag, "Replayed")
+      yield* age("1 minute")
+      assert.strictEqual(bodyOf(yield* guard({ ...claim, fingerprint: sha256("new") }, request.run)), "{\"run\":2}")
+    }))
+
+  it.effect("old answers are removed", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { guard } = yield* Idempotency
+      const claim = newClaim()
+      yield* guard(claim, makeRequest().run)
+      yield* sql`UPDATE idempotency_keys SET created_at = created_at - interval '24 hours' WHERE key = ${claim.key}`
+      yield* TestClock.adjust("10 minutes")
+      yield* sql`SELECT 1 FROM idempotency_keys WHERE key = ${claim.key}`.pipe(
+        Effect.repeat({ until: (rows) => rows.length === 0 })
+      )
+    }))
+})
