@@ -1,0 +1,39 @@
+/** Who may do what in the back office. One table, read in one place: the middleware of the staff API. */
+
+export type Role = "admin" | "support" | "payments" | "compliance"
+
+/** The roles that may take an action, besides `admin`, which may take any. */
+export const rolesByAction = {
+  "staff.create": [],
+  "staff.update": [],
+  "staff.list": [],
+  "operator.create": [],
+  "operator.update": [],
+  "operator.list": ["support", "payments", "compliance"],
+  "key.create": [],
+  "key.rotate": [],
+  "key.revoke": [],
+  "key.list": ["support"],
+  "provider.create": [],
+  "provider.update": [],
+  "provider.rotate": [],
+  "provider.list": ["support", "payments", "compliance"],
+  "game.create": [],
+  "game.update": [],
+  "game.list": ["support", "payments", "compliance"],
+  "payment_method.create": ["payments"],
+  "payment_method.update": ["payments"],
+  "payment_method.list": ["support", "payments", "compliance"],
+  "player.show": ["support", "payments", "compliance"],
+  "player.list": ["support", "payments", "compliance"],
+  "player.correct": ["payments"],
+  "ledger.verify": ["payments", "compliance"],
+  "audit.list": ["compliance"]
+} as const satisfies { readonly [action: string]: ReadonlyArray<Role> }
+
+export type Action = keyof typeof rolesByAction
+
+const isAction = (name: string): name is Action => Object.hasOwn(rolesByAction, name)
+
+/** Every role that may take the action of this name; none for a name that is no action. */
+export const rolesFor = (name: string): ReadonlyArray<Role> => isAction(name) ? ["admin", ...rolesByAction[name]] : []

@@ -1,0 +1,21 @@
+/** The back office as a whole: everything that staff do, on the capabilities it is done to. */
+import { Layer } from "effect"
+import { ApiKeys } from "./ApiKeys.ts"
+import { AuditLog } from "./AuditLog.ts"
+import { Catalogue } from "./Catalogue.ts"
+import { LedgerAudit } from "./LedgerAudit.ts"
+import { MethodsOnOffer } from "./MethodsOnOffer.ts"
+import { Operators } from "./Operators.ts"
+import { Providers } from "./Providers.ts"
+import { StaffAccounts } from "./Staff.ts"
+
+/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games` and `PaymentMethods`. */
+export const layerBackoffice = Layer.mergeAll(
+  StaffAccounts.layer,
+  Operators.layer,
+  ApiKeys.layer,
+  Providers.layer,
+  Catalogue.layer,
+  MethodsOnOffer.layer,
+  LedgerAudit.layer
+).pipe(Layer.provideMerge(AuditLog.layer))

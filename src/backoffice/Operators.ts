@@ -1,0 +1,183 @@
+/** Operators: who they are, and the settings that rules read. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Credentials } from "../auth/Credentials.ts"
+import type { CooperationModel, Feature } from "../domain/Operator.ts"
+import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
+import { PaymentMethods } from "../payments/Methods.ts"
+import { iso } from "../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
+import { isCurrency } from "../players/Standards.ts"
+import { AuditLog } from "./AuditLog.ts"
+import { changed } from "./Changed.ts"
+import { makeReferences, orTaken } from "./References.ts"
+import type { Actor } from "./Staff.ts"
+
+export interface OperatorUpdate {
+  readonly slug?: string
+  readonly name?: string
+  /** ISO 4217. */
+  readonly currency?: string
+  readonly cooperation_model?: CooperationModel
+  readonly active?: boolean
+  readonly cooling_off_hours?: number
+  /** Minor units; null: one approval is always enough. */
+  readonly withdrawal_second_approval_above?: number | null
+  /** Minor units; null: no limit. */
+  readonly kyc_withdrawal_threshold?: number | null
+  readonly forfeit_bonus_on_withdrawal?: boolean
+  readonly disabled_features?: ReadonlyArray<Feature>
+}
+
+export type OperatorInput = OperatorUpdate & {
+  readonly slug: string
+  readonly name: string
+  readonly currency: string
+}
+
+const OperatorRow = Schema.Struct({
+  id: Schema.Number,
+  slug: Schema.String,
+  name: Schema.String,
+  currency: Schema.String,
+  cooperation_model: Schema.Literals(["api", "turnkey"]),
+  active: Schema.Boolean,
+  cooling_off_hours: Schema.Number,
+  withdrawal_second_approval_above: Schema.NullOr(Schema.Number),
+  kyc_withdrawal_threshold: Schema.NullOr(Schema.Number),
+  forfeit_bonus_on_withdrawal: Schema.Boolean,
+  disabled_features: Schema.Array(Schema.String),
+  created_at: Schema.Date,
+  updated_at: Schema.Date
+})
+
+const toFields = (row: typeof OperatorRow.Type) => ({
+  ...row,
+  created_at: iso(row.created_at.getTime()),
+  updated_at: iso(row.updated_at.getTime())
+})
+
+/** An operator as it is shown. */
+export type OperatorFields = ReturnType<typeof toFields>
+
+const operatorRows = rowsOf(OperatorRow)
+
+const notFound = refuse("NOT_FOUND", "There is no such operator.")
+
+const slugTaken = orTaken({ operators_slug_key: "slug" })
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+const refuseCurrency = (currency: string | undefined) =>
+  currency === undefined || isCurrency(currency)
+    ? Effect.void
+    : Effect.fail(refuseFields({ currency: ["must be an active ISO 4217 currency code"] }))
+
+export class Operators extends Context.Service<Operators, {
+  readonly create: (
+    actor: Actor,
+    input: OperatorInput
+  ) => Effect.Effect<OperatorFields, Refusal<"VALIDATION_FAILED"> | Unavailable>
+  /** Changes an operator, by id or slug, for every request from now on. */
+  readonly update: (
+    actor: Actor,
+    reference: string,
+    input: OperatorUpdate
+  ) => Effect.Effect<OperatorFields, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
+  /** All operators, by id. */
+  readonly list: Effect.Effect<ReadonlyArray<OperatorFields>, Unavailable>
+  /** The id of the operator that a reference names, id or slug. */
+  readonly resolve: (reference: string) => Effect.Effect<number, Refusal<"NOT_FOUND"> | Unavailable>
+}>()("pitboss/backoffice/Operators") {
+  static readonly layer = Layer.effect(
+    Operators,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const auditLog = yield* AuditLog
+      const credentials = yield* Credentials
+      const methods = yield* PaymentMethods
+      const references = yield* makeReferences
+      const columns = sql.literal(`id::float8 AS id, slug, name, currency, cooperation_model, active, cooling_off_hours,
+        withdrawal_second_approval_above::float8 AS withdrawal_second_approval_above,
+        kyc_withdrawal_threshold::float8 AS kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal, disabled_features,
+        created_at, updated_at`)
+
+      const create = Effect.fn("Operators.create")(function*(actor: Actor, input: OperatorInput) {
+        yield* refuseCurrency(input.currency)
+        return yield* auditLog.change(actor, ({ newId, now, record }) =>
+          Effect.gen(function*() {
+            const fields: OperatorFields = {
+              id: newId,
+              slug: input.slug,
+              name: input.name,
+              currency: input.currency,
+              cooperation_model: input.cooperation_model ?? "api",
+              active: input.active ?? true,
+              cooling_off_hours: input.cooling_off_hours ?? 24,
+              withdrawal_second_approval_above: input.withdrawal_second_approval_above ?? null,
+              kyc_withdrawal_threshold: input.kyc_withdrawal_threshold ?? null,
+              forfeit_bonus_on_withdrawal: input.forfeit_bonus_on_withdrawal ?? true,
+              disabled_features: input.disabled_features ?? [],
+              created_at: iso(now),
+              updated_at: iso(now)
+            }
+            yield* sql`INSERT INTO operators (id, slug, name, currency, cooperation_model, active, cooling_off_hours,
+                withdrawal_second_approval_above, kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal,
+                disabled_features, created_at, updated_at)
+              VALUES (${fields.id}, ${fields.slug}, ${fields.name}, ${fields.currency}, ${fields.cooperation_model},
+                ${fields.active}, ${fields.cooling_off_hours}, ${fields.withdrawal_second_approval_above},
+                ${fields.kyc_withdrawal_threshold}, ${fields.forfeit_bonus_on_withdrawal},
+                ${[...fields.disabled_features]}, ${fields.created_at}, ${fields.updated_at})`
+            yield* record({
+              action: "operator.create",
+              operatorId: newId,
+              subject: `operator:${newId}`,
+              before: null,
+              after: fields
+            })
+            return fields
+          }).pipe(slugTaken))
+      })
+
+      const update = Effect.fn("Operators.update")(function*(actor: Actor, reference: string, input: OperatorUpdate) {
+        yield* refuseCurrency(input.currency)
+        const fields = yield* auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const id = yield* references.operatorId(reference)
+            const row = yield* oneOf(operatorRows(sql`SELECT ${columns} FROM operators WHERE id = ${id} FOR UPDATE`))
+            if (row === undefined) return yield* Effect.fail(notFound)
+            const before = toFields(row)
+            const different = changed<OperatorFields, OperatorUpdate>(before, input)
+            if (different === before) return before
+            const after = { ...different, updated_at: iso(now) }
+            yield* sql`UPDATE operators SET slug = ${after.slug}, name = ${after.name}, currency = ${after.currency},
+                cooperation_model = ${after.cooperation_model}, active = ${after.active},
+                cooling_off_hours = ${after.cooling_off_hours},
+                withdrawal_second_approval_above = ${after.withdrawal_second_approval_above},
+                kyc_withdrawal_threshold = ${after.kyc_withdrawal_threshold},
+                forfeit_bonus_on_withdrawal = ${after.forfeit_bonus_on_withdrawal},
+                disabled_features = ${[...after.disabled_features]}, updated_at = ${after.updated_at}
+              WHERE id = ${id}`
+            yield* record({ action: "operator.update", operatorId: id, subject: `operator:${id}`, before, after })
+            return after
+          }).pipe(slugTaken))
+        // every key of the operator carries what was changed
+        credentials.invalidate()
+        yield* methods.invalidate(fields.id)
+        return fields
+      })
+
+      const list = orTryAgain(operatorRows(sql`SELECT ${columns} FROM operators ORDER BY id`)).pipe(
+        Effect.map((found) => found.map(toFields)),
+        Effect.withSpan("Operators.list")
+      )
+
+      return Operators.of({
+        create,
+        update,
+        list,
+        resolve: Effect.fn("Operators.resolve")((reference) => orTryAgain(references.operatorId(reference)))
+      })
+    })
+  )
+}

@@ -1,0 +1,189 @@
+/** What staff ask, handed to the back office, and its answers. */
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
+import { ApiKeys } from "../../backoffice/ApiKeys.ts"
+import { AuditLog } from "../../backoffice/AuditLog.ts"
+import { Catalogue } from "../../backoffice/Catalogue.ts"
+import { LedgerAudit } from "../../backoffice/LedgerAudit.ts"
+import { MethodsOnOffer } from "../../backoffice/MethodsOnOffer.ts"
+import { Operators } from "../../backoffice/Operators.ts"
+import { Providers } from "../../backoffice/Providers.ts"
+import { StaffAccounts } from "../../backoffice/Staff.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { Players } from "../../players/Players.ts"
+import { Wallet } from "../../wallet/Wallet.ts"
+import { paginated } from "../handlers/Page.ts"
+import { entryFields } from "../handlers/Wallet.ts"
+
+const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
+
+/** Runs what staff do with who does it. */
+const act = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
+  wrap(Effect.flatMap(CurrentStaff, effect))
+
+const StaffHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "staff",
+  Effect.fnUntraced(function*(handlers) {
+    const accounts = yield* StaffAccounts
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => accounts.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => accounts.update(actor, params.staff, payload)))
+      .handle("list", () => wrap(accounts.list))
+  })
+)
+
+const OperatorHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "operator",
+  Effect.fnUntraced(function*(handlers) {
+    const operators = yield* Operators
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => operators.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => operators.update(actor, params.operator, payload)))
+      .handle("list", () => wrap(operators.list))
+  })
+)
+
+const KeyHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "key",
+  Effect.fnUntraced(function*(handlers) {
+    const keys = yield* ApiKeys
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => keys.create(actor, payload)))
+      .handle("rotate", ({ params }) => act((actor) => keys.rotate(actor, params.key)))
+      .handle("revoke", ({ params }) => act((actor) => keys.revoke(actor, params.key)))
+      .handle("list", ({ query }) => wrap(keys.list(query.operator)))
+  })
+)
+
+const ProviderHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "provider",
+  Effect.fnUntraced(function*(handlers) {
+    const providers = yield* Providers
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => providers.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => providers.update(actor, params.provider, payload)))
+      .handle("rotate", ({ params }) => act((actor) => providers.rotate(actor, params.provider)))
+      .handle("list", () => wrap(providers.list))
+  })
+)
+
+const GameHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "game",
+  Effect.fnUntraced(function*(handlers) {
+    const catalogue = yield* Catalogue
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => catalogue.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => catalogue.update(actor, params.game, payload)))
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const { items, total } = yield* catalogue.list({
+            page: query.page,
+            perPage: query.per_page,
+            provider: query.provider,
+            active: query.active === undefined ? undefined : query.active === "true"
+          })
+          return yield* paginated(query, total, items)
+        }))
+  })
+)
+
+const PaymentMethodHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "payment_method",
+  Effect.fnUntraced(function*(handlers) {
+    const methods = yield* MethodsOnOffer
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => methods.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => methods.update(actor, params.method, payload)))
+      .handle("list", ({ query }) => wrap(methods.list(query.operator)))
+  })
+)
+
+const PlayerHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "player",
+  Effect.fnUntraced(function*(handlers) {
+    const players = yield* Players
+    const operators = yield* Operators
+    const wallet = yield* Wallet
+    return handlers
+      .handle("show", ({ params }) => wrap(players.staffGet(params.player)))
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+          const { items, total } = yield* players.staffList(operatorId, {
+            page: query.page,
+            perPage: query.per_page,
+            status: query.status,
+            email: query.email,
+            username: query.username,
+            externalId: query.external_id,
+            kycStatus: query.kyc_status,
+            search: query.search,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          })
+          return yield* paginated(query, total, items)
+        }))
+      .handle("correct", ({ params, payload }) =>
+        act(({ label }) => {
+          const { amount, reason, wallet: kind = "real" } = payload
+          return Effect.map(
+            wallet.correct(null, params.player, { wallet: kind, amount, reason, actor: label }),
+            entryFields
+          )
+        }))
+  })
+)
+
+const LedgerHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "ledger",
+  Effect.fnUntraced(function*(handlers) {
+    const audit = yield* LedgerAudit
+    const operators = yield* Operators
+    return handlers.handle("verify", ({ query }) =>
+      wrap(Effect.gen(function*() {
+        const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+        return yield* audit.verify(operatorId)
+      })))
+  })
+)
+
+const AuditHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "audit",
+  Effect.fnUntraced(function*(handlers) {
+    const auditLog = yield* AuditLog
+    const operators = yield* Operators
+    return handlers.handle("list", ({ query }) =>
+      Effect.gen(function*() {
+        const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+        const { items, total } = yield* auditLog.list({
+          page: query.page,
+          perPage: query.per_page,
+          operatorId,
+          playerId: query.player
+        })
+        return yield* paginated(query, total, items)
+      }))
+  })
+)
+
+export const BackofficeHandlers = Layer.mergeAll(
+  StaffHandlers,
+  OperatorHandlers,
+  KeyHandlers,
+  ProviderHandlers,
+  GameHandlers,
+  PaymentMethodHandlers,
+  PlayerHandlers,
+  LedgerHandlers,
+  AuditHandlers
+)
