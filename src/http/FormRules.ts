@@ -8,7 +8,7 @@ import { fieldIssues, parseObject } from "./FormErrors.ts"
 type FormRefusal = Refusal<"NOT_FOUND" | "INVALID_REQUEST" | "VALIDATION_FAILED">
 
 const noSuchPath = refuse("NOT_FOUND", "There is nothing under this path.")
-const noObject = refuse("INVALID_REQUEST", "The body must be a JSON object.")
+export const noObject = refuse("INVALID_REQUEST", "The body must be a JSON object.")
 const otherMediaType = refuse("INVALID_REQUEST", "The body must be sent as application/json.")
 
 /** The body of the request as an object, with fields of any form. */

@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream"
 import { refuse } from "../domain/Refusal.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { Drain } from "./Drain.ts"
+import type { Take } from "./ExpressLane.ts"
 import { routerConfig } from "./Methods.ts"
 import { maxBodyBytes, refusalBody } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
@@ -50,9 +51,20 @@ const answerUnreadable = (ids: RequestIds["Service"]) => (error: NodeJS.ErrnoExc
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy())
 }
 
-const makeServer = Effect.gen(function*() {
+/** Gives requests to an express lane before anyone else hears of them. */
+const putFirst = (server: Http.Server, take: Take): void => {
+  const emit = server.emit.bind(server)
+  server.emit = (event: string, ...args: ReadonlyArray<unknown>): boolean => {
+    const [request, response] = args
+    return event === "request" && request instanceof Http.IncomingMessage && response instanceof Http.ServerResponse &&
+        take(request, response) || emit(event, ...args)
+  }
+}
+
+const makeServer = Effect.fnUntraced(function*(take: Take | undefined) {
   const ids = yield* RequestIds
   const server = Http.createServer(options)
+  if (take !== undefined) putFirst(server, take)
   server.maxConnections = maxConnections
   server.on("clientError", answerUnreadable(ids))
   return server
@@ -83,10 +95,11 @@ const cannotListen = ({ host, port }: Address, { cause }: HttpServerError.ServeE
 
 /**
  * Serves routes at an address: bodies, connections and waiting times are bounded, and when the layer closes, requests in
- * flight are answered first. Gives the `HttpServer`, which knows the port that `port: 0` became.
+ * flight are answered first. What `take` takes never reaches the routes. Gives the `HttpServer`, which knows the port that
+ * `port: 0` became.
  */
-export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address) =>
-  Layer.unwrap(Effect.map(makeServer, (server) => {
+export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address, take?: Take) =>
+  Layer.unwrap(Effect.map(makeServer(take), (server) => {
     const listening = Layer.merge(
       Layer.effect(
         HttpServer.HttpServer,

@@ -7,6 +7,7 @@ import { Settings } from "../platform/Settings.ts"
 import { Documentation } from "./Documentation.ts"
 import { Drain } from "./Drain.ts"
 import { Edge } from "./Edge.ts"
+import { ExpressLane } from "./ExpressLane.ts"
 import { AccountHandlers } from "./handlers/Account.ts"
 import { GamesHandlers } from "./handlers/Games.ts"
 import { PaymentsHandlers } from "./handlers/Payments.ts"
@@ -45,9 +46,11 @@ const Routes = Layer.mergeAll(
 export const layerHttpServices = Layer.mergeAll(RequestIds.layer, RequestMetrics.layer, Drain.layer)
 
 /** Serves the public API at `HOST` and `PORT`. Needs the capabilities, the database, and {@link layerHttpServices}. */
-export const layerPublicServer = Layer.unwrap(
-  Effect.map(Settings, ({ host, port }) => serveAt(Routes, { host, port }))
-).pipe(Layer.provide(PathResources.layer))
+export const layerPublicServer = Layer.unwrap(Effect.gen(function*() {
+  const { host, port } = yield* Settings
+  const { take } = yield* ExpressLane
+  return serveAt(Routes, { host, port }, take)
+})).pipe(Layer.provide([PathResources.layer, ExpressLane.layer]))
 
 /** `/metrics` for Prometheus, to be put among the routes of the back-office server. */
 export const MetricsRoute = PrometheusMetrics.layerHttp({ path: "/metrics", prefix: "pitboss" })

@@ -44,9 +44,15 @@ export const jsonResponse = (status: number, body: string): HttpServerResponse.H
 export const bodyText = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? body.text ?? Buffer.from(body.body).toString("utf8") : ""
 
+/** The same refusal, saying what a provider does about it. */
+export const withRetry = (refusal: Refusal, retry: Retry): Refusal => ({
+  ...refusal,
+  details: { ...refusal.details, retry }
+})
+
 /** The answer that a refusal is. With `retry` for providers. */
 export const refusalResponse = (refusal: Refusal, retry?: Retry): HttpServerResponse.HttpServerResponse => {
-  const told = retry === undefined ? refusal : { ...refusal, details: { ...refusal.details, retry } }
+  const told = retry === undefined ? refusal : withRetry(refusal, retry)
   const response = jsonResponse(statusOf(refusal), refusalBody(told))
   return refusal.code === "TRY_AGAIN" ? HttpServerResponse.setHeader(response, "retry-after", "1") : response
 }

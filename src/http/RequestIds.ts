@@ -1,9 +1,14 @@
 import { Context, Effect, Layer } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { Entropy } from "../platform/Entropy.ts"
 
 /** What a caller may choose: visible, short, and harmless in a log line. */
 const sane = /^[\x21-\x7e]{1,128}$/
+
+/** What names a request: the object that stands for it, and the headers it came with. */
+export interface Named {
+  readonly source: object
+  readonly headers: { readonly [name: string]: string | undefined }
+}
 
 /**
  * The name of a request in answers and logs: the caller's `X-Request-Id` where it is sane, else one that is unique over
@@ -11,7 +16,7 @@ const sane = /^[\x21-\x7e]{1,128}$/
  */
 export class RequestIds extends Context.Service<RequestIds, {
   /** The same for the same request, however often asked. */
-  readonly of: (request: HttpServerRequest.HttpServerRequest) => string
+  readonly of: (request: Named) => string
   /** A new one, for what never became a request. */
   readonly next: () => string
 }>()("pitboss/http/RequestIds") {

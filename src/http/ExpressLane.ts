@@ -1,0 +1,194 @@
+/**
+ * The express lane: the hot calls of game providers, served straight from the socket's request.
+ *
+ * It exists because a bet spends most of its processor time on its way through the router and the response pipeline
+ * (`docs/decisions/0009-express-lane.md` has the figures). It takes only what is plain: a POST to one of its paths, of a
+ * provider whose key is in memory, is active and may call from anywhere, with a timestamp in range and a JSON body of known
+ * size. Everything else goes the ordinary way before a byte of the body is read, so every unusual answer is written in one
+ * place. What both ways answer is built from the same parts, and a test holds one against the other.
+ */
+import { Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Wire from "../api/groups/ProviderWallet.ts"
+import { invalidSignature, refuseInactiveProvider, refuseNonce, refuseTimestamp, signedHeaders } from "../auth/Checks.ts"
+import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
+import { verify } from "../auth/Signature.ts"
+import type { Provider } from "../domain/Operator.ts"
+import { type Refusal, refuseFields } from "../domain/Refusal.ts"
+import { ProviderWallet } from "../wallet/ProviderWallet.ts"
+import { Drain } from "./Drain.ts"
+import { fieldIssues } from "./FormErrors.ts"
+import { noObject } from "./FormRules.ts"
+import * as Calls from "./ProviderCalls.ts"
+import { maxBodyBytes, refusalBody, type Retry, retryOf, serverError, statusOf, withRetry } from "./Refusals.ts"
+import { RequestIds } from "./RequestIds.ts"
+import { RequestMetrics } from "./RequestMetrics.ts"
+
+/** Answers the request and says true, or leaves it untouched and says false. */
+export type Take = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** A path of the lane. */
+interface Lane {
+  readonly path: string
+  /** What the provider does when the call fails on our side. */
+  readonly onFailure: Retry
+  /** Decodes the body and says what is to be answered: the JSON of it. */
+  readonly call: (provider: Provider, body: unknown) => Effect.Effect<string, Refusal>
+}
+
+const base = "/api/v1/provider/wallet"
+
+type Wallet = ProviderWallet["Service"]
+
+const lane = <Body, A>(
+  wallet: Wallet,
+  path: string,
+  schema: Schema.Codec<Body, unknown>,
+  call: (wallet: Wallet, provider: Provider, body: Body) => Effect.Effect<A, Refusal>,
+  onFailure: Retry = "same_request"
+): Lane => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return {
+    path: `${base}${path}`,
+    onFailure,
+    call: (provider, body) => {
+      const decoded = decode(body)
+      return Result.isFailure(decoded)
+        ? Effect.fail(refuseFields(fieldIssues(decoded.failure.issue)))
+        : Effect.map(call(wallet, provider, decoded.success), (answer) => JSON.stringify(answer))
+    }
+  }
+}
+
+const lanes = (wallet: Wallet): ReadonlyArray<Lane> => [
+  lane(wallet, "/bet", Wire.Bet, Calls.bet, "rollback"),
+  lane(wallet, "/win", Wire.Win, Calls.win),
+  lane(wallet, "/bet-win", Wire.BetWin, Calls.betWin),
+  lane(wallet, "/batch", Wire.Batch, Calls.batch),
+  lane(wallet, "/rollback", Wire.Rollback, Calls.rollback),
+  lane(wallet, "/round/close", Wire.CloseRound, Calls.closeRound),
+  lane(wallet, "/promo-win", Wire.PromoWin, Calls.promoWin)
+]
+
+const isJson = (contentType: string | undefined): boolean =>
+  contentType === "application/json" || contentType === "application/json; charset=utf-8"
+
+const headerOf = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined
+
+/** The body as an object; undefined when it is not JSON or not an object. */
+const parseObject = (body: Buffer): object | undefined => {
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"))
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface Request {
+  readonly lane: Lane
+  readonly credential: ProviderCredential
+  readonly timestamp: string
+  readonly nonce: string | undefined
+  readonly signature: string
+  readonly source: IncomingMessage
+  readonly target: ServerResponse
+  readonly startedAt: bigint
+}
+
+/** The lane of this process, for the server's listener. */
+export class ExpressLane extends Context.Service<ExpressLane, { readonly take: Take }>()("pitboss/http/ExpressLane") {
+  static readonly layer = Layer.effect(
+    ExpressLane,
+    Effect.gen(function*() {
+      const credentials = yield* Credentials
+      const drain = yield* Drain
+      const ids = yield* RequestIds
+      const metrics = yield* RequestMetrics
+      const clock = yield* Clock.Clock
+      const byPath = new Map(lanes(yield* ProviderWallet).map((one) => [one.path, one]))
+      const fork = Effect.runForkWith(yield* Effect.context<never>())
+
+      const answer = ({ lane, source, startedAt, target }: Request, status: number, body: string, tryAgain = false) => {
+        metrics.observe("POST", lane.path, status, clock.currentTimeNanosUnsafe() - startedAt)
+        if (target.destroyed) return
+        target.writeHead(status, {
+          "content-type": "application/json",
+          "content-length": Buffer.byteLength(body),
+          "x-request-id": idOf(source),
+          ...(tryAgain ? { "retry-after": "1" } : undefined),
+          ...(drain.isDraining() ? { "connection": "close" } : undefined)
+        })
+        target.end(body)
+      }
+
+      const idOf = (source: IncomingMessage): string =>
+        ids.of({ source, headers: { "x-request-id": headerOf(source.headers["x-request-id"]) } })
+
+      const answerRefusal = (request: Request, refusal: Refusal) =>
+        answer(
+          request,
+          statusOf(refusal),
+          refusalBody(withRetry(refusal, retryOf(refusal, request.lane.onFailure))),
+          refusal.code === "TRY_AGAIN"
+        )
+
+      const run = (request: Request, body: Buffer): void => {
+        const { credential, lane, nonce, signature, source, timestamp } = request
+        const message = { method: "POST", uri: lane.path, timestamp, nonce, body }
+        if (!verify(credential.signingKey, message, signature)) return answerRefusal(request, invalidSignature)
+        const object = parseObject(body)
+        if (object === undefined) return answerRefusal(request, noObject)
+        fork(Effect.uninterruptible(lane.call(credential.provider, object))).addObserver((exit) => {
+          if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
+          const failure = Exit.findErrorOption(exit)
+          if (failure._tag === "Some") return answerRefusal(request, failure.value)
+          fork(
+            Effect.logError("a request failed", exit.cause).pipe(
+              Effect.annotateLogs({ request_id: idOf(source), method: "POST", path: lane.path })
+            )
+          )
+          answerRefusal(request, serverError)
+        })
+      }
+
+      /** Reads the body to its end; one that is cut off is answered by nobody, since nobody waits for it. */
+      const collect = (request: Request, length: number): void => {
+        const { source } = request
+        let first: Buffer | undefined
+        let more: Array<Buffer> | undefined
+        source.on("data", (chunk: Buffer) => {
+          if (first === undefined) first = chunk
+          else (more ??= [first]).push(chunk)
+        })
+        source.on("end", () => run(request, more === undefined ? first ?? Buffer.alloc(0) : Buffer.concat(more, length)))
+      }
+
+      const take: Take = (source, target) => {
+        const lane = source.method === "POST" ? byPath.get(source.url ?? "") : undefined
+        if (lane === undefined || drain.isDraining()) return false
+        const { headers } = source
+        const length = Number(headers["content-length"] ?? Number.NaN)
+        if (!(length <= maxBodyBytes) || !isJson(headers["content-type"])) return false
+        const signed = signedHeaders({
+          "x-provider-key": headerOf(headers["x-provider-key"]),
+          "x-timestamp": headerOf(headers["x-timestamp"]),
+          "x-signature": headerOf(headers["x-signature"]),
+          "x-nonce": headerOf(headers["x-nonce"])
+        }, "x-provider-key")
+        if (signed === undefined) return false
+        const now = clock.currentTimeMillisUnsafe()
+        const credential = credentials.rememberedProvider(signed.key, now)
+        if (credential === undefined || credential.allowed.length > 0) return false
+        const refusal = refuseInactiveProvider(credential.provider) ?? refuseTimestamp(signed.timestamp, now) ??
+          refuseNonce(signed.nonce)
+        if (refusal !== undefined) return false
+        collect({ ...signed, lane, credential, source, target, startedAt: clock.currentTimeNanosUnsafe() }, length)
+        return true
+      }
+
+      return ExpressLane.of({ take })
+    })
+  )
+}
