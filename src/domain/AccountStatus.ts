@@ -62,7 +62,7 @@ export const setStatusStep = (command: SetStatus) => (player: Player, context: C
 }
 
 /** Where each KYC status may move to. */
-export const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
+const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
   not_started: ["pending_review"],
   pending_review: ["verified", "rejected"],
   rejected: ["pending_review"],
@@ -70,16 +70,13 @@ export const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> 
   expired: ["pending_review"]
 }
 
-/** Whether the player's identity is known for certain. */
-export const isVerified = (status: KycStatus): boolean => status === "verified"
-
 export interface MoveKyc {
   readonly status: KycStatus
   readonly reason: string | null
   readonly actor: string
 }
 
-/** Moves the KYC status along one of {@link kycMoves} and tells the operator. */
+/** Moves the KYC status along one of the known ways and tells the operator. */
 export const moveKycStep =
   (command: MoveKyc) => (player: Player, context: Context): Decision<Player, Refusal<"VALIDATION_FAILED">> => {
     const { actor, reason, status } = command
@@ -88,7 +85,7 @@ export const moveKycStep =
       return refused(refuseFields({ status: [`must be one of ${kycMoves[from].join(", ")}: the status is ${from}`] }))
     }
     const draft = new Draft(player, context)
-    draft.emit("kyc.status_changed", { previous_status: from, status, is_verified: isVerified(status) })
+    draft.emit("kyc.status_changed", { previous_status: from, status, is_verified: status === "verified" })
     return acceptSettings(draft, { kycStatus: status }, {
       actor,
       action: "player.kyc",
@@ -99,7 +96,7 @@ export const moveKycStep =
   }
 
 /** Restrictions under the names that operators see. */
-export const restrictionFields = (restrictions: Restrictions) => ({
+const restrictionFields = (restrictions: Restrictions) => ({
   can_login: restrictions.canLogin,
   can_deposit: restrictions.canDeposit,
   can_withdraw: restrictions.canWithdraw,

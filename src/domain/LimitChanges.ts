@@ -11,8 +11,8 @@ import { isAmount, maxAmount } from "./Money.ts"
 import type { Player } from "./Player.ts"
 import { type Refusal, refuseFields } from "./Refusal.ts"
 
-export const minSessionMinutes = 5
-export const maxSessionMinutes = 1440
+const minSessionMinutes = 5
+const maxSessionMinutes = 1440
 
 /** The limits to change and what to; null removes one, an absent one stays. Minor units, minutes for `max_session_minutes`. */
 export type LimitChanges = ReadonlyMap<LimitField, number | null>
@@ -77,52 +77,69 @@ const touched = (limits: Limits, waiting: ReadonlyArray<PendingLimit>, fields: L
   }))
 })
 
+interface Decided {
+  readonly limits: Limits
+  readonly pendingLimits: ReadonlyArray<PendingLimit>
+  readonly applied: ReadonlyArray<LimitField>
+  readonly pending: ReadonlyArray<LimitField>
+  readonly hasChange: boolean
+}
+
 /**
- * Changes the limits sent. Each is compared with the value in force:
+ * What becomes of each limit sent, beside the value in force and what waits:
  * - stricter, or the first there is: in force at once, and a waiting raise of it is dropped;
  * - the same: a waiting raise is withdrawn;
  * - looser: waits the cooling-off period from now, in place of what waited before. What waits already keeps its time.
  */
+const decide = (
+  current: Limits,
+  waiting: ReadonlyArray<PendingLimit>,
+  { changes, coolingOffHours }: SetLimits,
+  now: number
+): Decided => {
+  const limits: { [field in LimitField]?: number } = { ...current }
+  const pendingLimits = new Map(waiting.map((change) => [change.field, change]))
+  const applied: Array<LimitField> = []
+  const pending: Array<LimitField> = []
+  let hasChange = false
+  for (const [field, value] of changes) {
+    const before = current[field] ?? null
+    const waits = pendingLimits.get(field)
+    if (coolingOffHours > 0 && isLooser(value, before)) {
+      pending.push(field)
+      if (waits !== undefined && waits.value === value) continue
+      pendingLimits.set(field, { field, value, effectiveAt: now + coolingOffHours * 3_600_000 })
+    } else {
+      applied.push(field)
+      if (waits === undefined && value === before) continue
+      pendingLimits.delete(field)
+      if (value === null) delete limits[field]
+      else limits[field] = value
+    }
+    hasChange = true
+  }
+  return { limits, pendingLimits: [...pendingLimits.values()], applied, pending, hasChange }
+}
+
+/** Changes the limits sent. Raises whose waiting is over are taken as the values in force, and written down as such. */
 export const setLimitsStep =
-  ({ actor, changes, coolingOffHours }: SetLimits) =>
-  (player: Player, context: Context): Decision<LimitsOutcome, never> => {
+  (command: SetLimits) => (player: Player, context: Context): Decision<LimitsOutcome, never> => {
     const { now } = context
     const current = effectiveLimits(player.limits, player.pendingLimits, now)
     const waiting = player.pendingLimits.filter(({ effectiveAt }) => now < effectiveAt)
-    const limits: { [field in LimitField]?: number } = { ...current }
-    const pendingLimits = new Map(waiting.map((change) => [change.field, change]))
-    const applied: Array<LimitField> = []
-    const pending: Array<LimitField> = []
-    let hasChange = false
-    for (const [field, value] of changes) {
-      const before = current[field] ?? null
-      const waits = pendingLimits.get(field)
-      if (coolingOffHours > 0 && isLooser(value, before)) {
-        pending.push(field)
-        if (waits !== undefined && waits.value === value) continue
-        pendingLimits.set(field, { field, value, effectiveAt: now + coolingOffHours * 3_600_000 })
-      } else {
-        applied.push(field)
-        if (waits === undefined && value === before) continue
-        pendingLimits.delete(field)
-        if (value === null) delete limits[field]
-        else limits[field] = value
-      }
-      hasChange = true
-    }
+    const { applied, hasChange, limits, pending, pendingLimits } = decide(current, waiting, command, now)
     const outcome = (next: Player): LimitsOutcome => ({
       resource: limitsResource(next, now),
       applied,
       pending,
-      coolingOffHours
+      coolingOffHours: command.coolingOffHours
     })
     if (!hasChange) return answer(player, outcome(player))
-    const next = { limits, pendingLimits: [...pendingLimits.values()] }
-    const accepted = acceptSettings(new Draft(player, context), next, {
-      actor,
+    const accepted = acceptSettings(new Draft(player, context), { limits, pendingLimits }, {
+      actor: command.actor,
       action: "player.limits",
-      before: touched(current, waiting, changes),
-      after: touched(limits, next.pendingLimits, changes),
+      before: touched(current, waiting, command.changes),
+      after: touched(limits, pendingLimits, command.changes),
       reason: null
     })
     return { ...accepted, reply: outcome(accepted.state) }

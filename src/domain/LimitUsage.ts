@@ -15,7 +15,7 @@ import { activeExclusion, type Exclusion, type ExclusionType, type Player } from
 import { type Window, windowEnd } from "./Windows.ts"
 
 /** Minor units, minutes for `max_session_minutes`. */
-export interface Usage {
+interface Usage {
   /** Below zero for a loss limit when the player is ahead, and for the balance when it is. */
   readonly used: number
   /** What may still be used, not below zero; null where there is no limit. */
@@ -24,7 +24,7 @@ export interface Usage {
   readonly resets_at: string | null
 }
 
-export interface PendingChange {
+interface PendingChange {
   readonly field: LimitField
   readonly current_value: number | null
   readonly requested_value: number | null
