@@ -57,7 +57,7 @@ const conclude = <Code extends SettlementCode>(
   outcome: Outcome<Code>
 ): Decision<Settlement, Refusal<Code>> => {
   if (!isSettlement(outcome)) return outcome._tag === "Missing" ? outcome : refused(outcome)
-  return draft.hasChange ? draft.accept(outcome) : answer(draft.player, outcome)
+  return draft.hasChange ? draft.accept(outcome) : answer(draft.unchanged, outcome)
 }
 
 const knowsProvider = (player: Player, providerId: number): boolean => player.providerIds.includes(providerId)
@@ -98,14 +98,25 @@ export const settleAll = (
   for (const [index, action] of actions.entries()) {
     const outcome = apply(draft, action, context.known)
     if (!isSettlement(outcome)) {
-      return outcome._tag === "Missing"
-        ? askForAll(draft, context.known, actions, outcome)
+      if (outcome._tag === "Missing") return askForAll(draft, context.known, actions, outcome)
+      return assumes(player, context.known, actions)
+        ? askForAll(draft, context.known, actions, missing({ providerId: action.providerId }))
         : refused({ ...outcome, details: { ...outcome.details, action_index: index } })
     }
     results.push(outcome)
   }
-  return draft.hasChange ? draft.accept(results) : answer(player, results)
+  return draft.hasChange ? draft.accept(results) : answer(draft.unchanged, results)
 }
+
+/**
+ * True while an id of the batch is only assumed to be new. No commit will prove it when the batch is refused, and the refusal
+ * may be owed to it: so the store has to be asked before.
+ */
+const assumes = (player: Player, known: Knowledge | undefined, actions: ReadonlyArray<Action>): boolean =>
+  actions.some(({ providerId, transactionId }) =>
+    known?.transactions.has(transactionId) !== true &&
+    !player.transactions.some((carried) => carried.transactionId === transactionId && carried.providerId === providerId)
+  )
 
 /**
  * What one action lacks, widened to what the others will ask for: the ids they name, and the rounds and bonuses that those found
@@ -163,7 +174,10 @@ export const settleBetWin = (
   }
   const paid = payWin(draft, win, context.known)
   if (!isSettlement(paid)) {
-    return paid._tag === "Missing" ? askForAll(draft, context.known, [bet, win], paid) : refused(paid)
+    if (paid._tag === "Missing") return askForAll(draft, context.known, [bet, win], paid)
+    return assumes(player, context.known, [bet, win])
+      ? askForAll(draft, context.known, [bet, win], missing({ providerId: bet.providerId }))
+      : refused(paid)
   }
   draft.walletSeq = Math.min(draft.walletSeq, player.walletSeq + 1)
   return conclude(draft, {
