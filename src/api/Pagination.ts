@@ -8,7 +8,7 @@ export const pageQuery = {
   per_page: integer(1, 100).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(25)))
 }
 
-export const PageMeta = Schema.Struct({
+const PageMeta = Schema.Struct({
   current_page: Schema.Int,
   per_page: Schema.Int,
   total: Schema.Int,
@@ -17,7 +17,7 @@ export const PageMeta = Schema.Struct({
   to: Schema.Int.annotate({ description: "Position of the last item of the page, 0 when it is empty." })
 }).annotate({ identifier: "PageMeta" })
 
-export const PageLinks = Schema.Struct({
+const PageLinks = Schema.Struct({
   first: Schema.String,
   last: Schema.String,
   prev: Schema.NullOr(Schema.String),

@@ -13,7 +13,7 @@ import { RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 
 /** Paths outside the API. */
-export const readPaths = ["/health/live", "/health/ready", "/openapi.json", "/docs"] as const
+const readPaths = ["/health/live", "/health/ready", "/openapi.json", "/docs"] as const
 
 const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
 const unacceptable = refuse("INVALID_REQUEST", "The request cannot be processed as it was sent.")
@@ -65,7 +65,7 @@ export const makeEdge = (methodsOfPath: MethodsOf) =>
         const route = Context.getOrUndefined(context, HttpRouter.RouteContext)?.route.path ?? "none"
         const answer = inEnvelope(response, request.url)
         metrics.observe(request.method, route, answer.status, clock.currentTimeNanosUnsafe() - startedAt)
-        const id = ids.of(request)
+        const id = ids.last(request)
         return Effect.succeed(HttpServerResponse.setHeaders(
           answer,
           drain.isDraining() ? { "x-request-id": id, "connection": "close" } : { "x-request-id": id }

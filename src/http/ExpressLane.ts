@@ -10,7 +10,13 @@
 import { Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Wire from "../api/groups/ProviderWallet.ts"
-import { invalidSignature, refuseInactiveProvider, refuseNonce, refuseTimestamp, signedHeaders } from "../auth/Checks.ts"
+import {
+  invalidSignature,
+  refuseInactiveProvider,
+  refuseNonce,
+  refuseTimestamp,
+  signedHeaders
+} from "../auth/Checks.ts"
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
 import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
@@ -124,7 +130,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
       }
 
       const idOf = (source: IncomingMessage): string =>
-        ids.of({ source, headers: { "x-request-id": headerOf(source.headers["x-request-id"]) } })
+        ids.last({ source, headers: { "x-request-id": headerOf(source.headers["x-request-id"]) } })
 
       const answerRefusal = (request: Request, refusal: Refusal) =>
         answer(
@@ -162,7 +168,10 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           if (first === undefined) first = chunk
           else (more ??= [first]).push(chunk)
         })
-        source.on("end", () => run(request, more === undefined ? first ?? Buffer.alloc(0) : Buffer.concat(more, length)))
+        source.on(
+          "end",
+          () => run(request, more === undefined ? first ?? Buffer.alloc(0) : Buffer.concat(more, length))
+        )
       }
 
       const take: Take = (source, target) => {

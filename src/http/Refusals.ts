@@ -10,7 +10,7 @@ export const maxBodyBytes = 256 * 1024
 
 export const bodyTooLarge = refuse("INVALID_REQUEST", "The body is larger than 256 KiB.", { max_bytes: maxBodyBytes })
 
-export const bodyCutOff = refuse("INVALID_REQUEST", "The body could not be read to its end.")
+const bodyCutOff = refuse("INVALID_REQUEST", "The body could not be read to its end.")
 
 export const serverError = refuse(
   "SERVER_ERROR",

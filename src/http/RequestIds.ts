@@ -17,6 +17,8 @@ export interface Named {
 export class RequestIds extends Context.Service<RequestIds, {
   /** The same for the same request, however often asked. */
   readonly of: (request: Named) => string
+  /** As `of`, for whoever is the last to ask: nothing is kept. */
+  readonly last: (request: Named) => string
   /** A new one, for what never became a request. */
   readonly next: () => string
 }>()("pitboss/http/RequestIds") {
@@ -30,17 +32,18 @@ export class RequestIds extends Context.Service<RequestIds, {
 
       const next = () => `${prefix}${(count++).toString(36).padStart(6, "0")}`
 
-      return {
-        next,
-        of: (request) => {
-          const known = given.get(request.source)
-          if (known !== undefined) return known
-          const sent = request.headers["x-request-id"]
-          const id = sent !== undefined && sane.test(sent) ? sent : next()
-          given.set(request.source, id)
-          return id
-        }
+      const last = (request: Named) => {
+        const sent = request.headers["x-request-id"]
+        return given.get(request.source) ?? (sent !== undefined && sane.test(sent) ? sent : next())
       }
+
+      const of = (request: Named) => {
+        const id = last(request)
+        given.set(request.source, id)
+        return id
+      }
+
+      return { next, of, last }
     })
   ).pipe(Layer.provide(Entropy.layer))
 }

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
-import { SqlClient, SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { IdempotencyClaim, StoredReply } from "../domain/Idempotency.ts"
 import { type Refusal, type RefusalCode, refuse } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"

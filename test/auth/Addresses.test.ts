@@ -5,7 +5,15 @@ import { clientAddress, isWithin, networks } from "../../src/auth/Addresses.ts"
 // address. Method: tables of addresses.
 
 describe("networks", () => {
-  const list = networks(["198.51.100.7", "10.0.0.0/8", "2001:db8::/32", "::1", "::ffff:192.0.2.0/120", "nonsense", "300.1.1.1"])
+  const list = networks([
+    "198.51.100.7",
+    "10.0.0.0/8",
+    "2001:db8::/32",
+    "::1",
+    "::ffff:192.0.2.0/120",
+    "nonsense",
+    "300.1.1.1"
+  ])
 
   it("hold addresses of both families", () => {
     for (

@@ -13,8 +13,10 @@ const signatureOf = (name: string) => Buffer.from(sha256(name)).toString("hex")
 
 /** A process of its own. */
 const inProcess = <A, E, R>(run: (store: ReplayStore["Service"]) => Effect.Effect<A, E, R>) =>
-  Effect.scoped(Effect.flatMap(Layer.build(Layer.fresh(ReplayStore.layer)), (context) =>
-    Effect.flatMap(Effect.provide(ReplayStore, context), run)))
+  Effect.scoped(
+    Effect.flatMap(Layer.build(Layer.fresh(ReplayStore.layer)), (context) =>
+      Effect.flatMap(Effect.provide(ReplayStore, context), run))
+  )
 
 /** What a process says to a signed request. */
 const accept = (store: ReplayStore["Service"], signature: string) =>

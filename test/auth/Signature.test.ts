@@ -7,7 +7,9 @@ import { sign as signByHand } from "../support/sign.ts"
 // then random messages signed by hand, and random changes to them.
 
 const bytes = fc.uint8Array({ maxLength: 200 })
-const uri = fc.array(fc.constantFrom("/", "a", "%20", "?", "&", "=", "~", "+", "%C3%BC", "#", ";", "..", "'"), { maxLength: 20 })
+const uri = fc.array(fc.constantFrom("/", "a", "%20", "?", "&", "=", "~", "+", "%C3%BC", "#", ";", "..", "'"), {
+  maxLength: 20
+})
   .map((parts) => `/api/v1/${parts.join("")}`)
 const nonce = fc.option(fc.stringMatching(/^[\x21-\x7e]{1,128}$/), { nil: undefined })
 const timestamp = fc.integer({ min: 0, max: 4e9 }).map(String)
@@ -19,10 +21,22 @@ describe("signatures", () => {
   it("are HMAC-SHA256 in lower-case hex over the joined lines", () => {
     // printf 'POST\n/api/v1/operator/players?x=%%20y\n1700000000\n{"a":1}\nn-1' | openssl dgst -sha256 -hmac s3cret
     const body = Buffer.from("{\"a\":1}")
-    const given = { method: "POST", uri: "/api/v1/operator/players?x=%20y", timestamp: "1700000000", nonce: "n-1", body }
-    assert.strictEqual(sign(signingKey("s3cret"), given), "5f8f491f5d34b53d723b9a639cadfcb768c4560d72d8a0d6a664860271b0c32c")
+    const given = {
+      method: "POST",
+      uri: "/api/v1/operator/players?x=%20y",
+      timestamp: "1700000000",
+      nonce: "n-1",
+      body
+    }
+    assert.strictEqual(
+      sign(signingKey("s3cret"), given),
+      "5f8f491f5d34b53d723b9a639cadfcb768c4560d72d8a0d6a664860271b0c32c"
+    )
     const { nonce: _, ...rest } = given
-    assert.strictEqual(sign(signingKey("s3cret"), { ...rest, nonce: undefined }), "6261057911a0edf1826e3c84eddc8967dff00bb6061846342277489ec1a52b0f")
+    assert.strictEqual(
+      sign(signingKey("s3cret"), { ...rest, nonce: undefined }),
+      "6261057911a0edf1826e3c84eddc8967dff00bb6061846342277489ec1a52b0f"
+    )
   })
 
   it("are those that callers compute, and pass", () => {
@@ -46,7 +60,9 @@ describe("signatures", () => {
       assert.isFalse(verify(signingKey(secret), two, signature))
       assert.isFalse(verify(signingKey(other), one, signature))
       const changed = signature[position] === "0" ? "1" : "0"
-      assert.isFalse(verify(signingKey(secret), one, signature.slice(0, position) + changed + signature.slice(position + 1)))
+      assert.isFalse(
+        verify(signingKey(secret), one, signature.slice(0, position) + changed + signature.slice(position + 1))
+      )
       assert.isFalse(verify(signingKey(secret), one, signature.slice(0, position)))
     }))
   })

@@ -218,20 +218,60 @@ const plausible = (sessionToken: string, playerRef: string): { readonly [field: 
 const odd = fc.oneof(
   fc.constantFrom("bet", "win", "rollback", "EUR", "t-1", "t-2", "2000-02-30", "DE", "+35621234567", true, false, null),
   fc.integer({ min: -1, max: 1000 }),
-  fc.constantFrom(0, -0, 1e308, -1e308, 9007199254740991, 9007199254740993, 0.1),
-  fc.constantFrom("", " ", "\u0000", "\ud800", "\u202e", "x".repeat(128), "x".repeat(5000), "'; DROP TABLE players; --"),
+  fc.constantFrom(0, -0, 1e308, -1e308, 9007199254740991, 9007199254740992, 0.1),
+  fc.constantFrom(
+    "",
+    " ",
+    "\u0000",
+    "\ud800",
+    "\u202e",
+    "x".repeat(128),
+    "x".repeat(5000),
+    "'; DROP TABLE players; --"
+  ),
   fc.string({ unit: "binary", maxLength: 20 }),
   fc.jsonValue({ maxDepth: 3 })
 )
-const optional = ["is_free", "round_closed", "payment_method", "info", "notes", "ip", "phone", "password", "marketing", "external_id"]
+const optional = [
+  "is_free",
+  "round_closed",
+  "payment_method",
+  "info",
+  "notes",
+  "ip",
+  "phone",
+  "password",
+  "marketing",
+  "external_id"
+]
 const fieldName = fc.constantFrom(...Object.keys(plausible("", "")), ...optional)
 const changes = fc.dictionary(fieldName, odd, { maxKeys: 3 })
 const query = fc.array(
   fc.tuple(
-    fc.constantFrom("page", "per_page", "type", "status", "search", "created_from", "created_to", "wallet", "email", "provider"),
+    fc.constantFrom(
+      "page",
+      "per_page",
+      "type",
+      "status",
+      "search",
+      "created_from",
+      "created_to",
+      "wallet",
+      "email",
+      "provider"
+    ),
     fc.oneof(
       fc.string({ unit: "binary", maxLength: 10 }),
-      fc.constantFrom("1", "100", "1000000", "bet", "active", "2026-11-20T12:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59+23:59")
+      fc.constantFrom(
+        "1",
+        "100",
+        "1000000",
+        "bet",
+        "active",
+        "2026-11-20T12:00:00Z",
+        "0001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59+23:59"
+      )
     )
   ),
   { maxLength: 3 }
@@ -257,12 +297,16 @@ layer(Live)("requests at random", (it) => {
       const player = yield* addPlayer(operator, "ada")
       const game = yield* addGame(provider.id)
       const players = `/api/v1/operator/players/${player}`
-      const funded = yield* call(key, `${players}/deposits`, { body: { amount: 1_000_000, external_reference: "start" } })
+      const funded = yield* call(key, `${players}/deposits`, {
+        body: { amount: 1_000_000, external_reference: "start" }
+      })
       assert.strictEqual(funded.status, 201, funded.text)
       const launched = yield* call(key, `${players}/games/${game}/launch`, { body: {} })
       assert.strictEqual(launched.status, 200, launched.text)
       const sessionToken: string = Object(launched.json).data.session_token
-      const session = yield* call(provider, "/api/v1/provider/wallet/authenticate", { body: { session_token: sessionToken } })
+      const session = yield* call(provider, "/api/v1/provider/wallet/authenticate", {
+        body: { session_token: sessionToken }
+      })
       assert.strictEqual(session.status, 200, session.text)
       const base = plausible(sessionToken, Object(session.json).data.player_ref)
 

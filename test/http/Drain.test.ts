@@ -16,8 +16,10 @@ const sendOn = (agent: Http.Agent, port: number, path: string) =>
   Effect.callback<{ readonly status: number; readonly connection: string | undefined }>((resume) => {
     Http.get({ host: "127.0.0.1", port, path, agent }, (response) => {
       response.resume()
-      response.on("end", () =>
-        resume(Effect.succeed({ status: response.statusCode ?? 0, connection: response.headers.connection })))
+      response.on(
+        "end",
+        () => resume(Effect.succeed({ status: response.statusCode ?? 0, connection: response.headers.connection }))
+      )
     }).on("error", (error) => resume(Effect.die(error)))
   })
 
@@ -31,7 +33,10 @@ const sendTwo = (port: number, path: string, headers: { readonly [name: string]:
       socket.write("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
     })
     socket.on("data", (chunk) => (answer += chunk.toString("latin1")))
-    socket.on("close", () => resume(Effect.succeed([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status ?? ""))))
+    socket.on(
+      "close",
+      () => resume(Effect.succeed([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status ?? "")))
+    )
   })
 
 const isRefused = (port: number) =>

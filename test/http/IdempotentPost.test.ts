@@ -30,8 +30,10 @@ const post = Effect.fnUntraced(function*(signer: Signer, key: string, path: stri
   })
 })
 
-const newKey = Effect.flatMap(Effect.suspend(() => addOperator(unique("op"))), (operator) =>
-  Effect.map(addApiKey(operator.id), (key) => ({ ...key, operator })))
+const newKey = Effect.flatMap(
+  Effect.suspend(() => addOperator(unique("op"))),
+  (operator) => Effect.map(addApiKey(operator.id), (key) => ({ ...key, operator }))
+)
 
 const isReplay = (reply: Reply) => reply.headers["idempotent-replayed"] === "true"
 

@@ -4,7 +4,15 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "../../src/auth/Credentials.ts"
 import { layerEdgeServer, portOf, Probe } from "../support/EdgeServer.ts"
-import { type Call, type Reply, send, sendSigned, type SignedCall, signedHeaders, type Signer } from "../support/HttpCalls.ts"
+import {
+  type Call,
+  type Reply,
+  send,
+  sendSigned,
+  type SignedCall,
+  signedHeaders,
+  type Signer
+} from "../support/HttpCalls.ts"
 import { addApiKey, addProvider, type KeyOptions } from "../support/Keys.ts"
 import { addOperator } from "../support/TestService.ts"
 
@@ -135,7 +143,9 @@ layer(Live)("operator requests", (it) => {
       const port = yield* portOf
       const headers = signedHeaders(key, "/api/v1/operator/open", { timestamp: yield* seconds })
       const signature = headers["X-Signature"] ?? ""
-      for (const text of [signature.toUpperCase(), signature.slice(1), `${signature}0`, ` ${signature.slice(0, 63)}g`, "x"]) {
+      for (
+        const text of [signature.toUpperCase(), signature.slice(1), `${signature}0`, ` ${signature.slice(0, 63)}g`, "x"]
+      ) {
         const reply = yield* send(port, "/api/v1/operator/open", { headers: { ...headers, "X-Signature": text } })
         assertRefused(reply, 401, "INVALID_SIGNATURE")
       }
@@ -192,7 +202,10 @@ layer(Live)("operator requests", (it) => {
       yield* TestClock.adjust("20500 millis")
       assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/nowhere")), [undefined, undefined])
       assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/open", { timestamp: 1 })), ["2", "1"])
-      assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/players/x/orders", { body: order })), ["2", "0"])
+      assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/players/x/orders", { body: order })), [
+        "2",
+        "0"
+      ])
       const limited = yield* call(key, "/api/v1/operator/open")
       assertRefused(limited, 429, "RATE_LIMITED")
       assert.deepStrictEqual(standing(limited), ["2", "0"])
@@ -232,7 +245,19 @@ layer(Live)("operator requests", (it) => {
   it.effect("a body that is no JSON object is INVALID_REQUEST", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
-      for (const raw of ["{", "nope", "[]", "1", "\"text\"", "null", "{\"amount\":1,}", "\u0000", Buffer.from([0xff, 0xfe])]) {
+      for (
+        const raw of [
+          "{",
+          "nope",
+          "[]",
+          "1",
+          "\"text\"",
+          "null",
+          "{\"amount\":1,}",
+          "\u0000",
+          Buffer.from([0xff, 0xfe])
+        ]
+      ) {
         assertRefused(yield* call(key, "/api/v1/operator/orders", { raw }), 422, "INVALID_REQUEST")
       }
       assertRefused(yield* call(key, "/api/v1/operator/orders", { method: "POST" }), 422, "INVALID_REQUEST")
@@ -252,7 +277,14 @@ layer(Live)("operator requests", (it) => {
     Effect.gen(function*() {
       const key = yield* newKey()
       const reply = yield* call(key, "/api/v1/operator/orders", {
-        body: { amount: 1.5, name: "a\u0000b", mode: "x", marketing: { email: "yes" }, items: [{ id: 1 }, { id: "2" }], z: 1 }
+        body: {
+          amount: 1.5,
+          name: "a\u0000b",
+          mode: "x",
+          marketing: { email: "yes" },
+          items: [{ id: 1 }, { id: "2" }],
+          z: 1
+        }
       })
       assertRefused(reply, 422, "VALIDATION_FAILED")
       assert.deepStrictEqual(reply.details, {
@@ -283,7 +315,18 @@ layer(Live)("operator requests", (it) => {
         page: ["must be between 1 and 1000000"],
         per_page: ["must be between 1 and 100"]
       })
-      for (const query of ["page=", "page=x", "page=1.5", "page=1&page=2", "page[]=1", "page=%00", "per_page=NaN", "page=0x1"]) {
+      for (
+        const query of [
+          "page=",
+          "page=x",
+          "page=1.5",
+          "page=1&page=2",
+          "page[]=1",
+          "page=%00",
+          "per_page=NaN",
+          "page=0x1"
+        ]
+      ) {
         const bad = yield* call(key, `/api/v1/operator/list?${query}`)
         const isIgnored = query.startsWith("page[]")
         assert.strictEqual(bad.code ?? bad.status, isIgnored ? 200 : "VALIDATION_FAILED", query)
@@ -351,7 +394,10 @@ layer(Live)("operator requests", (it) => {
       const key = yield* newKey()
       const port = yield* portOf
       const idOf = (id: string, path = "/api/v1/operator/open") =>
-        Effect.map(send(port, path, { headers: { "X-Request-Id": id } }), ({ headers }) => headers["x-request-id"] ?? "")
+        Effect.map(
+          send(port, path, { headers: { "X-Request-Id": id } }),
+          ({ headers }) => headers["x-request-id"] ?? ""
+        )
       assert.strictEqual(yield* idOf("trace-1"), "trace-1")
       assert.strictEqual(yield* idOf("trace-2", "/nowhere"), "trace-2")
       assert.strictEqual(yield* idOf("x".repeat(128)), "x".repeat(128))
@@ -433,7 +479,12 @@ layer(Live)("provider requests", (it) => {
       const operator = yield* newKey()
       assertTold(yield* call(operator, bet, { body: order }), 401, "MISSING_CREDENTIALS", "never")
       const bad = { timestamp: timestamp + 301, nonce: "n".repeat(129) }
-      assertTold(yield* send(port, bet, forge({ ...provider, key: operator.key }, bad)), 401, "INVALID_API_KEY", "never")
+      assertTold(
+        yield* send(port, bet, forge({ ...provider, key: operator.key }, bad)),
+        401,
+        "INVALID_API_KEY",
+        "never"
+      )
       assertTold(yield* send(port, bet, forge(provider, bad)), 401, "TIMESTAMP_OUT_OF_RANGE", "never")
       assertTold(yield* send(port, bet, forge(provider, { ...bad, timestamp })), 401, "INVALID_NONCE", "never")
       assertTold(yield* send(port, bet, forge(provider, { timestamp })), 401, "INVALID_SIGNATURE", "never")

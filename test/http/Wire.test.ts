@@ -44,7 +44,10 @@ layer(Live)("bytes", (it) => {
       assertEnvelope(yield* exchange(port, "GET / HTTP/1.1\r\nConnection: close\r\n\r\n"), 404)
       assertEnvelope(yield* exchange(port, closing(["GET / HTTP/1.1", `X: ${"x".repeat(40_000)}`])), 431)
       assertEnvelope(yield* exchange(port, closing([`GET /${"x".repeat(40_000)} HTTP/1.1`])), 431)
-      const both = closing(["POST / HTTP/1.1", "Content-Length: 1", "Transfer-Encoding: chunked"], "1\r\na\r\n0\r\n\r\n")
+      const both = closing(
+        ["POST / HTTP/1.1", "Content-Length: 1", "Transfer-Encoding: chunked"],
+        "1\r\na\r\n0\r\n\r\n"
+      )
       assertEnvelope(yield* exchange(port, both), 400)
       assert.strictEqual((yield* send(port, "/health/live")).status, 200)
     }))
@@ -83,7 +86,12 @@ layer(Live)("bytes", (it) => {
       const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const path = "/api/v1/operator/orders"
       const headers = Object.entries(signedHeaders(key, path, { timestamp, raw: "{}", method: "POST" }))
-      const head = [`POST ${path} HTTP/1.1`, "Host: x", "Content-Length: 100", ...headers.map((pair) => pair.join(": "))]
+      const head = [
+        `POST ${path} HTTP/1.1`,
+        "Host: x",
+        "Content-Length: 100",
+        ...headers.map((pair) => pair.join(": "))
+      ]
       yield* Effect.callback<void>((resume) => {
         const socket = Net.connect(port, "127.0.0.1", () => {
           socket.write(`${head.join("\r\n")}\r\n\r\n{`, () => socket.destroy())
@@ -95,7 +103,22 @@ layer(Live)("bytes", (it) => {
 })
 
 const segment = fc.oneof(
-  fc.constantFrom("api", "v1", "operator", "provider", "orders", "players", "7", "bet", "act", "die", "..", "%2e", "%00", "%"),
+  fc.constantFrom(
+    "api",
+    "v1",
+    "operator",
+    "provider",
+    "orders",
+    "players",
+    "7",
+    "bet",
+    "act",
+    "die",
+    "..",
+    "%2e",
+    "%00",
+    "%"
+  ),
   fc.stringMatching(/^[\x21-\x7e]{0,12}$/)
 )
 const path = fc.tuple(
@@ -109,10 +132,21 @@ const known = fc.constantFrom(
   "/api/v1/provider/bet",
   "/api/v1/operator/list?page=1"
 )
-const body = fc.oneof(fc.json(), fc.string(), fc.uint8Array(), fc.jsonValue().map((value) => JSON.stringify({ amount: value, name: value })))
+const body = fc.oneof(
+  fc.json(),
+  fc.string(),
+  fc.uint8Array(),
+  fc.jsonValue().map((value) => JSON.stringify({ amount: value, name: value }))
+)
 const text = fc.stringMatching(/^[\x20-\x7e]{0,40}$/)
 const headers = fc.record({
-  "content-type": fc.constantFrom("application/json", "text/plain", "multipart/form-data", "application/x-www-form-urlencoded", "x"),
+  "content-type": fc.constantFrom(
+    "application/json",
+    "text/plain",
+    "multipart/form-data",
+    "application/x-www-form-urlencoded",
+    "x"
+  ),
   "x-request-id": text,
   "idempotency-key": text,
   "x-forwarded-for": text,
@@ -148,7 +182,9 @@ layer(Live)("random requests", (it) => {
             fc.pre(!path.includes("die"))
             const call = { ...rest, raw: rest.method === "GET" ? "" : body, timestamp, nonce: `fuzz-${count++}` }
             const signer = path.startsWith("/api/v1/provider") ? provider : key
-            return Effect.runPromise(isSigned ? sendSigned(port, signer, path, call) : send(port, path, call)).then(judge)
+            return Effect.runPromise(isSigned ? sendSigned(port, signer, path, call) : send(port, path, call)).then(
+              judge
+            )
           }),
           { numRuns: 400 }
         )

@@ -127,7 +127,9 @@ layer(Live)("Idempotency", (it) => {
       const claim = newClaim()
       const createdAt = yield* Clock.currentTimeMillis
       const committing = (outcome: Effect.Effect<void, string>) =>
-        sql.withTransaction(Effect.andThen(insert({ ...claim, status: 201, body: "{\"stored\":1}", createdAt }), outcome))
+        sql.withTransaction(
+          Effect.andThen(insert({ ...claim, status: 201, body: "{\"stored\":1}", createdAt }), outcome)
+        )
       yield* Effect.flip(committing(Effect.fail("rolled back")))
       const answered = yield* guard(
         claim,

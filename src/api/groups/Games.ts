@@ -7,7 +7,7 @@ import { Game, GameCategory, GameProvider, gameTypes, LaunchedGame } from "../Ga
 import { list, page, pageQuery, single } from "../Pagination.ts"
 
 /** The filters of the catalogue (SPEC section 4.5). */
-export const GamesQuery = Schema.Struct({
+const GamesQuery = Schema.Struct({
   ...pageQuery,
   provider: Schema.optionalKey(text(100, { description: "A provider's slug." })),
   category: Schema.optionalKey(text(64)),
@@ -16,7 +16,7 @@ export const GamesQuery = Schema.Struct({
 })
 
 /** How a game is opened. An empty body opens it for real money. */
-export const LaunchOptions = Schema.NullOr(Schema.Struct({
+const LaunchOptions = Schema.NullOr(Schema.Struct({
   mode: Schema.optionalKey(oneOf(["real", "demo"])),
   platform: Schema.optionalKey(oneOf(["desktop", "mobile", "web", "ios", "android"])),
   ip: Schema.optionalKey(ipAddress)

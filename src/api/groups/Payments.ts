@@ -7,7 +7,7 @@ import { list, single } from "../Pagination.ts"
 import { PaymentMethod, PaymentRequest } from "../Payment.ts"
 
 /** A deposit that the operator's own payment provider has collected (SPEC section 4.4). */
-export const Deposit = Schema.Struct({
+const Deposit = Schema.Struct({
   amount: amountFrom(1),
   external_reference: text(128, { description: "The operator's own reference, unique.", examples: ["psp-88213"] }),
   payment_method: Schema.optionalKey(text(64)),

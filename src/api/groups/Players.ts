@@ -19,7 +19,7 @@ import { page, pageQuery, single } from "../Pagination.ts"
 import { genders, kycStatuses, Player, playerStatuses } from "../Player.ts"
 
 /** The filters of the player list (SPEC section 4.2). */
-export const PlayersQuery = Schema.Struct({
+const PlayersQuery = Schema.Struct({
   ...pageQuery,
   status: Schema.optionalKey(oneOf(playerStatuses)),
   email: Schema.optionalKey(text(254)),
@@ -35,7 +35,7 @@ export const PlayersQuery = Schema.Struct({
  * A registration (SPEC section 4.2), for those who write one. The server leaves its rules to the players capability, which
  * knows age, phone numbers, lists and what is taken, and so names every bad field at once.
  */
-export const Registration = Schema.Struct({
+const Registration = Schema.Struct({
   username,
   email,
   first_name: text(255),

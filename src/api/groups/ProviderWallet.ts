@@ -51,9 +51,9 @@ const rollbackFields = {
   target_transaction_id: reference
 }
 
-export const Authenticate = Schema.Struct({ session_token: sessionToken })
+const Authenticate = Schema.Struct({ session_token: sessionToken })
 
-export const BalanceOf = Schema.Struct({
+const BalanceOf = Schema.Struct({
   session_token: Schema.optionalKey(sessionToken),
   player_ref: Schema.optionalKey(playerRef)
 }).check(

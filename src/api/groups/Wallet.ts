@@ -7,7 +7,7 @@ import { page, pageQuery, single } from "../Pagination.ts"
 import { Transaction, Wallet, walletKinds } from "../Wallet.ts"
 
 /** The filters of a ledger (SPEC section 4.3). */
-export const TransactionsQuery = Schema.Struct({
+const TransactionsQuery = Schema.Struct({
   ...pageQuery,
   type: Schema.optionalKey(oneOf(entryTypes)),
   wallet: Schema.optionalKey(oneOf(walletKinds)),

@@ -1,0 +1,44 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { HttpApi } from "effect/http-api"
+import { makeEdge } from "../../src/http/Edge.ts"
+import { serveAt } from "../../src/http/Listener.ts"
+import { methodsOf } from "../../src/http/Methods.ts"
+import { layerHttpServices, MetricsRoute } from "../../src/http/PublicServer.ts"
+import { portOf } from "../support/EdgeServer.ts"
+import { send } from "../support/HttpCalls.ts"
+
+// Goal: how long requests take can be read by a scraper, under the names of routes and never under what callers wrote in a
+// path. Method: ask a server about itself.
+
+const Edge = HttpRouter.middleware(
+  Effect.suspend(() => makeEdge(methodsOf(HttpApi.make("none"), ["/metrics", "/things/:thing"]))),
+  { global: true }
+)
+const Things = HttpRouter.add("GET", "/things/:thing", Effect.die(new Error("broken")))
+const Live = serveAt(Layer.mergeAll(MetricsRoute, Things, Edge), { host: "127.0.0.1", port: 0 }).pipe(
+  Layer.provideMerge(layerHttpServices)
+)
+
+layer(Live)("metrics", (it) => {
+  it.effect("count requests by method, route and status", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const broken = yield* send(port, "/things/secret")
+      assert.deepStrictEqual([broken.status, broken.code], [500, "SERVER_ERROR"])
+      yield* send(port, "/things/secret", { method: "POST" })
+      yield* send(port, "/nowhere")
+      const reply = yield* send(port, "/metrics")
+      assert.match(reply.headers["content-type"] ?? "", /^text\/plain/)
+      const counted = (labels: string) =>
+        reply.text.split("\n").find((line) =>
+          line.startsWith("pitboss_http_request_duration_seconds_count") && line.includes(labels)
+        )
+          ?.split(" ").at(-1)
+      assert.strictEqual(counted("method=\"GET\",route=\"/things/:thing\",status=\"500\""), "1", reply.text)
+      assert.strictEqual(counted("method=\"POST\",route=\"none\",status=\"405\""), "1")
+      assert.strictEqual(counted("method=\"GET\",route=\"none\",status=\"404\""), "1")
+      assert.notInclude(reply.text, "secret")
+    }))
+})
