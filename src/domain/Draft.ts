@@ -93,6 +93,28 @@ export class Draft {
     this.newTransactions.push(transaction)
   }
 
+  /** Carries a message that the store knew, and its round, so that the next retry is answered from memory. */
+  recall(transaction: Transaction, round: Round | null): void {
+    const knowsTransaction = this.transactions.some((carried) =>
+      carried.transactionId === transaction.transactionId && carried.providerId === transaction.providerId
+    )
+    if (!knowsTransaction) this.transactions = [...this.transactions, transaction]
+    const knowsRound = round === null ||
+      this.rounds.some((carried) => carried.roundId === round.roundId && carried.gameId === round.gameId)
+    if (!knowsRound) this.rounds = [...this.rounds, round]
+  }
+
+  /** The player with what was recalled; nothing else of the draft. */
+  get unchanged(): Player {
+    return this.transactions === this.player.transactions && this.rounds === this.player.rounds
+      ? this.player
+      : {
+        ...this.player,
+        rounds: carry(this.rounds, roundsCarried),
+        transactions: carry(this.transactions, transactionsCarried)
+      }
+  }
+
   /**
    * Carries a message as taken back, whether it was carried before or came from the store: what follows in the same decision
    * must see it. The rollback's own row is what is written.

@@ -81,3 +81,7 @@ export const activeExclusion = (player: Player, now: number): Exclusion | null =
   player.exclusion !== null && (player.exclusion.until === null || now < player.exclusion.until)
     ? player.exclusion
     : null
+
+/** A player without what is only remembered of the store: what stays in memory of one who is not playing. */
+export const rest = (player: Player): Player =>
+  player.rounds.length === 0 && player.transactions.length === 0 ? player : { ...player, rounds: [], transactions: [] }

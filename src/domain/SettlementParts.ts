@@ -83,6 +83,7 @@ export const rolledBack = (transactionId: string) =>
 export const replay = (draft: Draft, known: Knowledge | undefined, earlier: Transaction, same: boolean): Outcome<"DUPLICATE_TRANSACTION"> => {
   if (!same || earlier.playerId !== draft.player.id) return duplicate(earlier.transactionId)
   if (earlier.gameId === null || earlier.roundId === null) {
+    draft.recall(earlier, null)
     return settlement(draft, earlier.transactionId, "replayed", "closed", earlier)
   }
   const round = findRound(draft, known, earlier.gameId, earlier.roundId)
@@ -93,6 +94,7 @@ export const replay = (draft: Draft, known: Knowledge | undefined, earlier: Tran
       rounds: [{ gameId: earlier.gameId, roundId: earlier.roundId }]
     })
   }
+  draft.recall(earlier, round)
   return settlement(draft, earlier.transactionId, "replayed", round?.closed === false ? "open" : "closed", earlier)
 }
 

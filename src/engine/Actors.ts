@@ -49,8 +49,10 @@ export interface ActorsOptions<State, Change, Query, Knowledge> {
   readonly maxGroup: number
   /** The most changes in one commit. */
   readonly maxCommit: number
-  /** An actor that was not asked for this long leaves memory. */
+  /** An actor that was not asked for this long, to the minute, leaves memory. */
   readonly idleMinutes: number
+  /** What an actor that was not asked for a minute keeps of its state: all that is not merely remembered of the store. */
+  readonly rest: (state: State) => State
 }
 
 export const defaults = {
@@ -59,7 +61,8 @@ export const defaults = {
   maxWaiting: 50_000,
   maxGroup: 256,
   maxCommit: 1024,
-  idleMinutes: 30
+  idleMinutes: 30,
+  rest: <State>(state: State): State => state
 }
 
 /** How often a command is decided again before its caller is asked to retry. */
@@ -94,7 +97,10 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     isDoubtful: boolean
     mailbox: Array<Task>
     isRunning: boolean
+    /** Since it was last looked at. */
     wasAsked: boolean
+    /** Epoch milliseconds: when it was last seen to be asked for, to the minute. */
+    askedAt: number
   }
 
   const { store } = options
@@ -196,7 +202,11 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         known = yield* store.look(state, decision.query, known)
         continue
       }
-      if (decision._tag === "Refuse" || decision.change === null) return task.publish()
+      if (decision._tag === "Refuse") return task.publish()
+      if (decision.change === null) {
+        cell.state = decision.state
+        return task.publish()
+      }
       const exit = yield* commit(cell, state, decision.state, [decision.change])
       if (Exit.isSuccess(exit)) return task.publish()
       const rejection = rejectionOf(exit)
@@ -235,6 +245,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         }
         return
       }
+    } else {
+      cell.state = after
     }
     for (const task of tasks) task.publish()
   })
@@ -263,9 +275,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         decided = []
         continue
       }
-      if (decision._tag === "Accept" && decision.change !== null) {
+      if (decision._tag === "Accept") {
         after = decision.state
-        changes.push(decision.change)
+        if (decision.change !== null) changes.push(decision.change)
       }
       decided.push(task)
     }
@@ -320,7 +332,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       isDoubtful: false,
       mailbox: [],
       isRunning: false,
-      wasAsked: true
+      wasAsked: true,
+      askedAt: clock.currentTimeMillisUnsafe()
     }
     cells.set(key, cell)
     return cell
@@ -375,17 +388,25 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       return ask<State, never>(key, (state) => ({ _tag: "Accept", state, reply: state, change: null, idsUsed: 0 }))
     })
 
-  /** Lets actors leave that nobody asked for since the last time. */
-  const passivate = Effect.gen(function*() {
+  /** Once a minute: actors that nobody asked for rest, and leave when that has gone on. */
+  const tidy = Effect.gen(function*() {
+    const now = clock.currentTimeMillisUnsafe()
     for (const [key, cell] of cells) {
-      if (!cell.isRunning && !cell.isDoubtful && !cell.wasAsked) cells.delete(key)
-      else cell.wasAsked = false
+      if (cell.isRunning || cell.isDoubtful) continue
+      if (cell.wasAsked) {
+        cell.wasAsked = false
+        cell.askedAt = now
+      } else if (now - cell.askedAt >= options.idleMinutes * 60_000) {
+        cells.delete(key)
+      } else if (cell.state !== undefined) {
+        cell.state = options.rest(cell.state)
+      }
     }
     yield* Metric.update(residentActors, cells.size)
     yield* Metric.update(waitingCommands, waiting)
   })
 
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(`${options.idleMinutes} minutes`), passivate)))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("1 minute"), tidy)))
 
   yield* Effect.addFinalizer(() =>
     Effect.callback<void>((resume) => {

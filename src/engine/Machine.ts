@@ -24,7 +24,7 @@ export type Decision<State, Reply, Error, Change, Query> =
     readonly _tag: "Accept"
     readonly state: State
     readonly reply: Reply
-    /** Null when there is nothing to write; the state is then the one the decision was given. */
+    /** Null when there is nothing to write; the state may then carry more of what is stored, and differs in nothing else. */
     readonly change: Change | null
     readonly idsUsed: number
   }

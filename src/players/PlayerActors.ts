@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { Decision, Knowledge, Step } from "../domain/Decision.ts"
-import type { Player } from "../domain/Player.ts"
+import { type Player, rest } from "../domain/Player.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import type { Query } from "../domain/Rounds.ts"
 import * as Actors from "../engine/Actors.ts"
@@ -58,7 +58,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
       PlayerActors,
       Effect.gen(function*() {
         const store = yield* makeStore
-        const actors = yield* Actors.make({ ...Actors.defaults, ...options, store })
+        const actors = yield* Actors.make({ ...Actors.defaults, rest, ...options, store })
         return PlayerActors.of({
           ask: <Reply, Error extends Refusal>(
             operatorId: number | null,
