@@ -8,8 +8,16 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
-import type { Change, Entry, Event, GameSession, PaymentChange, RoundChange } from "../../domain/Change.ts"
-import type { AuditRecord } from "../../domain/Change.ts"
+import type {
+  AuditRecord,
+  Change,
+  Entry,
+  Event,
+  GameSession,
+  PaymentChange,
+  PlayerSettings,
+  RoundChange
+} from "../../domain/Change.ts"
 import type { StoredReply } from "../../domain/Idempotency.ts"
 import type { Player } from "../../domain/Player.ts"
 import { roundKey, type Transaction } from "../../domain/Rounds.ts"
@@ -120,6 +128,29 @@ const transactionColumns: ReadonlyArray<Column<Transaction>> = [
   number("player_bonus_id", (transaction) => transaction.bonusId),
   number("wagered", (transaction) => transaction.wagered),
   time("created_at", (transaction) => transaction.createdAt)
+]
+
+interface SettingsRow extends PlayerSettings {
+  readonly playerId: number
+  readonly operatorId: number
+}
+
+const settingsColumns: ReadonlyArray<Column<SettingsRow>> = [
+  number("id", (row) => row.playerId),
+  number("operator_id", (row) => row.operatorId),
+  text("status", (row) => row.status),
+  text("kyc_status", (row) => row.kycStatus),
+  flag("can_login", (row) => row.restrictions.canLogin),
+  flag("can_deposit", (row) => row.restrictions.canDeposit),
+  flag("can_withdraw", (row) => row.restrictions.canWithdraw),
+  flag("can_bet", (row) => row.restrictions.canBet),
+  flag("excluded_from_bonuses", (row) => row.restrictions.excludedFromBonuses),
+  text("exclusion_type", (row) => row.exclusion?.type ?? null),
+  time("exclusion_since", (row) => row.exclusion?.since ?? null),
+  time("exclusion_until", (row) => row.exclusion?.until ?? null),
+  text("limits", (row) => JSON.stringify(row.limits), "jsonb"),
+  text("pending_limits", (row) => JSON.stringify(row.pendingLimits), "jsonb"),
+  time("updated_at", (row) => row.updatedAt)
 ]
 
 interface RoundRow extends RoundChange {
@@ -278,6 +309,10 @@ const changedRounds = update("rounds", roundColumns, {
   keys: ["player_id", "game_id", "round_id"],
   set: ["real_stake", "bonus_stake", "paid_wins", "player_bonus_id", "closed"]
 })
+const settings = update("players", settingsColumns, {
+  keys: ["id", "operator_id"],
+  set: settingsColumns.slice(2).map(({ name }) => name)
+})
 const newPayments = insertInto("payment_requests", paymentColumns)
 const changedPayments = update("payment_requests", paymentColumns, {
   keys: ["id", "operator_id"],
@@ -330,6 +365,7 @@ export const commitStatement = (
   const entryRows: Array<Entry> = []
   const transactionRows: Array<Transaction> = []
   const paymentRows = new Map<number, PaymentChange>()
+  const settingsRows: Array<SettingsRow> = []
   const sessionRows: Array<GameSession> = []
   const eventRows: Array<Event> = []
   const auditRows: Array<AuditRecord> = []
@@ -339,6 +375,7 @@ export const commitStatement = (
   for (const unit of ordered) {
     // a round that several decisions of the unit wrote is written once, as the last of them left it
     let rounds: Map<string, RoundRow> | undefined
+    let lastSettings: PlayerSettings | null = null
     for (const change of unit.changes) {
       entryRows.push(...change.entries)
       transactionRows.push(...change.transactions)
@@ -354,10 +391,14 @@ export const commitStatement = (
         const earlier = paymentRows.get(payment.payment.id)
         paymentRows.set(payment.payment.id, { ...payment, isNew: payment.isNew || earlier?.isNew === true })
       }
+      lastSettings = change.settings ?? lastSettings
       if (change.sessions.length > 0) sessionRows.push(...change.sessions)
       if (change.events.length > 0) eventRows.push(...change.events)
       if (change.audit.length > 0) auditRows.push(...change.audit)
       if (change.replies.length > 0) replyRows.push(...change.replies)
+    }
+    if (lastSettings !== null) {
+      settingsRows.push({ ...lastSettings, playerId: unit.key, operatorId: unit.after.operatorId })
     }
     if (rounds !== undefined) {
       for (const row of rounds.values()) (row.isNew ? newRoundRows : changedRoundRows).push(row)
@@ -372,6 +413,7 @@ export const commitStatement = (
   add("transactions", transactions, transactionRows)
   add("new_rounds", newRounds, newRoundRows)
   add("changed_rounds", changedRounds, changedRoundRows)
+  add("settings_part", settings, settingsRows)
   add("new_payments", newPayments, payments.filter(({ isNew }) => isNew))
   add("changed_payments", changedPayments, payments.filter(({ isNew }) => !isNew))
   add("sessions_part", sessions, sessionRows)
