@@ -166,6 +166,43 @@ layer(Live)("the public server", (it) => {
       assert.strictEqual((yield* call(key, "/api/v1/operator/me")).code, "API_KEY_INACTIVE")
     }))
 
+  it.effect("registers and credits once under an idempotency key, and says the same to every retry", () =>
+    Effect.gen(function*() {
+      const operator = yield* addOperator("keyed")
+      const key = yield* addApiKey(operator.id)
+      const headers = { "Idempotency-Key": "one" }
+      const registration = {
+        username: "grace",
+        email: "grace@example.com",
+        first_name: "Grace",
+        last_name: "H",
+        birth_date: "1980-12-09",
+        country: "MT",
+        terms_accepted: true
+      }
+      const first = yield* call(key, "/api/v1/operator/players", { body: registration, headers })
+      assert.strictEqual(first.status, 201, first.text)
+      const again = yield* call(key, "/api/v1/operator/players", { body: registration, headers })
+      assert.deepStrictEqual(
+        [again.status, again.text, again.headers["idempotent-replayed"]],
+        [201, first.text, "true"]
+      )
+      const players = `/api/v1/operator/players/${Object(first.json).data.id}`
+      const deposit = { body: { amount: 700, external_reference: "d-1" }, headers: { "Idempotency-Key": "two" } }
+      const paid = yield* call(key, `${players}/deposits`, deposit)
+      assert.strictEqual(paid.status, 201, paid.text)
+      const crowd = yield* Effect.forEach(Array.from({ length: 10 }), () => call(key, `${players}/deposits`, deposit), {
+        concurrency: "unbounded"
+      })
+      assert.isTrue(
+        crowd.every(({ code, status, text }) =>
+          status === 201 ? text === paid.text : code === "IDEMPOTENCY_IN_PROGRESS"
+        )
+      )
+      const wallet = yield* call(key, `${players}/wallet`)
+      assert.strictEqual(Object(wallet.json).data.balance, 700)
+    }))
+
   it.effect("launches with an empty body as with an empty object", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("launching")
