@@ -1,0 +1,53 @@
+/**
+ * A PostgreSQL of the test's own, with every flush to disk: the service refuses any other. A service in another process runs on
+ * it, and it can be stopped and started while the service runs.
+ */
+import { Effect, Layer, Redacted, References } from "effect"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseUrl, layerDatabaseWith } from "../../src/platform/Database.ts"
+import { type EmbeddedOptions, startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import { layerMigrations } from "../../src/platform/Migrations.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+
+/** A folder for a server, removed with the scope. */
+export const serverFolder = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "pitboss-e2e-"))
+    // Reachable for the user that PostgreSQL runs as when the tests run as root.
+    await chmod(folder, 0o711)
+    return folder
+  }),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+)
+
+/** Starts a small server on the folder until the scope closes. */
+export const startServer = (options: Pick<EmbeddedOptions, "dataDir" | "port">) =>
+  startEmbeddedPostgres({
+    ...options,
+    serverSettings: { shared_buffers: "64MB", min_wal_size: "80MB", max_connections: "100" }
+  }).pipe(Effect.provideService(References.MinimumLogLevel, "Warn"), Effect.provide(Entropy.layer))
+
+/** The migrated database of a server of its own, with clients on it, and what provisioning needs. */
+export const layerOwnDatabase = Layer.mergeAll(Ids.layer, Secrets.layer).pipe(
+  Layer.provideMerge(layerMigrations),
+  Layer.provideMerge(layerDatabaseWith({ maxConnections: 3, maxJournalConnections: 1 })),
+  Layer.provideMerge(
+    Layer.effect(
+      DatabaseUrl,
+      Effect.gen(function*() {
+        const server = yield* startServer({ dataDir: yield* serverFolder })
+        return { url: server.url, embedded: true }
+      })
+    )
+  ),
+  Layer.provideMerge(Settings.layerTest()),
+  Layer.provideMerge(Entropy.layer)
+)
+
+/** The address of the database, for a process. */
+export const databaseUrl = Effect.map(DatabaseUrl, ({ url }) => Redacted.value(url))

@@ -1,0 +1,105 @@
+/** The service as its callers reach it: over HTTP on kept connections, where a connection that breaks is a value to act on. */
+import { Clock, Effect, Schema, type Scope } from "effect"
+import * as Http from "node:http"
+import { bytesOf, type Call, type Reply, type Signer, signedHeaders } from "./HttpCalls.ts"
+
+/** No whole answer came: what was asked may have happened or not. */
+export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
+  reason: Schema.String
+}) {}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const errorOf = (json: unknown): { readonly code?: string; readonly details?: { readonly [name: string]: unknown } } =>
+  typeof json === "object" && json !== null && "error" in json ? Object(json.error) : {}
+
+/** Sends one request over the agent's connections. */
+export const exchange = (
+  agent: Http.Agent,
+  port: number,
+  path: string,
+  call: Call = {}
+): Effect.Effect<Reply, ConnectionLost> =>
+  Effect.callback((resume) => {
+    const bytes = Buffer.from(bytesOf(call))
+    const lost = (error: Error) => resume(Effect.fail(new ConnectionLost({ reason: error.message })))
+    const request = Http.request({
+      host: "127.0.0.1",
+      port,
+      path,
+      agent,
+      method: call.method ?? (bytes.length > 0 ? "POST" : "GET"),
+      headers: {
+        ...(bytes.length > 0 ? { "content-type": "application/json" } : {}),
+        "content-length": String(bytes.length),
+        ...call.headers
+      }
+    }, (response) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("error", lost)
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8")
+        const json = parse(text)
+        const { code, details = {} } = errorOf(json)
+        const headers = Object.fromEntries(
+          Object.entries(response.headers).map((
+            [name, value]
+          ) => [name, Array.isArray(value) ? value.join(", ") : value])
+        )
+        resume(Effect.succeed({ status: response.statusCode ?? 0, headers, text, json, code, details }))
+      })
+    })
+    request.on("error", lost)
+    request.end(bytes)
+    return Effect.sync(() => request.destroy())
+  })
+
+/** Connections that are closed with the scope. */
+export const makeAgent = (maxSockets = 64): Effect.Effect<Http.Agent, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Http.Agent({ keepAlive: true, maxSockets })),
+    (agent) => Effect.sync(() => agent.destroy())
+  )
+
+/** Somebody who signs requests. */
+export interface Caller {
+  readonly signer: Signer
+  readonly send: (path: string, call?: Call) => Effect.Effect<Reply, ConnectionLost>
+  readonly get: (path: string) => Effect.Effect<Reply, ConnectionLost>
+  readonly post: (
+    path: string,
+    body: unknown,
+    headers?: { readonly [name: string]: string }
+  ) => Effect.Effect<Reply, ConnectionLost>
+}
+
+let nonces = 0
+
+/**
+ * Signs with the clock of the test. An operator's request carries a nonce of its own, so that the same can be sent twice in a
+ * second; a provider's is sent byte for byte again.
+ */
+export const callerOf = (agent: Http.Agent, port: number, signer: Signer): Caller => {
+  const send = (path: string, call: Call = {}) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const timestamp = Math.floor(now / 1000)
+      const nonce = signer.header === "X-Api-Key" ? { nonce: `n${process.pid}-${++nonces}` } : {}
+      return exchange(agent, port, path, {
+        ...call,
+        headers: { ...signedHeaders(signer, path, { ...call, timestamp, ...nonce }), ...call.headers }
+      })
+    })
+  return {
+    signer,
+    send,
+    get: (path) => send(path),
+    post: (path, body, headers = {}) => send(path, { method: "POST", body, headers })
+  }
+}

@@ -1,0 +1,119 @@
+/** The service as it is run: a process of its own, started, killed and started again. */
+import { Effect, Schedule, Schema, type Scope } from "effect"
+import { spawn } from "node:child_process"
+import * as Net from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
+
+/** What stops a wait that would never end; it measures nothing. */
+const longEnough = "60 seconds"
+
+export class ServiceDied extends Schema.TaggedError<ServiceDied>()("ServiceDied", {
+  output: Schema.String
+}) {
+  override get message() {
+    return `the service ended before it was ready: ${this.output}`
+  }
+}
+
+export interface Ending {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+export interface ServiceProcess {
+  readonly pid: number
+  /** At once, and from anywhere. */
+  readonly kill: (signal: "SIGTERM" | "SIGKILL") => void
+  readonly exited: Effect.Effect<Ending>
+  readonly hasExited: () => boolean
+  /** What it printed. */
+  readonly output: () => string
+}
+
+/** A port nobody listens on. */
+export const freePort = Effect.callback<number>((resume) => {
+  const server = Net.createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+  })
+})
+
+export interface ServiceOptions {
+  readonly port: number
+  readonly databaseUrl: string
+  readonly environment?: { readonly [name: string]: string }
+}
+
+/** The settings of the in-process services of tests use the same key: what one seals, the other opens. */
+const masterKey = Buffer.alloc(32).toString("base64")
+
+const isReady = (port: number) =>
+  Effect.tryPromise((signal) => fetch(`http://127.0.0.1:${port}/health/ready`, { signal })).pipe(
+    Effect.map(({ status }) => status === 200),
+    Effect.orElseSucceed(() => false)
+  )
+
+/** Starts `node src/main.ts` and waits until it is ready. What is left of it is killed when the scope closes. */
+export const startService = Effect.fnUntraced(function*(
+  options: ServiceOptions
+): Effect.fn.Return<ServiceProcess, ServiceDied, Scope.Scope> {
+  const backofficePort = yield* freePort
+  const service = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const child = spawn(process.execPath, [main], {
+        env: {
+          PATH: process.env["PATH"],
+          PORT: String(options.port),
+          BACKOFFICE_PORT: String(backofficePort),
+          DATABASE_URL: options.databaseUrl,
+          MASTER_KEY: masterKey,
+          DEMO: "off",
+          // Node's own folder for it: a service that is started again and again need not be compiled each time.
+          NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
+          ...options.environment
+        },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      let output = ""
+      let ending: Ending | undefined
+      const collect = (chunk: Buffer) => {
+        output = (output + chunk.toString("utf8")).slice(-20_000)
+      }
+      child.stdout.on("data", collect)
+      child.stderr.on("data", collect)
+      // A test run that is stopped halfway leaves no service behind.
+      const killLate = () => child.kill("SIGKILL")
+      process.once("exit", killLate)
+      child.once("close", (code, signal) => {
+        ending = { code, signal }
+        process.off("exit", killLate)
+      })
+      return {
+        pid: child.pid ?? 0,
+        kill: (signal) => void child.kill(signal),
+        exited: Effect.callback<Ending>((resume) => {
+          if (ending !== undefined) return resume(Effect.succeed(ending))
+          child.once("close", (code, signal) => resume(Effect.succeed({ code, signal })))
+        }),
+        hasExited: () => ending !== undefined,
+        output: () => output
+      } satisfies ServiceProcess
+    }),
+    (service) =>
+      Effect.suspend(() => {
+        service.kill("SIGKILL")
+        return service.exited
+      })
+  )
+  const ready = isReady(options.port).pipe(
+    Effect.repeat({ until: (answered) => answered, schedule: Schedule.spaced("20 millis") }),
+    Effect.timeoutOption(longEnough)
+  )
+  const died = Effect.as(service.exited, undefined)
+  const outcome = yield* Effect.raceFirst(ready, died)
+  return outcome?._tag === "Some" ? service : yield* new ServiceDied({ output: service.output() })
+})
