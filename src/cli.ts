@@ -33,7 +33,8 @@ const words = (value: string): ReadonlyArray<string> =>
   value.split(",").map((word) => word.trim()).filter((word) => word !== "" && word !== "none")
 
 /** A comma-separated list; `none` is the empty one. */
-const listOf = (name: string, description: string) => text(name, `${description}, comma-separated`).pipe(Flag.map(words))
+const listOf = (name: string, description: string) =>
+  text(name, `${description}, comma-separated`).pipe(Flag.map(words))
 
 /** A comma-separated list of known words. */
 const listFrom = <const Word extends string>(name: string, known: ReadonlyArray<Word>, description: string) =>
@@ -107,7 +108,10 @@ const verb = <const Name extends string, const Config extends Command.Command.Co
   name: Name,
   description: string,
   config: Config,
-  call: (client: Client, input: Command.Command.Config.Infer<Config>) => Effect.Effect<{ readonly data: A }, CallFailure>,
+  call: (
+    client: Client,
+    input: Command.Command.Config.Infer<Config>
+  ) => Effect.Effect<{ readonly data: A }, CallFailure>,
   isGood: (data: A) => boolean = () => true
 ) =>
   Command.make(name, config, (input) =>
@@ -293,7 +297,12 @@ const paymentMethod = noun("payment-method", "Ways to pay").pipe(Command.withSub
 ]))
 
 const player = noun("player", "Players").pipe(Command.withSubcommands([
-  verb("show", "One player", { id: idOf("player") }, (client, { id }) => client.player.show({ params: { player: id } })),
+  verb(
+    "show",
+    "One player",
+    { id: idOf("player") },
+    (client, { id }) => client.player.show({ params: { player: id } })
+  ),
   verb("list", "Players, newest first", {
     operator: optional(operatorFlag),
     status: optional(about(Flag.Literals("status", playerStatuses), "Only accounts that are so")),
@@ -340,7 +349,7 @@ const program = root.pipe(
 // What comes out
 
 const cell = (value: unknown): string =>
-  value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value)
+  value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value)
 
 const lines = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = rows.reduce<ReadonlyArray<number>>(
@@ -354,13 +363,18 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 
 /** A list as a line per item, anything else as a line per field. */
 const table = (data: unknown): string => {
-  if (!Array.isArray(data)) return lines(Object.entries(isObject(data) ? data : { value: data }).map(([k, v]) => [k, cell(v)]))
+  if (!Array.isArray(data)) {
+    return lines(Object.entries(isObject(data) ? data : { value: data }).map(([k, v]) => [k, cell(v)]))
+  }
   const items = data.filter(isObject)
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))]
-  return lines([names, ...items.map((item) => {
-    const fields = new Map(Object.entries(item))
-    return names.map((name) => cell(fields.get(name)))
-  })])
+  return lines([
+    names,
+    ...items.map((item) => {
+      const fields = new Map(Object.entries(item))
+      return names.map((name) => cell(fields.get(name)))
+    })
+  ])
 }
 
 const print = (data: unknown, json: boolean) =>
@@ -381,7 +395,8 @@ const explain = ({ code, details, message }: Refusal) =>
 
 const isRefusal = (error: { readonly _tag: string }): error is Refusal => error._tag === "Refusal"
 
-const isUsage = (error: unknown): error is CliError.CliError => isObject(error) && "_tag" in error && error._tag === "ShowHelp"
+const isUsage = (error: unknown): error is CliError.CliError =>
+  isObject(error) && "_tag" in error && error._tag === "ShowHelp"
 
 /** Help that was asked for is an answer; a usage that nobody asked for is a complaint. */
 const presenter: CliOutput.Presenter = {
@@ -415,7 +430,9 @@ const main = Command.runWith(program, { version: "1" })(process.argv.slice(2)).p
     return explain(refuse("INVALID_REQUEST", error.message))
   }),
   Effect.provideService(CliOutput.Presenter, presenter),
-  Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+  Effect.provideService(CliConfig.CliConfig, {
+    builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
+  }),
   Effect.provide([FetchHttpClient.layer, NodeServices.layer])
 )
 

@@ -46,7 +46,7 @@ export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: 
 // Fields
 
 const slug = Schema.String.annotate({ examples: ["lucky-casino"] }).check(
-  Schema.isPattern(/^[a-z][a-z0-9\-]{1,62}$/u, {
+  Schema.isPattern(/^[a-z][a-z0-9-]{1,62}$/u, {
     message: "must be 2 to 63 characters: lower-case letters, digits and dashes, a letter first"
   })
 )
@@ -333,7 +333,7 @@ const PaymentMethodGroup = HttpApiGroup.make("payment_method").add(
     payload: Schema.Struct({
       operator: reference,
       code: Schema.String.annotate({ examples: ["card"] }).check(
-        Schema.isPattern(/^[A-Za-z0-9_.\-]{1,50}$/u, {
+        Schema.isPattern(/^[A-Za-z0-9_.-]{1,50}$/u, {
           message: "must be 1 to 50 characters: letters, digits, dots, dashes and underscores"
         })
       ),

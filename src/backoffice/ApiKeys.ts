@@ -95,8 +95,10 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const secrets = yield* Secrets
       const entropy = yield* Entropy
       const references = yield* makeReferences
-      const columns = sql.literal(`id::float8 AS id, operator_id::float8 AS operator_id, key, name, scopes, ip_allowlist,
-        rate_limit_per_minute, expires_at, revoked_at, created_at, updated_at`)
+      const columns = sql.literal(
+        `id::float8 AS id, operator_id::float8 AS operator_id, key, name, scopes, ip_allowlist,
+        rate_limit_per_minute, expires_at, revoked_at, created_at, updated_at`
+      )
 
       const create = Effect.fn("ApiKeys.create")(function*(actor: Actor, input: ApiKeyInput) {
         const expiresAt = input.expires_at === undefined || input.expires_at === null
@@ -127,7 +129,13 @@ export class ApiKeys extends Context.Service<ApiKeys, {
               VALUES (${fields.id}, ${operatorId}, ${fields.key}, ${fields.name},
                 ${secrets.seal(apiKeyPurpose(newId), secret)}, ${[...fields.scopes]}, ${[...fields.ip_allowlist]},
                 ${fields.rate_limit_per_minute}, ${fields.expires_at}, ${fields.created_at}, ${fields.updated_at})`
-            yield* record({ action: "key.create", operatorId, subject: `key:${fields.key}`, before: null, after: fields })
+            yield* record({
+              action: "key.create",
+              operatorId,
+              subject: `key:${fields.key}`,
+              before: null,
+              after: fields
+            })
             return fields
           }))
         credentials.invalidate(fields.key)
@@ -139,7 +147,9 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         const id = idIn(reference)
         if (!isStorable(reference)) return yield* Effect.fail(notFound)
         const row = yield* oneOf(keyRows(
-          sql`SELECT ${columns} FROM api_keys WHERE ${id === undefined ? sql`key = ${reference}` : sql`id = ${id}`} FOR UPDATE`
+          sql`SELECT ${columns} FROM api_keys WHERE ${
+            id === undefined ? sql`key = ${reference}` : sql`id = ${id}`
+          } FOR UPDATE`
         ))
         return row === undefined ? yield* Effect.fail(notFound) : toFields(row)
       })

@@ -8,7 +8,7 @@ import { offsetOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../play
 import type { Action } from "./Authorisation.ts"
 
 /** What changed. `before` and `after` hold no secrets. */
-export interface AuditEntry {
+interface AuditEntry {
   readonly action: Action
   readonly operatorId?: number
   readonly playerId?: number

@@ -126,7 +126,9 @@ export class Catalogue extends Context.Service<Catalogue, {
                 active, created_at, updated_at)
               VALUES (${newId}, ${providerId}, ${input.external_id}, ${input.name}, ${type},
                 ${input.category ?? (type === "live" ? "live" : "slots")}, ${input.rtp ?? null},
-                ${input.thumbnail_url ?? null}, ${input.original ?? null}, ${input.active ?? true}, ${iso(now)}, ${iso(now)})`
+                ${input.thumbnail_url ?? null}, ${input.original ?? null}, ${input.active ?? true}, ${iso(now)}, ${
+              iso(now)
+            })`
             const fields = yield* read(newId)
             yield* record({ action: "game.create", subject: `game:${newId}`, before: null, after: fields })
             return fields

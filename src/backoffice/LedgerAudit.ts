@@ -10,7 +10,7 @@ import type { Refusal } from "../domain/Refusal.ts"
 import { orTryAgain, rowsOf } from "../players/Rows.ts"
 
 /** A law that does not hold, and where. */
-export interface Violation {
+interface Violation {
   /** Which law. */
   readonly rule: string
   readonly player_id: number | null
@@ -42,7 +42,8 @@ interface Law {
 }
 
 /** Provider transactions name no operator: their player does. */
-const transactions = `(SELECT t.* FROM provider_transactions t JOIN accounts a ON a.player_id = t.player_id WHERE $operator)`
+const transactions =
+  `(SELECT t.* FROM provider_transactions t JOIN accounts a ON a.player_id = t.player_id WHERE $operator)`
 
 const claims = `(SELECT t.provider_id, t.transaction_id, t.player_id, claimed.entry_id
   FROM ${transactions} t CROSS JOIN LATERAL unnest(t.entry_ids) AS claimed (entry_id))`
@@ -89,7 +90,8 @@ const laws: ReadonlyArray<Law> = [
   },
   {
     rule: "entry_id_once",
-    statement: `SELECT min(player_id) AS player_id, 'entry ' || id AS subject, count(*) || ' entries have this id' AS message
+    statement:
+      `SELECT min(player_id) AS player_id, 'entry ' || id AS subject, count(*) || ' entries have this id' AS message
       FROM ledger_entries WHERE $operator GROUP BY id HAVING count(*) > 1`
   },
   {
@@ -165,7 +167,8 @@ const laws: ReadonlyArray<Law> = [
   },
   {
     rule: "game_entry_has_its_transaction",
-    statement: `SELECT e.player_id, 'entry ' || e.id AS subject, 'a ' || e.type || ' that no transaction names' AS message
+    statement:
+      `SELECT e.player_id, 'entry ' || e.id AS subject, 'a ' || e.type || ' that no transaction names' AS message
       FROM (SELECT * FROM ledger_entries
         WHERE $operator AND type IN ('casino_bet', 'casino_win', 'casino_rollback', 'tournament_prize')) e
       LEFT JOIN games g ON g.id = e.game_id

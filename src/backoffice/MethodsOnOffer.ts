@@ -64,7 +64,9 @@ const refuseMethod = (method: StaffMethodFields): Effect.Effect<void, Refusal<"V
   const unknown = method.currencies.filter((currency) => !isCurrency(currency))
   const fields = {
     ...(method.currencies.length === 0 ? { currencies: ["must name at least one currency"] } : {}),
-    ...(unknown.length === 0 ? {} : { currencies: unknown.map((code) => `${code} is no active ISO 4217 currency code`) }),
+    ...(unknown.length === 0
+      ? {}
+      : { currencies: unknown.map((code) => `${code} is no active ISO 4217 currency code`) }),
     ...(method.max_deposit < method.min_deposit ? { max_deposit: ["must not be below min_deposit"] } : {}),
     ...(method.max_withdrawal < method.min_withdrawal ? { max_withdrawal: ["must not be below min_withdrawal"] } : {})
   }

@@ -30,10 +30,11 @@ export const makeReferences = Effect.map(SqlClient.SqlClient, (sql) => {
 })
 
 /** Names the field behind a unique constraint that a statement ran into. */
-export const orTaken = (fieldByConstraint: { readonly [constraint: string]: string }) =>
-<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Refusal<"VALIDATION_FAILED">, R> =>
-  Effect.mapError(effect, (error) => {
-    if (!(error instanceof SqlError.SqlError) || error.reason._tag !== "UniqueViolation") return error
-    const field = fieldByConstraint[error.reason.constraint]
-    return field === undefined ? error : refuseFields({ [field]: ["is already taken"] })
-  })
+export const orTaken =
+  (fieldByConstraint: { readonly [constraint: string]: string }) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Refusal<"VALIDATION_FAILED">, R> =>
+    Effect.mapError(effect, (error) => {
+      if (!(error instanceof SqlError.SqlError) || error.reason._tag !== "UniqueViolation") return error
+      const field = fieldByConstraint[error.reason.constraint]
+      return field === undefined ? error : refuseFields({ [field]: ["is already taken"] })
+    })

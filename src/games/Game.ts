@@ -1,7 +1,7 @@
 /** A game of the catalogue and its provider, as the rest of the service sees them. */
 import type { GameType } from "../domain/Bonus.ts"
 
-export interface GameProvider {
+interface GameProvider {
   readonly id: number
   readonly slug: string
   readonly name: string

@@ -1,0 +1,330 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpApi } from "effect/http-api"
+import { SqlClient } from "effect/sql"
+import { BackofficeApi } from "../../src/api/BackofficeApi.ts"
+import { rolesByAction, rolesFor } from "../../src/backoffice/Authorisation.ts"
+import { BothServers, layerBothServers, made, operatorCall, staffCall } from "../support/Backoffice.ts"
+
+// Goal: what staff do through the staff API takes effect at once for operators, within what their role allows, is written down, and
+// nothing that is sent breaks it. Method: both servers on a real database; staff calls on one port, operator calls on the other.
+
+const me = "/api/v1/operator/me"
+const api = "/backoffice/v1"
+
+/** Every endpoint with a path that its form allows. */
+const endpoints = (() => {
+  const found: Array<{ readonly action: string; readonly method: string; readonly path: string }> = []
+  HttpApi.reflect(BackofficeApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      found.push({
+        action: `${group.identifier}.${endpoint.identifier}`,
+        method: endpoint.method,
+        path: endpoint.path.replaceAll(/:\w+/g, "999999999")
+      })
+    }
+  })
+  return found
+})()
+
+layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => {
+  it.effect("a key lives from its creation to its revocation, not a call longer", () =>
+    Effect.gen(function*() {
+      const operator = yield* made("/operators", { slug: "lucky", name: "Lucky", currency: "EUR" })
+      const key = yield* made("/keys", { operator: "lucky" })
+      assert.strictEqual((yield* operatorCall(key, me)).data.operator.id, operator.id)
+
+      const rotated = yield* staffCall("POST", `${api}/keys/${key.key}/rotate`)
+      assert.strictEqual((yield* operatorCall(key, me)).code, "INVALID_SIGNATURE")
+      assert.strictEqual((yield* operatorCall(rotated.data, me)).status, 200)
+
+      yield* staffCall("PATCH", `${api}/operators/lucky`, { active: false })
+      assert.strictEqual((yield* operatorCall(rotated.data, me)).code, "API_KEY_INACTIVE")
+      yield* staffCall("PATCH", `${api}/operators/${operator.id}`, { active: true, name: "Luckier" })
+      assert.strictEqual((yield* operatorCall(rotated.data, me)).data.operator.name, "Luckier")
+
+      const revoked = yield* staffCall("POST", `${api}/keys/${key.id}/revoke`)
+      assert.strictEqual((yield* operatorCall(rotated.data, me)).code, "API_KEY_INACTIVE")
+      const again = yield* staffCall("POST", `${api}/keys/${key.id}/revoke`)
+      assert.deepStrictEqual(again.data, revoked.data)
+      assert.strictEqual((yield* staffCall("POST", `${api}/keys/${key.key}/rotate`)).code, "INVALID_REQUEST")
+    }))
+
+  it.effect("a key is as narrow as it was made", () =>
+    Effect.gen(function*() {
+      yield* made("/operators", { slug: "narrow", name: "Narrow", currency: "SEK" })
+      const key = yield* made("/keys", {
+        operator: "narrow",
+        scopes: ["games:read"],
+        ip_allowlist: ["127.0.0.1", "2001:db8::/32"],
+        rate_limit_per_minute: 2
+      })
+      assert.strictEqual((yield* operatorCall(key, "/api/v1/operator/payment-methods")).code, "INSUFFICIENT_SCOPE")
+      assert.strictEqual((yield* operatorCall(key, "/api/v1/operator/games")).status, 200)
+      assert.strictEqual((yield* operatorCall(key, "/api/v1/operator/games")).code, "RATE_LIMITED")
+      const elsewhere = yield* made("/keys", { operator: "narrow", ip_allowlist: ["192.0.2.0/24"] })
+      assert.strictEqual((yield* operatorCall(elsewhere, me)).code, "IP_NOT_ALLOWED")
+    }))
+
+  it.effect("catalogue and ways to pay change under the eyes of operators", () =>
+    Effect.gen(function*() {
+      yield* made("/operators", { slug: "shop", name: "Shop", currency: "EUR" })
+      const key = yield* made("/keys", { operator: "shop" })
+      const names = Effect.map(
+        operatorCall(key, "/api/v1/operator/games?provider=acme"),
+        ({ data }) => data.map((game: { readonly name: string }) => game.name)
+      )
+      yield* made("/providers", { slug: "acme", name: "Acme" })
+      const game = yield* made("/games", { provider: "acme", external_id: "reels", name: "Reels" })
+      assert.deepInclude(game, { type: "rng", category: "slots", rtp: null, active: true, is_original: false })
+      assert.deepStrictEqual(yield* names, ["Reels"])
+      yield* staffCall("PATCH", `${api}/games/${game.id}`, { active: false })
+      assert.deepStrictEqual(yield* names, [])
+      assert.strictEqual((yield* operatorCall(key, `/api/v1/operator/games/${game.id}`)).code, "NOT_FOUND")
+      yield* staffCall("PATCH", `${api}/games/${game.id}`, { active: true, name: "Reels 2" })
+      assert.deepStrictEqual(yield* names, ["Reels 2"])
+      yield* staffCall("PATCH", `${api}/providers/acme`, { active: false })
+      assert.deepStrictEqual(yield* names, [])
+
+      const codes = Effect.map(
+        operatorCall(key, "/api/v1/operator/payment-methods"),
+        ({ data }) => data.map((method: { readonly code: string }) => method.code)
+      )
+      const method = yield* made("/payment-methods", { operator: "shop", code: "card" })
+      assert.deepInclude(method, { name: "card", currencies: ["EUR"], min_deposit: 1, supports_withdrawal: true })
+      assert.deepStrictEqual(yield* codes, ["card"])
+      yield* staffCall("PATCH", `${api}/payment-methods/${method.id}`, { active: false })
+      assert.deepStrictEqual(yield* codes, [])
+    }))
+
+  // Goal: the log tells every change with who, before and after, and nothing that did not happen. Method: changes, a change that
+  // changes nothing, and a change that is refused.
+  it.effect("every change leaves a line in the log, and only a change does", () =>
+    Effect.gen(function*() {
+      const operator = yield* made("/operators", { slug: "logged", name: "Logged", currency: "EUR" })
+      yield* staffCall("PATCH", `${api}/operators/logged`, { name: "Logged 2" })
+      yield* staffCall("PATCH", `${api}/operators/logged`, { name: "Logged 2" })
+      yield* staffCall("PATCH", `${api}/operators/logged`, {})
+      assert.strictEqual(
+        (yield* staffCall("PATCH", `${api}/operators/logged`, { slug: "shop" })).code,
+        "VALIDATION_FAILED"
+      )
+      const key = yield* made("/keys", { operator: "logged" })
+      const { data } = yield* staffCall("GET", `${api}/audit?operator=logged`)
+      const lines: ReadonlyArray<{ readonly [field: string]: unknown }> = data
+      assert.deepStrictEqual(lines.map(({ action, actor, subject }) => [action, actor, subject]), [
+        ["key.create", "staff:bootstrap", `key:${key.key}`],
+        ["operator.update", "staff:bootstrap", `operator:${operator.id}`],
+        ["operator.create", "staff:bootstrap", `operator:${operator.id}`]
+      ])
+      const { secret: _, ...shown } = key
+      assert.deepStrictEqual([lines[0]?.["before"], lines[0]?.["after"]], [null, shown])
+      assert.deepStrictEqual(lines[1]?.["before"], operator)
+      assert.deepInclude(lines[1]?.["after"], { name: "Logged 2", slug: "logged" })
+    }))
+
+  // Goal: no endpoint is open, and each is open to exactly the roles of the table. Method: call every endpoint of the contract
+  // without a token, with a wrong one, and as each role; a role that may gets past the door, whatever is answered inside.
+  it.effect("every endpoint asks who acts and what the role allows", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(endpoints.map(({ action }) => action).sort(), Object.keys(rolesByAction).sort())
+      const tokens = new Map<string, string>()
+      for (const role of ["admin", "support", "payments", "compliance"]) {
+        tokens.set(role, (yield* made("/staff", { name: role, role })).token)
+      }
+      for (const { action, method, path } of endpoints) {
+        const body = method === "GET" ? undefined : {}
+        const call = (headers: { readonly [name: string]: string }) => staffCall(method, path, body, headers)
+        for (const authorization of ["", "Bearer", "Basic abc", "Bearer a b"]) {
+          const answer = yield* call(authorization === "" ? {} : { authorization })
+          assert.deepStrictEqual(
+            [answer.status, answer.code],
+            [401, "MISSING_CREDENTIALS"],
+            `${action} ${authorization}`
+          )
+        }
+        assert.strictEqual((yield* call({ authorization: "Bearer nobodys" })).code, "INVALID_API_KEY", action)
+        for (const [role, token] of tokens) {
+          const answer = yield* call({ authorization: `Bearer ${token}` })
+          const mayNot = answer.status === 403 && answer.code === "INSUFFICIENT_SCOPE"
+          const roles: ReadonlyArray<string> = rolesFor(action)
+          assert.strictEqual(mayNot, !roles.includes(role), `${action} as ${role}`)
+          if (mayNot) assert.deepStrictEqual(answer.details["required_roles"], roles)
+        }
+      }
+    }))
+
+  it.effect("a staff account that is switched off opens nothing from then on", () =>
+    Effect.gen(function*() {
+      const staff = yield* made("/staff", { name: "Sam", role: "support" })
+      const list = staffCall("GET", `${api}/players`, undefined, { authorization: `Bearer ${staff.token}` })
+      assert.strictEqual((yield* list).status, 200)
+      yield* staffCall("PATCH", `${api}/staff/${staff.id}`, { active: false })
+      assert.strictEqual((yield* list).code, "INVALID_API_KEY")
+      yield* staffCall("PATCH", `${api}/staff/${staff.id}`, { active: true, role: "payments" })
+      assert.strictEqual((yield* list).status, 200)
+    }))
+
+  it.effect("says what is wrong with every field at once", () =>
+    Effect.gen(function*() {
+      const answer = yield* staffCall("POST", `${api}/operators`, {
+        slug: "Not a slug",
+        name: 5,
+        currency: "eur",
+        cooling_off_hours: -1,
+        disabled_features: ["players", "everything"],
+        kyc_withdrawal_threshold: 1.5
+      })
+      assert.deepStrictEqual([answer.status, answer.code], [422, "VALIDATION_FAILED"])
+      assert.deepStrictEqual(Object.keys(answer.details).sort(), [
+        "cooling_off_hours",
+        "currency",
+        "disabled_features.1",
+        "kyc_withdrawal_threshold",
+        "name",
+        "slug"
+      ])
+      yield* made("/operators", { slug: "first", name: "First", currency: "EUR" })
+      const wrong: ReadonlyArray<readonly [path: string, body: { readonly [field: string]: unknown }, field: string]> =
+        [
+          ["/operators", { slug: "first", name: "x", currency: "EUR" }, "slug"],
+          ["/operators", { slug: "other", name: "x", currency: "XXX" }, "currency"],
+          ["/keys", { operator: "first", ip_allowlist: ["300.1.1.1"] }, "ip_allowlist.0"],
+          ["/keys", { operator: "first", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
+          ["/keys", { operator: "first", rate_limit_per_minute: 0 }, "rate_limit_per_minute"],
+          ["/providers", { slug: "web", name: "x", launch_url: "play.example" }, "launch_url"],
+          ["/payment-methods", { operator: "first", code: "c", min_deposit: 9, max_deposit: 8 }, "max_deposit"],
+          ["/payment-methods", { operator: "first", code: "c", currencies: ["EUR", "ABC"] }, "currencies"],
+          ["/payment-methods", { operator: "first", code: "c", currencies: [] }, "currencies"]
+        ]
+      for (const [path, body, field] of wrong) {
+        const { code, details } = yield* staffCall("POST", `${api}${path}`, body)
+        assert.deepStrictEqual([code, Object.keys(details)], ["VALIDATION_FAILED", [field]], path)
+      }
+      yield* made("/providers", { slug: "double", name: "Double" })
+      yield* made("/games", { provider: "double", external_id: "x", name: "X" })
+      const twice = yield* staffCall("POST", `${api}/games`, { provider: "double", external_id: "x", name: "Y" })
+      assert.deepStrictEqual(twice.details, { external_id: ["is already taken"] })
+    }))
+
+  it.effect("what is not there is not found", () =>
+    Effect.gen(function*() {
+      const calls: ReadonlyArray<
+        readonly [method: string, path: string, body?: { readonly [field: string]: unknown }]
+      > = [
+        ["PATCH", "/operators/9007199254740991", { name: "x" }],
+        ["PATCH", "/operators/nobody", { name: "x" }],
+        ["PATCH", "/operators/%00", { name: "x" }],
+        ["POST", "/keys", { operator: "nobody" }],
+        ["POST", "/keys/pk_live_nothing/rotate"],
+        ["POST", "/keys/999999999999999999999/revoke"],
+        ["GET", "/keys?operator=nobody"],
+        ["PATCH", "/providers/nobody", { active: false }],
+        ["POST", "/providers/nobody/rotate"],
+        ["POST", "/games", { provider: "nobody", external_id: "x", name: "X" }],
+        ["PATCH", "/games/999999999", { active: false }],
+        ["PATCH", "/games/abc", { active: false }],
+        ["GET", "/games?provider=nobody"],
+        ["POST", "/payment-methods", { operator: "nobody", code: "card" }],
+        ["PATCH", "/payment-methods/999999999", { active: false }],
+        ["PATCH", "/staff/999999999", { active: false }],
+        ["GET", "/players/9007199254740991"],
+        ["GET", "/players/9007199254740992"],
+        ["GET", "/players/-1"],
+        ["GET", "/players?operator=nobody"],
+        ["POST", "/players/999999999/corrections", { amount: 1, reason: "x" }],
+        ["GET", "/ledger/verification?operator=nobody"],
+        ["GET", "/audit?operator=nobody"],
+        ["GET", "/nothing"]
+      ]
+      for (const [method, path, body] of calls) {
+        const { code, status } = yield* staffCall(method, api + path, body)
+        assert.deepStrictEqual([status, code], [404, "NOT_FOUND"], `${method} ${path}`)
+      }
+      const wrongMethod = yield* staffCall("DELETE", `${api}/operators`)
+      assert.deepStrictEqual([wrongMethod.status, wrongMethod.code], [405, "METHOD_NOT_ALLOWED"])
+    }))
+
+  // Goal: nothing that can be sent is answered with our own mistake. Method: every endpoint with bodies and queries of every wrong kind.
+  it.effect("bad input is refused, never a mistake of ours", () =>
+    Effect.gen(function*() {
+      const texts = ["\u0000", "\ud800", "%", "'; --", "x".repeat(3000), "\u202e", "9".repeat(30)]
+      const values = [null, true, -1, 1.5, 1e308, "", ...texts, [], {}, [[]], [null], { a: { b: [] } }]
+      const fields = ("slug name currency operator provider code external_id amount reason wallet role active scopes " +
+        "ip_allowlist expires_at rtp currencies min_deposit disabled_features original").split(" ")
+      const bodies = [
+        "",
+        "{",
+        "null",
+        "[]",
+        "5",
+        "\"text\"",
+        "{\"a\":}",
+        "\u0000",
+        "x".repeat(300_000),
+        ...values.map((value) => JSON.stringify(Object.fromEntries(fields.map((field) => [field, value]))))
+      ]
+      for (const { action, method, path } of endpoints) {
+        const answers = method === "GET"
+          ? yield* Effect.forEach(texts, (text) => {
+            const value = encodeURIComponent(text.isWellFormed() ? text : "%EF%BF%BD")
+            const query = ["page", "per_page", "operator", "search", "username", "player", "created_from", "active"]
+            return Effect.forEach(query, (name) => staffCall(method, `${path}?${name}=${value}`))
+          }).pipe(Effect.map((found) => found.flat()))
+          : yield* Effect.forEach(bodies, (body) => staffCall(method, path, body))
+        for (const { code, status } of answers) {
+          assert.isBelow(status, 500, action)
+          if (status >= 400) assert.isString(code, action)
+        }
+      }
+      const huge = yield* staffCall("POST", `${api}/staff`, JSON.stringify({ name: "x".repeat(300_000) }))
+      assert.deepStrictEqual([huge.status, huge.code], [413, "INVALID_REQUEST"])
+      const form = yield* staffCall("POST", `${api}/staff`, "name=x", {
+        "authorization": "Bearer test-bootstrap-token",
+        "content-type": "application/x-www-form-urlencoded"
+      })
+      assert.strictEqual(form.code, "INVALID_REQUEST")
+    }))
+
+  // Goal: a secret is seen once, by who asked for it. Method: make one of each kind, then look for them in every table as text and
+  // as bytes, in everything that was logged, and in every list.
+  it.effect("secrets are shown once, never kept in clear and never logged", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { logged } = yield* BothServers
+      yield* made("/operators", { slug: "vault", name: "Vault", currency: "EUR" })
+      const staff = yield* made("/staff", { name: "Vera" })
+      const key = yield* made("/keys", { operator: "vault" })
+      const rotated = yield* staffCall("POST", `${api}/keys/${key.key}/rotate`)
+      const provider = yield* made("/providers", { slug: "vault", name: "Vault" })
+      const again = yield* staffCall("POST", `${api}/providers/vault/rotate`)
+      const secrets = [staff.token, key.secret, rotated.data.secret, provider.secret, again.data.secret]
+      assert.strictEqual(new Set(secrets).size, 5)
+      for (const secret of secrets) assert.match(secret, /^(st|sk_live|ps_live)_[0-9A-Za-z]{43}$/)
+
+      const tables = yield* sql<{ readonly name: string }>`SELECT table_name AS name FROM information_schema.tables
+        WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`
+      assert.isAbove(tables.length, 10)
+      const shown: Array<string> = [...logged]
+      for (const { name } of tables) {
+        const found = yield* sql<{ readonly text: string }>`SELECT t::text AS text FROM ${sql(name)} t`
+        shown.push(...found.map(({ text }) => text))
+      }
+      for (const path of ["/keys", "/providers", "/staff", "/operators", "/audit?per_page=100"]) {
+        shown.push(JSON.stringify(yield* staffCall("GET", api + path)))
+      }
+      const everything = shown.join("\n")
+      assert.include(everything, key.key)
+      for (const secret of secrets) {
+        assert.notInclude(everything, secret)
+        assert.notInclude(everything, Buffer.from(secret).toString("hex"))
+      }
+    }))
+
+  it.effect("serves measures and its own description", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* staffCall("GET", "/metrics", undefined, {})).status, 200)
+      assert.strictEqual((yield* staffCall("GET", "/openapi.json", undefined, {})).status, 200)
+    }))
+})

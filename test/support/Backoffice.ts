@@ -1,0 +1,165 @@
+/** The back office as staff meet it: its server and the public one on one database, and the command line as a child process. */
+import { Clock, Context, Effect, Layer, Logger, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { spawn } from "node:child_process"
+import { join } from "node:path"
+import { layerBackoffice } from "../../src/backoffice/Backoffice.ts"
+import { layerBackofficeServer } from "../../src/http/backoffice/BackofficeServer.ts"
+import { layerHttpServices, layerPublicServer, MetricsRoute } from "../../src/http/PublicServer.ts"
+import { sign } from "./sign.ts"
+import { layerTestService } from "./TestService.ts"
+
+/** The token of `Settings.layerTest`. */
+export const bootstrapToken = "test-bootstrap-token"
+
+const cli = join(import.meta.dirname, "..", "..", "src", "cli.ts")
+
+/** Both servers, each at a free port, and what they logged. */
+export class BothServers extends Context.Service<BothServers, {
+  readonly publicPort: number
+  readonly backofficePort: number
+  readonly logged: ReadonlyArray<string>
+}>()("pitboss/test/BothServers") {}
+
+const portOf = (server: HttpServer.HttpServer["Service"]): number =>
+  server.address._tag === "UnixPathAddress" ? 0 : server.address.port
+
+const logged: Array<string> = []
+
+const collecting = Logger.make((options) => {
+  logged.push(JSON.stringify([options.message, options.cause, Object.entries(options.fiber.context.mapUnsafe)]))
+})
+
+/** Everything that the back office does, served, on a database of its own. The clock is the real one. */
+export const layerBothServers = Layer.effect(
+  BothServers,
+  Effect.gen(function*() {
+    const publicServer = Context.get(yield* Layer.build(layerPublicServer), HttpServer.HttpServer)
+    const backofficeServer = Context.get(yield* Layer.build(layerBackofficeServer(MetricsRoute)), HttpServer.HttpServer)
+    return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer), logged }
+  })
+).pipe(
+  Layer.provideMerge(layerBackoffice),
+  Layer.provideMerge(layerHttpServices),
+  Layer.provideMerge(layerTestService()),
+  Layer.provideMerge(Logger.layer([collecting]))
+)
+
+export interface CommandOutcome {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface CommandOptions {
+  /** Undefined: none. */
+  readonly token?: string | undefined
+  readonly port?: number
+  readonly dataDir?: string
+}
+
+/** Runs the command line against the back-office server. */
+export const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>, options: CommandOptions = {}) {
+  const { backofficePort } = yield* BothServers
+  const token = "token" in options ? options.token : bootstrapToken
+  return yield* Effect.callback<CommandOutcome>((resume) => {
+    const child = spawn(process.execPath, [cli, ...args], {
+      env: {
+        PATH: process.env["PATH"],
+        BACKOFFICE_PORT: String(options.port ?? backofficePort),
+        DATA_DIR: options.dataDir ?? join(import.meta.dirname, "no-such-folder"),
+        ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
+      },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")))
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")))
+    child.on("close", (exitCode) => resume(Effect.succeed({ exitCode, stdout, stderr })))
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })
+})
+
+/** An answer of a server. */
+export interface Answer {
+  readonly status: number
+  readonly code: string | undefined
+  readonly details: { readonly [name: string]: unknown }
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers as any caller would
+  readonly data: any
+}
+
+const ask = (url: string, init: RequestInit) =>
+  Effect.promise(async (): Promise<Answer> => {
+    const response = await fetch(url, init)
+    const text = await response.text()
+    const json = text.startsWith("{") ? JSON.parse(text) : {}
+    return { status: response.status, code: json.error?.code, details: json.error?.details ?? {}, data: json.data }
+  })
+
+/** Calls the staff API: a body of any form as it is, a text as the bytes to send. */
+export const staffCall = Effect.fnUntraced(function*(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: { readonly [name: string]: string } = { authorization: `Bearer ${bootstrapToken}` }
+) {
+  const { backofficePort } = yield* BothServers
+  return yield* ask(`http://127.0.0.1:${backofficePort}${path}`, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+  })
+})
+
+/** Creates what must be created; gives its resource. */
+export const made = Effect.fnUntraced(function*(path: string, body: { readonly [field: string]: unknown }) {
+  const answer = yield* staffCall("POST", `/backoffice/v1${path}`, body)
+  return answer.status === 201 ? answer.data : yield* Effect.die(new Error(JSON.stringify(answer)))
+})
+
+/** Calls the public API as an operator, with what `key create` printed. */
+export const operatorCall = Effect.fnUntraced(function*(
+  { key, secret }: { readonly key: string; readonly secret: string },
+  uri: string,
+  body?: unknown
+) {
+  const { publicPort } = yield* BothServers
+  const text = body === undefined ? "" : JSON.stringify(body)
+  const method = body === undefined ? "GET" : "POST"
+  const timestamp = String(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+  const nonce = `${++nonces}`
+  return yield* ask(`http://127.0.0.1:${publicPort}${uri}`, {
+    method,
+    headers: {
+      "content-type": "application/json",
+      "x-api-key": key,
+      "x-timestamp": timestamp,
+      "x-nonce": nonce,
+      "x-signature": sign(secret, method, uri, timestamp, text, nonce)
+    },
+    ...(body === undefined ? {} : { body: text })
+  })
+})
+
+let nonces = 0
+
+/** A command that did not do what the test needs, with all that it said. */
+export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
+  args: Schema.Array(Schema.String),
+  exitCode: Schema.NullOr(Schema.Number),
+  stderr: Schema.String
+}) {
+  override get message() {
+    return `${this.args.join(" ")} ended with ${this.exitCode}: ${this.stderr}`
+  }
+}
+
+/** Runs a command that must succeed and gives the document it printed. */
+export const command = Effect.fnUntraced(function*(...words: ReadonlyArray<string | ReadonlyArray<string>>) {
+  const args = words.flat()
+  const { exitCode, stderr, stdout } = yield* runCommand(args)
+  if (exitCode !== 0) return yield* new CommandFailed({ args, exitCode, stderr })
+  return JSON.parse(stdout)
+})
