@@ -1,16 +1,79 @@
-/** The service: its capabilities on the database of the settings, behind the public server. */
+/**
+ * The service: its capabilities on the database of the settings, behind the public server and the back office's. Says where it
+ * listens and, with the demo operator, what to try. SIGTERM and SIGINT drain.
+ */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
-import { layerHttpServices, layerPublicServer } from "./http/PublicServer.ts"
+import { Cause, Console, Effect, Layer, Logger, References } from "effect"
+import { layerBackoffice } from "./backoffice/Backoffice.ts"
+import { type DemoCredentials, DemoSeed } from "./backoffice/DemoSeed.ts"
+import { layerBackofficeServer } from "./http/backoffice/BackofficeServer.ts"
+import { layerHttpServices, layerPublicServer, MetricsRoute } from "./http/PublicServer.ts"
 import { Settings } from "./platform/Settings.ts"
+import { StartupError } from "./platform/StartupError.ts"
 import { layerCapabilities, layerMigratedDatabase } from "./service.ts"
 
-const Service = layerPublicServer.pipe(
+const greeting = (
+  { backofficeHost, backofficePort, host, port }: Settings["Service"],
+  demo: DemoCredentials | undefined,
+  demoFile: string
+): string => {
+  const lines = [
+    "",
+    "Pitboss is up.",
+    `  API            http://${host}:${port}/api/v1    reference at http://${host}:${port}/docs`,
+    `  Back office    http://${backofficeHost}:${backofficePort}    npm run -s backoffice -- --help`
+  ]
+  const trial = demo === undefined ? [] : [
+    "",
+    `A demo operator is ready: key ${demo.operator.key}, its secret and a game provider's are in ${demoFile}.`,
+    "See it play, in a second terminal:",
+    "  npm run demo",
+    "Call it yourself, with curl and openssl:",
+    "  KEY=" + demo.operator.key,
+    `  SECRET=$(node -p "require('${demoFile}').operator.secret")`,
+    "  TIME=$(date +%s)",
+    "  SIGNATURE=$(printf 'GET\\n/api/v1/operator/me\\n%s\\n' $TIME | openssl dgst -sha256 -hmac $SECRET | sed 's/.* //')",
+    `  curl -H "X-Api-Key: $KEY" -H "X-Timestamp: $TIME" -H "X-Signature: $SIGNATURE" http://${host}:${port}/api/v1/operator/me`
+  ]
+  return [...lines, ...trial, ""].join("\n")
+}
+
+const Greeting = Layer.effectDiscard(Effect.gen(function*() {
+  const seed = yield* DemoSeed
+  const demo = yield* seed.ensure.pipe(
+    Effect.mapError(({ message }) => new StartupError({ message: `DEMO: ${message}` }))
+  )
+  yield* Console.log(greeting(yield* Settings, demo, seed.file))
+}))
+
+const Logging = Layer.unwrap(Effect.map(Settings, ({ logLevel }) =>
+  Layer.mergeAll(
+    Logger.layer([process.stdout.isTTY ? Logger.consolePretty() : Logger.consoleJson]),
+    Layer.succeed(References.MinimumLogLevel, logLevel)
+  )))
+
+const Service = Greeting.pipe(
+  Layer.provideMerge(layerPublicServer),
+  Layer.provideMerge(layerBackofficeServer(MetricsRoute)),
   Layer.provideMerge(layerHttpServices),
+  Layer.provide(DemoSeed.layer),
+  Layer.provideMerge(layerBackoffice),
   Layer.provideMerge(layerCapabilities),
   Layer.provideMerge(layerMigratedDatabase),
+  Layer.provideMerge(Logging),
   Layer.provideMerge(Settings.layer),
   Layer.provide(NodeServices.layer)
 )
 
-NodeRuntime.runMain(Effect.scoped(Layer.launch(Service)))
+/** What stops a start is one line that names it; anything else is a mistake of ours and is told in full. */
+const explain = (cause: Cause.Cause<unknown>) =>
+  Effect.sync(() => {
+    const error = Cause.squash(cause)
+    if (error instanceof StartupError) process.stderr.write(`pitboss: ${error.message}\n`)
+    else process.stderr.write(`${Cause.pretty(cause)}\n`)
+  })
+
+NodeRuntime.runMain(
+  Layer.launch(Service).pipe(Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : explain(cause))),
+  { disableErrorReporting: true }
+)

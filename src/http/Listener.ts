@@ -1,5 +1,5 @@
 import { NodeHttpServer } from "@effect/platform-node"
-import { ByteSize, Effect, Layer, Schedule } from "effect"
+import { ByteSize, Context, Effect, Layer, Schedule } from "effect"
 import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import * as Http from "node:http"
 import type { Duplex } from "node:stream"
@@ -121,5 +121,9 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
         (drain) => Effect.addFinalizer(() => Effect.provideService(drainServer(server), Drain, drain))
       )
     )
-    return Layer.provideMerge(drained, served)
+    // Only the server goes out: with the rest would go the router, and a second server would add its routes to it.
+    return Layer.effect(
+      HttpServer.HttpServer,
+      Effect.map(Layer.build(Layer.provideMerge(drained, served)), (context) => Context.get(context, HttpServer.HttpServer))
+    )
   }))
