@@ -155,6 +155,48 @@ layer(Live)("the public server", (it) => {
       }))
     }))
 
+  it.effect("takes effect once when two processes get the same keyed request at the same time", () =>
+    Effect.gen(function*() {
+      const operator = yield* addOperator("two-processes")
+      const key = yield* addApiKey(operator.id)
+      const player = yield* addPlayer(operator, "ada")
+      const players = `/api/v1/operator/players/${player}`
+      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const other = yield* Layer.build(Layer.fresh(Server.pipe(Layer.provide(layerCapabilities))))
+        const ports = [yield* portOf, yield* Effect.provideContext(portOf, other)]
+        const rounds = Array.from({ length: 10 }, (_, index) => index + 1)
+        for (const round of rounds) {
+          const options = {
+            timestamp,
+            body: { amount: 100, external_reference: `d-${round}` },
+            headers: { "Idempotency-Key": `key-${round}` }
+          }
+          const replies = yield* Effect.forEach(
+            ports,
+            (port) => sendSigned(port, key, `${players}/deposits`, { ...options, nonce: `two${count++}` }),
+            { concurrency: 2 }
+          )
+          const [winner] = replies.filter(({ status }) => status === 201)
+          assert.isDefined(winner, JSON.stringify(replies))
+          for (const { code, status, text } of replies) {
+            const isRetryable = code === "IDEMPOTENCY_IN_PROGRESS" || code === "TRY_AGAIN"
+            assert.isTrue(isRetryable || text === winner?.text || status === 200, `${status} ${text}`)
+          }
+          // whoever asks again, wherever, hears the first answer
+          for (const port of ports) {
+            const again = yield* sendSigned(port, key, `${players}/deposits`, { ...options, nonce: `two${count++}` })
+            assert.deepStrictEqual(
+              [again.status, again.headers["idempotent-replayed"], Object(again.json).data?.id],
+              [201, "true", Object(winner?.json).data.id]
+            )
+          }
+        }
+        const wallet = yield* call(key, `${players}/wallet`)
+        assert.strictEqual(Object(wallet.json).data.balance, 1000)
+      }))
+    }))
+
   it.effect("feels within two seconds what another process changed", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
