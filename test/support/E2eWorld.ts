@@ -166,7 +166,7 @@ export const registration = (username: string) => ({
   email: `${username}@example.com`,
   first_name: "Ada",
   last_name: "Player",
-  birth_date: "1960-02-29",
+  birth_date: "1950-12-31",
   country: "MT",
   terms_accepted: true
 })
