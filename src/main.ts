@@ -3,7 +3,7 @@
  * listens and, with the demo operator, what to try. SIGTERM and SIGINT drain.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Effect, Layer, Logger, References } from "effect"
+import { Cause, Console, Effect, Exit, Layer, Logger, References } from "effect"
 import { layerBackoffice } from "./backoffice/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./backoffice/DemoSeed.ts"
 import { layerBackofficeServer } from "./http/backoffice/BackofficeServer.ts"
@@ -75,5 +75,9 @@ const explain = (cause: Cause.Cause<unknown>) =>
 
 NodeRuntime.runMain(
   Layer.launch(Service).pipe(Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : explain(cause))),
-  { disableErrorReporting: true }
+  {
+    disableErrorReporting: true,
+    // being told to stop is no failure; what is still stuck after the drain does not hold the process
+    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+  }
 )
