@@ -126,7 +126,7 @@ export const startPitboss = (
     const operatorId = String(operator.id)
     const key = yield* backoffice(
       ApiKey,
-      create("key", { operator: operatorId, name: "bench", "rate-limit": "1000000000" })
+      create("key", { operator: operatorId, name: "bench", "rate-limit": "10000000" })
     )
     const provider = yield* backoffice(
       Provider,
