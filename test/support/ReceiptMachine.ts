@@ -167,7 +167,8 @@ export const bounds = {
   maxWaiting: 1000,
   maxGroup: 100,
   maxCommit: 1000,
-  idleMinutes: 30
+  idleMinutes: 30,
+  rest: (account: Account): Account => account
 }
 
 export const makeActors = (
