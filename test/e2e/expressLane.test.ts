@@ -1,0 +1,151 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { makeAgent } from "../support/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../support/E2eServer.ts"
+import { addGame, addStudio, addTenant, seat, type Seat } from "../support/E2eWorld.ts"
+import type { Call } from "../support/HttpCalls.ts"
+
+/** What asks for the ordinary way: the same type, written so that the lane does not take it. */
+const ordinary = { "content-type": "application/json;charset=UTF-8" }
+
+const base = "/api/v1/provider/wallet"
+
+/** A request of a provider by a name that becomes part of its ids. */
+interface Scene {
+  readonly path: string
+  readonly body?: (seat: Seat, id: string) => unknown
+  readonly raw?: string | Uint8Array
+  readonly headers?: { readonly [name: string]: string }
+}
+
+const bet = ({ game, token }: Seat, id: string) => ({
+  request_id: id,
+  transaction_id: `${id}-bet`,
+  session_token: token,
+  game_id: game.externalId,
+  round_id: id,
+  amount: 100,
+  currency: "EUR"
+})
+
+const win = ({ game, ref }: Seat, id: string) => ({
+  request_id: id,
+  transaction_id: `${id}-win`,
+  player_ref: ref,
+  game_id: game.externalId,
+  round_id: id,
+  bet_transaction_id: `${id}-bet`,
+  amount: 250,
+  currency: "EUR"
+})
+
+const rollback = ({ ref }: Seat, id: string) => ({
+  request_id: id,
+  transaction_id: `${id}-back`,
+  player_ref: ref,
+  target_transaction_id: `${id}-bet`
+})
+
+/** One after the other for one player: what is answered depends on what came before. */
+const scenes: ReadonlyArray<Scene> = [
+  { path: "/bet", body: bet },
+  { path: "/bet", body: bet },
+  { path: "/bet", body: (of, id) => ({ ...bet(of, id), amount: 101 }) },
+  { path: "/bet", body: (of, id) => ({ ...bet(of, id), transaction_id: `${id}-much`, amount: 999_999_999 }) },
+  { path: "/bet", body: (of, id) => ({ ...bet(of, id), transaction_id: `${id}-game`, game_id: "nobody's" }) },
+  { path: "/bet", body: (of, id) => ({ ...bet(of, id), transaction_id: `${id}-session`, session_token: "gs_none" }) },
+  { path: "/bet", body: (of, id) => ({ ...bet(of, id), transaction_id: `${id}-money`, currency: "USD" }) },
+  { path: "/bet", body: (of, id) => ({ ...bet(of, id), amount: 0 }) },
+  { path: "/bet", body: (of, id) => ({ ...bet(of, id), amount: 0, is_free: true }) },
+  { path: "/bet", body: () => ({}) },
+  { path: "/bet", body: () => ({ amount: "1", currency: 7, round_closed: "no", session_token: null }) },
+  { path: "/bet", body: () => [1, 2] },
+  { path: "/bet", body: () => "text" },
+  { path: "/bet", raw: "" },
+  { path: "/bet", raw: "{" },
+  { path: "/bet", raw: "null" },
+  { path: "/bet", raw: "{\"transaction_id\":\"\\u0000\\ud800\"}" },
+  { path: "/bet", raw: new Uint8Array([0xff, 0xfe, 0x00, 0x7b]) },
+  { path: "/bet", body: bet, headers: { "x-signature": "0".repeat(64) } },
+  { path: "/bet", body: bet, headers: { "x-signature": "nothing" } },
+  { path: "/bet", body: bet, headers: { "x-timestamp": "1" } },
+  { path: "/bet", body: bet, headers: { "x-provider-key": "unknown" } },
+  { path: "/bet", body: bet, headers: { "x-nonce": "n".repeat(200) } },
+  { path: "/win", body: win },
+  { path: "/win", body: win },
+  { path: "/win", body: (of, id) => ({ ...win(of, id), player_ref: "pr_none" }) },
+  { path: "/win", body: (of, id) => ({ ...win(of, id), player_ref: "pr_none", transaction_id: `${id}-lost` }) },
+  { path: "/win", body: (of, id) => ({ ...win(of, id), bet_transaction_id: "never", transaction_id: `${id}-never` }) },
+  { path: "/win", body: (of, id) => ({ ...win(of, id), amount: -1 }) },
+  { path: "/rollback", body: rollback },
+  { path: "/rollback", body: (of, id) => ({ ...rollback(of, id), target_transaction_id: `${id}-win` }) },
+  {
+    path: "/rollback",
+    body: (of, id) => ({ ...rollback(of, id), transaction_id: `${id}-back-win`, target_transaction_id: `${id}-win` })
+  },
+  { path: "/rollback", body: rollback },
+  {
+    path: "/bet-win",
+    body: (of, id) => ({
+      ...bet(of, id),
+      transaction_id: `${id}-both`,
+      win: { transaction_id: `${id}-both-win`, amount: 5 }
+    })
+  },
+  { path: "/bet-win", body: bet },
+  { path: "/batch", body: (of, id) => ({ actions: [{ action: "bet", ...bet(of, id), transaction_id: `${id}-in` }] }) },
+  { path: "/batch", body: (of, id) => ({ actions: [{ action: "bet", ...bet(of, id), amount: 7 }] }) },
+  { path: "/batch", body: () => ({ actions: [] }) },
+  {
+    path: "/promo-win",
+    body: ({ ref }, id) => ({
+      request_id: id,
+      transaction_id: `${id}-promo`,
+      player_ref: ref,
+      amount: 10,
+      currency: "EUR",
+      kind: "jackpot",
+      campaign_id: "c"
+    })
+  },
+  {
+    path: "/round/close",
+    body: ({ game, ref }, id) => ({ player_ref: ref, game_id: game.externalId, round_id: id })
+  },
+  { path: "/bet", body: (of, id) => ({ ...bet(of, id), transaction_id: `${id}-late` }) }
+]
+
+/** An answer without what differs between two players by nature. */
+const comparable = (text: string): unknown =>
+  JSON.parse(text.replaceAll(/"wallet_transaction_ids":\[[\d,]*\]/g, "\"wallet_transaction_ids\":[]").replaceAll(
+    /lane-[ab]/g,
+    "lane"
+  ).replaceAll(/"server_time":"[^"]*"/g, "\"server_time\":\"\""))
+
+// Goal: nobody can tell by an answer which way a request took. Method: the same requests, good and bad, for two players side by
+// side, one written so that the express lane takes it and one so that it does not; status and body must be the same.
+layer(layerE2eServer, { timeout: "60 seconds" })("the express lane", (it) => {
+  it.effect("answers as the ordinary way does", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const agent = yield* makeAgent()
+      const tenant = yield* addTenant(agent, port, "lane")
+      const studio = yield* addStudio(agent, port, "lane-studio")
+      const game = yield* addGame(studio.id, "lane-game")
+      const seats = yield* Effect.forEach(["a", "b"], (name) =>
+        seat(tenant.call, studio.call, game, { username: `lane-${name}`, balance: 10_000 }))
+      for (const [index, scene] of scenes.entries()) {
+        const answers = yield* Effect.forEach(seats, (of, side) => {
+          const body = scene.body?.(of, side === 0 ? "lane-a" : "lane-b")
+          const call: Call = {
+            method: "POST",
+            ...(scene.raw === undefined ? { body } : { raw: scene.raw }),
+            headers: { ...(side === 0 ? { "content-type": "application/json" } : ordinary), ...scene.headers }
+          }
+          return studio.call.send(`${base}${scene.path}`, call)
+        })
+        const [express, other] = answers.map(({ status, text }) => ({ status, body: comparable(text) }))
+        assert.deepStrictEqual(express, other, `scene ${index}: ${scene.path}`)
+      }
+    }))
+})
