@@ -149,7 +149,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         const row = yield* oneOf(keyRows(
           sql`SELECT ${columns} FROM api_keys WHERE ${
             id === undefined ? sql`key = ${reference}` : sql`id = ${id}`
-          } FOR UPDATE`
+          } FOR NO KEY UPDATE`
         ))
         return row === undefined ? yield* Effect.fail(notFound) : toFields(row)
       })

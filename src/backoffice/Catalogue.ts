@@ -111,14 +111,15 @@ export class Catalogue extends Context.Service<Catalogue, {
       const read = Effect.fnUntraced(
         function*(gameId: number): Effect.fn.Return<StaffGameFields, Refusal<"NOT_FOUND"> | SqlError.SqlError> {
           const row = yield* oneOf(gameRows(
-            sql`SELECT ${columns} FROM games g JOIN providers p ON p.id = g.provider_id WHERE g.id = ${gameId} FOR UPDATE OF g`
+            sql`SELECT ${columns} FROM games g JOIN providers p ON p.id = g.provider_id WHERE g.id = ${gameId} FOR NO KEY UPDATE OF g`
           ))
           return row === undefined ? yield* Effect.fail(notFound) : toFields(row)
         }
       )
 
-      const create = Effect.fn("Catalogue.create")(function*(actor: Actor, input: GameInput) {
-        const fields = yield* auditLog.change(actor, ({ newId, now, record }) =>
+      // What is new is in nobody's memory yet: nothing has to be read again.
+      const create = Effect.fn("Catalogue.create")((actor: Actor, input: GameInput) =>
+        auditLog.change(actor, ({ newId, now, record }) =>
           Effect.gen(function*() {
             const providerId = yield* references.providerId(input.provider)
             const type = input.type ?? "rng"
@@ -133,9 +134,7 @@ export class Catalogue extends Context.Service<Catalogue, {
             yield* record({ action: "game.create", subject: `game:${newId}`, before: null, after: fields })
             return fields
           }).pipe(externalIdTaken))
-        yield* games.refresh
-        return fields
-      })
+      )
 
       const update = Effect.fn("Catalogue.update")(function*(actor: Actor, gameId: number, input: GameUpdate) {
         const fields = yield* auditLog.change(actor, ({ now, record }) =>

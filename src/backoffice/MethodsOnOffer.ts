@@ -147,7 +147,7 @@ export class MethodsOnOffer extends Context.Service<MethodsOnOffer, {
         const fields = yield* auditLog.change(actor, ({ record }) =>
           Effect.gen(function*() {
             const row = yield* oneOf(methodRows(
-              sql`SELECT ${columns} FROM payment_methods WHERE id = ${methodId} FOR UPDATE`
+              sql`SELECT ${columns} FROM payment_methods WHERE id = ${methodId} FOR NO KEY UPDATE`
             ))
             if (row === undefined) return yield* Effect.fail(notFound)
             const before = toFields(row)

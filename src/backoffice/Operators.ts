@@ -144,7 +144,9 @@ export class Operators extends Context.Service<Operators, {
         const fields = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const id = yield* references.operatorId(reference)
-            const row = yield* oneOf(operatorRows(sql`SELECT ${columns} FROM operators WHERE id = ${id} FOR UPDATE`))
+            const row = yield* oneOf(
+              operatorRows(sql`SELECT ${columns} FROM operators WHERE id = ${id} FOR NO KEY UPDATE`)
+            )
             if (row === undefined) return yield* Effect.fail(notFound)
             const before = toFields(row)
             const different = changed<OperatorFields, OperatorUpdate>(before, input)

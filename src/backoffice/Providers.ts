@@ -127,7 +127,7 @@ export class Providers extends Context.Service<Providers, {
       /** The provider that a reference names, locked until the change is done. */
       const locked = Effect.fnUntraced(function*(reference: string) {
         const id = yield* references.providerId(reference)
-        const row = yield* oneOf(providerRows(sql`SELECT ${columns} FROM providers WHERE id = ${id} FOR UPDATE`))
+        const row = yield* oneOf(providerRows(sql`SELECT ${columns} FROM providers WHERE id = ${id} FOR NO KEY UPDATE`))
         return row === undefined ? yield* Effect.fail(notFound) : toFields(row)
       })
 

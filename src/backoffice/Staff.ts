@@ -113,7 +113,9 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       const update = Effect.fn("StaffAccounts.update")((actor: Actor, staffId: number, input: StaffUpdate) =>
         auditLog.change(actor, ({ record }) =>
           Effect.gen(function*() {
-            const row = yield* oneOf(staffRows(sql`SELECT ${columns} FROM staff WHERE id = ${staffId} FOR UPDATE`))
+            const row = yield* oneOf(
+              staffRows(sql`SELECT ${columns} FROM staff WHERE id = ${staffId} FOR NO KEY UPDATE`)
+            )
             if (row === undefined) return yield* Effect.fail(notFound)
             const before = toFields(row)
             const after = changed(before, input)

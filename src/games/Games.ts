@@ -239,7 +239,7 @@ export class Games extends Context.Service<Games, {
           return refresh
         }),
         // While the database is away nothing can be bet either; the next look is a second away.
-        Effect.ignore,
+        Effect.ignoreCause,
         Effect.andThen(Effect.sleep("1 second")),
         Effect.forever,
         Effect.forkScoped

@@ -47,10 +47,16 @@ const play = Effect.gen(function*() {
     })
   const correct = (amount: number, player = playerId) =>
     wallet.correct(null, player, { wallet: "real", amount, reason: "test", actor: "staff:1" })
-  const session = yield* (yield* Launches).launch(operator.id, playerId, 2, { mode: "real", platform: null, ip: null }, {
-    claim: undefined,
-    render
-  })
+  const session = yield* (yield* Launches).launch(
+    operator.id,
+    playerId,
+    2,
+    { mode: "real", platform: null, ip: null },
+    {
+      claim: undefined,
+      render
+    }
+  )
   const playerRef = (yield* PlayerRefs).playerRef(1, playerId)
   const round = (roundId: string) => ({ gameId: "reels", roundId, currency: "EUR", closesRound: false })
   const bet = (transactionId: string, roundId: string, amount: number) =>
@@ -95,7 +101,9 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "balance_chain",
     "account_is_its_ledger"
   ]],
-  ["UPDATE ledger_entries SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM ledger_entries)", ["entries_without_gap"]],
+  ["UPDATE ledger_entries SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM ledger_entries)", [
+    "entries_without_gap"
+  ]],
   ["UPDATE accounts SET real_balance = real_balance + 1 WHERE real_balance = 70", ["account_is_its_ledger"]],
   ["UPDATE accounts SET bonus_balance = 5 WHERE entry_seq = 0", ["account_is_its_ledger"]],
   ["UPDATE accounts SET entry_seq = entry_seq + 1 WHERE real_balance = 70", ["account_is_its_ledger"]],
@@ -143,8 +151,12 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
       FROM provider_transactions WHERE transaction_id = 'x3'`,
     ["rolled_back_once"]
   ],
-  ["UPDATE provider_transactions SET target_transaction_id = 'b9' WHERE transaction_id = 'x3'", ["rollback_has_its_target"]],
-  ["UPDATE provider_transactions SET target_transaction_id = 'x1' WHERE transaction_id = 'x3'", ["rollback_has_its_target"]],
+  ["UPDATE provider_transactions SET target_transaction_id = 'b9' WHERE transaction_id = 'x3'", [
+    "rollback_has_its_target"
+  ]],
+  ["UPDATE provider_transactions SET target_transaction_id = 'x1' WHERE transaction_id = 'x3'", [
+    "rollback_has_its_target"
+  ]],
   ["UPDATE provider_transactions SET target_transaction_id = 'b9' WHERE transaction_id = 'w2'", ["win_has_its_bet"]],
   ["UPDATE provider_transactions SET target_transaction_id = 'w1' WHERE transaction_id = 'w2'", ["win_has_its_bet"]]
 ]
