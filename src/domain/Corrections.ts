@@ -19,37 +19,39 @@ export interface Correction {
  * Posts a correction. Downwards the real balance may go below zero, since a mistake in the player's favour is still one; the
  * bonus balance may not, since bonus money is never owed.
  */
-export const correctionStep = (correction: Correction) =>
-(player: Player, context: Context): Decision<Entry, Refusal<"VALIDATION_FAILED">> => {
-  const { amount, wallet } = correction
-  const before = wallet === "real" ? player.real : player.bonus
-  if (amount === 0) return refused(refuseFields({ amount: ["must not be zero"] }))
-  if (!isAmount(before + amount)) return refused(refuseFields({ amount: ["must keep the balance within the safe range"] }))
-  if (wallet === "bonus" && before + amount < 0) {
-    return refused(refuseFields({ amount: [`must not take more than the bonus balance of ${before}`] }))
+export const correctionStep =
+  (correction: Correction) => (player: Player, context: Context): Decision<Entry, Refusal<"VALIDATION_FAILED">> => {
+    const { amount, wallet } = correction
+    const before = wallet === "real" ? player.real : player.bonus
+    if (amount === 0) return refused(refuseFields({ amount: ["must not be zero"] }))
+    if (!isAmount(before + amount)) {
+      return refused(refuseFields({ amount: ["must keep the balance within the safe range"] }))
+    }
+    if (wallet === "bonus" && before + amount < 0) {
+      return refused(refuseFields({ amount: [`must not take more than the bonus balance of ${before}`] }))
+    }
+    const draft = new Draft(player, context)
+    const up = amount > 0
+    const type = wallet === "real"
+      ? up ? "correction_up" : "correction_down"
+      : up
+      ? "bonus_correction_up"
+      : "bonus_correction_down"
+    draft.post(wallet, type, amount, {})
+    draft.walletSeq++
+    const audit = {
+      id: draft.takeId(),
+      at: context.now,
+      actor: correction.actor,
+      action: "player.correct",
+      operatorId: player.operatorId,
+      playerId: player.id,
+      subject: `player:${player.id}`,
+      before: { wallet, balance: before },
+      after: { wallet, balance: before + amount },
+      reason: correction.reason
+    }
+    const decision = draft.accept(undefined, { audit: [audit] })
+    const entry = decision.change?.entries[0]
+    return entry === undefined ? refused(refuseFields({ amount: ["must not be zero"] })) : { ...decision, reply: entry }
   }
-  const draft = new Draft(player, context)
-  const up = amount > 0
-  const type = wallet === "real"
-    ? up ? "correction_up" : "correction_down"
-    : up
-    ? "bonus_correction_up"
-    : "bonus_correction_down"
-  draft.post(wallet, type, amount, {})
-  draft.walletSeq++
-  const audit = {
-    id: draft.takeId(),
-    at: context.now,
-    actor: correction.actor,
-    action: "player.correct",
-    operatorId: player.operatorId,
-    playerId: player.id,
-    subject: `player:${player.id}`,
-    before: { wallet, balance: before },
-    after: { wallet, balance: before + amount },
-    reason: correction.reason
-  }
-  const decision = draft.accept(undefined, { audit: [audit] })
-  const entry = decision.change?.entries[0]
-  return entry === undefined ? refused(refuseFields({ amount: ["must not be zero"] })) : { ...decision, reply: entry }
-}

@@ -3,7 +3,15 @@
  * change to write, and a draft that is dropped leaves no trace. Lives inside one call of one pure rule, never longer.
  */
 import { contribution, type EndedBonus, type GameType, wager } from "./Bonus.ts"
-import { type Change, type Entry, type EntryType, type Event, noChange, type RoundChange, type WalletKind } from "./Change.ts"
+import {
+  type Change,
+  type Entry,
+  type EntryType,
+  type Event,
+  noChange,
+  type RoundChange,
+  type WalletKind
+} from "./Change.ts"
 import type { Accept, Context } from "./Decision.ts"
 import type { ActiveBonus, BonusResult } from "./Bonus.ts"
 import type { Counters } from "./Limits.ts"

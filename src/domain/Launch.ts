@@ -6,7 +6,7 @@ import { activeExclusion, type Player } from "./Player.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 
 /** How long a real-mode wallet session lasts. */
-export const sessionMs = 12 * 60 * 60_000
+const sessionMs = 12 * 60 * 60_000
 
 export interface Launch {
   readonly gameId: number
@@ -39,38 +39,38 @@ const refuseRealPlay = (player: Player, now: number): LaunchRefusal | undefined 
 }
 
 /** Opens a session. In real mode the account, its exclusion and the session limit are checked; a demo moves no money. */
-export const launchStep = (launch: Launch) =>
-(player: Player, context: Context): Decision<LaunchedSession, LaunchRefusal> => {
-  const { firstId: sessionId, now } = context
-  const isReal = launch.mode === "real"
-  const refusal = isReal ? refuseRealPlay(player, now) : undefined
-  if (refusal !== undefined) return refused(refusal)
-  const expiresAt = now + sessionMs
-  return {
-    _tag: "Accept",
-    state: isReal
-      ? {
-        ...player,
-        counters: notePlay(player.counters, now, false),
-        providerIds: player.providerIds.includes(launch.providerId)
-          ? player.providerIds
-          : [...player.providerIds, launch.providerId]
-      }
-      : player,
-    reply: { sessionId, expiresAt },
-    change: {
-      ...noChange,
-      sessions: [{
-        id: sessionId,
-        playerId: player.id,
-        gameId: launch.gameId,
-        mode: launch.mode,
-        platform: launch.platform,
-        ip: launch.ip,
-        openedAt: now,
-        expiresAt
-      }]
-    },
-    idsUsed: 1
+export const launchStep =
+  (launch: Launch) => (player: Player, context: Context): Decision<LaunchedSession, LaunchRefusal> => {
+    const { firstId: sessionId, now } = context
+    const isReal = launch.mode === "real"
+    const refusal = isReal ? refuseRealPlay(player, now) : undefined
+    if (refusal !== undefined) return refused(refusal)
+    const expiresAt = now + sessionMs
+    return {
+      _tag: "Accept",
+      state: isReal
+        ? {
+          ...player,
+          counters: notePlay(player.counters, now, false),
+          providerIds: player.providerIds.includes(launch.providerId)
+            ? player.providerIds
+            : [...player.providerIds, launch.providerId]
+        }
+        : player,
+      reply: { sessionId, expiresAt },
+      change: {
+        ...noChange,
+        sessions: [{
+          id: sessionId,
+          playerId: player.id,
+          gameId: launch.gameId,
+          mode: launch.mode,
+          platform: launch.platform,
+          ip: launch.ip,
+          openedAt: now,
+          expiresAt
+        }]
+      },
+      idsUsed: 1
+    }
   }
-}

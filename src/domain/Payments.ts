@@ -10,7 +10,7 @@ import { activeExclusion, type Player } from "./Player.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
 
 /** A payment method as its rules see it. Bounds are minor units, both included. */
-export interface DepositMethod {
+interface DepositMethod {
   readonly code: string
   readonly supportsDeposit: boolean
   readonly currencies: ReadonlyArray<string>
@@ -64,7 +64,7 @@ export const paymentFields = (payment: Payment) => ({
 })
 
 /** The event that a payment moved. The store adds the player's short form. */
-export const paymentEvent = (draft: Draft, type: string, payment: Payment): Event => ({
+const paymentEvent = (draft: Draft, type: string, payment: Payment): Event => ({
   id: draft.takeId(),
   operatorId: payment.operatorId,
   playerId: payment.playerId,
@@ -102,10 +102,14 @@ const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefi
     })
   }
   return amount < method.minDeposit || amount > method.maxDeposit
-    ? refuse("PAYMENT_REQUEST_INVALID", `${method.code} takes deposits from ${method.minDeposit} to ${method.maxDeposit}.`, {
-      min_deposit: method.minDeposit,
-      max_deposit: method.maxDeposit
-    })
+    ? refuse(
+      "PAYMENT_REQUEST_INVALID",
+      `${method.code} takes deposits from ${method.minDeposit} to ${method.maxDeposit}.`,
+      {
+        min_deposit: method.minDeposit,
+        max_deposit: method.maxDeposit
+      }
+    )
     : undefined
 }
 
@@ -113,60 +117,60 @@ const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefi
  * Credits a deposit. A known reference answers with the deposit it named, whatever became of the player since; the same
  * reference for another player, type or amount is refused.
  */
-export const depositStep = (deposit: Deposit) =>
-(player: Player, context: Context): Decision<PaymentOutcome, DepositRefusal> => {
-  const reference = deposit.externalReference
-  const earlier = context.known?.payments.get(reference)
-  if (earlier === undefined) return missing({ externalReference: reference })
-  if (earlier !== null) {
-    const same = earlier.type === "deposit" && earlier.playerId === player.id && earlier.amount === deposit.amount
-    return same
-      ? answer(player, { payment: earlier, isRepeat: true })
-      : refused(
-        refuse("DUPLICATE_TRANSACTION", "The external reference was used for a different operation.", {
-          external_reference: reference
-        })
+export const depositStep =
+  (deposit: Deposit) => (player: Player, context: Context): Decision<PaymentOutcome, DepositRefusal> => {
+    const reference = deposit.externalReference
+    const earlier = context.known?.payments.get(reference)
+    if (earlier === undefined) return missing({ externalReference: reference })
+    if (earlier !== null) {
+      const same = earlier.type === "deposit" && earlier.playerId === player.id && earlier.amount === deposit.amount
+      return same
+        ? answer(player, { payment: earlier, isRepeat: true })
+        : refused(
+          refuse("DUPLICATE_TRANSACTION", "The external reference was used for a different operation.", {
+            external_reference: reference
+          })
+        )
+    }
+    const { now } = context
+    const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ??
+      refuseDeposit(
+        effectiveLimits(player.limits, player.pendingLimits, now),
+        player.counters,
+        deposit.amount,
+        player.real,
+        now
       )
+    if (refusal !== undefined) return refused(refusal)
+    if (!isAmount(player.real + deposit.amount)) {
+      return refused(refuseFields({ amount: [`must keep the balance at or below ${maxAmount}`] }))
+    }
+    const draft = new Draft(player, context)
+    const id = draft.takeId()
+    draft.post("real", "deposit", deposit.amount, { paymentRequestId: id })
+    draft.walletSeq++
+    draft.counters = countDeposit(draft.counters, now, deposit.amount)
+    const payment: Payment = {
+      id,
+      operatorId: player.operatorId,
+      playerId: player.id,
+      type: "deposit",
+      status: "paid",
+      amount: deposit.amount,
+      currency: player.currency,
+      paymentMethod: deposit.method?.code ?? null,
+      externalReference: reference,
+      info: deposit.info,
+      notes: deposit.notes,
+      bankName: null,
+      rejectReason: null,
+      isReversed: false,
+      createdAt: now,
+      paidAt: now,
+      rejectedAt: null,
+      cancelledAt: null,
+      updatedAt: now
+    }
+    const event = paymentEvent(draft, "deposit.paid", payment)
+    return draft.accept({ payment, isRepeat: false }, { payments: [{ payment, isNew: true }], events: [event] })
   }
-  const { now } = context
-  const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ??
-    refuseDeposit(
-      effectiveLimits(player.limits, player.pendingLimits, now),
-      player.counters,
-      deposit.amount,
-      player.real,
-      now
-    )
-  if (refusal !== undefined) return refused(refusal)
-  if (!isAmount(player.real + deposit.amount)) {
-    return refused(refuseFields({ amount: [`must keep the balance at or below ${maxAmount}`] }))
-  }
-  const draft = new Draft(player, context)
-  const id = draft.takeId()
-  draft.post("real", "deposit", deposit.amount, { paymentRequestId: id })
-  draft.walletSeq++
-  draft.counters = countDeposit(draft.counters, now, deposit.amount)
-  const payment: Payment = {
-    id,
-    operatorId: player.operatorId,
-    playerId: player.id,
-    type: "deposit",
-    status: "paid",
-    amount: deposit.amount,
-    currency: player.currency,
-    paymentMethod: deposit.method?.code ?? null,
-    externalReference: reference,
-    info: deposit.info,
-    notes: deposit.notes,
-    bankName: null,
-    rejectReason: null,
-    isReversed: false,
-    createdAt: now,
-    paidAt: now,
-    rejectedAt: null,
-    cancelledAt: null,
-    updatedAt: now
-  }
-  const event = paymentEvent(draft, "deposit.paid", payment)
-  return draft.accept({ payment, isRepeat: false }, { payments: [{ payment, isNew: true }], events: [event] })
-}

@@ -59,7 +59,11 @@ export interface Refusal<out Code extends RefusalCode = RefusalCode> {
 }
 
 /** Makes a refusal. `message` is for a person and says what to do next where there is something to do. */
-export const refuse = <const Code extends RefusalCode>(code: Code, message: string, details: Details = {}): Refusal<Code> => ({
+export const refuse = <const Code extends RefusalCode>(
+  code: Code,
+  message: string,
+  details: Details = {}
+): Refusal<Code> => ({
   _tag: "Refusal",
   code,
   message,

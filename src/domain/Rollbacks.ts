@@ -31,7 +31,9 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
   if (target === undefined) return lookUp({})
   if (transactionId === targetTransactionId) {
     // its row and the tombstone of its target could never both be written
-    return refuse("ROLLBACK_NOT_ALLOWED", "A rollback cannot take itself back.", { target_transaction_id: targetTransactionId })
+    return refuse("ROLLBACK_NOT_ALLOWED", "A rollback cannot take itself back.", {
+      target_transaction_id: targetTransactionId
+    })
   }
   if (target === null || target.kind === "tombstone") return leaveTombstone(draft, rollback, target === null)
   if (target.playerId !== draft.player.id) {
@@ -40,7 +42,9 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
   if (target.kind === "rollback") {
     return earlier === undefined
       ? lookUp({})
-      : refuse("ROLLBACK_NOT_ALLOWED", "A rollback cannot be rolled back.", { target_transaction_id: targetTransactionId })
+      : refuse("ROLLBACK_NOT_ALLOWED", "A rollback cannot be rolled back.", {
+        target_transaction_id: targetTransactionId
+      })
   }
   if (target.kind === "promo_win") return takeBack(draft, rollback, target, null, known)
   if (target.gameId === null || target.roundId === null) return notThisPlayers
@@ -79,7 +83,12 @@ const takeBack = (
   known: Knowledge | undefined
 ): Settlement => {
   const roundState = round?.closed === false ? "open" : "closed"
-  const about = { targetId: target.transactionId, gameId: target.gameId, roundId: target.roundId, amount: target.amount }
+  const about = {
+    targetId: target.transactionId,
+    gameId: target.gameId,
+    roundId: target.roundId,
+    amount: target.amount
+  }
   if (target.rolledBack) {
     draft.record(newTransaction(draft, "rollback", rollback, { ...about, status: "ignored" }))
     return settlement(draft, rollback.transactionId, "ignored", roundState)

@@ -246,7 +246,9 @@ export const payPromoWin = (
       ? refused(refusal)
       : missing({ providerId: win.providerId, transactionIds: [win.transactionId] })
   }
-  const entryIds = ids(draft.post("real", win.kind === "tournament" ? "tournament_prize" : "casino_win", win.amount, {}))
+  const entryIds = ids(
+    draft.post("real", win.kind === "tournament" ? "tournament_prize" : "casino_win", win.amount, {})
+  )
   if (entryIds.length > 0) draft.walletSeq++
   const transaction = newTransaction(draft, "promo_win", win, {
     amount: win.amount,

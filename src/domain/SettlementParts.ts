@@ -9,7 +9,8 @@ import { type Round, roundKey, type Transaction, type TransactionKind } from "./
 /** A step inside a decision: what it answers, why it cannot be, or what has to be looked up first. */
 export type Outcome<Code extends SettlementCode> = Settlement | Refusal<Code> | Missing
 
-export const isSettlement = (outcome: Settlement | { readonly _tag: string }): outcome is Settlement => !("_tag" in outcome)
+export const isSettlement = (outcome: Settlement | { readonly _tag: string }): outcome is Settlement =>
+  !("_tag" in outcome)
 
 export const findTransaction = (
   draft: Draft,
@@ -71,7 +72,7 @@ export const settlement = (
   roundState
 })
 
-export const duplicate = (transactionId: string) =>
+const duplicate = (transactionId: string) =>
   refuse("DUPLICATE_TRANSACTION", `The transaction ${transactionId} was used for something else.`, {
     transaction_id: transactionId
   })
@@ -80,7 +81,12 @@ export const rolledBack = (transactionId: string) =>
   refuse("BET_ROLLED_BACK", `The transaction ${transactionId} was rolled back.`, { transaction_id: transactionId })
 
 /** Answers a message whose id is known: as the first time when it says the same, with today's balances. */
-export const replay = (draft: Draft, known: Knowledge | undefined, earlier: Transaction, same: boolean): Outcome<"DUPLICATE_TRANSACTION"> => {
+export const replay = (
+  draft: Draft,
+  known: Knowledge | undefined,
+  earlier: Transaction,
+  same: boolean
+): Outcome<"DUPLICATE_TRANSACTION"> => {
   if (!same || earlier.playerId !== draft.player.id) return duplicate(earlier.transactionId)
   if (earlier.gameId === null || earlier.roundId === null) {
     draft.recall(earlier, null)

@@ -112,7 +112,7 @@ export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Ou
   return settlement(draft, win.transactionId, "processed", win.closesRound ? "closed" : "open", transaction)
 }
 
-export const betNotFound = (transactionId: string) =>
+const betNotFound = (transactionId: string) =>
   refuse("BET_NOT_FOUND", `There is no such bet: ${transactionId}.`, { bet_transaction_id: transactionId })
 
 const refuseWin = (

@@ -299,7 +299,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     cell.isRunning = false
     if (cell.state === undefined && !cell.isDoubtful) cells.delete(cell.key)
     running--
-    if (running === 0) for (const resume of whenIdle.splice(0)) resume()
+    if (running === 0) { for (const resume of whenIdle.splice(0)) resume() }
   })
 
   /**

@@ -124,6 +124,9 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
     // Only the server goes out: with the rest would go the router, and a second server would add its routes to it.
     return Layer.effect(
       HttpServer.HttpServer,
-      Effect.map(Layer.build(Layer.provideMerge(drained, served)), (context) => Context.get(context, HttpServer.HttpServer))
+      Effect.map(
+        Layer.build(Layer.provideMerge(drained, served)),
+        (context) => Context.get(context, HttpServer.HttpServer)
+      )
     )
   }))

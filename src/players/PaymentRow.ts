@@ -3,7 +3,8 @@ import { Schema } from "effect"
 import type { Payment } from "../domain/Change.ts"
 
 /** The columns of `payment_requests` in the names and types of `PaymentRow`. */
-export const paymentColumns = `id::float8 AS id, operator_id::float8 AS "operatorId", player_id::float8 AS "playerId", type, status,
+export const paymentColumns =
+  `id::float8 AS id, operator_id::float8 AS "operatorId", player_id::float8 AS "playerId", type, status,
   amount::float8 AS amount, currency, payment_method AS "paymentMethod", external_reference AS "externalReference", info, notes,
   bank_name AS "bankName", reject_reason AS "rejectReason", is_reversed AS "isReversed", created_at AS "createdAt",
   paid_at AS "paidAt", rejected_at AS "rejectedAt", cancelled_at AS "cancelledAt", updated_at AS "updatedAt"`

@@ -47,10 +47,12 @@ export class Ledger extends Context.Service<Ledger, {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
 
-      const columns = sql.literal(`id::float8 AS id, player_id::float8 AS "playerId", operator_id::float8 AS "operatorId",
+      const columns = sql.literal(
+        `id::float8 AS id, player_id::float8 AS "playerId", operator_id::float8 AS "operatorId",
         seq::float8 AS seq, wallet, type, amount::float8 AS amount, balance_after::float8 AS "balanceAfter",
         payment_request_id::float8 AS "paymentRequestId", game_id::float8 AS "gameId", game_round_id AS "gameRoundId",
-        player_bonus_id::float8 AS "playerBonusId", created_at AS "createdAt"`)
+        player_bonus_id::float8 AS "playerBonusId", created_at AS "createdAt"`
+      )
 
       const list = Effect.fn("Ledger.list")(
         function*(operatorId: number, playerId: number, query: LedgerQuery) {
@@ -71,7 +73,9 @@ export class Ledger extends Context.Service<Ledger, {
             // entries are numbered without a gap, so a page is a range of numbers and the last number is the count
             const newest = Math.max(entrySeq - offset, 0)
             const rows = yield* entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${mine}
-              AND seq <= ${newest}::float8::bigint AND seq > ${newest - query.perPage}::float8::bigint ORDER BY seq DESC`)
+              AND seq <= ${newest}::float8::bigint AND seq > ${
+              newest - query.perPage
+            }::float8::bigint ORDER BY seq DESC`)
             return page(rows, entrySeq)
           }
           const where = sql.and([mine, ...filters])

@@ -199,7 +199,12 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
             ))
       }
 
-      const toBet = (provider: Provider, message: BetMessage, game: SettledGame, session: WalletSession | undefined): Bet => ({
+      const toBet = (
+        provider: Provider,
+        message: BetMessage,
+        game: SettledGame,
+        session: WalletSession | undefined
+      ): Bet => ({
         action: "bet",
         providerId: provider.id,
         transactionId: message.transactionId,
@@ -286,7 +291,9 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
             : yield* playerOfRef(provider, message)
           playerId ??= owner
           if (owner !== playerId) {
-            return yield* Effect.fail(refuseFields({ [`actions.${index}`]: ["must be for the same player as the first"] }))
+            return yield* Effect.fail(
+              refuseFields({ [`actions.${index}`]: ["must be for the same player as the first"] })
+            )
           }
           actions.push(
             message.action === "bet"

@@ -84,4 +84,3 @@ export class Wallet extends Context.Service<Wallet, {
     })
   )
 }
-

@@ -117,10 +117,12 @@ const scenes: ReadonlyArray<Scene> = [
 
 /** An answer without what differs between two players by nature. */
 const comparable = (text: string): unknown =>
-  JSON.parse(text.replaceAll(/"wallet_transaction_ids":\[[\d,]*\]/g, "\"wallet_transaction_ids\":[]").replaceAll(
-    /lane-[ab]/g,
-    "lane"
-  ).replaceAll(/"server_time":"[^"]*"/g, "\"server_time\":\"\""))
+  JSON.parse(
+    text.replaceAll(/"wallet_transaction_ids":\[[\d,]*\]/g, "\"wallet_transaction_ids\":[]").replaceAll(
+      /lane-[ab]/g,
+      "lane"
+    ).replaceAll(/"server_time":"[^"]*"/g, "\"server_time\":\"\"")
+  )
 
 // Goal: nobody can tell by an answer which way a request took. Method: the same requests, good and bad, for two players side by
 // side, one written so that the express lane takes it and one so that it does not; status and body must be the same.

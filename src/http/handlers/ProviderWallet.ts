@@ -16,9 +16,10 @@ export const ProviderWalletHandlers = HttpApiBuilder.group(
     const uninterruptible = { uninterruptible: true }
 
     /** A handler from a call. */
-    const as = <Body, A, E>(call: (wallet: ProviderWallet["Service"], provider: Provider, body: Body) => Effect.Effect<A, E>) =>
-    ({ payload }: { readonly payload: Body }) =>
-      Effect.flatMap(CurrentProvider, (provider) => call(wallet, provider, payload))
+    const as =
+      <Body, A, E>(call: (wallet: ProviderWallet["Service"], provider: Provider, body: Body) => Effect.Effect<A, E>) =>
+      ({ payload }: { readonly payload: Body }) =>
+        Effect.flatMap(CurrentProvider, (provider) => call(wallet, provider, payload))
 
     return handlers
       .handle("authenticate", ({ payload }) =>

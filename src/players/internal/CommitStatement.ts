@@ -250,8 +250,7 @@ const insertInto = <Row>(table: string, columns: ReadonlyArray<Column<Row>>): Se
 
 const quoted = (name: string): string => `"${name}"`
 
-const cast = <Row>({ name, type, wire }: Column<Row>): string =>
-  type === wire ? `u."${name}"` : `u."${name}"::${type}`
+const cast = <Row>({ name, type, wire }: Column<Row>): string => type === wire ? `u."${name}"` : `u."${name}"::${type}`
 
 const columnNamed = <Row>(columns: ReadonlyArray<Column<Row>>, name: string): string => {
   const column = columns.find((candidate) => candidate.name === name)
@@ -350,9 +349,9 @@ const textOf = (parts: ReadonlyArray<Part>): string => {
     const names = section.columns.map((column) => quoted(column.name)).join(", ")
     return `${name} AS (${section.query(`unnest(${arrays}) AS u(${names})`)})`
   })
-  const composed = `WITH ${queries.join(", ")} SELECT pitboss_fence((SELECT count(*) FROM accounts_part), $${
-    ++parameter
-  }::float8::bigint)`
+  const composed = `WITH ${
+    queries.join(", ")
+  } SELECT pitboss_fence((SELECT count(*) FROM accounts_part), $${++parameter}::float8::bigint)`
   texts.set(key, composed)
   return composed
 }

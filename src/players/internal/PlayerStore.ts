@@ -99,10 +99,12 @@ const playerColumns = `p.id::float8 AS id, p.operator_id::float8 AS "operatorId"
   a.wallet_seq::float8 AS "walletSeq", a.real_balance::float8 AS real, a.bonus_balance::float8 AS bonus, a.counters,
   a.provider_ids::float8[] AS "providerIds", a.real_updated_at AS "realUpdatedAt", a.bonus_updated_at AS "bonusUpdatedAt"`
 
-const loadText = `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id WHERE p.id = $1::float8::bigint`
+const loadText =
+  `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id WHERE p.id = $1::float8::bigint`
 
 /** Raising the version waits for a commit that still holds the row, and makes every later one of the old version fail. */
-const fencedLoadText = `WITH a AS (UPDATE accounts SET version = version + 1 WHERE player_id = $1::float8::bigint RETURNING *)
+const fencedLoadText =
+  `WITH a AS (UPDATE accounts SET version = version + 1 WHERE player_id = $1::float8::bigint RETURNING *)
   SELECT ${playerColumns} FROM players p JOIN a ON a.player_id = p.id`
 
 const TransactionRow = Schema.Struct({
@@ -160,11 +162,13 @@ const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
 
 const unavailable = (error: SqlError.SqlError) => new StoreUnavailable({ reason: describeSqlError(error) })
 
-const unreadable = (error: Schema.SchemaError) => new StoreUnavailable({ reason: `a stored row is unreadable: ${error.message}` })
+const unreadable = (error: Schema.SchemaError) =>
+  new StoreUnavailable({ reason: `a stored row is unreadable: ${error.message}` })
 
 const orUnavailable = <A>(
   effect: Effect.Effect<A, SqlError.SqlError | Schema.SchemaError>
-): Effect.Effect<A, StoreUnavailable> => Effect.catchTags(effect, { SqlError: unavailableFailure, SchemaError: unreadableFailure })
+): Effect.Effect<A, StoreUnavailable> =>
+  Effect.catchTags(effect, { SqlError: unavailableFailure, SchemaError: unreadableFailure })
 
 const unavailableFailure = (error: SqlError.SqlError) => Effect.fail(unavailable(error))
 const unreadableFailure = (error: Schema.SchemaError) => Effect.fail(unreadable(error))
@@ -181,7 +185,7 @@ const stateOf = (error: SqlError.SqlError): string | undefined => {
  * What a failed commit means. The server's own word that it refused is a refusal; a connection that could not be made means
  * that nothing was sent; everything else leaves open whether the commit happened.
  */
-export const commitFailure = (error: SqlError.SqlError): CommitFailure => {
+const commitFailure = (error: SqlError.SqlError): CommitFailure => {
   const { reason } = error
   const reasonText = describeSqlError(error)
   switch (reason._tag) {
@@ -234,7 +238,10 @@ export const makePlayerStore = Effect.gen(function*() {
     return { state: toPlayer(decoded), version: decoded.version }
   })
 
-  const lookTransactions = (providerId: number, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Transaction>, StoreUnavailable> =>
+  const lookTransactions = (
+    providerId: number,
+    ids: ReadonlyArray<string>
+  ): Effect.Effect<ReadonlyArray<Transaction>, StoreUnavailable> =>
     ids.length === 0 ? Effect.succeed([]) : orUnavailable(
       sql.unsafe(transactionsText, [PgTypes.float8(providerId), array(ids, PgTypes.OID.text)]).pipe(
         Effect.flatMap(decodeTransactions),
@@ -257,7 +264,10 @@ export const makePlayerStore = Effect.gen(function*() {
       )
     )
 
-  const lookPayment = (operatorId: number, reference: string | null): Effect.Effect<ReadonlyArray<Payment>, StoreUnavailable> =>
+  const lookPayment = (
+    operatorId: number,
+    reference: string | null
+  ): Effect.Effect<ReadonlyArray<Payment>, StoreUnavailable> =>
     reference === null ? Effect.succeed([]) : orUnavailable(
       sql.unsafe(paymentText, [PgTypes.float8(operatorId), reference]).pipe(
         Effect.flatMap(decodePayments),
