@@ -93,6 +93,8 @@ const groupBy = <A, K>(items: ReadonlyArray<A>, keyOf: (item: A) => K): Map<K, A
 export interface Beginning {
   /** References of deposits that are in nobody's notes. */
   readonly references: ReadonlySet<string>
+  /** Players whose books are not compared: somebody else plays them. */
+  readonly others?: ReadonlySet<number>
 }
 
 type Complain = (what: string) => void
@@ -179,7 +181,16 @@ const sameList = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): boo
  * name the very place that its action took among the player's own, and the balance that it left.
  */
 export const audit = Effect.fnUntraced(function*(notebook: Notebook, beginning: Beginning) {
-  const books = yield* readBooks
+  const { others = new Set() } = beginning
+  const everything = yield* readBooks
+  const mine = <Row extends { readonly player: number }>(rows: ReadonlyArray<Row>) =>
+    rows.filter(({ player }) => !others.has(player))
+  const books: Books = {
+    accounts: mine(everything.accounts),
+    entries: mine(everything.entries),
+    transactions: mine(everything.transactions),
+    payments: mine(everything.payments)
+  }
   const complaints: Array<string> = []
   const complain = (what: string): void => void complaints.push(what)
   const notes = new Map(notebook.notes.map((note) => [note.wanted.id, note]))

@@ -1,0 +1,111 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { audit } from "../support/E2eAudit.ts"
+import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
+import { callerOf, exchange, makeAgent } from "../support/E2eHttp.ts"
+import { type Line, Notebook, replayAll, runJournalist, until } from "../support/E2eJournalist.ts"
+import { chanceOf, seedOfRun } from "../support/E2eRandom.ts"
+import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../support/E2eWorld.ts"
+import { freePort, startService } from "../support/ServiceProcess.ts"
+
+// Goal: two services on one database never both write a player, and nothing is lost or doubled between them. Method: two
+// processes; first bets that go to one and the other in turn, so that each finds itself overtaken every time; then journalists
+// who play the same players through both, half of all messages through both at once, and compare the books.
+
+const Overtaken = Schema.Array(Schema.Struct({ version: Schema.Number, entries: Schema.Number }))
+
+const journalists = 8
+const seed = seedOfRun()
+
+layer(layerOwnDatabase, { excludeTestServices: true })("two services on one database", (it) => {
+  it.effect(`lose and double nothing between them (E2E_SEED=${seed})`, () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const url = yield* databaseUrl
+      const [firstPort, secondPort] = [yield* freePort, yield* freePort]
+      const agent = yield* makeAgent()
+      const environment = { LOG_LEVEL: "error" }
+      const services = yield* Effect.forEach(
+        [firstPort, secondPort],
+        (port) => startService({ port, databaseUrl: url, environment }),
+        { concurrency: 2 }
+      )
+
+      const { call: operator } = yield* addTenant(agent, firstPort, "acme")
+      const studio = yield* addStudio(agent, firstPort, "studio")
+      const game = yield* addGame(studio.id, "dice")
+      const lines: ReadonlyArray<Line> = [firstPort, secondPort].map((port) => ({
+        operator: callerOf(agent, port, operator.signer),
+        provider: callerOf(agent, port, studio.call.signer)
+      }))
+
+      // in turn: the one that was overtaken is refused by the database, looks again, and then does what it was asked
+      const single = yield* seat(operator, studio.call, game, { username: "single", balance: 1000 })
+      const standing = sql`SELECT version::float8 AS version, entry_seq::float8 AS entries FROM accounts
+        WHERE player_id = ${single.playerId}`.pipe(Effect.flatMap(Schema.decodeUnknownEffect(Overtaken)))
+      const [before] = yield* standing
+      const turns = 20
+      for (let turn = 0; turn < turns; turn++) {
+        const line = lines[turn % 2]
+        assert(line !== undefined && before !== undefined)
+        const settled = yield* settledOf(
+          yield* tell(line.provider, "bet", {
+            request_id: `turn${turn}`,
+            transaction_id: `turn${turn}`,
+            session_token: single.token,
+            game_id: game.externalId,
+            round_id: "turns",
+            amount: 10,
+            currency: "EUR"
+          })
+        )
+        assert.deepInclude(settled, { status: "processed", balance: 990 - 10 * turn, wallet_seq: 2 + turn })
+      }
+      const [after] = yield* standing
+      assert(before !== undefined && after !== undefined)
+      assert.strictEqual(after.entries - before.entries, turns)
+      // who was refused takes a version before it looks again; the first turn of each finds the player as it was written
+      assert.strictEqual(after.version - before.version, 2 * turns - 2)
+
+      const chance = chanceOf(seed)
+      const seats = yield* Effect.forEach(
+        ["player0", "player1", "player2", "player3"],
+        (username) => seat(operator, studio.call, game, { username, balance: chance.pick([500, 20_000, 1_000_000]) })
+      )
+      const notebook = new Notebook()
+      let isOver = false
+      const playing = yield* Effect.forkChild(Effect.forEach(
+        Array.from({ length: journalists }, (_, index) => index),
+        (index) =>
+          runJournalist({
+            name: `j${index}`,
+            notebook,
+            seats,
+            chance: chanceOf(seed, index + 1),
+            lines,
+            isOver: () => isOver
+          }),
+        { concurrency: "unbounded" }
+      ))
+      yield* until(() => notebook.answers >= 800)
+      isOver = true
+      yield* Fiber.join(playing)
+
+      const references = new Set(seats.map((_, index) => `first-player${index}`))
+      const others = new Set([single.playerId])
+      const found = yield* audit(notebook, { references, others })
+      assert.deepStrictEqual(found.complaints, [])
+      assert.strictEqual(notebook.lost, 0)
+      assert.isAtLeast(notebook.notes.filter(({ heard }) => heard.length > 1).length, 50)
+
+      // either of them repeats what the other did
+      yield* Effect.forEach(lines, (line) => replayAll(notebook, line), { concurrency: 2 })
+      assert.deepStrictEqual(yield* audit(notebook, { references, others }), found)
+
+      for (const { hasExited } of services) assert.isFalse(hasExited())
+      for (const port of [firstPort, secondPort]) {
+        assert.strictEqual((yield* exchange(agent, port, "/health/ready")).status, 200)
+      }
+    }), 120_000)
+})
