@@ -367,6 +367,7 @@ const table = (data: unknown): string => {
     return lines(Object.entries(isObject(data) ? data : { value: data }).map(([k, v]) => [k, cell(v)]))
   }
   const items = data.filter(isObject)
+  if (items.length === 0) return "(none)"
   const names = [...new Set(items.flatMap((item) => Object.keys(item)))]
   return lines([
     names,
