@@ -1,4 +1,4 @@
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Config, Context, Effect, FileSystem, Layer, Option, Path, Redacted, Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
 import { Entropy } from "./Entropy.ts"
