@@ -50,7 +50,8 @@ export const runMemory = Effect.fn("runMemory")(
     const stages = [
       { stage: "loaded, never active", weight: weighed.loaded },
       { stage: "after 1 bet each", weight: weighed.played },
-      { stage: `after ${options.bets} bets each`, weight: weighed.full }
+      { stage: `after ${options.bets} bets each`, weight: weighed.full },
+      { stage: "two minutes later, nobody asked", weight: weighed.resting }
     ].map(({ stage, weight }) => ({
       stage,
       bytes_per_player: Math.round((weight.heap_bytes - weighed.empty.heap_bytes) / options.players),

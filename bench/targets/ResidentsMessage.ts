@@ -14,6 +14,8 @@ export const ResidentsMessage = Schema.Struct({
   /** After one bet of each. */
   played: Weight,
   /** After so many bets of each that they carry as many rounds and messages as they ever will. */
-  full: Weight
+  full: Weight,
+  /** After nobody asked for two minutes. */
+  resting: Weight
 })
 export type ResidentsMessage = typeof ResidentsMessage.Type
