@@ -1,9 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { wager, wageringProgress } from "../../src/domain/Bonus.ts"
+import { contribution, wager, wageringProgress } from "../../src/domain/Bonus.ts"
+import { makeBonus } from "../support/Messages.ts"
 
 // Goal: what counts and how far it has come is rounded down, exactly, however large the amounts. Method: values worked out by
 // hand, at the edges.
 describe("wagering", () => {
+  it("takes the contribution of a game by its type, unless the bonus names the game", () => {
+    const bonus = makeBonus({ contributions: { 7: 50, 8: 0 } })
+    const games = [[1, "rng"], [1, "live"], [7, "live"], [8, "rng"]] as const
+    assert.deepStrictEqual(games.map(([gameId, type]) => contribution(bonus, gameId, type)), [100, 10, 50, 0])
+  })
+
   it("counts the contribution's share of a stake, rounded down", () => {
     assert.strictEqual(wager(999, 100), 999)
     assert.strictEqual(wager(999, 10), 99)
