@@ -5,8 +5,13 @@ import { bytesOf, type Call, type Reply, type Signer, signedHeaders } from "./Ht
 
 /** No whole answer came: what was asked may have happened or not. */
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
-  reason: Schema.String
+  reason: Schema.String,
+  /** The connection stood, and nothing came over it. */
+  isSilence: Schema.Boolean
 }) {}
+
+/** Longer than any caller waits. Turns a test that would hang into one that fails; it measures nothing. */
+const silenceMs = 40_000
 
 const parse = (text: string): unknown => {
   try {
@@ -28,7 +33,8 @@ export const exchange = (
 ): Effect.Effect<Reply, ConnectionLost> =>
   Effect.callback((resume) => {
     const bytes = Buffer.from(bytesOf(call))
-    const lost = (error: Error) => resume(Effect.fail(new ConnectionLost({ reason: error.message })))
+    const lost = (error: Error, isSilence = false) =>
+      resume(Effect.fail(new ConnectionLost({ reason: error.message, isSilence })))
     const request = Http.request({
       host: "127.0.0.1",
       port,
@@ -43,7 +49,7 @@ export const exchange = (
     }, (response) => {
       const chunks: Array<Buffer> = []
       response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("error", lost)
+      response.on("error", (error) => lost(error))
       response.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8")
         const json = parse(text)
@@ -56,7 +62,11 @@ export const exchange = (
         resume(Effect.succeed({ status: response.statusCode ?? 0, headers, text, json, code, details }))
       })
     })
-    request.on("error", lost)
+    request.on("error", (error) => lost(error))
+    request.setTimeout(silenceMs, () => {
+      lost(new Error(`no answer to ${path}`), true)
+      request.destroy()
+    })
     request.end(bytes)
     return Effect.sync(() => request.destroy())
   })

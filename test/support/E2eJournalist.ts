@@ -131,6 +131,7 @@ export const deliver = Effect.fnUntraced(function*(
     notebook.waiting--
     if (exit._tag === "Failure") {
       notebook.lost++
+      if (exit.failure.isSilence) notebook.surprises.push(`${exit.failure.message}: ${exit.failure.reason}`)
       if (givesUp()) {
         notebook.abandoned++
         return false

@@ -1,6 +1,7 @@
 /** The service as it is run: a process of its own, started, killed and started again. */
 import { Effect, Schedule, Schema, type Scope } from "effect"
 import { spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import * as Net from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -33,13 +34,20 @@ export interface ServiceProcess {
   readonly output: () => string
 }
 
-/** A port nobody listens on. */
-export const freePort = Effect.callback<number>((resume) => {
-  const server = Net.createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+const listens = (port: number) =>
+  Effect.callback<boolean>((resume) => {
+    const server = Net.createServer()
+    server.once("error", () => resume(Effect.succeed(false)))
+    server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(true))))
   })
+
+/**
+ * A port nobody listens on, below those that the system gives to outgoing connections: while a service is away, somebody who
+ * calls it again and again could otherwise be connected to itself.
+ */
+export const freePort: Effect.Effect<number> = Effect.suspend(() => {
+  const port = randomInt(15_000, 32_000)
+  return Effect.flatMap(listens(port), (isFree) => isFree ? Effect.succeed(port) : freePort)
 })
 
 export interface ServiceOptions {
