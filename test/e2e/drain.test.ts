@@ -1,0 +1,108 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Deferred, Effect, Fiber, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
+import { exchange, makeAgent } from "../support/E2eHttp.ts"
+import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../support/E2eWorld.ts"
+import { freePort, startService } from "../support/ServiceProcess.ts"
+
+// Goal: SIGTERM takes nothing from those who wait: no new requests, those in flight are answered, exit 0 within ten seconds.
+// Method: the service as a process; a lock on a player's row, held by the test, keeps requests in flight until the service is
+// seen to have stopped listening.
+
+/** The contract's, and no measure of the machine: an undisturbed end takes a small part of it. */
+const mostMs = 10_000
+
+/** Completes when a statement of the service waits for a lock. */
+const someoneWaits = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+).pipe(
+  Effect.map((rows) => rows.length > 0),
+  Effect.repeat({ until: (waits) => waits, schedule: Schedule.spaced("10 millis") }),
+  Effect.timeout("60 seconds")
+)
+
+/** Holds a player's row until told to let go; gives how to tell. */
+const holdPlayer = Effect.fnUntraced(function*(playerId: number) {
+  const sql = yield* SqlClient.SqlClient
+  const held = yield* Deferred.make<void>()
+  const letGo = yield* Deferred.make<void>()
+  const holding = yield* Effect.forkChild(sql.withTransaction(
+    sql`SELECT FROM accounts WHERE player_id = ${playerId} FOR UPDATE`.pipe(
+      Effect.andThen(Deferred.succeed(held, undefined)),
+      Effect.andThen(Deferred.await(letGo))
+    )
+  ))
+  yield* Deferred.await(held)
+  return Effect.andThen(Deferred.succeed(letGo, undefined), Fiber.join(holding))
+})
+
+const startScene = Effect.fnUntraced(function*(name: string) {
+  const port = yield* freePort
+  const service = yield* startService({
+    port,
+    databaseUrl: yield* databaseUrl,
+    environment: { LOG_LEVEL: "error" }
+  })
+  const agent = yield* makeAgent()
+  const { call: operator } = yield* addTenant(agent, port, name)
+  const studio = yield* addStudio(agent, port, `studio-${name}`)
+  const game = yield* addGame(studio.id, "dice")
+  const at = yield* seat(operator, studio.call, game, { username: name, balance: 1000 })
+  const bet = (id: string) =>
+    tell(studio.call, "bet", {
+      request_id: id,
+      transaction_id: id,
+      session_token: at.token,
+      game_id: game.externalId,
+      round_id: id,
+      amount: 10,
+      currency: "EUR"
+    })
+  const deposit = (id: string) =>
+    operator.post(`/api/v1/operator/players/${at.playerId}/deposits`, { amount: 5, external_reference: id })
+  return { port, service, at, bet, deposit }
+})
+
+layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
+  it.effect("answers those in flight, takes nobody new, and ends with 0", () =>
+    Effect.gen(function*() {
+      const { at, bet, deposit, port, service } = yield* startScene("patient")
+      const letGo = yield* holdPlayer(at.playerId)
+      const inFlight = yield* Effect.forkChild(
+        Effect.all([bet("one"), bet("two"), bet("three"), deposit("four")], { concurrency: "unbounded" })
+      )
+      yield* someoneWaits
+
+      const toldAt = yield* Clock.currentTimeMillis
+      service.kill("SIGTERM")
+      const newcomers = yield* makeAgent()
+      const refused = exchange(newcomers, port, "/health/live").pipe(
+        Effect.match({ onSuccess: ({ status }) => status === 503 ? "503" : "served", onFailure: () => "refused" })
+      )
+      const answer = yield* Effect.repeat(refused, {
+        until: (outcome) => outcome !== "served",
+        schedule: Schedule.spaced("10 millis")
+      })
+      assert.strictEqual(answer, "refused")
+      yield* letGo
+
+      const [one, two, three, four] = yield* Fiber.join(inFlight)
+      const balances = []
+      for (const reply of [one, two, three]) {
+        assert.strictEqual(reply.headers["connection"], "close")
+        const settled = yield* settledOf(reply)
+        assert.strictEqual(settled.status, "processed")
+        balances.push(settled.balance)
+      }
+      assert.lengthOf(new Set(balances), 3)
+      assert.strictEqual(four.status, 201)
+      assert.deepStrictEqual(yield* service.exited, { code: 0, signal: null }, service.output())
+      assert.isBelow((yield* Clock.currentTimeMillis) - toldAt, mostMs)
+      const sql = yield* SqlClient.SqlClient
+      const [row] = yield* sql<{ readonly balance: bigint }>`SELECT real_balance AS balance FROM accounts
+        WHERE player_id = ${at.playerId}`
+      assert.strictEqual(row?.balance, 975n)
+    }))
+})
