@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Schedule } from "effect"
+import { Clock, Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
+import { holdPlayer, someoneWaits } from "../support/E2eHold.ts"
 import { exchange, makeAgent } from "../support/E2eHttp.ts"
 import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../support/E2eWorld.ts"
 import { freePort, startService } from "../support/ServiceProcess.ts"
@@ -12,31 +13,6 @@ import { freePort, startService } from "../support/ServiceProcess.ts"
 
 /** The contract's, and no measure of the machine: an undisturbed end takes a small part of it. */
 const mostMs = 10_000
-
-/** Completes when a statement of the service waits for a lock. */
-const someoneWaits = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-).pipe(
-  Effect.map((rows) => rows.length > 0),
-  Effect.repeat({ until: (waits) => waits, schedule: Schedule.spaced("10 millis") }),
-  Effect.timeout("60 seconds")
-)
-
-/** Holds a player's row until told to let go; gives how to tell. */
-const holdPlayer = Effect.fnUntraced(function*(playerId: number) {
-  const sql = yield* SqlClient.SqlClient
-  const held = yield* Deferred.make<void>()
-  const letGo = yield* Deferred.make<void>()
-  const holding = yield* Effect.forkChild(sql.withTransaction(
-    sql`SELECT FROM accounts WHERE player_id = ${playerId} FOR UPDATE`.pipe(
-      Effect.andThen(Deferred.succeed(held, undefined)),
-      Effect.andThen(Deferred.await(letGo))
-    )
-  ))
-  yield* Deferred.await(held)
-  return Effect.andThen(Deferred.succeed(letGo, undefined), Fiber.join(holding))
-})
 
 const startScene = Effect.fnUntraced(function*(name: string) {
   const port = yield* freePort

@@ -2,7 +2,7 @@
  * A PostgreSQL of the test's own, with every flush to disk: the service refuses any other. A service in another process runs on
  * it, and it can be stopped and started while the service runs.
  */
-import { Effect, Layer, Redacted, References } from "effect"
+import { Effect, Exit, Layer, Redacted, References, Scope } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -13,6 +13,8 @@ import { Ids } from "../../src/platform/Ids.ts"
 import { layerMigrations } from "../../src/platform/Migrations.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
+import type { StartupError } from "../../src/platform/StartupError.ts"
+import { freePort } from "./ServiceProcess.ts"
 
 /** A folder for a server, removed with the scope. */
 export const serverFolder = Effect.acquireRelease(
@@ -32,22 +34,52 @@ export const startServer = (options: Pick<EmbeddedOptions, "dataDir" | "port">) 
     serverSettings: { shared_buffers: "64MB", min_wal_size: "80MB", max_connections: "100" }
   }).pipe(Effect.provideService(References.MinimumLogLevel, "Warn"), Effect.provide(Entropy.layer))
 
+const clientsOn = (database: Layer.Layer<DatabaseUrl, StartupError>) =>
+  Layer.mergeAll(Ids.layer, Secrets.layer).pipe(
+    Layer.provideMerge(layerMigrations),
+    Layer.provideMerge(layerDatabaseWith({ maxConnections: 3, maxJournalConnections: 1 })),
+    Layer.provideMerge(database),
+    Layer.provideMerge(Settings.layerTest()),
+    Layer.provideMerge(Entropy.layer)
+  )
+
 /** The migrated database of a server of its own, with clients on it, and what provisioning needs. */
-export const layerOwnDatabase = Layer.mergeAll(Ids.layer, Secrets.layer).pipe(
-  Layer.provideMerge(layerMigrations),
-  Layer.provideMerge(layerDatabaseWith({ maxConnections: 3, maxJournalConnections: 1 })),
-  Layer.provideMerge(
-    Layer.effect(
-      DatabaseUrl,
-      Effect.gen(function*() {
-        const server = yield* startServer({ dataDir: yield* serverFolder })
-        return { url: server.url, embedded: true }
-      })
-    )
-  ),
-  Layer.provideMerge(Settings.layerTest()),
-  Layer.provideMerge(Entropy.layer)
+export const layerOwnDatabase = clientsOn(
+  Layer.effect(
+    DatabaseUrl,
+    Effect.gen(function*() {
+      const server = yield* startServer({ dataDir: yield* serverFolder })
+      return { url: server.url, embedded: true }
+    })
+  )
 )
+
+/** As {@link layerOwnDatabase}, on a server that is there already. */
+export const layerDatabaseAt = (url: Redacted.Redacted) =>
+  clientsOn(Layer.succeed(DatabaseUrl, { url, embedded: true }))
 
 /** The address of the database, for a process. */
 export const databaseUrl = Effect.map(DatabaseUrl, ({ url }) => Redacted.value(url))
+
+/** A server that can go away and come back, on the same data and at the same address. */
+export const makeFickleServer = Effect.gen(function*() {
+  const dataDir = yield* serverFolder
+  const port = yield* freePort
+  let running = yield* Scope.make()
+  yield* Effect.addFinalizer(() => Effect.suspend(() => Scope.close(running, Exit.void)))
+  const start = Effect.suspend(() => Scope.provide(startServer({ dataDir, port }), running))
+  let server = yield* start
+  return {
+    url: server.url,
+    /** Goes away: in good order, or from one moment to the next, in the middle of whatever it does. */
+    leave: (how: "in order" | "at once") =>
+      Effect.gen(function*() {
+        if (how === "at once") process.kill(server.pid, "SIGQUIT")
+        yield* Scope.close(running, Exit.void)
+        running = yield* Scope.make()
+      }),
+    comeBack: Effect.gen(function*() {
+      server = yield* start
+    })
+  }
+})

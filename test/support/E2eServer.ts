@@ -1,7 +1,28 @@
 /** The public API in the process of the test, on a database and with a clock of its own. */
 import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
+import { Credentials } from "../../src/auth/Credentials.ts"
+import { RateLimiter } from "../../src/auth/RateLimiter.ts"
+import { ReplayStore } from "../../src/auth/ReplayStore.ts"
+import { Placement } from "../../src/engine/Placement.ts"
+import { Games } from "../../src/games/Games.ts"
+import { Launches } from "../../src/games/Launches.ts"
+import { PlayerRefs } from "../../src/games/PlayerRefs.ts"
+import { SessionTokens } from "../../src/games/SessionTokens.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/http/PublicServer.ts"
+import { Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { PaymentMethods } from "../../src/payments/Methods.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
+import { PlayerActors } from "../../src/players/PlayerActors.ts"
+import { Players } from "../../src/players/Players.ts"
+import { Ledger } from "../../src/wallet/Ledger.ts"
+import { ProviderWallet } from "../../src/wallet/ProviderWallet.ts"
+import { Wallet } from "../../src/wallet/Wallet.ts"
+import { TestDatabase } from "./TestDatabase.ts"
 import { layerTestService } from "./TestService.ts"
 
 /** The public server at a free port, with every service it stands on. */
@@ -9,6 +30,36 @@ export const layerE2eServer = layerPublicServer.pipe(
   Layer.provideMerge(layerHttpServices),
   Layer.provideMerge(layerTestService())
 )
+
+/** The same, put together by hand, with so little room before a player that a test can fill it. */
+export const layerE2eServerWithMailbox = (maxMailbox: number) =>
+  layerPublicServer.pipe(
+    Layer.provideMerge(layerHttpServices),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        ProviderWallet.layer,
+        Wallet.layer,
+        Ledger.layer,
+        Launches.layer,
+        Players.layer,
+        Credentials.layer,
+        RateLimiter.layer,
+        ReplayStore.layer,
+        Idempotency.layer
+      )
+    ),
+    Layer.provideMerge(Layer.mergeAll(
+      PlayerActors.layerOver(makePlayerStore, { maxMailbox }),
+      Games.layer,
+      SessionTokens.layer,
+      PlayerRefs.layer,
+      PaymentMethods.layer
+    )),
+    Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer)),
+    Layer.provideMerge(TestDatabase.layer),
+    Layer.provideMerge(Settings.layerTest()),
+    Layer.provideMerge(Entropy.layer)
+  )
 
 /** The port that the server listens on. */
 export const portOf = Effect.map(

@@ -1,0 +1,198 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Clock, Effect, Fiber, Redacted, Schedule } from "effect"
+import { audit } from "../support/E2eAudit.ts"
+import { layerDatabaseAt, makeFickleServer } from "../support/E2eDatabase.ts"
+import { holdPlayer, someoneWaits } from "../support/E2eHold.ts"
+import { type Caller, exchange, makeAgent } from "../support/E2eHttp.ts"
+import { Notebook, replayAll, runJournalist, until } from "../support/E2eJournalist.ts"
+import { chanceOf, seedOfRun } from "../support/E2eRandom.ts"
+import { layerE2eServerWithMailbox, portOf } from "../support/E2eServer.ts"
+import { addGame, addStudio, addTenant, type Seat, seat, settledOf, tell } from "../support/E2eWorld.ts"
+import type { Reply } from "../support/HttpCalls.ts"
+import { freePort, startService } from "../support/ServiceProcess.ts"
+
+/** The shortest time after which a provider gives up. */
+const providerWaitsMs = 3000
+
+const bet = (provider: Caller, { game, token }: Seat, id: string) =>
+  tell(provider, "bet", {
+    request_id: id,
+    transaction_id: id,
+    session_token: token,
+    game_id: game.externalId,
+    round_id: id,
+    amount: 10,
+    currency: "EUR"
+  })
+
+const promoWin = (provider: Caller, { ref }: Seat, id: string) =>
+  tell(provider, "promo-win", {
+    request_id: id,
+    transaction_id: id,
+    player_ref: ref,
+    amount: 10,
+    currency: "EUR",
+    kind: "jackpot",
+    campaign_id: "friday"
+  })
+
+const assertTryAgain = (reply: Reply, retry: "rollback" | "same_request" | undefined) => {
+  assert.deepInclude({ status: reply.status, code: reply.code }, { status: 503, code: "TRY_AGAIN" }, reply.text)
+  assert.strictEqual(reply.headers["retry-after"], "1")
+  if (retry !== undefined) assert.strictEqual(reply.details["retry"], retry)
+}
+
+// Goal: while PostgreSQL is away callers hear so, soon, and are told what to do; when it is back the service serves again without
+// a restart, and nothing was lost or doubled in between. Method: the service as a process on a server that leaves in good order,
+// and then once more in the middle of whatever it does, both times under the journalists' load.
+describe("PostgreSQL goes away", () => {
+  const seed = seedOfRun()
+
+  it.live(`is said at once, and comes back without a restart (E2E_SEED=${seed})`, () =>
+    Effect.gen(function*() {
+      const server = yield* makeFickleServer
+      yield* Effect.gen(function*() {
+        const port = yield* freePort
+        const service = yield* startService({
+          port,
+          databaseUrl: Redacted.value(server.url),
+          environment: { LOG_LEVEL: "none" }
+        })
+        const agent = yield* makeAgent()
+        const { call: operator } = yield* addTenant(agent, port, "acme")
+        const studio = yield* addStudio(agent, port, "studio")
+        const game = yield* addGame(studio.id, "dice")
+        const seats = yield* Effect.forEach(
+          ["player0", "player1", "player2"],
+          (username) => seat(operator, studio.call, game, { username, balance: 50_000 })
+        )
+        const stranger = yield* seat(operator, studio.call, game, { username: "stranger", balance: 50_000 })
+
+        const notebook = new Notebook()
+        let isOver = false
+        const playing = yield* Effect.forkChild(Effect.forEach(
+          [0, 1, 2, 3, 4, 5],
+          (index) =>
+            runJournalist({
+              name: `j${index}`,
+              notebook,
+              seats,
+              chance: chanceOf(seed, index),
+              lines: [{ operator, provider: studio.call }],
+              isOver: () => isOver
+            }),
+          { concurrency: "unbounded" }
+        ))
+
+        const readiness = Effect.map(exchange(agent, port, "/health/ready"), ({ status }) => status)
+        const readyAgain = readiness.pipe(
+          Effect.repeat({ until: (status) => status === 200, schedule: Schedule.spaced("50 millis") }),
+          Effect.timeout("60 seconds")
+        )
+
+        let betsThatFailed = 0
+        for (const how of ["in order", "at once"] as const) {
+          const before = notebook.answers
+          yield* until(() => notebook.answers >= before + 100)
+          yield* server.leave(how)
+
+          yield* readiness.pipe(
+            Effect.repeat({ until: (status) => status === 503, schedule: Schedule.spaced("50 millis") }),
+            Effect.timeout("60 seconds")
+          )
+          assert.strictEqual((yield* exchange(agent, port, "/health/live")).status, 200)
+          for (let turn = 0; turn < 3; turn++) {
+            const askedAt = yield* Clock.currentTimeMillis
+            const [placed, paid, deposited, looked] = yield* Effect.all([
+              bet(studio.call, stranger, `away-bet-${++betsThatFailed}`),
+              promoWin(studio.call, stranger, `away-promo-${betsThatFailed}`),
+              operator.post(`/api/v1/operator/players/${stranger.playerId}/deposits`, {
+                amount: 1,
+                external_reference: `away-${betsThatFailed}`
+              }),
+              operator.get("/api/v1/operator/players")
+            ], { concurrency: "unbounded" })
+            assert.isBelow((yield* Clock.currentTimeMillis) - askedAt, providerWaitsMs)
+            assertTryAgain(placed, "rollback")
+            assertTryAgain(paid, "same_request")
+            assertTryAgain(deposited, undefined)
+            assertTryAgain(looked, undefined)
+          }
+
+          yield* server.comeBack
+          yield* readyAgain
+        }
+        const before = notebook.answers
+        yield* until(() => notebook.answers >= before + 100)
+        isOver = true
+        yield* Fiber.join(playing)
+        assert.isFalse(service.hasExited())
+        assert.isAbove(notebook.triedAgain, 0)
+        // whoever hears TRY_AGAIN has not lost the connection
+        assert.strictEqual(notebook.lost, 0)
+
+        const beginning = {
+          references: new Set(seats.map((_, index) => `first-player${index}`)),
+          others: new Set([stranger.playerId])
+        }
+        const found = yield* audit(notebook, beginning)
+        assert.deepStrictEqual(found.complaints, [])
+        yield* replayAll(notebook, { operator, provider: studio.call })
+        assert.deepStrictEqual(yield* audit(notebook, beginning), found)
+
+        // what was refused while the database was away left nothing behind
+        for (let number = 1; number <= betsThatFailed; number++) {
+          const settled = yield* settledOf(yield* bet(studio.call, stranger, `away-bet-${number}`))
+          assert.deepInclude(settled, { status: "processed", balance: 50_000 - 10 * number })
+        }
+      }).pipe(Effect.provide(layerDatabaseAt(server.url)))
+    }), 120_000)
+})
+
+// Goal: too much for one player is refused and harms nobody. Method: a player's commit is held, the mailbox behind it filled;
+// what does not fit hears TRY_AGAIN, what fits is done when the commit goes on, and the rest succeeds when it is sent again.
+layer(layerE2eServerWithMailbox(4), { excludeTestServices: true })("a full mailbox", (it) => {
+  it.effect("is said at once, and what did not fit can be sent again", () =>
+    Effect.gen(function*() {
+      const agent = yield* makeAgent()
+      const port = yield* portOf
+      const { call: operator } = yield* addTenant(agent, port, "acme")
+      const studio = yield* addStudio(agent, port, "studio")
+      const game = yield* addGame(studio.id, "dice")
+      const at = yield* seat(operator, studio.call, game, { username: "crowded", balance: 1000 })
+      const letGo = yield* holdPlayer(at.playerId)
+
+      const first = yield* Effect.forkChild(bet(studio.call, at, "bet0"))
+      yield* someoneWaits
+      const answers: Array<Reply> = []
+      const others = yield* Effect.forkChild(Effect.forEach(
+        Array.from({ length: 12 }, (_, index) => `bet${index + 1}`),
+        (id) => Effect.map(bet(studio.call, at, id), (reply) => ({ id, reply, place: answers.push(reply) })),
+        { concurrency: "unbounded" }
+      ))
+      // four wait behind the first, eight do not fit
+      yield* until(() => answers.length === 8)
+      for (const reply of answers) assertTryAgain(reply, "rollback")
+      assertTryAgain(yield* promoWin(studio.call, at, "promo"), "same_request")
+      const deposited = yield* operator.post(`/api/v1/operator/players/${at.playerId}/deposits`, {
+        amount: 5,
+        external_reference: "crowded"
+      })
+      assertTryAgain(deposited, undefined)
+      // what is committed can be read all the while
+      const wallet = yield* operator.get(`/api/v1/operator/players/${at.playerId}/wallet`)
+      assert.include(wallet.text, "\"balance\":1000")
+
+      yield* letGo
+      assert.strictEqual((yield* settledOf(yield* Fiber.join(first))).status, "processed")
+      const heard = yield* Fiber.join(others)
+      const done = heard.filter(({ reply }) => reply.status === 200)
+      assert.lengthOf(done, 4)
+      for (const { id, reply } of heard) {
+        const again = yield* settledOf(yield* bet(studio.call, at, id))
+        assert.strictEqual(again.status, reply.status === 200 ? "replayed" : "processed")
+      }
+      const last = yield* settledOf(yield* bet(studio.call, at, "bet0"))
+      assert.deepInclude(last, { status: "replayed", balance: 1000 - 13 * 10, wallet_seq: 14 })
+    }))
+})
