@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { noChange } from "../../src/domain/Change.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/Player.ts"
 import {
@@ -118,6 +119,22 @@ for (const remembers of [true, false]) {
       })
     })
 
+    // Goal: a retry that had to be looked up is answered from memory when it comes again.
+    it("looks a replay up once", () => {
+      const desk = new Desk([makePlayer()])
+      desk.accept(does(bet("b", 100)))
+      desk.accept(pays(promoWin("p", 7)))
+      desk.forget()
+      const replay = () => {
+        assert.strictEqual(desk.accept(does(bet("b", 100))).status, "replayed")
+        assert.strictEqual(desk.accept(pays(promoWin("p", 7))).status, "replayed")
+        return desk.looks
+      }
+      const looks = replay()
+      assert.isAbove(looks, 0)
+      assert.strictEqual(replay(), looks)
+    })
+
     describe("a rollback", () => {
       it("of what was never seen is ignored, and bars it for ever", () => {
         const desk = makeDesk(makePlayer())
@@ -159,6 +176,28 @@ for (const remembers of [true, false]) {
         }
         desk.accept(does(rollback("kw", "w")))
         assert.deepInclude(desk.accept(does(rollback("k b", "b"))), { status: "processed", balance: 900 })
+      })
+
+      it("of a bet that is rolled back already is ignored, also when its round was paid since", () => {
+        const desk = makeDesk(makePlayer())
+        desk.accept(does(bet("b", 100)))
+        desk.accept(does(rollback("k", "b")))
+        desk.accept(does(bet("b2", 100)))
+        desk.accept(does(win("w", "b2", 50)))
+        assert.strictEqual(desk.accept(does(rollback("k2", "b"))).status, "ignored")
+      })
+
+      it("of a win of nothing leaves the round as paid as it is", () => {
+        const desk = makeDesk(makePlayer())
+        desk.accept(does(bet("b", 100)))
+        desk.accept(does(win("w", "b", 50)))
+        desk.accept(does(win("nothing", "b", 0)))
+        assert.deepInclude(desk.accept(does(rollback("k", "nothing"))), {
+          status: "processed",
+          realAmount: 0,
+          walletSeq: 2
+        })
+        assert.strictEqual(desk.refuse(does(rollback("kb", "b"))).code, "BET_ALREADY_SETTLED")
       })
 
       it("of a bet whose round was paid nothing is processed, also when the round is closed", () => {
@@ -594,6 +633,11 @@ for (const remembers of [true, false]) {
         assert.strictEqual(desk.player().activeBonus?.wagered, 0)
       })
 
+      it("is not staked while real money is owed", () => {
+        const desk = makeDesk(withBonus({ real: -10 }))
+        assert.strictEqual(desk.refuse(does(bet("b", 5))).code, "INSUFFICIENT_FUNDS")
+      })
+
       it("counts the whole stake of a contributing game: all of it, a tenth for live games", () => {
         const desk = makeDesk(withBonus())
         desk.accept(does(bet("b", 100)))
@@ -616,11 +660,12 @@ for (const remembers of [true, false]) {
 
       it("gets its share by all bets of the round that stand", () => {
         const desk = makeDesk(withBonus())
-        desk.accept(does(bet("b1", 60)))
-        desk.accept(does(bet("b2", 60)))
-        desk.accept(does(bet("b3", 40)))
-        desk.accept(does(rollback("k", "b3")))
-        assert.deepInclude(desk.accept(does(win("w", "b1", 100))), { realAmount: 50, bonusAmount: 50 })
+        for (const [id, stake] of [["b1", 30], ["b2", 30], ["b3", 60], ["b4", 40]] as const) {
+          desk.accept(does(bet(id, stake)))
+        }
+        // 30 real and 60 bonus stand
+        for (const id of ["b1", "b4"]) desk.accept(does(rollback(`k ${id}`, id)))
+        assert.deepInclude(desk.accept(does(win("w", "b2", 90))), { realAmount: 30, bonusAmount: 60 })
       })
 
       it("comes back as it was taken, with its wagering and its counters", () => {
@@ -635,6 +680,14 @@ for (const remembers of [true, false]) {
         const { activeBonus, counters } = desk.player()
         assert.deepInclude(activeBonus, { wagered: 0, openRounds: 0 })
         assert.deepInclude(counters, { betDay: 0, betMonth: 0, lossDay: 0 })
+      })
+
+      it("counts no stake that was taken back, of real money either", () => {
+        const desk = makeDesk(withBonus())
+        desk.accept(does(bet("b", 50)))
+        assert.strictEqual(desk.player().activeBonus?.wagered, 50)
+        desk.accept(does(rollback("k", "b")))
+        assert.strictEqual(desk.player().activeBonus?.wagered, 0)
       })
 
       it("becomes real the moment the requirement is met, up to the cap", () => {
@@ -685,15 +738,38 @@ for (const remembers of [true, false]) {
         assert.deepInclude(desk.accept(does(rollback("k", "w"))), { bonusAmount: -10, balance: 0, bonusBalance: 0 })
       })
 
+      it("of a win is taken from the real wallet once the bonus was converted", () => {
+        const desk = makeDesk(withBonus({ real: 0, activeBonus: makeBonus({ wagerRequirement: 80 }) }))
+        desk.accept(does(bet("b", 50)))
+        assert.deepInclude(desk.accept(does(win("w", "b", 30))), { bonusAmount: 30, bonusBalance: 80 })
+        assert.deepInclude(desk.accept(does(bet("b2", 30, { roundId: "second" }))), { balance: 50, bonusBalance: 0 })
+        assert.deepInclude(desk.accept(does(rollback("k", "w"))), { realAmount: -30, bonusAmount: 0, balance: 20 })
+      })
+
+      it("is lost when the rollback of a win takes the last of it", () => {
+        const desk = makeDesk(withBonus({ real: 0 }))
+        desk.accept(does(bet("b", 100)))
+        desk.accept(does(win("w", "b", 30, { closesRound: true })))
+        desk.accept(does(rollback("k", "w")))
+        assert.isNull(desk.player().activeBonus)
+        assert.deepStrictEqual([...desk.store.tables().bonuses], [[501, "lost"]])
+      })
+
       // Goal: a round that no longer holds a stake of one bonus belongs to the next one that funds it.
       it("of a later bonus is its own in a round that an earlier one left", () => {
         const desk = makeDesk(withBonus({ real: 0 }))
         desk.accept(does(bet("b", 50)))
         desk.accept(does(rollback("k", "b")))
-        const player = desk.player()
-        const later = new Desk([{ ...player, activeBonus: makeBonus({ id: 502 }) }])
-        for (const action of [bet("b2", 40), win("w", "b2", 90)]) later.accept(does(action))
-        assert.strictEqual(later.player().bonus, 150)
+        desk.ask((player) => ({
+          _tag: "Accept",
+          state: { ...player, activeBonus: makeBonus({ id: 502 }) },
+          reply: undefined,
+          change: noChange,
+          idsUsed: 0
+        }))
+        for (const action of [bet("b2", 40), win("w", "b2", 90)]) desk.accept(does(action))
+        assert.strictEqual(desk.player().bonus, 150)
+        assert.strictEqual(desk.player().activeBonus?.openRounds, 1)
       })
 
       it("caps the stake while it runs", () => {

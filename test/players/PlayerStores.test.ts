@@ -1,0 +1,392 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { type Change, type Entry, noChange, type Payment } from "../../src/domain/Change.ts"
+import type { Knowledge, Step } from "../../src/domain/Decision.ts"
+import { correctionStep } from "../../src/domain/Corrections.ts"
+import { launchStep } from "../../src/domain/Launch.ts"
+import { depositStep } from "../../src/domain/Payments.ts"
+import type { Player } from "../../src/domain/Player.ts"
+import type { Query, Transaction } from "../../src/domain/Rounds.ts"
+import { closeRound, payPromoWin, settle } from "../../src/domain/Settlement.ts"
+import { storingReply } from "../../src/domain/StoringReply.ts"
+import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
+import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
+import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
+import { bet, close, day, makePlayer, minute, noon, promoWin, rollback, roulette, win } from "../support/Messages.ts"
+import { TestDatabase } from "../support/TestDatabase.ts"
+
+// Goal: the store in memory promises what the one over PostgreSQL promises, so that what is proved over the first holds for the
+// second. Method: one script of loads, lookups and commits, sound and unsound, runs against both; what each said, step by step,
+// and what each holds at the end must be the same.
+
+const beginning: ReadonlyArray<Player> = [
+  makePlayer({ id: 1, providerIds: [], real: 0 }),
+  makePlayer({ id: 2, providerIds: [], real: 0 }),
+  makePlayer({ id: 3, operatorId: 2, providerIds: [], real: 0 })
+]
+
+const seed = Layer.effectDiscard(Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const at = new Date(noon)
+  for (const id of [1, 2]) {
+    yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
+      VALUES (${id}, ${`o${id}`}, ${`o${id}`}, 'EUR', ${at}, ${at})`
+  }
+  yield* sql`INSERT INTO providers (id, slug, name, key, secret_sealed, created_at, updated_at)
+    VALUES (1, 'p', 'p', 'p', ''::bytea, ${at}, ${at})`
+  yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, created_at, updated_at)
+    VALUES (11, 1, 'slot', 'Slot', 'rng', 'slots', ${at}, ${at})`
+  for (const { id, kycStatus, operatorId } of beginning) {
+    yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
+        kyc_status, terms_accepted_at, created_at, updated_at)
+      VALUES (${id}, ${operatorId}, ${`u${id}`}, ${`u${id}@example.com`}, 'Ada', 'Player', '1990-01-01', 'MT', 'EUR',
+        ${kycStatus}, ${at}, ${at}, ${at})`
+    yield* sql`INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
+      VALUES (${id}, ${operatorId}, ${at}, ${at})`
+  }
+}))
+
+const live = Layer.provideMerge(
+  seed,
+  TestDatabase.layer.pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
+)
+
+type PlayerStore = Store<Player, Change, Query, Knowledge>
+type PlayerUnit = Unit<Player, Change>
+
+/** What a knowledge says, in an order that does not depend on the store. */
+const plain = (known: Knowledge) => ({
+  transactions: [...known.transactions].sort(([a], [b]) => a < b ? -1 : 1),
+  rounds: [...known.rounds].sort(([a], [b]) => a < b ? -1 : 1),
+  bonuses: [...known.bonuses],
+  payments: [...known.payments]
+})
+
+/** Runs the script and gives what the store said to every step of it. */
+const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
+  const said: Array<readonly [what: string, answer: unknown]> = []
+  let now = noon
+  let nextId = 5000
+
+  const load = Effect.fnUntraced(function*(playerId: number, fence = false) {
+    const loaded = yield* store.load(playerId, fence)
+    said.push([`load ${playerId}${fence ? " behind a fence" : ""}`, loaded])
+    return loaded ?? assert.fail(`player ${playerId} is not there`)
+  })
+
+  const commit = Effect.fnUntraced(function*(what: string, ...units: ReadonlyArray<PlayerUnit>) {
+    const exit = yield* Effect.exit(store.commit(units))
+    const failure = Exit.findErrorOption(exit)
+    const answer = failure._tag === "None"
+      ? "written"
+      : failure.value._tag === "Rejected"
+      ? failure.value.because
+      : failure.value._tag
+    said.push([what, answer])
+    return answer
+  })
+
+  const look = Effect.fnUntraced(function*(what: string, playerId: number, query: Partial<Query>, known?: Knowledge) {
+    const { state } = yield* load(playerId)
+    const answer = yield* store.look(
+      state,
+      { providerId: 1, transactionIds: [], rounds: [], bonusIds: [], externalReference: null, ...query },
+      known
+    )
+    said.push([what, plain(answer)])
+    return answer
+  })
+
+  /** The unit that a step leads to from what is stored, asked as an actor would. */
+  const decide = Effect.fnUntraced(
+    function*<Reply, Error>({ state, version }: Loaded<Player>, playerId: number, step: Step<Reply, Error>) {
+      let known: Knowledge | undefined
+      for (let asked = 0; asked < 4; asked++) {
+        const decision = step(state, { now, firstId: nextId, known })
+        if (decision._tag === "Missing") {
+          known = yield* store.look(state, decision.query, known)
+          said.push(["looked up", plain(known)])
+        } else if (decision._tag === "Accept" && decision.change !== null) {
+          nextId += decision.idsUsed
+          const unit: PlayerUnit = {
+            key: playerId,
+            version,
+            before: state,
+            after: decision.state,
+            changes: [decision.change]
+          }
+          return unit
+        } else {
+          return assert.fail(`the script expects a change, not ${JSON.stringify(decision)}`)
+        }
+      }
+      return assert.fail("the script asks too often")
+    }
+  )
+
+  const does = Effect.fnUntraced(function*<Reply, Error>(what: string, playerId: number, step: Step<Reply, Error>) {
+    now += minute
+    return yield* commit(what, yield* decide(yield* load(playerId), playerId, step))
+  })
+
+  const deposit = (amount: number, externalReference: string) =>
+    depositStep({ amount, externalReference, methodCode: null, method: null, info: null, notes: null })
+
+  const claim = { scope: "operator:1", key: "key", fingerprint: new Uint8Array(32) }
+
+  /** A change by hand on what is stored now. */
+  const byHand = Effect.fnUntraced(function*(playerId: number, change: Partial<Change>, after: Partial<Player> = {}) {
+    const { state, version } = yield* load(playerId)
+    const unit: PlayerUnit = {
+      key: playerId,
+      version,
+      before: state,
+      after: { ...state, ...after },
+      changes: [{ ...noChange, ...change }]
+    }
+    return unit
+  })
+
+  // Sound commands of every kind
+  for (const playerId of [1, 2, 3]) {
+    yield* does(
+      "a launch",
+      playerId,
+      launchStep({ gameId: 11, providerId: 1, mode: "real", platform: "web", ip: null })
+    )
+    yield* does(
+      "a deposit",
+      playerId,
+      storingReply(deposit(1000, `first ${playerId % 2}`), { ...claim, key: `d${playerId}` }, () => ({
+        status: 201,
+        body: "{}"
+      }))
+    )
+  }
+  yield* does("a bet", 1, (player, context) => settle(player, bet("b", 100), context))
+  yield* does("a second bet", 1, (player, context) => settle(player, bet("b2", 40, { game: roulette }), context))
+  yield* does("a win", 1, (player, context) => settle(player, win("w", "b", 250), context))
+  yield* does("a rollback", 1, (player, context) => settle(player, rollback("k", "w"), context))
+  yield* does("a rollback of it again", 1, (player, context) => settle(player, rollback("k2", "w"), context))
+  yield* does("a tombstone", 1, (player, context) => settle(player, rollback("kx", "never seen"), context))
+  yield* does("a promo-win", 1, (player, context) => payPromoWin(player, promoWin("p", 5), context))
+  yield* does("a close", 1, (player, context) => closeRound(player, close(), context))
+  now += 10 * day
+  yield* does(
+    "a correction below zero",
+    1,
+    correctionStep({ wallet: "real", amount: -2000, reason: "r", actor: "staff:1" })
+  )
+  yield* does(
+    "a correction of the bonus",
+    1,
+    correctionStep({ wallet: "bonus", amount: 70, reason: "r", actor: "staff:1" })
+  )
+  yield* commit(
+    "settings",
+    yield* byHand(2, {
+      settings: {
+        status: "locked",
+        kycStatus: "rejected",
+        restrictions: {
+          canLogin: false,
+          canDeposit: false,
+          canWithdraw: true,
+          canBet: false,
+          excludedFromBonuses: true
+        },
+        exclusion: { type: "time_out", since: noon, until: noon + day },
+        limits: { max_single_bet: 7 },
+        pendingLimits: [{ field: "max_single_bet", value: null, effectiveAt: noon + day }],
+        updatedAt: noon
+      }
+    })
+  )
+  yield* load(2)
+
+  // Lookups: what is there, what is not, what is another player's or operator's
+  const known = yield* look("messages", 1, {
+    transactionIds: ["b", "b2", "w", "k", "k2", "never seen", "kx", "p", "unknown"],
+    rounds: [{ gameId: 11, roundId: "round" }, { gameId: 12, roundId: "round" }, { gameId: 11, roundId: "unknown" }],
+    externalReference: "first 1",
+    bonusIds: [9]
+  })
+  yield* look("more of them", 1, { transactionIds: ["unknown 2"], externalReference: "unknown" }, known)
+  yield* look("another player's", 2, {
+    transactionIds: ["b"],
+    rounds: [{ gameId: 11, roundId: "round" }],
+    externalReference: "first 1"
+  })
+  yield* look("another provider's", 1, { providerId: 2, transactionIds: ["b"] })
+  yield* look("another operator's", 3, { externalReference: "first 0" })
+
+  // Fences
+  const stale = yield* byHand(1, {})
+  yield* load(1, true)
+  yield* commit("a stale writer", stale)
+  yield* commit("a writer of another operator", {
+    ...yield* byHand(1, {}),
+    after: { ...(yield* load(3)).state, id: 1 }
+  })
+  yield* commit("a player who is not there", { ...yield* byHand(1, {}), key: 99 })
+  const sound = yield* decide(
+    yield* load(2),
+    2,
+    correctionStep({ wallet: "real", amount: 1, reason: "", actor: "staff:1" })
+  )
+  yield* commit("a stale unit beside a sound one", stale, sound)
+  yield* load(2)
+
+  // Clashes: each alone, and beside a sound unit, of which nothing may stay
+  const { transactions } = known
+  const message = (transactionId: string, fields: Partial<Transaction> = {}): Transaction => ({
+    ...transactions.get("b") ?? assert.fail("the bet is known"),
+    transactionId,
+    ...fields
+  })
+  const round = known.rounds.get("11:round") ?? assert.fail("the round is known")
+  const payment: Payment = {
+    ...known.payments.get("first 1") ?? assert.fail("the deposit is known"),
+    id: 7001,
+    externalReference: "new"
+  }
+  const state = (yield* load(1)).state
+  const entry: Entry = {
+    id: 7002,
+    playerId: 1,
+    operatorId: 1,
+    seq: state.entrySeq,
+    wallet: "real",
+    type: "correction_up",
+    amount: 1,
+    balanceAfter: 1,
+    currency: "EUR",
+    paymentRequestId: null,
+    gameId: null,
+    gameRoundId: null,
+    playerBonusId: null,
+    createdAt: now
+  }
+  const clashes: ReadonlyArray<readonly [what: string, Partial<Change>, after?: Partial<Player>]> = [
+    ["a message that exists", { transactions: [message("b")] }],
+    ["the same message twice", { transactions: [message("n"), message("n")] }],
+    ["a second standing rollback", { transactions: [message("n", { kind: "rollback", targetId: "w" })] }],
+    ["a round that exists", { rounds: [{ round, isNew: true }] }],
+    ["a reference that exists", { payments: [{ payment: { ...payment, externalReference: "first 1" }, isNew: true }] }],
+    ["a payment that exists", {
+      payments: [{ payment: { ...payment, id: known.payments.get("first 1")?.id ?? 0 }, isNew: true }]
+    }],
+    ["an answer that exists", { replies: [{ ...claim, key: "d1", status: 200, body: "", createdAt: now }] }],
+    ["an entry that exists", { entries: [entry] }],
+    ["bonus money that is owed", {}, { bonus: -1 }]
+  ]
+  for (const [what, change, after] of clashes) {
+    const unit = yield* byHand(1, change, after)
+    assert.strictEqual(yield* commit(what, unit), "clash", what)
+    assert.strictEqual(yield* commit(`${what}, beside a sound unit`, unit, sound), "clash", what)
+  }
+  yield* load(1)
+  yield* load(2)
+  yield* look("what clashed", 1, { transactionIds: ["n"], externalReference: "new" })
+
+  // What is allowed beside it
+  const allowed: ReadonlyArray<readonly [what: string, Partial<Change>]> = [
+    ["an ignored rollback of the same target", {
+      transactions: [message("n1", { kind: "rollback", targetId: "w", status: "ignored", realAmount: 0 })]
+    }],
+    ["the same id of another provider", { transactions: [message("b", { providerId: 2 })] }],
+    ["a win of a bet that has one", { transactions: [message("n2", { kind: "win", targetId: "b" })] }],
+    ["a round changed", { rounds: [{ round: { ...round, paidWins: 3, openedAt: 0 }, isNew: false }] }],
+    ["a round that is not there, changed", { rounds: [{ round: { ...round, roundId: "nowhere" }, isNew: false }] }],
+    ["a payment without reference", { payments: [{ payment: { ...payment, externalReference: null }, isNew: true }] }],
+    ["another one", { payments: [{ payment: { ...payment, id: 7003, externalReference: null }, isNew: true }] }],
+    ["a payment changed", {
+      payments: [{
+        payment: {
+          ...known.payments.get("first 1") ?? payment,
+          status: "rejected",
+          amount: 1,
+          rejectReason: "why",
+          isReversed: true,
+          rejectedAt: now,
+          updatedAt: now
+        },
+        isNew: false
+      }]
+    }],
+    ["an answer in another scope", {
+      replies: [{ ...claim, scope: "player:1", key: "d1", status: 200, body: "", createdAt: now }]
+    }]
+  ]
+  for (const [what, change] of allowed) {
+    assert.strictEqual(yield* commit(what, yield* byHand(1, change)), "written", what)
+  }
+  yield* look("what was allowed", 1, {
+    transactionIds: ["n1", "n2", "w", "b"],
+    rounds: [round, { gameId: 11, roundId: "nowhere" }],
+    externalReference: "first 1"
+  })
+
+  // A round that two decisions of one unit write, and units of several players at once
+  const twice = yield* byHand(1, {
+    rounds: [{ round: { ...round, roundId: "twice", realStake: 1 }, isNew: true }]
+  })
+  const rewritten = { ...noChange, rounds: [{ round: { ...round, roundId: "twice", realStake: 2 }, isNew: false }] }
+  yield* commit("a round written twice", { ...twice, changes: [...twice.changes, rewritten] }, sound)
+  const again = yield* byHand(1, { rounds: [{ round: { ...round, roundId: "both" }, isNew: true }] })
+  yield* commit("a round claimed to be new twice", { ...again, changes: [...again.changes, ...again.changes] })
+  yield* look("the rounds", 1, { rounds: [{ gameId: 11, roundId: "twice" }, { gameId: 11, roundId: "both" }] })
+  yield* load(2)
+  return said
+})
+
+layer(live)("PlayerStore", (it) => {
+  it.effect("in memory says and keeps what the one over PostgreSQL does", () =>
+    Effect.gen(function*() {
+      const memory = MemoryPlayerStore.make()
+      for (const player of beginning) yield* memory.add(player)
+      const inMemory = yield* runScript(memory)
+      const inPostgres = yield* runScript(yield* makePlayerStore)
+      inMemory.forEach(([what, answer], step) =>
+        assert.deepStrictEqual([what, answer], [...inPostgres[step] ?? []], `step ${step}: ${what}`)
+      )
+      assert.strictEqual(inMemory.length, inPostgres.length)
+
+      const sql = yield* SqlClient.SqlClient
+      const tables = memory.tables()
+      const ids = <Row extends { readonly id: number }>(rows: ReadonlyArray<Row>) =>
+        rows.map(({ id }) => id).sort((a, b) => a - b)
+      const entries =
+        yield* sql`SELECT id::float8 AS id, player_id::float8 AS "playerId", operator_id::float8 AS "operatorId",
+        seq::float8 AS seq, wallet, type, amount::float8 AS amount, balance_after::float8 AS "balanceAfter", 'EUR' AS currency,
+        payment_request_id::float8 AS "paymentRequestId", game_id::float8 AS "gameId", game_round_id AS "gameRoundId",
+        player_bonus_id::float8 AS "playerBonusId", created_at AS "createdAt" FROM ledger_entries ORDER BY player_id, seq`
+      assert.deepStrictEqual(
+        entries,
+        tables.entries.toSorted((a, b) => a.playerId - b.playerId || a.seq - b.seq).map((entry) => ({
+          ...entry,
+          createdAt: new Date(entry.createdAt)
+        }))
+      )
+      for (
+        const [table, rows] of [
+          ["events", tables.events],
+          ["audit_log", tables.audit],
+          ["game_sessions", tables.sessions],
+          ["payment_requests", tables.payments]
+        ] as const
+      ) {
+        const stored = yield* sql<{ readonly id: number }>`SELECT id::float8 AS id FROM ${sql(table)} ORDER BY id`
+        assert.deepStrictEqual(stored.map(({ id }) => id), ids<{ readonly id: number }>(rows), table)
+      }
+      const messages = yield* sql<{ readonly transaction_id: string }>`SELECT transaction_id FROM provider_transactions`
+      assert.sameMembers(
+        messages.map(({ transaction_id }) => transaction_id),
+        tables.transactions.map(({ transactionId }) => transactionId)
+      )
+      const replies = yield* sql<{ readonly key: string }>`SELECT scope || ' ' || key AS key FROM idempotency_keys`
+      assert.sameMembers(replies.map(({ key }) => key), tables.replies.map(({ key, scope }) => `${scope} ${key}`))
+    }))
+})
