@@ -264,6 +264,41 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads, [1, 2, 1].map((key) => ({ key, fence: false })))
       }).pipe(Effect.provide(services)))
 
+    // Goal: an actor that pauses keeps what it must and gives up what it merely remembers; one that works keeps all.
+    it.effect("lets actors rest that were not asked for a minute", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0 })
+        const actors = yield* makeActors(store, { rest: (account) => ({ ...account, receipts: [] }) })
+        yield* actors.ask(1, post("a", 1))
+        yield* actors.ask(2, post("b", 1))
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(yield* actors.read(2), { total: 1, receipts: ["b"] })
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(yield* actors.read(1), { total: 1, receipts: [] })
+        assert.deepStrictEqual(yield* actors.read(2), { total: 1, receipts: ["b"] })
+        assert.strictEqual((yield* actors.ask(1, post("c", 1))).total, 2)
+        assert.strictEqual(store.loads.length, 2, "who rests stays in memory")
+      }).pipe(Effect.provide(services)))
+
+    // Goal: what a step learned from the store is carried on, though it writes nothing. Method: a step that only adds a memory.
+    it.effect("keeps what a step that writes nothing remembers", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 7 })
+        const actors = yield* makeActors(store)
+        const remember: AccountStep<number, never> = (account) => ({
+          _tag: "Accept",
+          state: { ...account, receipts: [...account.receipts, "seen"] },
+          reply: account.total,
+          change: null,
+          idsUsed: 0
+        })
+        assert.strictEqual(yield* actors.ask(1, remember), 7)
+        assert.deepStrictEqual(yield* actors.read(1), { total: 7, receipts: ["seen"] })
+        assert.strictEqual(store.commits.length, 0)
+        yield* actors.ask(1, post("r", 1))
+        assert.deepStrictEqual((yield* actors.read(1)).receipts, ["seen", "r"])
+      }).pipe(Effect.provide(services)))
+
     // Goal: memory is bounded however many keys are used, and nobody is refused while an idle actor could leave.
     // Method: three hundred keys through room for a hundred, all of them just used.
     it.effect("makes room for new actors by letting idle ones leave", () =>

@@ -130,14 +130,13 @@ describe("PlayerActors", () => {
       playerId: number,
       step: Step<Reply, Error>
     ): Effect.Effect<Reply | Refusal> =>
-      Effect.catch(
-        Effect.suspend(() => service().ask(1, playerId, step)),
-        (refusal): Effect.Effect<Reply | Refusal> => {
+      Effect.suspend(() => service().ask(1, playerId, step)).pipe(
+        Effect.catch((refusal): Effect.Effect<Reply | Refusal> => {
           if (refusal.code !== "TRY_AGAIN") return Effect.succeed(refusal)
           repeats++
           assert.isBelow(repeats, 50_000, "nothing comes to an end")
           return Effect.andThen(Effect.yieldNow, insist(service, playerId, step))
-        }
+        })
       )
 
     /** Sends a message from three fibers at once. */
@@ -176,16 +175,16 @@ describe("PlayerActors", () => {
     return { chance, insist, late, players, playOut, send, store }
   })
 
-  const rounds = Array.from({ length: 40 }, (_, number) => number)
+  const rounds = Array.from({ length: 24 }, (_, number) => number)
 
   const depositOf = (amount: number, externalReference: string) =>
     depositStep({ amount, externalReference, methodCode: null, method: null, info: null, notes: null })
 
   // Goal: whatever is sent, and how often, and whatever breaks on the way: everything happens once.
-  // Method: forty rounds of each of six players, two at a time. Every message goes out three times at once, and each is repeated
+  // Method: two dozen rounds of each of six players, two at a time. Every message goes out three times at once, and each is repeated
   // until it is answered. The store fails, loses answers and commits late; actors leave memory, and the service is started anew.
   // In the end all answers to one message agree, and balances are what plain arithmetic says.
-  for (const seed of [1, 2, 3, 4]) {
+  for (const seed of [1, 2, 3]) {
     it.effect(`settles everything exactly once (${seed})`, () =>
       Effect.gen(function*() {
         const { chance, insist, late, players, playOut, send, store } = yield* makeCasino(seed)
@@ -279,7 +278,7 @@ describe("PlayerActors", () => {
   // Goal: two services that both believe a player to be theirs do no harm to the ledger: what is written is written once, by
   // whoever was faster. (What such a service refuses without writing may be out of date; that is why a player lives in one place.)
   // Method: as above, each message to either service at random. What was accepted is then added up from the messages.
-  for (const seed of [5, 6]) {
+  for (const seed of [4, 5]) {
     it.effect(`never writes a message twice, not even from two services (${seed})`, () =>
       Effect.gen(function*() {
         const { chance, insist, players, playOut, send, store } = yield* makeCasino(seed)
