@@ -1,7 +1,7 @@
 /** The service as its callers reach it: over HTTP on kept connections, where a connection that breaks is a value to act on. */
 import { Clock, Effect, Schema, type Scope } from "effect"
 import * as Http from "node:http"
-import { bytesOf, type Call, type Reply, type Signer, signedHeaders } from "./HttpCalls.ts"
+import { bytesOf, type Call, type Reply, type SignedCall, signedHeaders, type Signer } from "./HttpCalls.ts"
 
 /** No whole answer came: what was asked may have happened or not. */
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
@@ -77,6 +77,15 @@ export const makeAgent = (maxSockets = 64): Effect.Effect<Http.Agent, never, Sco
     Effect.sync(() => new Http.Agent({ keepAlive: true, maxSockets })),
     (agent) => Effect.sync(() => agent.destroy())
   )
+
+/** Sends a signed request; headers of the call win over those that sign it, and an empty one is left out. */
+export const exchangeSigned = (agent: Http.Agent, port: number, signer: Signer, path: string, call: SignedCall) => {
+  const headers = { ...signedHeaders(signer, path, call), ...call.headers }
+  return exchange(agent, port, path, {
+    ...call,
+    headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ""))
+  })
+}
 
 /** Somebody who signs requests. */
 export interface Caller {

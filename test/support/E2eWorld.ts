@@ -165,7 +165,8 @@ export const registration = (username: string) => ({
   username,
   email: `${username}@example.com`,
   first_name: "Ada",
-  last_name: "Player",
+  // An excluded player keeps out whoever has the same name and birthday.
+  last_name: username,
   birth_date: "1950-12-31",
   country: "MT",
   terms_accepted: true
@@ -215,14 +216,25 @@ export interface Seat {
   readonly game: Game
 }
 
+/** Limits that staff gave a player whom nobody has asked anything of yet. */
+const setLimits = Effect.fnUntraced(function*(playerId: number, limits: { readonly [limit: string]: number }) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE players SET limits = ${JSON.stringify(limits)}::text::jsonb WHERE id = ${playerId}`
+})
+
 /** Seats a player: registered, with a first deposit where one is given, launched and authenticated. */
 export const seat = Effect.fnUntraced(function*(
   operator: Caller,
   provider: Caller,
   game: Game,
-  options: { readonly username: string; readonly balance: number }
+  options: {
+    readonly username: string
+    readonly balance: number
+    readonly limits?: { readonly [limit: string]: number }
+  }
 ) {
   const playerId = yield* register(operator, options.username)
+  if (options.limits !== undefined) yield* setLimits(playerId, options.limits)
   if (options.balance > 0) yield* deposit(operator, playerId, options.balance, `first-${options.username}`)
   const token = yield* launch(operator, playerId, game.id)
   const reply = yield* tell(provider, "authenticate", { session_token: token })
