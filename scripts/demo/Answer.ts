@@ -1,0 +1,125 @@
+/** What the service answered to a provider's message, and whether it is what was to be answered. */
+import { Result, Schema } from "effect"
+import type { Expected, Settled } from "./Book.ts"
+import type { Reply } from "./Caller.ts"
+import { currency, type Message, requestIdOf, transactionIdOf } from "./Message.ts"
+
+const Settlement = Schema.Struct({
+  request_id: Schema.NullOr(Schema.String),
+  transaction_id: Schema.NullOr(Schema.String),
+  status: Schema.Literals(["processed", "replayed", "ignored"]),
+  wallet_transaction_ids: Schema.Array(Schema.Int),
+  real_amount: Schema.Int,
+  bonus_amount: Schema.Int,
+  balance: Schema.Int,
+  bonus_balance: Schema.Int,
+  currency: Schema.String,
+  wallet_seq: Schema.Int,
+  round_state: Schema.Literals(["open", "closed"])
+})
+type Settlement = typeof Settlement.Type
+
+const One = Schema.fromJsonString(Schema.Struct({ data: Settlement }))
+const Several = Schema.fromJsonString(
+  Schema.Struct({
+    data: Schema.Struct({ request_id: Schema.NullOr(Schema.String), results: Schema.Array(Settlement) })
+  })
+)
+const Envelope = Schema.fromJsonString(Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    details: Schema.Struct({
+      retry: Schema.optionalKey(Schema.String),
+      balance: Schema.optionalKey(Schema.Number)
+    })
+  })
+}))
+
+export type Answer =
+  | { readonly _tag: "Settled"; readonly results: ReadonlyArray<Settlement> }
+  | {
+    readonly _tag: "Refused"
+    readonly status: number
+    readonly code: string
+    readonly retry: string | undefined
+    readonly balance: number | undefined
+  }
+  /** An answer that is none of this API's. */
+  | { readonly _tag: "Unreadable"; readonly reason: string }
+
+const decodeOne = Schema.decodeUnknownResult(One)
+const decodeSeveral = Schema.decodeUnknownResult(Several)
+const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
+
+const unreadable = ({ status, text }: Reply): Answer => ({
+  _tag: "Unreadable",
+  reason: `${status} ${text.slice(0, 300)}`
+})
+
+export const read = (message: Message, reply: Reply): Answer => {
+  if (reply.status !== 200) {
+    const decoded = decodeEnvelope(reply.text)
+    if (Result.isFailure(decoded)) return unreadable(reply)
+    const { code, details } = decoded.success.error
+    return { _tag: "Refused", status: reply.status, code, retry: details.retry, balance: details.balance }
+  }
+  if (message.kind === "batch") {
+    const decoded = decodeSeveral(reply.text)
+    return Result.isFailure(decoded) ? unreadable(reply) : { _tag: "Settled", results: decoded.success.data.results }
+  }
+  const decoded = decodeOne(reply.text)
+  return Result.isFailure(decoded) ? unreadable(reply) : { _tag: "Settled", results: [decoded.success.data] }
+}
+
+/** The single messages a message consists of: what the results of its answer stand for. */
+export const partsOf = (message: Message): ReadonlyArray<Message> =>
+  message.kind === "batch" ? message.actions : [message]
+
+const compare = (name: string, expected: unknown, actual: unknown): ReadonlyArray<string> =>
+  expected === actual ? [] : [`${name} ${String(actual)} instead of ${String(expected)}`]
+
+const settlementDifferences = (message: Message, expected: Settled, actual: Settlement): ReadonlyArray<string> => [
+  ...(expected.status === undefined ? [] : compare("status", expected.status, actual.status)),
+  ...compare("request_id", requestIdOf(message), actual.request_id),
+  ...compare("transaction_id", transactionIdOf(message) ?? null, actual.transaction_id),
+  ...compare("real_amount", expected.moved, actual.real_amount),
+  ...compare("bonus_amount", 0, actual.bonus_amount),
+  ...compare("balance", expected.balance, actual.balance),
+  ...compare("bonus_balance", 0, actual.bonus_balance),
+  ...compare("currency", currency, actual.currency),
+  ...compare("wallet_seq", expected.walletSeq, actual.wallet_seq),
+  ...compare("ledger entries", expected.entries, actual.wallet_transaction_ids.length),
+  ...(expected.roundState === undefined ? [] : compare("round_state", expected.roundState, actual.round_state))
+]
+
+const outcome = (told: Expected | Answer): string =>
+  told._tag === "Settled" ? "200" : told._tag === "Refused" ? `${told.status} ${told.code}` : told.reason
+
+/** In what an answer differs from what was expected; empty when it does not. */
+export const differences = (message: Message, expected: Expected, answer: Answer): ReadonlyArray<string> => {
+  if (expected._tag === "Settled" && answer._tag === "Settled") {
+    const parts = partsOf(message)
+    return [
+      ...compare("results", expected.results.length, answer.results.length),
+      ...expected.results.flatMap((settled, index) => {
+        const [part, actual] = [parts[index], answer.results[index]]
+        return part === undefined || actual === undefined ? [] : settlementDifferences(part, settled, actual)
+      })
+    ]
+  }
+  if (expected._tag === "Refused" && answer._tag === "Refused") {
+    return [
+      ...compare("answer", outcome(expected), outcome(answer)),
+      ...compare("details.retry", "never", answer.retry),
+      ...(expected.balance === undefined ? [] : compare("details.balance", expected.balance, answer.balance))
+    ]
+  }
+  return compare("answer", outcome(expected), outcome(answer))
+}
+
+/** How an answer counts in the summary. */
+export const labelsOf = (answer: Answer): ReadonlyArray<string> =>
+  answer._tag === "Settled"
+    ? answer.results.map(({ status }) => status)
+    : [answer._tag === "Refused" ? `${answer.status} ${answer.code}` : "unreadable"]

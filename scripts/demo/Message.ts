@@ -1,0 +1,186 @@
+/** What a game provider says to the wallet, as data, and how it looks on the wire. */
+
+export interface Round {
+  /** The provider's own id of the game. */
+  readonly gameId: string
+  readonly roundId: string
+}
+
+export interface Bet {
+  readonly kind: "bet"
+  readonly id: string
+  readonly round: Round
+  /** Minor units. */
+  readonly amount: number
+  readonly currency: string
+  /** Whose session pays: a bet with that of a free-play launch is refused. */
+  readonly session: "real" | "demo"
+  readonly closes: boolean
+}
+
+export interface Win {
+  readonly kind: "win"
+  readonly id: string
+  readonly round: Round
+  readonly betId: string
+  readonly amount: number
+  readonly closes: boolean
+}
+
+export interface Rollback {
+  readonly kind: "rollback"
+  readonly id: string
+  readonly targetId: string
+}
+
+export interface BetWin {
+  readonly kind: "bet-win"
+  readonly bet: Bet
+  readonly win: Win
+}
+
+export interface PromoWin {
+  readonly kind: "promo-win"
+  readonly id: string
+  readonly amount: number
+  readonly prize: "jackpot" | "tournament" | "free_rounds" | "cash_drop"
+}
+
+export interface Close {
+  readonly kind: "close"
+  readonly round: Round
+}
+
+type Action = Bet | Win | Rollback
+
+interface Batch {
+  readonly kind: "batch"
+  readonly id: string
+  readonly actions: ReadonlyArray<Action>
+}
+
+export type Message = Action | BetWin | PromoWin | Close | Batch
+
+/** How the provider names a player: by the tokens of the player's sessions, and by what authentication answered. */
+export interface Names {
+  readonly token: string
+  readonly demoToken: string
+  readonly playerRef: string
+}
+
+/** The wallet currency of every player of the demo. */
+export const currency = "EUR"
+
+const paths: { readonly [kind in Message["kind"]]: string } = {
+  "bet": "bet",
+  "win": "win",
+  "rollback": "rollback",
+  "bet-win": "bet-win",
+  "promo-win": "promo-win",
+  "close": "round/close",
+  "batch": "batch"
+}
+
+export const pathOf = ({ kind }: Message): string => `/api/v1/provider/wallet/${paths[kind]}`
+
+/** The transaction id a message is known by; undefined for what has none. */
+export const transactionIdOf = (message: Message): string | undefined => {
+  switch (message.kind) {
+    case "bet-win":
+      return message.bet.id
+    case "batch":
+    case "close":
+      return undefined
+    default:
+      return message.id
+  }
+}
+
+/** A message as a person reads it in a complaint. */
+export const nameOf = (message: Message): string => {
+  switch (message.kind) {
+    case "close":
+      return `close of round ${message.round.roundId}`
+    case "batch":
+      return `batch of ${message.actions.map(nameOf).join(", ")}`
+    case "rollback":
+      return `rollback ${message.id} of ${message.targetId}`
+    default:
+      return `${message.kind} ${transactionIdOf(message) ?? ""}`
+  }
+}
+
+/** A retry says the same, so the id of a request follows from what it is about. */
+export const requestIdOf = (message: Message): string => {
+  switch (message.kind) {
+    case "close":
+      return `request-${message.round.roundId}`
+    case "bet-win":
+      return `request-${message.bet.id}`
+    default:
+      return `request-${message.id}`
+  }
+}
+
+type Fields = { readonly [field: string]: unknown }
+
+const roundFields = ({ gameId, roundId }: Round): Fields => ({ game_id: gameId, round_id: roundId })
+
+/** The JSON of a request. */
+export const bodyOf = (message: Message, names: Names): Fields => {
+  const request_id = requestIdOf(message)
+  switch (message.kind) {
+    case "bet":
+      return {
+        request_id,
+        transaction_id: message.id,
+        session_token: message.session === "real" ? names.token : names.demoToken,
+        ...roundFields(message.round),
+        amount: message.amount,
+        currency: message.currency,
+        round_closed: message.closes
+      }
+    case "win":
+      return {
+        request_id,
+        transaction_id: message.id,
+        player_ref: names.playerRef,
+        ...roundFields(message.round),
+        bet_transaction_id: message.betId,
+        amount: message.amount,
+        currency,
+        round_closed: message.closes
+      }
+    case "bet-win":
+      return {
+        ...bodyOf(message.bet, names),
+        request_id,
+        win: { transaction_id: message.win.id, amount: message.win.amount },
+        round_closed: message.win.closes
+      }
+    case "rollback":
+      return {
+        request_id,
+        transaction_id: message.id,
+        player_ref: names.playerRef,
+        target_transaction_id: message.targetId
+      }
+    case "promo-win":
+      return {
+        request_id,
+        transaction_id: message.id,
+        player_ref: names.playerRef,
+        amount: message.amount,
+        currency,
+        kind: message.prize,
+        campaign_id: "demo"
+      }
+    case "close":
+      return { request_id, player_ref: names.playerRef, ...roundFields(message.round) }
+    case "batch":
+      return {
+        request_id,
+        actions: message.actions.map((action) => ({ action: action.kind, ...bodyOf(action, names) }))
+      }
+  }
+}
