@@ -33,7 +33,7 @@ export interface Around {
 }
 
 /** What was written, in the order of writing. */
-export interface Tables {
+interface Tables {
   readonly players: ReadonlyMap<number, Loaded<Player>>
   readonly entries: ReadonlyArray<Entry>
   readonly transactions: ReadonlyArray<Transaction>
