@@ -41,7 +41,7 @@ interface Funding {
 
 /** Splits a stake over the wallets: real money first, bonus money only where the running bonus may be staked. */
 const fund = (draft: Draft, game: SettledGame, amount: number): Funding | Refusal<"INSUFFICIENT_FUNDS"> => {
-  if (amount === 0) return { real: 0, bonus: 0 }
+  if (amount === 0 && draft.real >= 0) return { real: 0, bonus: 0 }
   const usable = draft.activeBonus !== null && contribution(draft.activeBonus, game.id, game.type) > 0 ? draft.bonus : 0
   const real = Math.min(Math.max(draft.real, 0), amount)
   return draft.real < 0 || amount - real > usable
