@@ -16,11 +16,11 @@ const GamesQuery = Schema.Struct({
 })
 
 /** How a game is opened. An empty body opens it for real money. */
-const LaunchOptions = Schema.NullOr(Schema.Struct({
+const LaunchOptions = Schema.Struct({
   mode: Schema.optionalKey(oneOf(["real", "demo"])),
   platform: Schema.optionalKey(oneOf(["desktop", "mobile", "web", "ios", "android"])),
   ip: Schema.optionalKey(ipAddress)
-}))
+})
 
 export const GamesGroup = HttpApiGroup.make("games")
   .add(
@@ -38,7 +38,8 @@ export const GamesGroup = HttpApiGroup.make("games")
       .annotate(OpenApi.Summary, "One game"),
     HttpApiEndpoint.post("launch", "/players/:player/games/:game/launch", {
       params: { player: pathId, game: pathId },
-      payload: LaunchOptions,
+      // Null is what an empty body is read as.
+      payload: [LaunchOptions, Schema.Null],
       success: single(LaunchedGame),
       error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED")
     })
