@@ -1,0 +1,212 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Schema } from "effect"
+import { spawn, spawnSync } from "node:child_process"
+import * as Fs from "node:fs"
+import * as Http from "node:http"
+import * as Path from "node:path"
+import { serverFolder } from "../support/E2eDatabase.ts"
+import { until } from "../support/E2eJournalist.ts"
+import { freePort, startService } from "../support/ServiceProcess.ts"
+
+// Goal: what a newcomer is told to try works as it is written, and the demo can be believed: it ends well with a good service, over
+// a bad line too, and not with a service that miscounts. Method: the service as a process with its embedded database; the commands
+// of the README run by bash; the demo run as a child, straight and through a proxy that drops answers or changes them.
+
+const root = Path.join(import.meta.dirname, "..", "..")
+
+/** A service that was started as `npm start` does, and the environment in which its folder and ports are the settings. */
+class Started extends Context.Service<Started, {
+  readonly port: number
+  readonly environment: { readonly [name: string]: string }
+}>()("pitboss/test/Started") {}
+
+const layerStarted = Layer.effect(
+  Started,
+  Effect.gen(function*() {
+    const port = yield* freePort
+    const environment = {
+      PATH: `${Path.dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
+      PORT: String(port),
+      BACKOFFICE_PORT: String(yield* freePort),
+      DATA_DIR: yield* serverFolder
+    }
+    const service = yield* startService({
+      port,
+      databaseUrl: "",
+      environment: { ...environment, DEMO: "on", LOG_LEVEL: "error" }
+    })
+    // it is ready to serve a little before the demo operator is there, and says when
+    yield* until(() => service.output().includes("Pitboss is up."))
+    // the database is stopped with the service before its folder is removed
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        service.kill("SIGTERM")
+        return service.exited
+      })
+    )
+    return { port, environment }
+  })
+)
+
+interface Outcome {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const run = Effect.fnUntraced(
+  function*(command: string, args: ReadonlyArray<string>, more: { readonly [name: string]: string } = {}) {
+    const { environment } = yield* Started
+    return yield* Effect.callback<Outcome>((resume) => {
+      const child = spawn(command, args, {
+        cwd: root,
+        env: { ...environment, ...more },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      let stdout = ""
+      let stderr = ""
+      child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")))
+      child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")))
+      child.on("close", (exitCode) => resume(Effect.succeed({ exitCode, stdout, stderr })))
+      return Effect.sync(() => child.kill("SIGKILL"))
+    })
+  }
+)
+
+const runDemo = (args: ReadonlyArray<string>, more?: { readonly [name: string]: string }) =>
+  run(process.execPath, [Path.join("scripts", "demo.ts"), ...args], more)
+
+/** The code of a language under a heading of the README. */
+const codeUnder = (heading: string, language: string): string => {
+  const [, section = ""] = Fs.readFileSync(Path.join(root, "README.md"), "utf8").split(`\n## ${heading}\n`)
+  const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(section.split("\n## ")[0] ?? "")?.[1]
+  assert(code !== undefined, `no ${language} under ${heading}`)
+  return code
+}
+
+/** Without what is new each time: ids and points in time. */
+const withoutIds = (text: string): string =>
+  text
+    .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, "\"time\"")
+    .replaceAll(/"(id|player_id)":\d+/g, "\"$1\":0")
+    .replaceAll(/"(psp|bet)-\d+"/g, "\"$1\"")
+    .replaceAll(/"wallet_transaction_ids":\[\d+\]/g, "\"wallet_transaction_ids\":[0]")
+
+const isInstalled = (command: string): boolean => spawnSync(command, ["--version"]).error === undefined
+const cannotRun = !["bash", "curl", "openssl", "sed"].every(isInstalled)
+
+/** Stands in front of the service and does to the answers of the wallet API as it is told; undefined drops one. */
+const proxy = Effect.fnUntraced(function*(alter: (path: string, answer: string) => string | undefined) {
+  const { port } = yield* Started
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<Http.Server>((resume) => {
+      const server = Http.createServer((source, target) => {
+        const chunks: Array<Buffer> = []
+        source.on("error", () => target.destroy())
+        source.on("data", (chunk: Buffer) => chunks.push(chunk))
+        source.on("end", () => {
+          const { headers, method, url = "/" } = source
+          const request = Http.request({ host: "127.0.0.1", port, path: url, method, headers }, (answer) => {
+            const parts: Array<Buffer> = []
+            answer.on("data", (chunk: Buffer) => parts.push(chunk))
+            answer.on("end", () => {
+              const text = Buffer.concat(parts).toString("utf8")
+              const altered = url.startsWith("/api/v1/provider/wallet/") ? alter(url, text) : text
+              if (altered === undefined) {
+                target.destroy()
+              } else {
+                const length = Buffer.byteLength(altered)
+                target.writeHead(answer.statusCode ?? 500, { ...answer.headers, "content-length": length })
+                target.end(altered)
+              }
+            })
+          })
+          request.on("error", () => target.destroy())
+          request.end(Buffer.concat(chunks))
+        })
+      })
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.callback<void>((resume) => {
+        server.close(() => resume(Effect.void))
+        server.closeAllConnections()
+      })
+  )
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+})
+
+const short = ["--rate", "60", "--seconds", "2", "--players", "3"]
+
+const Verification = Schema.fromJsonString(
+  Schema.Struct({ players: Schema.Int, entries: Schema.Int, violations: Schema.Array(Schema.Unknown) })
+)
+
+layer(layerStarted, { excludeTestServices: true, timeout: 120_000 })("what a newcomer tries", (it) => {
+  it.effect.skipIf(cannotRun)(
+    "the README's steps by hand and in the back office do what it says",
+    () =>
+      Effect.gen(function*() {
+        const between = "what follows is the back office's"
+        const script = [
+          codeUnder("By hand", "bash"),
+          `echo "${between}"`,
+          // without the time npm takes: npm run -s backoffice -- …
+          `npm() { shift 4; node src/cli.ts "$@"; }`,
+          "set -e",
+          codeUnder("Back office", "bash")
+        ]
+        const { exitCode, stderr, stdout } = yield* run("bash", ["-c", script.join("\n")])
+        assert.deepStrictEqual([exitCode, stderr], [0, ""], stdout)
+        const [byHand = "", backOffice = ""] = stdout.split(`${between}\n`)
+        assert.strictEqual(withoutIds(byHand), withoutIds(codeUnder("By hand", "json")))
+        const documents = backOffice.trim().split(/\n(?=[{[])/)
+        assert.lengthOf(documents, 6)
+        const { entries, violations } = yield* Schema.decodeUnknownEffect(Verification)(documents.at(-1))
+        assert.isAtLeast(entries, 3)
+        assert.deepStrictEqual(violations, [])
+      })
+  )
+
+  it.effect("the demo finds nothing wrong with the service", () =>
+    Effect.gen(function*() {
+      const { exitCode, stderr, stdout } = yield* runDemo(short)
+      assert.deepStrictEqual([exitCode, stderr], [0, ""], stdout)
+      assert.match(stdout, /\n0 violations: /)
+      assert.match(stdout, /ledger verify\n  players \d+, entries \d+, violations 0\n/)
+      assert.notInclude(stdout, "DIFFERS")
+    }))
+
+  it.effect("the demo ends as well when answers are lost", () =>
+    Effect.gen(function*() {
+      let answers = 0
+      const url = yield* proxy((path, answer) =>
+        !path.endsWith("/authenticate") && ++answers % 3 === 0 ? undefined : answer
+      )
+      const { exitCode, stderr, stdout } = yield* runDemo([...short, "--url", url])
+      assert.deepStrictEqual([exitCode, stderr], [0, ""], stdout)
+      assert.match(stdout, /\d  no answer\n/)
+    }))
+
+  it.effect("the demo notices a service that is one cent off", () =>
+    Effect.gen(function*() {
+      const url = yield* proxy((_, answer) =>
+        answer.replaceAll(/"balance":(-?\d+)(?=.*"wallet_seq")/g, (_, balance) => `"balance":${Number(balance) + 1}`)
+      )
+      const { exitCode, stderr, stdout } = yield* runDemo([...short, "--url", url])
+      assert.deepStrictEqual([exitCode, stderr], [1, "demo: the service and the contract disagree\n"])
+      assert.match(stdout, /\nviolations: \d+\n {2}demo_\w+: .*balance \d+ instead of \d+/)
+    }))
+
+  it.effect("the demo says what to do when there is no service", () =>
+    Effect.gen(function*() {
+      const port = String(yield* freePort)
+      const { exitCode, stderr, stdout } = yield* runDemo(short, { PORT: port })
+      assert.deepStrictEqual([exitCode, stdout], [1, ""])
+      assert.match(
+        stderr,
+        new RegExp(`^demo: nothing answers at http://127\\.0\\.0\\.1:${port}\\. Run "npm start" .*\\n$`)
+      )
+    }))
+})
