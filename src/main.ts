@@ -8,6 +8,7 @@ import { layerBackoffice } from "./backoffice/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./backoffice/DemoSeed.ts"
 import { layerBackofficeServer } from "./http/backoffice/BackofficeServer.ts"
 import { layerHttpServices, layerPublicServer, MetricsRoute } from "./http/PublicServer.ts"
+import { layerHardStop } from "./platform/HardStop.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
 import { layerCapabilities, layerMigratedDatabase } from "./service.ts"
@@ -52,7 +53,8 @@ const Logging = Layer.unwrap(Effect.map(Settings, ({ logLevel }) =>
     Layer.succeed(References.MinimumLogLevel, logLevel)
   )))
 
-const Service = Greeting.pipe(
+const Service = layerHardStop(9500).pipe(
+  Layer.provideMerge(Greeting),
   Layer.provideMerge(layerPublicServer),
   Layer.provideMerge(layerBackofficeServer(MetricsRoute)),
   Layer.provideMerge(layerHttpServices),

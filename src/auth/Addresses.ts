@@ -9,7 +9,10 @@ export type Networks = ReadonlyArray<readonly [Address, number]>
 const parse = (text: string): Address | undefined =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : undefined
 
-/** Reads single addresses and CIDR ranges. One that cannot be read matches nothing. */
+/** In no network that anyone can call from. */
+const nowhere = [ipaddr.parse("::"), 128] as const
+
+/** Reads single addresses and CIDR ranges. One that cannot be read matches nothing, and never stands for "any". */
 export const networks = (entries: ReadonlyArray<string>): Networks =>
   entries.flatMap((entry) => {
     if (ipaddr.isValidCIDR(entry)) {
@@ -20,7 +23,7 @@ export const networks = (entries: ReadonlyArray<string>): Networks =>
         : [[address, bits] as const]
     }
     const address = parse(entry)
-    return address === undefined ? [] : [[address, address.kind() === "ipv6" ? 128 : 32] as const]
+    return address === undefined ? [nowhere] : [[address, address.kind() === "ipv6" ? 128 : 32] as const]
   })
 
 const contains = (list: Networks, address: Address): boolean =>

@@ -4,6 +4,7 @@ import { type Knowledge, missing } from "./Decision.ts"
 import type { Draft } from "./Draft.ts"
 import { count, effectiveLimits, notePlay, refuseBet } from "./Limits.ts"
 import type { Bet, BetCode, SettledGame } from "./Messages.ts"
+import { isBalance, maxBalance } from "./Money.ts"
 import { activeExclusion, type Player } from "./Player.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 import type { Round } from "./Rounds.ts"
@@ -17,7 +18,8 @@ import {
   type Outcome,
   replay,
   rolledBack,
-  settlement
+  settlement,
+  validation
 } from "./SettlementParts.ts"
 
 /** Why the account does not allow a bet, whatever its money says. */
@@ -57,6 +59,9 @@ const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding
   }
   if (bet.currency !== player.currency) return currencyRefusal(player)
   if (!bet.game.active) return noSuchGame
+  if (!isBalance((round?.realStake ?? 0) + (round?.bonusStake ?? 0) + bet.amount)) {
+    return validation("amount", `must keep the stakes of the round at or below ${maxBalance}`)
+  }
   if (round?.closed === true) return refuse("ROUND_CLOSED", "The round is closed.", { round_id: bet.roundId })
   const account = refuseAccount(player, now)
   if (account !== undefined) return account

@@ -2,7 +2,7 @@
 import type { Entry, WalletKind } from "./Change.ts"
 import { type Context, type Decision, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
-import { isAmount } from "./Money.ts"
+import { isBalance } from "./Money.ts"
 import type { Player } from "./Player.ts"
 import { type Refusal, refuseFields } from "./Refusal.ts"
 
@@ -24,7 +24,7 @@ export const correctionStep =
     const { amount, wallet } = correction
     const before = wallet === "real" ? player.real : player.bonus
     if (amount === 0) return refused(refuseFields({ amount: ["must not be zero"] }))
-    if (!isAmount(before + amount)) {
+    if (!isBalance(before + amount)) {
       return refused(refuseFields({ amount: ["must keep the balance within the safe range"] }))
     }
     if (wallet === "bonus" && before + amount < 0) {

@@ -73,6 +73,8 @@ export class Draft {
   post(wallet: WalletKind, type: EntryType, amount: number, references: EntryReferences): number | undefined {
     if (amount === 0) return undefined
     const balanceAfter = wallet === "real" ? this.real += amount : this.bonus += amount
+    // no rule lets it come to this; if one does, nothing is written rather than something inexact
+    if (!Number.isSafeInteger(balanceAfter)) throw new RangeError(`a balance of player ${this.player.id} is not exact`)
     if (wallet === "real") this.realUpdatedAt = this.now
     else this.bonusUpdatedAt = this.now
     const id = this.takeId()

@@ -5,7 +5,7 @@ import type { Event, Payment } from "./Change.ts"
 import { answer, type Context, type Decision, missing, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
 import { countDeposit, effectiveLimits, refuseDeposit } from "./Limits.ts"
-import { isAmount, maxAmount } from "./Money.ts"
+import { isBalance, maxBalance } from "./Money.ts"
 import { activeExclusion, type Player } from "./Player.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
 
@@ -142,8 +142,8 @@ export const depositStep =
         now
       )
     if (refusal !== undefined) return refused(refusal)
-    if (!isAmount(player.real + deposit.amount)) {
-      return refused(refuseFields({ amount: [`must keep the balance at or below ${maxAmount}`] }))
+    if (!isBalance(player.real + deposit.amount)) {
+      return refused(refuseFields({ amount: [`must keep the balance at or below ${maxBalance}`] }))
     }
     const draft = new Draft(player, context)
     const id = draft.takeId()

@@ -29,7 +29,7 @@ import type {
   Win,
   WinCode
 } from "./Messages.ts"
-import { isAmount, maxAmount } from "./Money.ts"
+import { isBalance, maxBalance } from "./Money.ts"
 import type { Player } from "./Player.ts"
 import type { Refusal } from "./Refusal.ts"
 import { rollBack } from "./Rollbacks.ts"
@@ -238,9 +238,9 @@ export const payPromoWin = (
   }
   const refusal = win.currency !== player.currency
     ? currencyRefusal(player)
-    : isAmount(draft.real + win.amount)
+    : isBalance(draft.real + win.amount)
     ? undefined
-    : validation("amount", `must keep the balance at or below ${maxAmount}`)
+    : validation("amount", `must keep the balance at or below ${maxBalance}`)
   if (refusal !== undefined) {
     return earlier === null
       ? refused(refusal)

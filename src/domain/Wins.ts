@@ -4,7 +4,7 @@ import { type Knowledge, missing } from "./Decision.ts"
 import type { Draft } from "./Draft.ts"
 import { count } from "./Limits.ts"
 import { unknownGame, type Win, type WinCode } from "./Messages.ts"
-import { isAmount, maxAmount, multiplyDivideFloor } from "./Money.ts"
+import { isBalance, maxBalance, multiplyDivideFloor } from "./Money.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 import type { Round, Transaction } from "./Rounds.ts"
 import {
@@ -129,7 +129,7 @@ const refuseWin = (
     bet.kind !== "bet" || bet.playerId !== draft.player.id || bet.gameId !== win.game.id || bet.roundId !== win.roundId
   ) return betNotFound(win.betTransactionId)
   if (round?.closed === true) return refuse("ROUND_CLOSED", "The round is closed.", { round_id: win.roundId })
-  return isAmount(draft.real + win.amount) && isAmount(draft.bonus + win.amount)
+  return isBalance(draft.real + win.amount) && isBalance(draft.bonus + win.amount)
     ? undefined
-    : validation("amount", `must keep the balance at or below ${maxAmount}`)
+    : validation("amount", `must keep the balance at or below ${maxBalance}`)
 }

@@ -211,6 +211,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (Exit.isSuccess(exit)) return task.publish()
       const rejection = rejectionOf(exit)
       if (rejection === undefined) return task.fail(failureOf(exit))
+      if (rejection.because === "busy") {
+        return task.fail(new StoreUnavailable({ reason: "another transaction holds the row" }))
+      }
       known = rejection.because === "fenced"
         ? undefined
         : yield* store.look(state, store.claims(state, decision.change), known)
@@ -413,7 +416,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       isClosed = true
       if (running === 0) resume(Effect.void)
       else whenIdle.push(() => resume(Effect.void))
-    })
+    }).pipe(Effect.interruptible, Effect.timeoutOption(Journal.drainTime))
   )
 
   return { ask, read, resident: () => cells.size }

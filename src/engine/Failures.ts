@@ -6,9 +6,12 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
   reason: Schema.String
 }) {}
 
-/** Nothing was written: a unit's version was not the stored one (`fenced`), or an id it claimed to be new exists (`clash`). */
+/**
+ * Nothing was written: a unit's version was not the stored one (`fenced`), an id it claimed to be new exists (`clash`), or
+ * somebody else holds its row (`busy`).
+ */
 export class Rejected extends Schema.TaggedError<Rejected>()("Rejected", {
-  because: Schema.Literals(["fenced", "clash"])
+  because: Schema.Literals(["fenced", "clash", "busy"])
 }) {}
 
 /** The store went away between the commit and its answer. The units may be written or not. */

@@ -26,6 +26,9 @@ export interface JournalOptions<in out Unit> {
   readonly capacity: number
 }
 
+/** How long what was accepted may take to end when the scope closes. Longer than a healthy store ever needs. */
+export const drainTime = "8 seconds"
+
 interface Waiting<out Unit> {
   readonly unit: Unit
   readonly complete: (exit: Exit.Exit<void, CommitFailure>) => void
@@ -81,7 +84,7 @@ export const make = Effect.fnUntraced(function*<Unit>(
     else resume(Effect.void)
   })
 
-  yield* Effect.addFinalizer(() => idle)
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.interruptible(idle), drainTime))
 
   const append = (unit: Unit): Effect.Effect<void, CommitFailure | MailboxFull> =>
     Effect.callback<void, CommitFailure | MailboxFull>((resume) => {

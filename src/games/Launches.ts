@@ -28,6 +28,12 @@ export interface LaunchedGame {
 }
 
 export class Launches extends Context.Service<Launches, {
+  /** Refuses a player who is not the operator's, and a game that is not on offer. */
+  readonly mustExist: (
+    operatorId: number,
+    playerId: number,
+    gameId: number
+  ) => Effect.Effect<void, ActorRefusal | Refusal<"NOT_FOUND">>
   /** Opens a session of twelve hours. Real mode checks the account, its exclusion and the session limit first. */
   readonly launch: (
     operatorId: number,
@@ -49,8 +55,6 @@ export class Launches extends Context.Service<Launches, {
 
       const launch: Launches["Service"]["launch"] = Effect.fn("Launches.launch")(
         function*(operatorId, playerId, gameId, request, answering) {
-          // an unknown player answers before an unknown game does
-          yield* actors.read(operatorId, playerId)
           const game = yield* games.get(gameId)
           const command: Launch = { ...request, gameId: game.id, providerId: game.provider.id }
           const open = launchStep(command)
@@ -87,7 +91,14 @@ export class Launches extends Context.Service<Launches, {
         }
       )
 
-      return Launches.of({ launch })
+      const mustExist: Launches["Service"]["mustExist"] = Effect.fn("Launches.mustExist")(
+        function*(operatorId, playerId, gameId) {
+          yield* actors.read(operatorId, playerId)
+          yield* games.get(gameId)
+        }
+      )
+
+      return Launches.of({ mustExist, launch })
     })
   )
 }

@@ -1,9 +1,9 @@
 /**
  * Wallet-session tokens: what a launch hands to a game and a game hands back with every bet.
  *
- * A token carries what it says about itself and a MAC over that, so it is checked without a query and cannot be made up. That
- * it is genuine does not say that its session still runs: the caller compares `expiresAt`, because a message that was settled
- * while the session ran is answered for ever after.
+ * A token carries what it says about itself, hidden, and a tag over that: it is checked without a query, cannot be made up, and
+ * tells its holder nothing. That it is genuine does not say that its session still runs: the caller compares `expiresAt`,
+ * because a message that was settled while the session ran is answered for ever after.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
@@ -72,10 +72,19 @@ export class SessionTokens extends Context.Service<SessionTokens, {
   static readonly layer = Layer.effect(
     SessionTokens,
     Effect.map(Settings, ({ masterKey }) => {
-      const key = subkey(masterKey, "wallet-session")
+      const tagKey = subkey(masterKey, "wallet-session-tag")
+      const maskKey = subkey(masterKey, "wallet-session-mask")
       const verified = new RecentMap<string, WalletSession>(remembered)
-      const mac = (payload: Buffer): Buffer =>
-        Crypto.createHmac("sha256", key).update(payload).digest().subarray(0, macBytes)
+      const tagOf = (payload: Buffer): Buffer =>
+        Crypto.createHmac("sha256", tagKey).update(payload).digest().subarray(0, macBytes)
+
+      /** Hides or shows a payload: a stream that its tag determines, so that a provider reads none of our ids in a token. */
+      const masked = (tag: Buffer, payload: Buffer): Buffer => {
+        const stream = Buffer.concat(
+          [0, 1].map((block) => Crypto.createHmac("sha256", maskKey).update(tag).update(Buffer.of(block)).digest())
+        )
+        return Buffer.from(payload.map((byte, index) => byte ^ stream.readUInt8(index)))
+      }
 
       const check = (token: string): WalletSession | undefined => {
         if (token.length !== tokenLength || !token.startsWith(prefix)) return undefined
@@ -83,14 +92,16 @@ export class SessionTokens extends Context.Service<SessionTokens, {
         const bytes = Buffer.from(text, "base64url")
         // a token has one spelling: what decodes to the same bytes but is written otherwise was not issued here
         if (bytes.length !== payloadBytes + macBytes || bytes.toString("base64url") !== text) return undefined
-        const payload = bytes.subarray(0, payloadBytes)
-        return Crypto.timingSafeEqual(mac(payload), bytes.subarray(payloadBytes)) ? decode(payload) : undefined
+        const tag = bytes.subarray(payloadBytes)
+        const payload = masked(tag, bytes.subarray(0, payloadBytes))
+        return Crypto.timingSafeEqual(tagOf(payload), tag) ? decode(payload) : undefined
       }
 
       return SessionTokens.of({
         issue: (session) => {
           const payload = encode(session)
-          return prefix + Buffer.concat([payload, mac(payload)]).toString("base64url")
+          const tag = tagOf(payload)
+          return prefix + Buffer.concat([masked(tag, payload), tag]).toString("base64url")
         },
         verify: (token) => {
           const known = verified.get(token)

@@ -19,7 +19,8 @@ const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
 const unacceptable = refuse("INVALID_REQUEST", "The request cannot be processed as it was sent.")
 
 /** Providers are told what to do about every refusal. */
-const retryFor = (url: string): Retry | undefined => url.startsWith("/api/v1/provider/") ? "same_request" : undefined
+const retryFor = (url: string): Retry | undefined =>
+  url === "/api/v1/provider/wallet/bet" ? "rollback" : url.startsWith("/api/v1/provider/") ? "same_request" : undefined
 
 const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some(({ _tag, ...reason }) =>

@@ -82,10 +82,12 @@ const isJson = (contentType: string | undefined): boolean =>
 const headerOf = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
   typeof value === "string" ? value : undefined
 
+const hasByteOrderMark = (body: Buffer): boolean => body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
+
 /** The body as an object; undefined when it is not JSON or not an object. */
 const parseObject = (body: Buffer): object | undefined => {
   try {
-    const value: unknown = JSON.parse(body.toString("utf8"))
+    const value: unknown = JSON.parse(body.toString("utf8", hasByteOrderMark(body) ? 3 : 0))
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined
   } catch {
     return undefined

@@ -1,5 +1,5 @@
 /** Requests of a wrong form, as refusals. */
-import { Effect } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
@@ -16,6 +16,19 @@ export const bodyObject = Effect.gen(function*() {
   const request = yield* HttpServerRequest.HttpServerRequest
   return parseObject(yield* Effect.orElseSucceed(request.text, () => "")) ?? (yield* Effect.fail(noObject))
 })
+
+/** The body of a request that may come without one, which is then the empty object. */
+export const optionalBody = <A>(schema: Schema.Codec<A, unknown>) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const isEmpty = (yield* Effect.orElseSucceed(request.text, () => "")) === ""
+    const decoded = decode(isEmpty ? {} : yield* bodyObject)
+    return Result.isSuccess(decoded)
+      ? decoded.success
+      : yield* Effect.fail(refuseFields(fieldIssues(decoded.failure.issue)))
+  })
+}
 
 /** The refusal that a request of a wrong form gets. What is wrong with an answer of ours is no refusal: it dies. */
 const refuseForm = (

@@ -67,6 +67,10 @@ const makeServer = Effect.fnUntraced(function*(take: Take | undefined) {
   if (take !== undefined) putFirst(server, take)
   server.maxConnections = maxConnections
   server.on("clientError", answerUnreadable(ids))
+  // an expectation that nobody defined is answered like a request without one
+  server.on("checkExpectation", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
+    server.emit("request", request, response)
+  })
   return server
 })
 

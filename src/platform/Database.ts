@@ -58,7 +58,9 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   minConnections: 1,
   startupParameters: {
     synchronous_commit: "on",
-    statement_timeout: "10s",
+    // providers wait three seconds and more; whoever holds a row longer than this is not one of us
+    statement_timeout: "5s",
+    lock_timeout: "200ms",
     plan_cache_mode: "force_generic_plan",
     enable_seqscan: "off",
     enable_hashjoin: "off",

@@ -23,12 +23,12 @@ const toRefusal = (failure: EngineFailure): ActorRefusal => {
     case "NoSuchActor":
       return notFound
     case "MailboxFull":
-      return tryAgain("Too much is waiting for this player. Send the same request again.")
+      return tryAgain("Too much is waiting for this player. Try again in a moment.")
     case "OutcomeUnknown":
-      return tryAgain("It is not known yet whether this was done. Send the same request again.")
+      return tryAgain("It is not known yet whether this was done. Ask again in a moment: it is never done twice.")
     case "StoreUnavailable":
     case "NotHere":
-      return tryAgain("The service cannot write right now. Send the same request again.")
+      return tryAgain("The service cannot write right now. Try again in a moment.")
   }
 }
 

@@ -18,6 +18,7 @@ const failsWith = (message: string, holds: (text: string) => boolean) =>
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const isPlain = failsWith("must not contain control characters", (text) => !/[\u0000-\u001f\u007f]/.test(text))
+const isWellFormed = failsWith("must be well-formed text", (text) => text.isWellFormed())
 
 const AnyText = Schema.String.annotate({ message: "must be a string" })
 
@@ -25,7 +26,8 @@ const Text = (maxLength: number) =>
   AnyText.pipe(Schema.decodeTo(
     Schema.String.check(
       Schema.isMaxLength(maxLength, { message: `must have at most ${maxLength} characters` }),
-      isPlain
+      isPlain,
+      isWellFormed
     ),
     { decode: SchemaGetter.transform((text) => text.trim()), encode: SchemaGetter.passthrough() }
   ))
@@ -168,7 +170,7 @@ const given = (body: { readonly [field: string]: unknown }): { readonly [field: 
     Object.entries(body).flatMap(([field, value]) =>
       value === null || (typeof value === "string" && field !== "password" && value.trim() === "")
         ? []
-        : [[field, isObject(value) ? given(value) : value]]
+        : [[field, field === "marketing" && isObject(value) ? given(value) : value]]
     )
   )
 

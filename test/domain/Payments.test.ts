@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { maxBalance } from "../../src/domain/Money.ts"
 import { emptyCounters } from "../../src/domain/Limits.ts"
 import { type Deposit, depositStep } from "../../src/domain/Payments.ts"
 import { noRestrictions, type Player } from "../../src/domain/Player.ts"
@@ -118,7 +119,7 @@ describe("a deposit", () => {
   })
 
   it("stays within the safe range", () => {
-    const desk = new Desk([makePlayer({ real: Number.MAX_SAFE_INTEGER - 10 })])
+    const desk = new Desk([makePlayer({ real: maxBalance - 10 })])
     assert.strictEqual(desk.refuse(deposit("a", 11)).code, "VALIDATION_FAILED")
     assert.strictEqual(desk.accept(deposit("b", 10)).isRepeat, false)
     assert.notStrictEqual(desk.player().counters, emptyCounters)

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { maxBalance } from "../../src/domain/Money.ts"
 import { noChange } from "../../src/domain/Change.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/Player.ts"
@@ -453,11 +454,18 @@ for (const remembers of [true, false]) {
       })
 
       it("is refused where it would leave the safe range", () => {
-        const desk = makeDesk(makePlayer({ real: Number.MAX_SAFE_INTEGER }))
+        const desk = makeDesk(makePlayer({ real: maxBalance }))
         desk.accept(does(bet("b", 100)))
         assert.strictEqual(desk.refuse(does(win("w", "b", 101))).code, "VALIDATION_FAILED")
         assert.strictEqual(desk.refuse(pays(promoWin("p", 101))).code, "VALIDATION_FAILED")
-        assert.strictEqual(desk.accept(does(win("w", "b", 100))).balance, Number.MAX_SAFE_INTEGER)
+        assert.strictEqual(desk.accept(does(win("w", "b", 100))).balance, maxBalance)
+      })
+
+      it("leaves room for what is always given back", () => {
+        const desk = makeDesk(makePlayer({ real: 1000 }))
+        desk.accept(does(bet("b", 101)))
+        desk.accept(pays(promoWin("p", maxBalance - 899)))
+        assert.strictEqual(desk.accept(does(rollback("k", "b"))).balance, maxBalance + 101)
       })
 
       it("is refused for a player who never had a session with the provider", () => {

@@ -64,6 +64,7 @@ const scenes: ReadonlyArray<Scene> = [
   { path: "/bet", raw: "" },
   { path: "/bet", raw: "{" },
   { path: "/bet", raw: "null" },
+  { path: "/bet", raw: "\ufeff{}" },
   { path: "/bet", raw: "{\"transaction_id\":\"\\u0000\\ud800\"}" },
   { path: "/bet", raw: new Uint8Array([0xff, 0xfe, 0x00, 0x7b]) },
   { path: "/bet", body: bet, headers: { "x-signature": "0".repeat(64) } },

@@ -16,7 +16,7 @@ const GamesQuery = Schema.Struct({
 })
 
 /** How a game is opened. An empty body opens it for real money. */
-const LaunchOptions = Schema.Struct({
+export const LaunchOptions = Schema.Struct({
   mode: Schema.optionalKey(oneOf(["real", "demo"])),
   platform: Schema.optionalKey(oneOf(["desktop", "mobile", "web", "ios", "android"])),
   ip: Schema.optionalKey(ipAddress)

@@ -1,13 +1,15 @@
 /** The catalogue and launching, for operators. */
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
+import { LaunchOptions } from "../../api/groups/Games.ts"
 import { CurrentClaim, CurrentOperator } from "../../api/Middleware.ts"
 import { gameFields } from "../../games/Game.ts"
 import { Games } from "../../games/Games.ts"
 import { type LaunchedGame, Launches } from "../../games/Launches.ts"
 import { iso } from "../../platform/Time.ts"
+import { optionalBody } from "../FormRules.ts"
+import { jsonResponse } from "../Refusals.ts"
 import { paginated } from "./Page.ts"
 
 const render = (launched: LaunchedGame) => ({
@@ -23,6 +25,8 @@ const render = (launched: LaunchedGame) => ({
     }
   })
 })
+
+const launchOptions = optionalBody(LaunchOptions)
 
 export const GamesHandlers = HttpApiBuilder.group(
   Api,
@@ -40,16 +44,19 @@ export const GamesHandlers = HttpApiBuilder.group(
       .handle("providers", () => Effect.map(games.providers, (data) => ({ data })))
       .handle("categories", () => Effect.map(games.categories, (data) => ({ data })))
       .handle("get", ({ params }) => Effect.map(games.get(params.game), (game) => ({ data: gameFields(game) })))
-      .handle("launch", ({ params, payload }) =>
+      // Taken as it came: an empty body is one as well. What the path names is looked at before what the body says.
+      .handleRaw("launch", ({ params }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
+          yield* launches.mustExist(operator.id, params.player, params.game)
+          const options = yield* launchOptions
           const launched = yield* launches.launch(operator.id, params.player, params.game, {
-            mode: payload?.mode ?? "real",
-            platform: payload?.platform ?? null,
-            ip: payload?.ip ?? null
+            mode: options.mode ?? "real",
+            platform: options.platform ?? null,
+            ip: options.ip ?? null
           }, { claim: yield* CurrentClaim, render })
           const { body, status } = render(launched)
-          return HttpServerResponse.text(body, { status, contentType: "application/json" })
+          return jsonResponse(status, body)
         }), { uninterruptible: true })
   })
 )

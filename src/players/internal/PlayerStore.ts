@@ -1,6 +1,6 @@
 /** The engine's store of players over PostgreSQL: how one is loaded, looked things up for, and committed. */
 import { PgTypes } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Result, Schema } from "effect"
+import { Cause, Effect, Exit, Fiber, Option, Result, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Change, Payment } from "../../domain/Change.ts"
 import type { Knowledge } from "../../domain/Decision.ts"
@@ -102,10 +102,11 @@ const playerColumns = `p.id::float8 AS id, p.operator_id::float8 AS "operatorId"
 const loadText =
   `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id WHERE p.id = $1::float8::bigint`
 
-/** Raising the version waits for a commit that still holds the row, and makes every later one of the old version fail. */
-const fencedLoadText =
-  `WITH a AS (UPDATE accounts SET version = version + 1 WHERE player_id = $1::float8::bigint RETURNING *)
-  SELECT ${playerColumns} FROM players p JOIN a ON a.player_id = p.id`
+/**
+ * Raising the version waits for a commit that still holds the row, and makes every later one of the old version fail. A
+ * statement of its own: what is loaded after it sees all that the commit before it wrote, in every table.
+ */
+const fenceText = `UPDATE accounts SET version = version + 1 WHERE player_id = $1::float8::bigint`
 
 const TransactionRow = Schema.Struct({
   providerId: Schema.Number,
@@ -165,10 +166,35 @@ const unavailable = (error: SqlError.SqlError) => new StoreUnavailable({ reason:
 const unreadable = (error: Schema.SchemaError) =>
   new StoreUnavailable({ reason: `a stored row is unreadable: ${error.message}` })
 
+/** Longer than the journal's statement timeout: beyond it the server is not slow but silent. */
+const deadline = "6 seconds"
+
+/**
+ * Waits for a statement no longer than the deadline. A statement that is late is interrupted, and nobody waits for that: a
+ * silent server would not answer that either.
+ */
+const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: E2): Effect.Effect<A, E | E2> =>
+  Effect.flatMap(
+    Effect.forkDetach(Effect.interruptible(statement)),
+    (fiber) =>
+      Effect.interruptible(Effect.timeoutOption(Fiber.await(fiber), deadline)).pipe(
+        Effect.flatMap((exit): Effect.Effect<A, E | E2> => {
+          if (Option.isSome(exit)) return exit.value
+          fiber.interruptUnsafe()
+          return Effect.fail(late)
+        })
+      )
+  )
+
+const silent = "the database does not answer"
+
 const orUnavailable = <A>(
   effect: Effect.Effect<A, SqlError.SqlError | Schema.SchemaError>
 ): Effect.Effect<A, StoreUnavailable> =>
-  Effect.catchTags(effect, { SqlError: unavailableFailure, SchemaError: unreadableFailure })
+  Effect.catchTags(byDeadline(effect, new StoreUnavailable({ reason: silent })), {
+    SqlError: unavailableFailure,
+    SchemaError: unreadableFailure
+  })
 
 const unavailableFailure = (error: SqlError.SqlError) => Effect.fail(unavailable(error))
 const unreadableFailure = (error: Schema.SchemaError) => Effect.fail(unreadable(error))
@@ -194,8 +220,9 @@ const commitFailure = (error: SqlError.SqlError): CommitFailure => {
       return new Rejected({ because: "clash" })
     case "SerializationError":
       return new Rejected({ because: "fenced" })
-    case "DeadlockError":
     case "LockTimeoutError":
+      return new Rejected({ because: "busy" })
+    case "DeadlockError":
     case "StatementTimeoutError":
     case "SqlSyntaxError":
     case "AuthenticationError":
@@ -207,6 +234,10 @@ const commitFailure = (error: SqlError.SqlError): CommitFailure => {
         : new OutcomeUnknown({ reason: reasonText })
     default: {
       const state = stateOf(error)
+      // a value that no column holds is one unit's fault, not the batch's
+      if (state?.startsWith("22") === true || state?.startsWith("54") === true) {
+        return new Rejected({ because: "clash" })
+      }
       // 40003: the server itself does not know; 57P: it was shut down or killed on the way
       return state === undefined || state === "40003" || state.startsWith("57P")
         ? new OutcomeUnknown({ reason: reasonText })
@@ -231,7 +262,8 @@ export const makePlayerStore = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
 
   const load: Store<Player, Change, Query, Knowledge>["load"] = Effect.fnUntraced(function*(key, fence) {
-    const rows = yield* orUnavailable(sql.unsafe(fence ? fencedLoadText : loadText, [PgTypes.float8(key)]))
+    if (fence) yield* orUnavailable(sql.unsafe(fenceText, [PgTypes.float8(key)]))
+    const rows = yield* orUnavailable(sql.unsafe(loadText, [PgTypes.float8(key)]))
     const [row] = rows
     if (row === undefined) return undefined
     const decoded = yield* orUnavailable(decodePlayerRow(row))
@@ -304,14 +336,14 @@ export const makePlayerStore = Effect.gen(function*() {
   const commit: Store<Player, Change, Query, Knowledge>["commit"] = (units) =>
     Effect.suspend(() => {
       const { parameters, text } = commitStatement(units)
-      return journal.unsafe(text, parameters).values
+      return byDeadline(journal.unsafe(text, parameters).values, new OutcomeUnknown({ reason: silent }))
     }).pipe(
       Effect.matchCauseEffect({
         onSuccess: () => Effect.void,
         onFailure: (cause) => {
           const failure = Exit.findErrorOption(Exit.failCause(cause))
           return failure._tag === "Some"
-            ? Effect.fail(commitFailure(failure.value))
+            ? Effect.fail(failure.value._tag === "SqlError" ? commitFailure(failure.value) : failure.value)
             : Effect.andThen(
               Effect.logError("A commit failed for a reason nobody foresaw", cause),
               Effect.fail(new OutcomeUnknown({ reason: Cause.pretty(cause) }))
