@@ -3,7 +3,7 @@
  * listens and, with the demo operator, what to try. SIGTERM and SIGINT drain.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Effect, Exit, Layer, Logger, References } from "effect"
+import { Cause, Console, Context, Effect, Exit, Layer, Logger, References } from "effect"
 import { layerBackoffice } from "./backoffice/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./backoffice/DemoSeed.ts"
 import { layerBackofficeServer } from "./http/backoffice/BackofficeServer.ts"
@@ -39,12 +39,26 @@ const greeting = (
   return [...lines, ...trial, ""].join("\n")
 }
 
+/** The demo operator, there before anybody is told that the service is ready. */
+class Demo extends Context.Service<Demo, {
+  readonly credentials: DemoCredentials | undefined
+  readonly file: string
+}>()("pitboss/main/Demo") {
+  static readonly layer = Layer.effect(
+    Demo,
+    Effect.gen(function*() {
+      const { ensure, file } = yield* DemoSeed
+      const credentials = yield* ensure.pipe(
+        Effect.mapError(({ message }) => new StartupError({ message: `DEMO: ${message}` }))
+      )
+      return { credentials, file }
+    })
+  ).pipe(Layer.provide(DemoSeed.layer))
+}
+
 const Greeting = Layer.effectDiscard(Effect.gen(function*() {
-  const seed = yield* DemoSeed
-  const demo = yield* seed.ensure.pipe(
-    Effect.mapError(({ message }) => new StartupError({ message: `DEMO: ${message}` }))
-  )
-  yield* Console.log(greeting(yield* Settings, demo, seed.file))
+  const { credentials, file } = yield* Demo
+  yield* Console.log(greeting(yield* Settings, credentials, file))
 }))
 
 const Logging = Layer.unwrap(Effect.map(Settings, ({ logLevel }) =>
@@ -53,12 +67,12 @@ const Logging = Layer.unwrap(Effect.map(Settings, ({ logLevel }) =>
     Layer.succeed(References.MinimumLogLevel, logLevel)
   )))
 
-const Service = layerHardStop(9500).pipe(
+const Service = layerHardStop(8500).pipe(
   Layer.provideMerge(Greeting),
   Layer.provideMerge(layerPublicServer),
   Layer.provideMerge(layerBackofficeServer(MetricsRoute)),
   Layer.provideMerge(layerHttpServices),
-  Layer.provide(DemoSeed.layer),
+  Layer.provideMerge(Demo.layer),
   Layer.provideMerge(layerBackoffice),
   Layer.provideMerge(layerCapabilities),
   Layer.provideMerge(layerMigratedDatabase),

@@ -90,7 +90,9 @@ describe("rooms", () => {
   it("are the known ones", () => {
     const unknown = sources.filter((file) => {
       const room = roomOf(file)
-      return room === undefined ? !["src/main.ts", "src/service.ts", "src/cli.ts"].includes(file) : knows[room] === undefined
+      return room === undefined
+        ? !["src/main.ts", "src/service.ts", "src/cli.ts"].includes(file)
+        : knows[room] === undefined
     })
     assert.deepStrictEqual(unknown, [])
   })
