@@ -312,8 +312,8 @@ CREATE TABLE audit_log (
   after jsonb,
   reason text
 );
-CREATE INDEX audit_log_operator ON audit_log (operator_id, id DESC);
-CREATE INDEX audit_log_player ON audit_log (player_id, id DESC);
+CREATE INDEX audit_log_operator ON audit_log (operator_id, at DESC, id DESC);
+CREATE INDEX audit_log_player ON audit_log (player_id, at DESC, id DESC);
 
 -- Ends a commit whose players are not all at the versions it was decided on. 40001 tells it from every other failure.
 CREATE FUNCTION pitboss_fence(updated bigint, expected bigint) RETURNS boolean LANGUAGE plpgsql AS $$
