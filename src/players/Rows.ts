@@ -10,6 +10,13 @@ const tryAgain = refuse("TRY_AGAIN", "The database does not answer right now. Se
 
 const isNoSqlError = <E>(error: E): error is Exclude<E, SqlError.SqlError> => !(error instanceof SqlError.SqlError)
 
+/** What the server said of its own state: out of something (53), going away or not there yet (57P), the system below failed (58). */
+const passingStates = /^(53|57P|58)/
+
+const passes = ({ isRetryable, reason: { cause } }: SqlError.SqlError): boolean =>
+  isRetryable ||
+  (typeof cause === "object" && cause !== null && "code" in cause && passingStates.test(String(cause.code)))
+
 /**
  * Turns those failures of statements that pass by themselves into `TRY_AGAIN`. The others are mistakes in a statement: they
  * die.
@@ -19,7 +26,7 @@ export const orTryAgain = <A, E, R>(
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">, R> =>
   effect.pipe(Effect.catch((error): Effect.Effect<never, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">> => {
     if (isNoSqlError(error)) return Effect.fail(error)
-    return error instanceof SqlError.SqlError && error.isRetryable
+    return error instanceof SqlError.SqlError && passes(error)
       ? Effect.andThen(Effect.logWarning(`a statement failed: ${describeSqlError(error)}`), Effect.fail(tryAgain))
       : Effect.die(error)
   }))
