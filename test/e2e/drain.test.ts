@@ -8,8 +8,8 @@ import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../support
 import { freePort, startService } from "../support/ServiceProcess.ts"
 
 // Goal: SIGTERM takes nothing from those who wait: no new requests, those in flight are answered, exit 0 within ten seconds.
-// Method: the service as a process; a lock on a player's row, held by the test, keeps requests in flight until the service is
-// seen to have stopped listening.
+// Method: the service as a process; its database holds a player's commit at a gate, and with it the requests in flight, until the
+// service is seen to have stopped listening. A second service is told to stop while its database never lets go.
 
 /** The contract's, and no measure of the machine: an undisturbed end takes a small part of it. */
 const mostMs = 10_000
@@ -80,5 +80,22 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
       const [row] = yield* sql<{ readonly balance: bigint }>`SELECT real_balance AS balance FROM accounts
         WHERE player_id = ${at.playerId}`
       assert.strictEqual(row?.balance, 975n)
+    }))
+
+  it.effect("ends in time even when the database does not let go", () =>
+    Effect.gen(function*() {
+      const { at, bet, service } = yield* startScene("impatient")
+      const letGo = yield* holdPlayer(at.playerId)
+      const inFlight = yield* Effect.forkChild(Effect.result(bet("one")))
+      yield* someoneWaits
+
+      const toldAt = yield* Clock.currentTimeMillis
+      service.kill("SIGTERM")
+      const ending = yield* service.exited
+      const tookMs = (yield* Clock.currentTimeMillis) - toldAt
+      assert.deepStrictEqual(ending, { code: 0, signal: null }, service.output())
+      assert.isBelow(tookMs, mostMs)
+      yield* Fiber.join(inFlight)
+      yield* letGo
     }))
 })

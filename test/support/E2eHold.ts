@@ -1,28 +1,38 @@
-/** Keeps a request in flight for as long as a scene needs it: the test holds the row that its commit has to write. */
-import { Deferred, Effect, Fiber, Schedule } from "effect"
+/**
+ * Keeps a request in flight for as long as a scene needs it: the write of a player's hot row waits at a gate in the database
+ * until the scene lets it through. No lock is involved, so that no time limit for locks ends the wait; the one for statements
+ * does, after some seconds.
+ */
+import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Completes when a statement on the test's database waits for a lock. */
+const build = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE IF NOT EXISTS test_gates (player_id bigint PRIMARY KEY)`
+  yield* sql`CREATE OR REPLACE FUNCTION test_gate() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      WHILE EXISTS (SELECT FROM test_gates WHERE player_id = NEW.player_id) LOOP
+        PERFORM pg_sleep(0.002);
+      END LOOP;
+      RETURN NEW;
+    END $$`
+  yield* sql`CREATE OR REPLACE TRIGGER test_gate BEFORE UPDATE ON accounts FOR EACH ROW EXECUTE FUNCTION test_gate()`
+})
+
+/** Completes when a write waits at the gate. */
 export const someoneWaits = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) => sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  (sql) => sql`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()`
 ).pipe(
   Effect.map((rows) => rows.length > 0),
-  Effect.repeat({ until: (waits) => waits, schedule: Schedule.spaced("10 millis") }),
+  Effect.repeat({ until: (waits) => waits, schedule: Schedule.spaced("5 millis") }),
   Effect.timeout("60 seconds")
 )
 
-/** Holds a player's hot row; gives how to let go. */
+/** Closes the gate before a player; gives how to open it. */
 export const holdPlayer = Effect.fnUntraced(function*(playerId: number) {
   const sql = yield* SqlClient.SqlClient
-  const held = yield* Deferred.make<void>()
-  const letGo = yield* Deferred.make<void>()
-  const holding = yield* Effect.forkChild(sql.withTransaction(
-    sql`SELECT FROM accounts WHERE player_id = ${playerId} FOR UPDATE`.pipe(
-      Effect.andThen(Deferred.succeed(held, undefined)),
-      Effect.andThen(Deferred.await(letGo))
-    )
-  ))
-  yield* Deferred.await(held)
-  return Effect.andThen(Deferred.succeed(letGo, undefined), Fiber.join(holding))
+  yield* build
+  yield* sql`INSERT INTO test_gates (player_id) VALUES (${playerId})`
+  return Effect.asVoid(sql`DELETE FROM test_gates WHERE player_id = ${playerId}`)
 })

@@ -43,7 +43,7 @@ export const exchange = (
       method: call.method ?? (bytes.length > 0 ? "POST" : "GET"),
       headers: {
         ...(bytes.length > 0 ? { "content-type": "application/json" } : {}),
-        "content-length": String(bytes.length),
+        ...(call.headers?.["transfer-encoding"] === undefined ? { "content-length": String(bytes.length) } : {}),
         ...call.headers
       }
     }, (response) => {
