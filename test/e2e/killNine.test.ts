@@ -105,5 +105,5 @@ layer(layerOwnDatabase, { excludeTestServices: true })("kill -9 under load", (it
       for (const what of ["stands for nothing", "the chain breaks", "deposits - stakes + wins"]) {
         assert.isTrue(complaints.some((complaint) => complaint.includes(what)), what)
       }
-    }), 120_000)
+    }), 300_000)
 })

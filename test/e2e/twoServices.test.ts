@@ -107,5 +107,5 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
       for (const port of [firstPort, secondPort]) {
         assert.strictEqual((yield* exchange(agent, port, "/health/ready")).status, 200)
       }
-    }), 120_000)
+    }), 300_000)
 })

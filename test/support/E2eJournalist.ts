@@ -373,7 +373,7 @@ export const until = (isSo: () => boolean) =>
   Effect.sync(isSo).pipe(
     Effect.repeat({ until: (answer) => answer, schedule: Schedule.spaced("2 millis") }),
     // Stops a test that would never end.
-    Effect.timeout("60 seconds")
+    Effect.timeout("2 minutes")
   )
 
 /** Sends every letter that was settled once more: each must be told that it was, and how. */
