@@ -12,10 +12,11 @@ import type { KycStatus, PlayerStatus } from "../domain/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
 import { toDate } from "../platform/Time.ts"
+import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { comparableNumber, type Identity, isSamePerson } from "./Identity.ts"
 import { PasswordHashes } from "./PasswordHashes.ts"
 import { playerColumns, type PlayerProfile, PlayerRow, toProfile } from "./PlayerProfile.ts"
-import { checkRegistration, type FieldMessages, type Registration, type UniqueFields } from "./Registration.ts"
+import { checkRegistration, type FieldMessages, type Registration } from "./Registration.ts"
 import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "./Rows.ts"
 
 /** The filters of SPEC section 4.2; absent means any. Instants are epoch milliseconds, both included. */
@@ -57,7 +58,6 @@ const replayWindowMs = 24 * 60 * 60_000
 
 const players = rowsOf(PlayerRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
-const takenFields = rowsOf(Schema.Struct({ field: Schema.Literals(["username", "email", "phone", "external_id"]) }))
 const identities = rowsOf(Schema.Struct({
   firstName: Schema.String,
   lastName: Schema.String,
@@ -73,15 +73,6 @@ const storedReplies = rowsOf(Schema.Struct({
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 const selfExcluded = refuse("SELF_EXCLUDED_IDENTITY", "The identity matches a player who is excluded from play.")
-
-const fieldByIndex: { readonly [index: string]: keyof UniqueFields } = {
-  players_username: "username",
-  players_email: "email",
-  players_phone: "phone",
-  players_external_id: "external_id"
-}
-
-const taken: ReadonlyArray<string> = ["is already taken"]
 
 const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
   retry: "same_request"
@@ -182,26 +173,7 @@ export class Players extends Context.Service<Players, {
       const ids = yield* Ids
       const passwords = yield* PasswordHashes
       const columns = sql.literal(playerColumns)
-
-      /** Which of the fields another player of the operator has. */
-      const findTaken = (operatorId: number, unique: UniqueFields) => {
-        const conditions: ReadonlyArray<Statement.Fragment> = [
-          ...(unique.username === undefined ? [] : [sql`SELECT 'username' AS field FROM players
-            WHERE operator_id = ${operatorId} AND lower(username) = lower(${unique.username})`]),
-          ...(unique.email === undefined ? [] : [sql`SELECT 'email' AS field FROM players
-            WHERE operator_id = ${operatorId} AND email = ${unique.email}`]),
-          ...(unique.phone === undefined ? [] : [sql`SELECT 'phone' AS field FROM players
-            WHERE operator_id = ${operatorId} AND phone = ${unique.phone}`]),
-          ...(unique.external_id === undefined ? [] : [sql`SELECT 'external_id' AS field FROM players
-            WHERE operator_id = ${operatorId} AND external_id = ${unique.external_id}`])
-        ]
-        return conditions.length === 0
-          ? Effect.succeed<FieldMessages>({})
-          : Effect.map(
-            takenFields(sql`${sql.join(" UNION ALL ", false)(conditions)}`),
-            (found): FieldMessages => Object.fromEntries(found.map(({ field }) => [field, taken]))
-          )
-      }
+      const findTaken = yield* makeFindTaken
 
       /** Whether a player of the operator whose exclusion is in force is the same person. */
       const isExcluded = Effect.fnUntraced(function*(operatorId: number, identity: Identity, now: number) {
@@ -269,10 +241,6 @@ export class Players extends Context.Service<Players, {
           INSERT INTO events (id, operator_id, player_id, type, data, created_at)
           VALUES (${event.id}, ${row.operatorId}, ${row.id}, 'player.registered', ${event.data}, ${row.createdAt})`
 
-      /** The unique field whose index a statement ran into. */
-      const clashOf = (error: SqlError.SqlError): keyof UniqueFields | undefined =>
-        error.reason._tag === "UniqueViolation" ? fieldByIndex[error.reason.constraint] : undefined
-
       const register = Effect.fn("Players.register")(
         function*(operator: Operator, body: { readonly [field: string]: unknown }, options: RegisterOptions) {
           const { claim } = options
@@ -325,6 +293,18 @@ export class Players extends Context.Service<Players, {
         orTryAgain
       )
 
+      /**
+       * That a text is part of the username, e-mail or last name. The index knows pieces of two and three characters: it finds
+       * the candidates of a text that has any, and the fields themselves decide.
+       */
+      const searching = (text: string): Statement.Fragment => {
+        const holds = sql`(strpos(lower(username), lower(${text})) > 0 OR strpos(email, lower(${text})) > 0
+          OR strpos(lower(last_name), lower(${text})) > 0)`
+        return text.length < 2
+          ? holds
+          : sql`(search_pieces(username || E'\n' || email || E'\n' || last_name) @> search_pieces(${text}) AND ${holds})`
+      }
+
       const select = (operatorId: number | undefined, playerId: number) =>
         orTryAgain(oneOf(players(
           sql`SELECT ${columns} FROM players
@@ -344,8 +324,7 @@ export class Players extends Context.Service<Players, {
             : [sql`lower(username) = lower(${query.username}) AND username = ${query.username}`]),
           ...(query.externalId === undefined ? [] : [sql`external_id = ${query.externalId}`]),
           ...(query.kycStatus === undefined ? [] : [sql`kyc_status = ${query.kycStatus}`]),
-          ...(query.search === undefined ? [] : [sql`(strpos(lower(username), lower(${query.search})) > 0
-            OR strpos(email, lower(${query.search})) > 0 OR strpos(lower(last_name), lower(${query.search})) > 0)`]),
+          ...(query.search === undefined ? [] : [searching(query.search)]),
           ...(query.createdFrom === undefined ? [] : [sql`created_at >= ${toDate(query.createdFrom)}`]),
           ...(query.createdTo === undefined ? [] : [sql`created_at <= ${toDate(query.createdTo)}`])
         ]

@@ -4,13 +4,19 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { CurrentClaim, CurrentOperator } from "../../api/Middleware.ts"
+import { PlayerTokens } from "../../auth/PlayerTokens.ts"
 import { Idempotency } from "../../idempotency/Idempotency.ts"
-import { parseIso } from "../../platform/Time.ts"
+import { iso, parseIso } from "../../platform/Time.ts"
+import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
 import type { PlayerProfile } from "../../players/PlayerProfile.ts"
 import { Players } from "../../players/Players.ts"
+import { Profiles } from "../../players/Profiles.ts"
 import { bodyObject } from "../FormRules.ts"
 import { jsonResponse } from "../Refusals.ts"
 import { paginated } from "./Page.ts"
+
+/** How long a session token works unless said otherwise. */
+const defaultTtlMinutes = 30
 
 const render = (player: PlayerProfile) => ({ status: 201, body: JSON.stringify({ data: player }) })
 
@@ -19,6 +25,9 @@ export const PlayersHandlers = HttpApiBuilder.group(
   "players",
   Effect.fnUntraced(function*(handlers) {
     const players = yield* Players
+    const profiles = yield* Profiles
+    const accounts = yield* PlayerAccounts
+    const tokens = yield* PlayerTokens
     const idempotency = yield* Idempotency
     return handlers
       .handle("list", ({ query }) =>
@@ -51,6 +60,30 @@ export const PlayersHandlers = HttpApiBuilder.group(
           if (claim !== undefined) idempotency.noteStored(claim)
           return response
         }), { uninterruptible: true })
+      // As above. Whether the player is there comes before whether the body is an object.
+      .handleRaw("update", ({ params }) =>
+        Effect.gen(function*() {
+          const { apiKey, operator } = yield* CurrentOperator
+          yield* players.get(operator.id, params.player)
+          const body = yield* bodyObject
+          return { data: yield* profiles.update(operator.id, params.player, body, `key:${apiKey.key}`) }
+        }))
+      .handle("setStatus", ({ params, payload }) =>
+        Effect.gen(function*() {
+          const { apiKey, operator } = yield* CurrentOperator
+          const { reason = null, status } = payload
+          yield* accounts.setStatus(operator.id, params.player, { status, reason, actor: `key:${apiKey.key}` })
+          return { data: yield* players.get(operator.id, params.player) }
+        }))
+      .handle("issueToken", ({ params, payload }) =>
+        Effect.gen(function*() {
+          const { apiKey, operator } = yield* CurrentOperator
+          const ttlMinutes = payload?.ttl_minutes ?? defaultTtlMinutes
+          const { expiresAt, token } = yield* tokens.issue(operator.id, apiKey.key, params.player, ttlMinutes)
+          return {
+            data: { token, token_type: "Bearer" as const, player_id: params.player, expires_at: iso(expiresAt) }
+          }
+        }))
       .handle("get", ({ params }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator

@@ -1,0 +1,63 @@
+/** What players do themselves, with a session token. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../api/Api.ts"
+import { CurrentClaim, CurrentPlayer } from "../../api/Middleware.ts"
+import { Launches } from "../../games/Launches.ts"
+import { Players } from "../../players/Players.ts"
+import { Ledger } from "../../wallet/Ledger.ts"
+import { Wallet } from "../../wallet/Wallet.ts"
+import { jsonResponse } from "../Refusals.ts"
+import { renderLaunch } from "./Games.ts"
+import { paginated } from "./Page.ts"
+import { entryFields } from "./Wallet.ts"
+
+export const PlayerSessionHandlers = HttpApiBuilder.group(
+  Api,
+  "player_session",
+  Effect.fnUntraced(function*(handlers) {
+    const players = yield* Players
+    const wallet = yield* Wallet
+    const ledger = yield* Ledger
+    const launches = yield* Launches
+    return handlers
+      .handle("me", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return { data: yield* players.get(operator.id, playerId) }
+        }))
+      .handle("wallet", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          const { player } = yield* wallet.view(operator, playerId)
+          return {
+            data: {
+              player_id: player.id,
+              currency: player.currency,
+              balance: player.real,
+              bonus_balance: player.bonus
+            }
+          }
+        }))
+      .handle("transactions", ({ query }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          const { items, total } = yield* ledger.list(operator.id, playerId, {
+            page: query.page,
+            perPage: query.per_page
+          })
+          return yield* paginated(query, total, items.map(entryFields))
+        }))
+      .handle("launch", ({ params, payload }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          const launched = yield* launches.launch(operator.id, playerId, params.game, {
+            mode: payload?.mode ?? "real",
+            platform: payload?.platform ?? null,
+            ip: null
+          }, { claim: yield* CurrentClaim, render: renderLaunch })
+          const { body, status } = renderLaunch(launched)
+          return jsonResponse(status, body)
+        }))
+  })
+)
