@@ -146,8 +146,8 @@ layer(layerPublicApi)("SPEC 4.2 profile update", (it) => {
           call(key, `/players/${id}`, { method: "PATCH", body: { email: "wanted@example.com", language: "de" } }),
         { concurrency: "unbounded" }
       )
-      assert.deepStrictEqual(replies.map(({ status }) => status).sort(), [200, 422, 422, 422])
-      for (const reply of replies.filter(({ status }) => status === 422)) {
+      assert.strictEqual(replies.filter(({ status }) => status === 200).length, 1)
+      for (const reply of replies.filter(({ status }) => status !== 200)) {
         assert.deepStrictEqual(reply.details, { email: ["is already taken"] })
       }
     }))

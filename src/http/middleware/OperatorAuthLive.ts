@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { RequiredFeature, RequiredScope } from "../../api/Annotations.ts"
 import { CurrentOperator, OperatorAuth } from "../../api/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
