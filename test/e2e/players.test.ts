@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { RequiredScope } from "../../src/api/Annotations.ts"
 import { Api } from "../../src/api/Api.ts"
+import type { Reply, Signer } from "../support/HttpCalls.ts"
 import {
   assertRefused,
   call,
@@ -262,6 +263,74 @@ layer(layerPublicApi)("SPEC 4.2 session tokens", (it) => {
       assert.strictEqual(first.status, 201)
       assert.deepStrictEqual([again.text, again.headers["idempotent-replayed"]], [first.text, "true"])
       dataOf(yield* playerCall(Object(again.json).data.token, "/me"))
+    }))
+})
+
+layer(layerPublicApi)("SPEC 2.11 lists, and walking them", (it) => {
+  /** Follows a list from its beginning to its end, by the links it gives. */
+  const walk = Effect.fnUntraced(function*(key: Signer, path: string) {
+    const items: Array<{ readonly id: number }> = []
+    const stretches: Array<number> = []
+    let next: string | null = path
+    while (next !== null && stretches.length < 100) {
+      const reply: Reply = yield* call(key, next)
+      const data: ReadonlyArray<{ readonly id: number }> = dataOf(reply)
+      const { links, meta } = Object(reply.json)
+      assert.hasAllKeys(meta, ["per_page", "next_cursor"])
+      assert.strictEqual(links.next === null, meta.next_cursor === null)
+      items.push(...data)
+      stretches.push(data.length)
+      next = links.next
+    }
+    return { items, stretches }
+  })
+
+  it.effect("players: a walk meets everybody once, whoever registers meanwhile, under the same filters as pages", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("walking")
+      const names = ["ada", "bob", "adam", "cyd", "adele", "dan", "adrian"]
+      const players = yield* Effect.forEach(names, (name) => register(key, name))
+      const ids = players.map(({ id }) => id).reverse()
+      const { items, stretches } = yield* walk(key, "/players?cursor=&per_page=3")
+      assert.deepStrictEqual([items.map(({ id }) => id), stretches], [ids, [3, 3, 1]])
+      const some = yield* walk(key, "/players?cursor=&per_page=2&search=ad&status=active")
+      const paged = dataOf(yield* call(key, "/players?search=ad&status=active"))
+      assert.deepStrictEqual([some.items, some.stretches], [paged, [2, 2]])
+
+      // a page says where a walk would go on, and new players move nothing behind it
+      const page = yield* call(key, "/players?per_page=3")
+      const { meta } = Object(page.json)
+      assert.deepInclude(meta, { current_page: 1, per_page: 3, total: 7, last_page: 3, from: 1, to: 3 })
+      yield* register(key, "newcomer")
+      const rest = yield* walk(key, `/players?per_page=3&cursor=${meta.next_cursor}`)
+      assert.deepStrictEqual(rest.items.map(({ id }) => id), ids.slice(3))
+      assert.isNull(Object((yield* call(key, "/players?per_page=4&page=2")).json).meta.next_cursor)
+      assert.deepStrictEqual((yield* walk(key, "/players?cursor=&search=nobody")).stretches, [0])
+      for (const cursor of ["A", "-1", "x".repeat(11), "%00"]) {
+        assertRefused(yield* call(key, `/players?cursor=${cursor}`), 422, "VALIDATION_FAILED", {
+          cursor: ["must be empty or a next_cursor of this list"]
+        })
+      }
+    }))
+
+  it.effect("ledger: a walk meets every entry once, for operators and for players", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("ledgers")
+      const { id } = yield* register(key, "ada")
+      for (const amount of [1, 2, 3, 4, 5]) yield* deposit(key, id, amount)
+      const all = dataOf(yield* call(key, `/players/${id}/transactions`))
+      assert.deepStrictEqual(all.map(({ amount }: { readonly amount: number }) => amount), [5, 4, 3, 2, 1])
+      const { items, stretches } = yield* walk(key, `/players/${id}/transactions?cursor=&per_page=2`)
+      assert.deepStrictEqual([items, stretches], [all, [2, 2, 1]])
+      const filtered = yield* walk(key, `/players/${id}/transactions?cursor=&per_page=4&type=deposit&wallet=real`)
+      assert.deepStrictEqual([filtered.items, filtered.stretches], [all, [4, 1]])
+      const first = yield* call(key, `/players/${id}/transactions?per_page=2`)
+      yield* deposit(key, id, 6)
+      const rest = yield* walk(key, `/players/${id}/transactions?cursor=${Object(first.json).meta.next_cursor}`)
+      assert.deepStrictEqual(rest.items, all.slice(2))
+      const token = yield* issueToken(key, id)
+      const mine = yield* playerCall(token, "/transactions?cursor=&per_page=100")
+      assert.strictEqual(dataOf(mine).length, 6)
     }))
 })
 

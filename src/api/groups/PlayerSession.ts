@@ -5,7 +5,7 @@ import { RequiredFeature } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
 import { oneOf, optionalBody, pathId } from "../Fields.ts"
 import { LaunchedGame, launchPlatforms } from "../Game.ts"
-import { page, pageQuery, single } from "../Pagination.ts"
+import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
 import { Player } from "../Player.ts"
 import { PlayerWallet, Transaction } from "../Wallet.ts"
 
@@ -22,7 +22,7 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
     HttpApiEndpoint.get("wallet", "/wallet", { success: single(PlayerWallet) })
       .annotate(RequiredFeature, "players")
       .annotate(OpenApi.Summary, "The player's balances"),
-    HttpApiEndpoint.get("transactions", "/transactions", { query: pageQuery, success: page(Transaction) })
+    HttpApiEndpoint.get("transactions", "/transactions", { query: walkQuery, success: pageOrWalk(Transaction) })
       .annotate(RequiredFeature, "players")
       .annotate(OpenApi.Summary, "The player's ledger, newest first"),
     HttpApiEndpoint.post("launch", "/games/:game/launch", {

@@ -18,13 +18,13 @@ import {
   text,
   username
 } from "../Fields.ts"
-import { page, pageQuery, single } from "../Pagination.ts"
+import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
 import { genders, kycStatuses, Player, playerStatuses } from "../Player.ts"
 import { id, timestamp } from "../Resource.ts"
 
 /** The filters of the player list (SPEC section 4.2). */
 const PlayersQuery = Schema.Struct({
-  ...pageQuery,
+  ...walkQuery,
   status: Schema.optionalKey(oneOf(playerStatuses)),
   email: Schema.optionalKey(text(254)),
   username: Schema.optionalKey(text(100)),
@@ -105,7 +105,7 @@ const SessionToken = Schema.Struct({
 
 export const PlayersGroup = HttpApiGroup.make("players")
   .add(
-    HttpApiEndpoint.get("list", "/players", { query: PlayersQuery, success: page(Player) })
+    HttpApiEndpoint.get("list", "/players", { query: PlayersQuery, success: pageOrWalk(Player) })
       .annotate(RequiredScope, "players:read")
       .annotate(OpenApi.Summary, "Players, newest first"),
     HttpApiEndpoint.post("register", "/players", {

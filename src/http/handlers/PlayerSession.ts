@@ -9,8 +9,7 @@ import { Ledger } from "../../wallet/Ledger.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
 import { jsonResponse } from "../Refusals.ts"
 import { renderLaunch } from "./Games.ts"
-import { paginated } from "./Page.ts"
-import { entryFields } from "./Wallet.ts"
+import { ledgerPage } from "./Wallet.ts"
 
 export const PlayerSessionHandlers = HttpApiBuilder.group(
   Api,
@@ -42,11 +41,7 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
       .handle("transactions", ({ query }) =>
         Effect.gen(function*() {
           const { operator, playerId } = yield* CurrentPlayer
-          const { items, total } = yield* ledger.list(operator.id, playerId, {
-            page: query.page,
-            perPage: query.per_page
-          })
-          return yield* paginated(query, total, items.map(entryFields))
+          return yield* ledgerPage(ledger, operator.id, playerId, query, {})
         }))
       .handle("launch", ({ params, payload }) =>
         Effect.gen(function*() {

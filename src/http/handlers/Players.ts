@@ -13,7 +13,7 @@ import { Players } from "../../players/Players.ts"
 import { Profiles } from "../../players/Profiles.ts"
 import { bodyObject } from "../FormRules.ts"
 import { jsonResponse } from "../Refusals.ts"
-import { paginated } from "./Page.ts"
+import { paginatedWithCursor, positionOf, walked } from "./Page.ts"
 
 /** How long a session token works unless said otherwise. */
 const defaultTtlMinutes = 30
@@ -33,9 +33,7 @@ export const PlayersHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          const { items, total } = yield* players.list(operator.id, {
-            page: query.page,
-            perPage: query.per_page,
+          const filters = {
             status: query.status,
             email: query.email,
             username: query.username,
@@ -44,8 +42,14 @@ export const PlayersHandlers = HttpApiBuilder.group(
             search: query.search,
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          })
-          return yield* paginated(query, total, items)
+          }
+          const { cursor, page, per_page: perPage } = query
+          if (cursor !== undefined) {
+            const { items, next } = yield* players.walk(operator.id, { ...filters, perPage, below: positionOf(cursor) })
+            return yield* walked(perPage, items, next)
+          }
+          const { items, total } = yield* players.list(operator.id, { ...filters, page, perPage })
+          return yield* paginatedWithCursor(query, total, items, items.at(-1)?.id)
         }))
       // Taken as it came: the capability judges the fields, so that one answer names all that are wrong or taken.
       .handleRaw("register", () =>
