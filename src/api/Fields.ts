@@ -126,9 +126,6 @@ export const integer = (minimum: number, maximum: number) =>
     Schema.isBetween({ minimum, maximum }, { message: `must be between ${minimum} and ${maximum}` })
   )
 
-/** A body that may be left out: an empty one is read as null. Given as two schemas, or the framework would not know. */
-export const optionalBody = <S extends Schema.Top>(body: S) => [body, Schema.Null] as const
-
 /** An id that the service assigned, in a path. Anything else there names nothing. */
 export const pathId = Schema.String.check(
   Schema.isPattern(/^[1-9]\d{0,15}$/u, { message: "must be an id" })

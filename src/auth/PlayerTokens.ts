@@ -1,8 +1,9 @@
 /**
  * Player session tokens (SPEC section 5.4): what an operator's server hands to a player's browser or app.
  *
- * A token carries what it says about itself and a MAC over that, so it is checked without a query and cannot be made up. Nothing
- * of it is stored, and nothing has to be: that it still works is asked of its key, its player and the time whenever it is used.
+ * A token carries what it says about itself, hidden, and a tag over that: it is checked without a query, cannot be made up, and
+ * tells a browser nothing. Nothing of it is stored, and nothing has to be: whether it still works is asked of its key, its
+ * player and the time whenever it is used.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
@@ -32,9 +33,9 @@ const prefix = "pt_"
 const version = 1
 /** Version, player, operator, both instants, and what makes two tokens of one instant differ. */
 const fixedBytes = 1 + 8 + 8 + 6 + 6 + 4
-const macBytes = 20
+const tagBytes = 16
 const maxKeyBytes = 128
-const maxLength = prefix.length + Math.ceil((fixedBytes + maxKeyBytes + macBytes) / 3) * 4
+const maxLength = prefix.length + Math.ceil((fixedBytes + maxKeyBytes + tagBytes) / 3) * 4
 
 const encode = (token: PlayerToken, salt: Uint8Array): Buffer => {
   const fixed = Buffer.alloc(fixedBytes)
@@ -78,9 +79,15 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
     Effect.gen(function*() {
       const actors = yield* PlayerActors
       const entropy = yield* Entropy
-      const secret = subkey((yield* Settings).masterKey, "player-session")
-      const mac = (payload: Buffer): Buffer =>
-        Crypto.createHmac("sha256", secret).update(payload).digest().subarray(0, macBytes)
+      const { masterKey } = yield* Settings
+      const tagKey = subkey(masterKey, "player-session-tag")
+      const maskKey = subkey(masterKey, "player-session-mask")
+      const tagOf = (payload: Buffer): Buffer =>
+        Crypto.createHmac("sha256", tagKey).update(payload).digest().subarray(0, tagBytes)
+
+      /** Hides or shows a payload: the same cipher stream both ways, begun at the payload's own tag. */
+      const masked = (tag: Buffer, payload: Buffer): Buffer =>
+        Crypto.createCipheriv("aes-256-ctr", maskKey, tag).update(payload)
 
       const issue = Effect.fn("PlayerTokens.issue")(
         function*(operatorId: number, key: string, playerId: number, ttlMinutes: number) {
@@ -90,7 +97,8 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
           if (refusal !== undefined) return yield* Effect.fail(refusal)
           const expiresAt = issuedAt + ttlMinutes * 60_000
           const payload = encode({ playerId, operatorId, key, issuedAt, expiresAt }, entropy.bytes(4))
-          return { token: prefix + Buffer.concat([payload, mac(payload)]).toString("base64url"), expiresAt }
+          const tag = tagOf(payload)
+          return { token: prefix + Buffer.concat([masked(tag, payload), tag]).toString("base64url"), expiresAt }
         }
       )
 
@@ -99,9 +107,10 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
         const text = token.slice(prefix.length)
         const bytes = Buffer.from(text, "base64url")
         // a token has one spelling: what decodes to the same bytes but is written otherwise was not issued here
-        if (bytes.length <= fixedBytes + macBytes || bytes.toString("base64url") !== text) return undefined
-        const payload = bytes.subarray(0, bytes.length - macBytes)
-        return Crypto.timingSafeEqual(mac(payload), bytes.subarray(payload.length)) ? decode(payload) : undefined
+        if (bytes.length <= fixedBytes + tagBytes || bytes.toString("base64url") !== text) return undefined
+        const tag = bytes.subarray(bytes.length - tagBytes)
+        const payload = masked(tag, bytes.subarray(0, bytes.length - tagBytes))
+        return Crypto.timingSafeEqual(tagOf(payload), tag) ? decode(payload) : undefined
       }
 
       return PlayerTokens.of({ issue, read })

@@ -42,7 +42,8 @@ const Email = AnyText.pipe(Schema.decodeTo(
   Schema.String.check(
     Schema.isMaxLength(254, { message: "must have at most 254 characters" }),
     Schema.isPattern(/^[^\s@"(),:;<>[\]\\]+@[^\s@.]+(\.[^\s@.]+)+$/, { message: "must be an e-mail address" }),
-    isPlain
+    isPlain,
+    isWellFormed
   ),
   { decode: SchemaGetter.transform((text) => text.trim().toLowerCase()), encode: SchemaGetter.passthrough() }
 ))

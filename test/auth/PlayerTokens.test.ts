@@ -37,6 +37,7 @@ layer(live)("PlayerTokens", (it) => {
       for (const key of ["k", "pk_live_abcdefghijklmnopqrstuvwx", "x".repeat(128)]) {
         const { expiresAt, token } = yield* tokens.issue(3, key, 7, 30)
         assert.strictEqual(expiresAt, now + 30 * 60_000)
+        assert.notInclude(Buffer.from(token.slice(3), "base64url").toString("latin1"), key.slice(0, 8).padEnd(8))
         assert.deepStrictEqual(tokens.read(token), { playerId: 7, operatorId: 3, key, issuedAt: now, expiresAt })
       }
       const largest = { playerId: Number.MAX_SAFE_INTEGER, operatorId: Number.MAX_SAFE_INTEGER - 1 }

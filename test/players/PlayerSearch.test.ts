@@ -63,7 +63,8 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
         SELECT id::float8 AS id, ARRAY[lower(username), lower(email), lower(last_name)] AS fields
         FROM players WHERE operator_id = 1 ORDER BY id DESC`
       const piece = fc.tuple(fc.nat(all.length - 1), fc.nat(2), fc.nat(20), fc.integer({ min: 1, max: 9 })).map(
-        ([player, field, from, length]) => [...all[player]?.fields[field] ?? ""].slice(from, from + length).join("")
+        ([player, field, from, length]) =>
+          Array.from(all[player]?.fields[field] ?? "").slice(from, from + length).join("")
       ).filter((text) => text !== "")
       const texts = fc.sample(
         fc.oneof(piece, fc.constantFrom("%", "_", "\\", "x_", "a%b", "zzzz", "e.", "''", "\n", "1@", "Ü")),

@@ -3,16 +3,17 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { RequiredFeature } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
-import { oneOf, optionalBody, pathId } from "../Fields.ts"
+import { oneOf, pathId } from "../Fields.ts"
 import { LaunchedGame, launchPlatforms } from "../Game.ts"
 import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
 import { Player } from "../Player.ts"
 import { PlayerWallet, Transaction } from "../Wallet.ts"
 
-const LaunchOptions = optionalBody(Schema.Struct({
+/** An empty body opens a game for real money. */
+export const PlayerLaunchOptions = Schema.Struct({
   mode: Schema.optionalKey(oneOf(["real", "demo"])),
   platform: Schema.optionalKey(oneOf(launchPlatforms))
-}))
+})
 
 export const PlayerSessionGroup = HttpApiGroup.make("player_session")
   .add(
@@ -27,7 +28,8 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
       .annotate(OpenApi.Summary, "The player's ledger, newest first"),
     HttpApiEndpoint.post("launch", "/games/:game/launch", {
       params: { game: pathId },
-      payload: LaunchOptions,
+      // Null is what an empty body is read as.
+      payload: [PlayerLaunchOptions, Schema.Null],
       success: single(LaunchedGame),
       error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED")
     })

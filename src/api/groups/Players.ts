@@ -13,7 +13,6 @@ import {
   language,
   lines,
   oneOf,
-  optionalBody,
   pathId,
   text,
   username
@@ -95,6 +94,9 @@ const ProfileUpdate = Schema.Struct({
   marketing: Schema.optionalKey(Schema.Struct({ email: Schema.optionalKey(Schema.Boolean) }))
 }).annotate({ identifier: "ProfileUpdate" })
 
+/** An empty body issues a token of 30 minutes. */
+export const TokenOptions = Schema.Struct({ ttl_minutes: Schema.optionalKey(integer(1, 720)) })
+
 /** A session token (SPEC section 5.4). */
 const SessionToken = Schema.Struct({
   token: Schema.String.annotate({ description: "Sent as `Authorization: Bearer <token>` to the player endpoints." }),
@@ -138,7 +140,8 @@ export const PlayersGroup = HttpApiGroup.make("players")
       .annotate(OpenApi.Summary, "Lock, close or open an account"),
     HttpApiEndpoint.post("issueToken", "/players/:player/session-tokens", {
       params: { player: pathId },
-      payload: optionalBody(Schema.Struct({ ttl_minutes: Schema.optionalKey(integer(1, 720)) })),
+      // Null is what an empty body is read as.
+      payload: [TokenOptions, Schema.Null],
       success: single(SessionToken).pipe(HttpApiSchema.status(201)),
       error: refusals("PLAYER_RESTRICTED")
     })

@@ -2,14 +2,18 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
+import { PlayerLaunchOptions } from "../../api/groups/PlayerSession.ts"
 import { CurrentClaim, CurrentPlayer } from "../../api/Middleware.ts"
 import { Launches } from "../../games/Launches.ts"
 import { Players } from "../../players/Players.ts"
 import { Ledger } from "../../wallet/Ledger.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
+import { optionalBody } from "../FormRules.ts"
 import { jsonResponse } from "../Refusals.ts"
 import { renderLaunch } from "./Games.ts"
 import { ledgerPage } from "./Wallet.ts"
+
+const launchOptions = optionalBody(PlayerLaunchOptions)
 
 export const PlayerSessionHandlers = HttpApiBuilder.group(
   Api,
@@ -43,12 +47,15 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
           const { operator, playerId } = yield* CurrentPlayer
           return yield* ledgerPage(ledger, operator.id, playerId, query, {})
         }))
-      .handle("launch", ({ params, payload }) =>
+      // Taken as it came: an empty body is one as well. What the path names is looked at before what the body says.
+      .handleRaw("launch", ({ params }) =>
         Effect.gen(function*() {
           const { operator, playerId } = yield* CurrentPlayer
+          yield* launches.mustExist(operator.id, playerId, params.game)
+          const options = yield* launchOptions
           const launched = yield* launches.launch(operator.id, playerId, params.game, {
-            mode: payload?.mode ?? "real",
-            platform: payload?.platform ?? null,
+            mode: options.mode ?? "real",
+            platform: options.platform ?? null,
             ip: null
           }, { claim: yield* CurrentClaim, render: renderLaunch })
           const { body, status } = renderLaunch(launched)

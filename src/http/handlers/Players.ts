@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
+import { TokenOptions } from "../../api/groups/Players.ts"
 import { CurrentClaim, CurrentOperator } from "../../api/Middleware.ts"
 import { PlayerTokens } from "../../auth/PlayerTokens.ts"
 import { Idempotency } from "../../idempotency/Idempotency.ts"
@@ -11,12 +12,14 @@ import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
 import type { PlayerProfile } from "../../players/PlayerProfile.ts"
 import { Players } from "../../players/Players.ts"
 import { Profiles } from "../../players/Profiles.ts"
-import { bodyObject } from "../FormRules.ts"
+import { bodyObject, optionalBody } from "../FormRules.ts"
 import { jsonResponse } from "../Refusals.ts"
 import { paginatedWithCursor, positionOf, walked } from "./Page.ts"
 
 /** How long a session token works unless said otherwise. */
 const defaultTtlMinutes = 30
+
+const tokenOptions = optionalBody(TokenOptions)
 
 const render = (player: PlayerProfile) => ({ status: 201, body: JSON.stringify({ data: player }) })
 
@@ -79,14 +82,14 @@ export const PlayersHandlers = HttpApiBuilder.group(
           yield* accounts.setStatus(operator.id, params.player, { status, reason, actor: `key:${apiKey.key}` })
           return { data: yield* players.get(operator.id, params.player) }
         }))
-      .handle("issueToken", ({ params, payload }) =>
+      .handleRaw("issueToken", ({ params }) =>
         Effect.gen(function*() {
           const { apiKey, operator } = yield* CurrentOperator
-          const ttlMinutes = payload?.ttl_minutes ?? defaultTtlMinutes
+          yield* players.get(operator.id, params.player)
+          const { ttl_minutes: ttlMinutes = defaultTtlMinutes } = yield* tokenOptions
           const { expiresAt, token } = yield* tokens.issue(operator.id, apiKey.key, params.player, ttlMinutes)
-          return {
-            data: { token, token_type: "Bearer" as const, player_id: params.player, expires_at: iso(expiresAt) }
-          }
+          const data = { token, token_type: "Bearer", player_id: params.player, expires_at: iso(expiresAt) }
+          return jsonResponse(201, JSON.stringify({ data }))
         }))
       .handle("get", ({ params }) =>
         Effect.gen(function*() {

@@ -19,6 +19,9 @@ export const holdsByIndex = (sql: SqlClient.SqlClient, text: string): Statement.
 const sampled = 2000
 const common = 50
 
+/** At least two characters, as PostgreSQL counts them. */
+const hasPieces = /^../su
+
 const counts = rowsOf(Schema.Struct({ count: Schema.Number }))
 
 /**
@@ -30,7 +33,7 @@ export const isRare = Effect.fnUntraced(function*(
   operatorId: number | undefined,
   text: string
 ) {
-  if ([...text].length < 2) return false
+  if (!hasPieces.test(text)) return false
   const [found] = yield* counts(sql`SELECT count(*)::float8 AS count FROM (
       SELECT username, email, last_name FROM players
       ${operatorId === undefined ? sql`` : sql`WHERE operator_id = ${operatorId}`} ORDER BY id DESC LIMIT ${sampled}
