@@ -351,16 +351,20 @@ export class Players extends Context.Service<Players, {
 
       /**
        * Gathers the few who fulfil the conditions, newest first, and gives those from an offset on. In this form because with an
-       * order and a limit the planner would rather walk over everybody, hoping to be done soon.
+       * order and a limit the planner would rather walk over everybody, hoping to be done soon. With room for the places of all
+       * candidates, so that none has to be taken apart into pieces again.
        */
       const selectFew = Effect.fnUntraced(
         function*(conditions: ReadonlyArray<Statement.Fragment>, offset: number, limit: number) {
           const first = Math.min(offset, maxOffset) + 1
-          const [few] = yield* gathered(
-            sql`SELECT count(*)::float8 AS total,
+          const [few] = yield* sql.withTransaction(Effect.andThen(
+            sql`SET LOCAL work_mem = '32MB'`,
+            gathered(
+              sql`SELECT count(*)::float8 AS total,
               (coalesce(array_agg(id::float8 ORDER BY id DESC), '{}'))[${first}::int:${first + limit - 1}::int] AS ids
             FROM players WHERE ${sql.and(conditions)}`
-          )
+            )
+          ))
           const { ids, total } = few ?? { ids: [], total: 0 }
           const rows = ids.length === 0
             ? []
