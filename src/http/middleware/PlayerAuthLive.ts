@@ -10,7 +10,7 @@ import { outlivesExclusion } from "../../domain/AccountStatus.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { PlayerActors } from "../../players/PlayerActors.ts"
 import { bearer } from "../Bearer.ts"
-import { answerCause } from "../Refusals.ts"
+import { answerCause, refuseBody } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { rateLimited, refuseFeature, withStanding } from "../Standing.ts"
 
@@ -60,6 +60,10 @@ export const PlayerAuthLive = Layer.effect(
         if (!standing.isAllowed) return yield* Effect.fail(rateLimited(standing, now))
         const refusal = refuseFeature(operator, feature)
         if (refusal !== undefined) return yield* Effect.fail(refusal)
+        // Here, so that one that is too large is refused for that and not taken for none.
+        if (endpoint.method !== "GET") {
+          yield* Effect.mapError((yield* HttpServerRequest.HttpServerRequest).arrayBuffer, refuseBody)
+        }
         return yield* Effect.provideService(handler, CurrentPlayer, { playerId: token.playerId, operator })
       })
 
