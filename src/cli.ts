@@ -315,6 +315,19 @@ const player = noun("player", "Players").pipe(Command.withSubcommands([
     created_to: optional(text("created-to", "Registered at or before")),
     ...pageFlags
   }, (client, input) => client.player.list({ query: given(input) })),
+  verb("kyc", "Say how far the identity is known", {
+    id: idOf("player"),
+    status: about(Flag.Literals("status", kycStatuses), "Where it stands now"),
+    reason: optional(text("reason", "Why, for the audit log"))
+  }, (client, { id, ...input }) => client.player.kyc({ params: { player: id }, payload: given(input) })),
+  verb("restrict", "Switch abilities on or off", {
+    id: idOf("player"),
+    can_login: optional(truth("can-login", "Whether session tokens are issued")),
+    can_deposit: optional(truth("can-deposit", "Whether deposits are taken")),
+    can_withdraw: optional(truth("can-withdraw", "Whether withdrawals are taken")),
+    can_bet: optional(truth("can-bet", "Whether games open and bets are taken")),
+    excluded_from_bonuses: optional(truth("excluded-from-bonuses", "Whether no bonus is given"))
+  }, (client, { id, ...input }) => client.player.restrict({ params: { player: id }, payload: given(input) })),
   verb("correct", "Set a balance right", {
     id: idOf("player"),
     wallet: optional(about(Flag.Literals("wallet", walletKinds), "Which wallet (real)")),

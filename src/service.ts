@@ -4,6 +4,7 @@
  */
 import { Layer } from "effect"
 import { Credentials } from "./auth/Credentials.ts"
+import { PlayerTokens } from "./auth/PlayerTokens.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
 import { Placement } from "./engine/Placement.ts"
@@ -12,14 +13,17 @@ import { Launches } from "./games/Launches.ts"
 import { PlayerRefs } from "./games/PlayerRefs.ts"
 import { SessionTokens } from "./games/SessionTokens.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
+import { ResponsibleGaming } from "./limits/ResponsibleGaming.ts"
 import { PaymentMethods } from "./payments/Methods.ts"
 import { DatabaseUrl, layerDatabase } from "./platform/Database.ts"
 import { Entropy } from "./platform/Entropy.ts"
 import { Ids } from "./platform/Ids.ts"
 import { layerMigrations } from "./platform/Migrations.ts"
 import { Secrets } from "./platform/Secrets.ts"
+import { PlayerAccounts } from "./players/PlayerAccounts.ts"
 import { PlayerActors } from "./players/PlayerActors.ts"
 import { Players } from "./players/Players.ts"
+import { Profiles } from "./players/Profiles.ts"
 import { Ledger } from "./wallet/Ledger.ts"
 import { ProviderWallet } from "./wallet/ProviderWallet.ts"
 import { Wallet } from "./wallet/Wallet.ts"
@@ -31,6 +35,10 @@ export const layerCapabilities = Layer.mergeAll(
   Ledger.layer,
   Launches.layer,
   Players.layer,
+  Profiles.layer,
+  PlayerAccounts.layer,
+  PlayerTokens.layer,
+  ResponsibleGaming.layer,
   Credentials.layer,
   RateLimiter.layer,
   ReplayStore.layer,

@@ -1,21 +1,38 @@
-/** The whole public contract: what operators and game providers can call. A group lives in a file of its own. */
+/** The whole public contract: what operators, players and game providers can call. A group lives in a file of its own. */
 import { HttpApi } from "effect/http-api"
 import { AccountGroup } from "./groups/Account.ts"
 import { GamesGroup } from "./groups/Games.ts"
 import { PaymentsGroup } from "./groups/Payments.ts"
 import { PlayersGroup } from "./groups/Players.ts"
+import { PlayerSessionGroup } from "./groups/PlayerSession.ts"
 import { ProviderWalletGroup } from "./groups/ProviderWallet.ts"
+import { ResponsibleGamingGroup } from "./groups/ResponsibleGaming.ts"
 import { WalletGroup } from "./groups/Wallet.ts"
-import { IdempotentPost, OperatorAuth, ProviderAuth, RequestRules } from "./Middleware.ts"
+import {
+  IdempotentPost,
+  OperatorAuth,
+  PlayerAuth,
+  PlayerIdempotentPost,
+  PlayerRequestRules,
+  ProviderAuth,
+  RequestRules
+} from "./Middleware.ts"
 import { documented } from "./OpenApiDocument.ts"
 
 // The last middleware is the outermost: a request is authenticated before anything of it is decoded.
 const OperatorApi = HttpApi.make("operator")
-  .add(AccountGroup, PlayersGroup, WalletGroup, PaymentsGroup, GamesGroup)
+  .add(AccountGroup, PlayersGroup, WalletGroup, PaymentsGroup, GamesGroup, ResponsibleGamingGroup)
   .prefix("/api/v1/operator")
   .middleware(RequestRules)
   .middleware(IdempotentPost)
   .middleware(OperatorAuth)
+
+const PlayerApi = HttpApi.make("player")
+  .add(PlayerSessionGroup)
+  .prefix("/api/v1/player")
+  .middleware(PlayerRequestRules)
+  .middleware(PlayerIdempotentPost)
+  .middleware(PlayerAuth)
 
 const ProviderApi = HttpApi.make("provider")
   .add(ProviderWalletGroup)
@@ -25,6 +42,7 @@ const ProviderApi = HttpApi.make("provider")
 export const Api = documented(
   HttpApi.make("pitboss")
     .addHttpApi(OperatorApi)
+    .addHttpApi(PlayerApi)
     .addHttpApi(ProviderApi)
     .annotate(HttpApi.ParseOptions, { errors: "all" })
 )

@@ -369,6 +369,22 @@ const PlayerGroup = HttpApiGroup.make("player").add(
     },
     success: page(StaffPlayer)
   }),
+  HttpApiEndpoint.post("kyc", "/players/:player/kyc", {
+    params: { player: pathId },
+    payload: Schema.Struct({ status: oneOf(kycStatuses), reason: optional(text(500)) }),
+    success: single(StaffPlayer)
+  }),
+  HttpApiEndpoint.patch("restrict", "/players/:player/restrictions", {
+    params: { player: pathId },
+    payload: Schema.Struct({
+      can_login: optional(Schema.Boolean),
+      can_deposit: optional(Schema.Boolean),
+      can_withdraw: optional(Schema.Boolean),
+      can_bet: optional(Schema.Boolean),
+      excluded_from_bonuses: optional(Schema.Boolean)
+    }),
+    success: single(StaffPlayer)
+  }),
   HttpApiEndpoint.post("correct", "/players/:player/corrections", {
     params: { player: pathId },
     payload: Schema.Struct({

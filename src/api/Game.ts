@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { id, timestamp } from "./Resource.ts"
 
 export const gameTypes = ["rng", "live"] as const
+export const launchPlatforms = ["desktop", "mobile", "web", "ios", "android"] as const
 
 /** A game of the catalogue (SPEC section 2.7). */
 export const Game = Schema.Struct({

@@ -17,6 +17,12 @@ export class CurrentOperator extends Context.Service<CurrentOperator, {
 /** The game provider whose key signed the request. */
 export class CurrentProvider extends Context.Service<CurrentProvider, Provider>()("pitboss/api/CurrentProvider") {}
 
+/** The player whose session token came with the request, and the operator whose key issued it. */
+export class CurrentPlayer extends Context.Service<CurrentPlayer, {
+  readonly playerId: number
+  readonly operator: Operator
+}>()("pitboss/api/CurrentPlayer") {}
+
 /** The idempotency key that this request holds; undefined when it was sent without one. */
 export const CurrentClaim = Context.Reference<IdempotencyClaim | undefined>("pitboss/api/CurrentClaim", {
   defaultValue: () => undefined
@@ -41,6 +47,36 @@ export class IdempotentPost
     )
   })
 {}
+
+/** As {@link RequestRules}, for requests with a player's token. */
+export class PlayerRequestRules extends HttpApiMiddleware.Service<PlayerRequestRules, { requires: CurrentPlayer }>()(
+  "pitboss/api/PlayerRequestRules",
+  {
+    error: refusals("NOT_FOUND", "INVALID_REQUEST", "VALIDATION_FAILED", "TRY_AGAIN")
+  }
+) {}
+
+/** As {@link IdempotentPost}, with keys that belong to the player. */
+export class PlayerIdempotentPost
+  extends HttpApiMiddleware.Service<PlayerIdempotentPost, { requires: CurrentPlayer }>()(
+    "pitboss/api/PlayerIdempotentPost",
+    {
+      error: refusals(
+        "INVALID_IDEMPOTENCY_KEY",
+        "IDEMPOTENCY_KEY_REUSED",
+        "IDEMPOTENCY_IN_PROGRESS",
+        "INVALID_REQUEST",
+        "TRY_AGAIN"
+      )
+    }
+  )
+{}
+
+/** Lets in who holds a player session token (`Authorization: Bearer …`) that works. */
+export class PlayerAuth extends HttpApiMiddleware.Service<PlayerAuth, { provides: CurrentPlayer }>()(
+  "pitboss/api/PlayerAuth",
+  { error: refusals("INVALID_PLAYER_TOKEN", "RATE_LIMITED", "FEATURE_NOT_AVAILABLE", "SERVER_ERROR", "TRY_AGAIN") }
+) {}
 
 /** Lets signed requests of operators in, within their key's addresses, rate, scopes and features. */
 export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { provides: CurrentOperator }>()(

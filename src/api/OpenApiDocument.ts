@@ -11,7 +11,8 @@ const description = `Wallet and player platform for casino operators.
 **Signing.** Every request carries the public key id (\`X-Api-Key\`, for game providers \`X-Provider-Key\`), the Unix time in
 seconds (\`X-Timestamp\`, at most 300 seconds off) and \`X-Signature\`: the lower-case hex HMAC-SHA256, keyed with the secret, of
 the method, the request URI as sent, the timestamp and the raw body (empty for GET), joined by line feeds, and of the nonce
-after another line feed when \`X-Nonce\` is sent. An operator's signature is accepted once.
+after another line feed when \`X-Nonce\` is sent. An operator's signature is accepted once. Under \`/api/v1/player\` nothing is signed:
+a session token that the operator's server has issued stands for the player (\`Authorization: Bearer …\`).
 
 **Errors** are \`{"error": {"code", "message", "details"}}\`. **Money** is an integer in minor units. **Times** are ISO 8601 in UTC.
 Clients ignore fields they do not know.`
@@ -59,7 +60,8 @@ const securitySchemes = {
   api_key: apiKeyScheme("X-Api-Key", "Public key id of an operator's key."),
   provider_key: apiKeyScheme("X-Provider-Key", "Public key id of a game provider."),
   timestamp: apiKeyScheme("X-Timestamp", "Unix time in seconds."),
-  signature: apiKeyScheme("X-Signature", "Lower-case hex HMAC-SHA256 of the string to sign.")
+  signature: apiKeyScheme("X-Signature", "Lower-case hex HMAC-SHA256 of the string to sign."),
+  player_token: { type: "http", scheme: "bearer", description: "A player session token." }
 }
 
 /** The type side of path and query fields by name, as JSON schemas. */
@@ -134,6 +136,7 @@ const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
       const operation = drawn[path]?.[method]
       if (operation === undefined) return
       const isProvider = path.startsWith("/api/v1/provider/")
+      const isPlayer = path.startsWith("/api/v1/player/")
       const isPost = method === "post"
       const typed = { ...typedProperties(endpoint.params), ...typedProperties(endpoint.query) }
       const scope = Context.getOrUndefined(mergedAnnotations, RequiredScope)
@@ -146,14 +149,16 @@ const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
         ...(scope === undefined ? {} : { "x-required-scope": scope }),
         ...(feature === undefined ? {} : { "x-required-feature": feature }),
         security: [
-          { [isProvider ? "provider_key" : "api_key"]: [], timestamp: [], signature: [] }
+          isPlayer
+            ? { player_token: [] }
+            : { [isProvider ? "provider_key" : "api_key"]: [], timestamp: [], signature: [] }
         ],
         parameters: [
           ...operation.parameters.map((parameter) => ({
             ...parameter,
             schema: typed[parameter.name] ?? parameter.schema
           })),
-          nonce,
+          ...(isPlayer ? [] : [nonce]),
           ...(isPost && !isProvider ? [idempotencyKey] : [])
         ],
         responses: isPost && !isProvider ? operation.responses : withoutKeyRefusals(operation.responses)

@@ -24,6 +24,20 @@ const PageLinks = Schema.Struct({
   next: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "PageLinks", description: "Relative to the base URL." })
 
+/** The query fields of a list that can be walked as well as paged. */
+export const walkQuery = {
+  ...pageQuery,
+  cursor: Schema.optionalKey(
+    Schema.String.annotate({
+      description:
+        "Walks the list instead of paging it: empty for its beginning, then each next_cursor. Nothing is counted, " +
+        "and what is added meanwhile moves nothing. `page` is ignored."
+    }).check(Schema.isPattern(/^[0-9a-z]{0,10}$/u, { message: "must be empty or a next_cursor of this list" }))
+  )
+}
+
+const nextCursor = Schema.NullOr(Schema.String).annotate({ description: "Null on the last page." })
+
 /** `{"data": item}` */
 export const single = <S extends Schema.Top>(item: S) => Schema.Struct({ data: item })
 
@@ -33,3 +47,16 @@ export const list = <S extends Schema.Top>(item: S) => Schema.Struct({ data: Sch
 /** `{"data": [item, …], "meta": …, "links": …}` */
 export const page = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), meta: PageMeta, links: PageLinks })
+
+const PageMetaWithCursor = Schema.Struct({ ...PageMeta.fields, next_cursor: nextCursor })
+  .annotate({ identifier: "PageMetaWithCursor" })
+const WalkMeta = Schema.Struct({ per_page: Schema.Int, next_cursor: nextCursor }).annotate({ identifier: "WalkMeta" })
+const WalkLinks = Schema.Struct({ next: Schema.NullOr(Schema.String) }).annotate({ identifier: "WalkLinks" })
+
+/** As {@link page}; asked for with a cursor, without what would have to be counted. */
+export const pageOrWalk = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({
+    data: Schema.Array(item),
+    meta: Schema.Union([PageMetaWithCursor, WalkMeta]),
+    links: Schema.Union([PageLinks, WalkLinks])
+  })

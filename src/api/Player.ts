@@ -6,7 +6,7 @@ export const kycStatuses = ["not_started", "pending_review", "verified", "reject
 export const genders = ["male", "female", "other"] as const
 
 /** A player's self-exclusion (SPEC section 2.9). */
-const SelfExclusion = Schema.Struct({
+export const SelfExclusion = Schema.Struct({
   type: Schema.Literals(["self_exclusion", "time_out", "self_closure"]),
   since: timestamp,
   until: Schema.NullOr(timestamp).annotate({ description: "Null means without end." })

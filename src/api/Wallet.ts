@@ -21,6 +21,14 @@ export const Wallet = Schema.Struct({
   }))
 }).annotate({ identifier: "Wallet" })
 
+/** A player's wallets as the player sees them (SPEC section 4.9). */
+export const PlayerWallet = Schema.Struct({
+  player_id: id,
+  currency: currencyCode,
+  balance: money,
+  bonus_balance: money
+}).annotate({ identifier: "PlayerWallet" })
+
 /** A ledger entry (SPEC section 2.4). Credits are positive, debits negative. */
 export const Transaction = Schema.Struct({
   id,

@@ -26,6 +26,8 @@ export const rolesByAction = {
   "payment_method.list": ["support", "payments", "compliance"],
   "player.show": ["support", "payments", "compliance"],
   "player.list": ["support", "payments", "compliance"],
+  "player.kyc": ["compliance"],
+  "player.restrict": ["support", "compliance"],
   "player.correct": ["payments"],
   "ledger.verify": ["payments", "compliance"],
   "audit.list": ["compliance"]

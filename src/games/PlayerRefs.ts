@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
 import { Settings } from "../platform/Settings.ts"
 import { RecentMap } from "./RecentMap.ts"
-import { subkey } from "./Subkey.ts"
+import { subkey } from "../platform/Subkey.ts"
 
 const prefix = "pr_"
 const tagBytes = 16

@@ -9,7 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
 import { Settings } from "../platform/Settings.ts"
 import { RecentMap } from "./RecentMap.ts"
-import { subkey } from "./Subkey.ts"
+import { subkey } from "../platform/Subkey.ts"
 
 export interface WalletSession {
   readonly sessionId: number

@@ -11,9 +11,14 @@ const noSuchPath = refuse("NOT_FOUND", "There is nothing under this path.")
 export const noObject = refuse("INVALID_REQUEST", "The body must be a JSON object.")
 const otherMediaType = refuse("INVALID_REQUEST", "The body must be sent as application/json.")
 
+/** A body that does not say what it is counts as JSON. */
+const isJson = (contentType: string | undefined): boolean =>
+  contentType === undefined || contentType.split(";", 1)[0]?.trim().toLowerCase() === "application/json"
+
 /** The body of the request as an object, with fields of any form. */
 export const bodyObject = Effect.gen(function*() {
   const request = yield* HttpServerRequest.HttpServerRequest
+  if (!isJson(request.headers["content-type"])) return yield* Effect.fail(otherMediaType)
   return parseObject(yield* Effect.orElseSucceed(request.text, () => "")) ?? (yield* Effect.fail(noObject))
 })
 

@@ -1,4 +1,4 @@
-/** The public server: what operators and game providers call, with everything around it. */
+/** The public server: what operators, players and game providers call, with everything around it. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
@@ -11,15 +11,18 @@ import { ExpressLane } from "./ExpressLane.ts"
 import { AccountHandlers } from "./handlers/Account.ts"
 import { GamesHandlers } from "./handlers/Games.ts"
 import { PaymentsHandlers } from "./handlers/Payments.ts"
+import { PlayerSessionHandlers } from "./handlers/PlayerSession.ts"
 import { PlayersHandlers } from "./handlers/Players.ts"
 import { ProviderWalletHandlers } from "./handlers/ProviderWallet.ts"
+import { ResponsibleGamingHandlers } from "./handlers/ResponsibleGaming.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
 import { Health } from "./Health.ts"
 import { serveAt } from "./Listener.ts"
-import { IdempotentPostLive } from "./middleware/IdempotentPostLive.ts"
+import { IdempotentPostLive, PlayerIdempotentPostLive } from "./middleware/IdempotentPostLive.ts"
 import { OperatorAuthLive } from "./middleware/OperatorAuthLive.ts"
+import { PlayerAuthLive } from "./middleware/PlayerAuthLive.ts"
 import { ProviderAuthLive } from "./middleware/ProviderAuthLive.ts"
-import { RequestRulesLive } from "./middleware/RequestRulesLive.ts"
+import { PlayerRequestRulesLive, RequestRulesLive } from "./middleware/RequestRulesLive.ts"
 import { PathResources } from "./PathResources.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
@@ -30,10 +33,20 @@ const Handlers = Layer.mergeAll(
   WalletHandlers,
   PaymentsHandlers,
   GamesHandlers,
+  ResponsibleGamingHandlers,
+  PlayerSessionHandlers,
   ProviderWalletHandlers
 )
 
-const Pipeline = Layer.mergeAll(OperatorAuthLive, ProviderAuthLive, IdempotentPostLive, RequestRulesLive)
+const Pipeline = Layer.mergeAll(
+  OperatorAuthLive,
+  PlayerAuthLive,
+  ProviderAuthLive,
+  IdempotentPostLive,
+  PlayerIdempotentPostLive,
+  RequestRulesLive,
+  PlayerRequestRulesLive
+)
 
 const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),

@@ -12,14 +12,27 @@ import type { KycStatus, PlayerStatus } from "../domain/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
 import { toDate } from "../platform/Time.ts"
+import { holds, holdsByIndex, isRare } from "./internal/PlayerSearch.ts"
+import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { comparableNumber, type Identity, isSamePerson } from "./Identity.ts"
 import { PasswordHashes } from "./PasswordHashes.ts"
 import { playerColumns, type PlayerProfile, PlayerRow, toProfile } from "./PlayerProfile.ts"
-import { checkRegistration, type FieldMessages, type Registration, type UniqueFields } from "./Registration.ts"
-import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "./Rows.ts"
+import { checkRegistration, type FieldMessages, type Registration } from "./Registration.ts"
+import {
+  isStorable,
+  offsetOf,
+  oneOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "./Rows.ts"
 
 /** The filters of SPEC section 4.2; absent means any. Instants are epoch milliseconds, both included. */
-export interface PlayerQuery extends PageQuery {
+export interface PlayerFilters {
   readonly status?: PlayerStatus | undefined
   readonly email?: string | undefined
   readonly username?: string | undefined
@@ -30,6 +43,8 @@ export interface PlayerQuery extends PageQuery {
   readonly createdFrom?: number | undefined
   readonly createdTo?: number | undefined
 }
+
+export interface PlayerQuery extends PlayerFilters, PageQuery {}
 
 export interface RegisterOptions {
   readonly source: "api" | "site" | "back_office"
@@ -53,11 +68,14 @@ export type StaffPlayer = PlayerProfile & { readonly operator_id: number }
 
 type Unavailable = Refusal<"TRY_AGAIN">
 
+/** An offset that no list reaches; the numbers of an array end not far beyond. */
+const maxOffset = 2_000_000_000
+
 const replayWindowMs = 24 * 60 * 60_000
 
 const players = rowsOf(PlayerRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
-const takenFields = rowsOf(Schema.Struct({ field: Schema.Literals(["username", "email", "phone", "external_id"]) }))
+const gathered = rowsOf(Schema.Struct({ total: Schema.Number, ids: Schema.Array(Schema.Number) }))
 const identities = rowsOf(Schema.Struct({
   firstName: Schema.String,
   lastName: Schema.String,
@@ -73,15 +91,6 @@ const storedReplies = rowsOf(Schema.Struct({
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 const selfExcluded = refuse("SELF_EXCLUDED_IDENTITY", "The identity matches a player who is excluded from play.")
-
-const fieldByIndex: { readonly [index: string]: keyof UniqueFields } = {
-  players_username: "username",
-  players_email: "email",
-  players_phone: "phone",
-  players_external_id: "external_id"
-}
-
-const taken: ReadonlyArray<string> = ["is already taken"]
 
 const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
   retry: "same_request"
@@ -167,6 +176,11 @@ export class Players extends Context.Service<Players, {
   ) => Effect.Effect<PlayerProfile, Refusal<"NOT_FOUND"> | Unavailable>
   /** The players of an operator, newest first. */
   readonly list: (operatorId: number, query: PlayerQuery) => Effect.Effect<Page<PlayerProfile>, Unavailable>
+  /** As `list`, from a player on: nothing is counted. Positions are ids. */
+  readonly walk: (
+    operatorId: number,
+    query: PlayerFilters & WalkQuery
+  ) => Effect.Effect<Walk<PlayerProfile>, Unavailable>
   /** Any player, for staff. */
   readonly staffGet: (playerId: number) => Effect.Effect<StaffPlayer, Refusal<"NOT_FOUND"> | Unavailable>
   /** The players of one operator or, with undefined, of all, for staff. */
@@ -182,26 +196,7 @@ export class Players extends Context.Service<Players, {
       const ids = yield* Ids
       const passwords = yield* PasswordHashes
       const columns = sql.literal(playerColumns)
-
-      /** Which of the fields another player of the operator has. */
-      const findTaken = (operatorId: number, unique: UniqueFields) => {
-        const conditions: ReadonlyArray<Statement.Fragment> = [
-          ...(unique.username === undefined ? [] : [sql`SELECT 'username' AS field FROM players
-            WHERE operator_id = ${operatorId} AND lower(username) = lower(${unique.username})`]),
-          ...(unique.email === undefined ? [] : [sql`SELECT 'email' AS field FROM players
-            WHERE operator_id = ${operatorId} AND email = ${unique.email}`]),
-          ...(unique.phone === undefined ? [] : [sql`SELECT 'phone' AS field FROM players
-            WHERE operator_id = ${operatorId} AND phone = ${unique.phone}`]),
-          ...(unique.external_id === undefined ? [] : [sql`SELECT 'external_id' AS field FROM players
-            WHERE operator_id = ${operatorId} AND external_id = ${unique.external_id}`])
-        ]
-        return conditions.length === 0
-          ? Effect.succeed<FieldMessages>({})
-          : Effect.map(
-            takenFields(sql`${sql.join(" UNION ALL ", false)(conditions)}`),
-            (found): FieldMessages => Object.fromEntries(found.map(({ field }) => [field, taken]))
-          )
-      }
+      const findTaken = yield* makeFindTaken
 
       /** Whether a player of the operator whose exclusion is in force is the same person. */
       const isExcluded = Effect.fnUntraced(function*(operatorId: number, identity: Identity, now: number) {
@@ -269,10 +264,6 @@ export class Players extends Context.Service<Players, {
           INSERT INTO events (id, operator_id, player_id, type, data, created_at)
           VALUES (${event.id}, ${row.operatorId}, ${row.id}, 'player.registered', ${event.data}, ${row.createdAt})`
 
-      /** The unique field whose index a statement ran into. */
-      const clashOf = (error: SqlError.SqlError): keyof UniqueFields | undefined =>
-        error.reason._tag === "UniqueViolation" ? fieldByIndex[error.reason.constraint] : undefined
-
       const register = Effect.fn("Players.register")(
         function*(operator: Operator, body: { readonly [field: string]: unknown }, options: RegisterOptions) {
           const { claim } = options
@@ -331,11 +322,16 @@ export class Players extends Context.Service<Players, {
             WHERE id = ${playerId} ${operatorId === undefined ? sql`` : sql`AND operator_id = ${operatorId}`}`
         )))
 
-      const selectPage = Effect.fnUntraced(function*(operatorId: number | undefined, query: PlayerQuery) {
+      /** What the filters come down to; undefined when nothing can match them. */
+      const conditionsOf = (
+        operatorId: number | undefined,
+        query: PlayerFilters,
+        byIndex: boolean
+      ): ReadonlyArray<Statement.Fragment> | undefined => {
         const texts = [query.email, query.username, query.externalId, query.search]
-        if (!texts.every((text) => text === undefined || isStorable(text))) return { items: [], total: 0 }
+        if (!texts.every((text) => text === undefined || isStorable(text))) return undefined
         const email = query.email?.trim().toLowerCase()
-        const conditions: ReadonlyArray<Statement.Fragment> = [
+        return [
           ...(operatorId === undefined ? [] : [sql`operator_id = ${operatorId}`]),
           ...(query.status === undefined ? [] : [sql`status = ${query.status}`]),
           ...(email === undefined ? [] : [sql`email = ${email}`]),
@@ -344,11 +340,44 @@ export class Players extends Context.Service<Players, {
             : [sql`lower(username) = lower(${query.username}) AND username = ${query.username}`]),
           ...(query.externalId === undefined ? [] : [sql`external_id = ${query.externalId}`]),
           ...(query.kycStatus === undefined ? [] : [sql`kyc_status = ${query.kycStatus}`]),
-          ...(query.search === undefined ? [] : [sql`(strpos(lower(username), lower(${query.search})) > 0
-            OR strpos(email, lower(${query.search})) > 0 OR strpos(lower(last_name), lower(${query.search})) > 0)`]),
+          ...(query.search === undefined ? [] : [(byIndex ? holdsByIndex : holds)(sql, query.search)]),
           ...(query.createdFrom === undefined ? [] : [sql`created_at >= ${toDate(query.createdFrom)}`]),
           ...(query.createdTo === undefined ? [] : [sql`created_at <= ${toDate(query.createdTo)}`])
         ]
+      }
+
+      const isIndexed = (operatorId: number | undefined, { search }: PlayerFilters) =>
+        search === undefined || !isStorable(search) ? Effect.succeed(false) : isRare(sql, operatorId, search)
+
+      /**
+       * Gathers the few who fulfil the conditions, newest first, and gives those from an offset on. In this form because with an
+       * order and a limit the planner would rather walk over everybody, hoping to be done soon. With room for the places of all
+       * candidates, so that none has to be taken apart into pieces again.
+       */
+      const selectFew = Effect.fnUntraced(
+        function*(conditions: ReadonlyArray<Statement.Fragment>, offset: number, limit: number) {
+          const first = Math.min(offset, maxOffset) + 1
+          const [few] = yield* sql.withTransaction(Effect.andThen(
+            sql`SET LOCAL work_mem = '32MB'`,
+            gathered(
+              sql`SELECT count(*)::float8 AS total,
+              (coalesce(array_agg(id::float8 ORDER BY id DESC), '{}'))[${first}::int:${first + limit - 1}::int] AS ids
+            FROM players WHERE ${sql.and(conditions)}`
+            )
+          ))
+          const { ids, total } = few ?? { ids: [], total: 0 }
+          const rows = ids.length === 0
+            ? []
+            : yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.in("id", ids)} ORDER BY id DESC`)
+          return { items: rows, total }
+        }
+      )
+
+      const selectPage = Effect.fnUntraced(function*(operatorId: number | undefined, query: PlayerQuery) {
+        const byIndex = yield* isIndexed(operatorId, query)
+        const conditions = conditionsOf(operatorId, query, byIndex)
+        if (conditions === undefined) return { items: [], total: 0 }
+        if (byIndex) return yield* selectFew(conditions, offsetOf(query), query.perPage)
         const from = sql`FROM players WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
         const [found, counted] = yield* Effect.all([
           players(
@@ -357,6 +386,16 @@ export class Players extends Context.Service<Players, {
           counts(sql`SELECT count(*)::float8 AS total ${from}`)
         ], { concurrency: 2 })
         return { items: found, total: counted[0]?.total ?? 0 }
+      }, orTryAgain)
+
+      const selectWalk = Effect.fnUntraced(function*(operatorId: number, query: PlayerFilters & WalkQuery) {
+        const byIndex = yield* isIndexed(operatorId, query)
+        const filters = conditionsOf(operatorId, query, byIndex)
+        if (filters === undefined) return []
+        const conditions = query.below === undefined ? filters : [...filters, sql`id < ${query.below}`]
+        if (byIndex) return (yield* selectFew(conditions, 0, query.perPage + 1)).items
+        return yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.and(conditions)}
+          ORDER BY id DESC LIMIT ${query.perPage + 1}`)
       }, orTryAgain)
 
       const asProfile = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
@@ -378,6 +417,11 @@ export class Players extends Context.Service<Players, {
           const { items, total } = yield* selectPage(operatorId, query)
           const now = yield* Clock.currentTimeMillis
           return { items: items.map((row) => toProfile(row, now)), total }
+        }),
+        walk: Effect.fn("Players.walk")(function*(operatorId, query) {
+          const rows = yield* selectWalk(operatorId, query)
+          const now = yield* Clock.currentTimeMillis
+          return walkOf(rows, query, ({ id }) => id, (row) => toProfile(row, now))
         }),
         staffGet: Effect.fn("Players.staffGet")((playerId) =>
           Effect.flatMap(select(undefined, playerId), asStaffPlayer)

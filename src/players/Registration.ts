@@ -42,7 +42,8 @@ const Email = AnyText.pipe(Schema.decodeTo(
   Schema.String.check(
     Schema.isMaxLength(254, { message: "must have at most 254 characters" }),
     Schema.isPattern(/^[^\s@"(),:;<>[\]\\]+@[^\s@.]+(\.[^\s@.]+)+$/, { message: "must be an e-mail address" }),
-    isPlain
+    isPlain,
+    isWellFormed
   ),
   { decode: SchemaGetter.transform((text) => text.trim().toLowerCase()), encode: SchemaGetter.passthrough() }
 ))
@@ -143,6 +144,9 @@ export const isAdult = (birthDate: string, now: number): boolean => {
   return birthDate <= [String(Number(year) - adultYears), ...monthAndDay].join("-")
 }
 
+/** What is said of a birth date that is too late. */
+export const tooYoung: ReadonlyArray<string> = [`must be at least ${adultYears} years ago`]
+
 const decode = Schema.decodeUnknownResult(Registration, { errors: "all" })
 const decodeBirthDate = Schema.decodeUnknownOption(BirthDate)
 const decodeUsername = Schema.decodeUnknownOption(Username)
@@ -151,7 +155,8 @@ const decodePhone = Schema.decodeUnknownOption(Phone)
 const decodeExternalId = Schema.decodeUnknownOption(Registration.fields.external_id)
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const messagesOf = (issue: SchemaIssue.Issue): FieldMessages => {
+/** What is wrong with a body, by field. */
+export const messagesOf = (issue: SchemaIssue.Issue): FieldMessages => {
   const messages: { [field: string]: Array<string> } = {}
   for (const { message, path = [] } of format(issue).issues) {
     const field = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".")
@@ -179,12 +184,12 @@ export const checkRegistration = (body: { readonly [field: string]: unknown }, n
   const fields = given(body)
   const decoded = decode(fields)
   const birthDate = decodeBirthDate(fields["birth_date"])
-  const tooYoung = Option.isSome(birthDate) && !isAdult(birthDate.value, now)
+  const isTooYoung = Option.isSome(birthDate) && !isAdult(birthDate.value, now)
   return {
-    registration: Result.isSuccess(decoded) && !tooYoung ? decoded.success : undefined,
+    registration: Result.isSuccess(decoded) && !isTooYoung ? decoded.success : undefined,
     messages: {
       ...(Result.isFailure(decoded) ? messagesOf(decoded.failure.issue) : {}),
-      ...(tooYoung ? { birth_date: [`must be at least ${adultYears} years ago`] } : {})
+      ...(isTooYoung ? { birth_date: tooYoung } : {})
     },
     unique: {
       username: Option.getOrUndefined(decodeUsername(fields["username"])),

@@ -4,15 +4,27 @@ import { SqlClient } from "effect/sql"
 import { type Entry, type EntryType, entryTypes, type WalletKind } from "../domain/Change.ts"
 import { toDate } from "../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
-import { offsetOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
+import {
+  offsetOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "../players/Rows.ts"
 
-export interface LedgerQuery extends PageQuery {
+/** Absent means any. */
+export interface LedgerFilters {
   readonly type?: EntryType | undefined
   readonly wallet?: WalletKind | undefined
   /** Epoch milliseconds, both included. */
   readonly createdFrom?: number | undefined
   readonly createdTo?: number | undefined
 }
+
+export interface LedgerQuery extends LedgerFilters, PageQuery {}
 
 const EntryRow = Schema.Struct({
   id: Schema.Number,
@@ -40,6 +52,12 @@ export class Ledger extends Context.Service<Ledger, {
     playerId: number,
     query: LedgerQuery
   ) => Effect.Effect<Page<Entry>, ActorRefusal>
+  /** As `list`, from an entry on: nothing is counted. Positions are the numbers of entries. */
+  readonly walk: (
+    operatorId: number,
+    playerId: number,
+    query: LedgerFilters & WalkQuery
+  ) => Effect.Effect<Walk<Entry>, ActorRefusal>
 }>()("pitboss/wallet/Ledger") {
   static readonly layer = Layer.effect(
     Ledger,
@@ -54,20 +72,32 @@ export class Ledger extends Context.Service<Ledger, {
         player_bonus_id::float8 AS "playerBonusId", created_at AS "createdAt"`
       )
 
+      const filtersOf = (query: LedgerFilters) =>
+        [
+          query.type === undefined ? undefined : sql`type = ${query.type}`,
+          query.wallet === undefined ? undefined : sql`wallet = ${query.wallet}`,
+          query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,
+          query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
+        ].filter((filter) => filter !== undefined)
+
+      const ownedBy = (operatorId: number, playerId: number) =>
+        sql`player_id = ${playerId}::float8::bigint AND operator_id = ${operatorId}::float8::bigint`
+
+      const toEntry = (currency: string) => (row: typeof EntryRow.Type): Entry => ({
+        ...row,
+        currency,
+        createdAt: row.createdAt.getTime()
+      })
+
       const list = Effect.fn("Ledger.list")(
         function*(operatorId: number, playerId: number, query: LedgerQuery) {
           const { currency, entrySeq } = yield* actors.read(operatorId, playerId)
           const offset = offsetOf(query)
-          const filters = [
-            query.type === undefined ? undefined : sql`type = ${query.type}`,
-            query.wallet === undefined ? undefined : sql`wallet = ${query.wallet}`,
-            query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,
-            query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
-          ].filter((filter) => filter !== undefined)
-          const mine = sql`player_id = ${playerId}::float8::bigint AND operator_id = ${operatorId}::float8::bigint`
+          const filters = filtersOf(query)
+          const mine = ownedBy(operatorId, playerId)
           const page = (rows: ReadonlyArray<typeof EntryRow.Type>, total: number): Page<Entry> => ({
             total,
-            items: rows.map((row) => ({ ...row, currency, createdAt: row.createdAt.getTime() }))
+            items: rows.map(toEntry(currency))
           })
           if (filters.length === 0) {
             // entries are numbered without a gap, so a page is a range of numbers and the last number is the count
@@ -89,7 +119,19 @@ export class Ledger extends Context.Service<Ledger, {
         orTryAgain
       )
 
-      return Ledger.of({ list })
+      const walk = Effect.fn("Ledger.walk")(
+        function*(operatorId: number, playerId: number, query: LedgerFilters & WalkQuery) {
+          const { currency } = yield* actors.read(operatorId, playerId)
+          const below = query.below === undefined ? [] : [sql`seq < ${query.below}::float8::bigint`]
+          const where = sql.and([ownedBy(operatorId, playerId), ...filtersOf(query), ...below])
+          const rows = yield* entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${where}
+            ORDER BY seq DESC LIMIT ${query.perPage + 1}::float8::bigint`)
+          return walkOf(rows, query, ({ seq }) => seq, toEntry(currency))
+        },
+        orTryAgain
+      )
+
+      return Ledger.of({ list, walk })
     })
   )
 }

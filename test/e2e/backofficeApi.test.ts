@@ -4,6 +4,8 @@ import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { BackofficeApi } from "../../src/api/BackofficeApi.ts"
 import { rolesByAction, rolesFor } from "../../src/backoffice/Authorisation.ts"
+import { send } from "../support/HttpCalls.ts"
+import { registration } from "../support/PublicApi.ts"
 import { BothServers, layerBothServers, made, operatorCall, staffCall } from "../support/Backoffice.ts"
 
 // Goal: what staff do through the staff API takes effect at once for operators, within what their role allows, is written down, and
@@ -27,6 +29,19 @@ const endpoints = (() => {
   })
   return found
 })()
+
+/** Registers a player as the operator of a key. */
+const registered = Effect.fnUntraced(
+  function*(
+    key: { readonly key: string; readonly secret: string },
+    username: string,
+    more: { readonly [field: string]: unknown } = {}
+  ) {
+    const answer = yield* operatorCall(key, "/api/v1/operator/players", registration(username, more))
+    assert.strictEqual(answer.status, 201)
+    return answer.data
+  }
+)
 
 layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => {
   it.effect("a key lives from its creation to its revocation, not a call longer", () =>
@@ -208,6 +223,95 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
       assert.deepStrictEqual(twice.details, { external_id: ["is already taken"] })
     }))
 
+  // Goal: SPEC 3.3 and what staff switch off take effect at once for operators and players, with a line of the log and the event.
+  it.effect("staff move the KYC status along its ways, and the operator is told", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* made("/operators", { slug: "knows", name: "Knows", currency: "EUR" })
+      const key = yield* made("/keys", { operator: "knows" })
+      const player = yield* registered(key, "ada", { external_id: "x-7" })
+      const kyc = (status: string, reason?: string) =>
+        staffCall("POST", `${api}/players/${player.id}/kyc`, { status, reason })
+      const refused = yield* kyc("verified")
+      assert.deepStrictEqual([refused.status, refused.code], [422, "VALIDATION_FAILED"])
+      assert.deepStrictEqual(refused.details, { status: ["must be one of pending_review: the status is not_started"] })
+      yield* kyc("pending_review")
+      const verified = yield* kyc("verified", "passport seen")
+      assert.strictEqual(verified.status, 200)
+      assert.deepInclude(verified.data, { operator_id: key.operator_id, kyc_status: "verified", is_verified: true })
+      const shown = yield* operatorCall(key, `/api/v1/operator/players/${player.id}`)
+      assert.deepInclude(shown.data, { kyc_status: "verified", is_verified: true })
+      assert.strictEqual((yield* kyc("expired")).data.is_verified, false)
+
+      const events =
+        yield* sql`SELECT data FROM events WHERE player_id = ${player.id} AND type = 'kyc.status_changed' ORDER BY id`
+      const short = { id: player.id, external_id: "x-7", username: "ada" }
+      assert.deepStrictEqual(events.map(({ data }) => data), [
+        { previous_status: "not_started", status: "pending_review", is_verified: false, player: short },
+        { previous_status: "pending_review", status: "verified", is_verified: true, player: short },
+        { previous_status: "verified", status: "expired", is_verified: false, player: short }
+      ])
+      const { data: lines } = yield* staffCall("GET", `${api}/audit?player=${player.id}`)
+      assert.deepInclude(lines[1], {
+        actor: "staff:bootstrap",
+        action: "player.kyc",
+        before: { kyc_status: "pending_review" },
+        after: { kyc_status: "verified" },
+        reason: "passport seen"
+      })
+    }))
+
+  it.effect("what staff switch off for a player is off at once", () =>
+    Effect.gen(function*() {
+      yield* made("/operators", { slug: "strict", name: "Strict", currency: "EUR" })
+      const key = yield* made("/keys", { operator: "strict" })
+      const { id } = yield* registered(key, "ada")
+      const restrict = (body: { readonly [field: string]: unknown }) =>
+        staffCall("PATCH", `${api}/players/${id}/restrictions`, body)
+      const off = yield* restrict({ can_login: false, can_deposit: false })
+      assert.strictEqual(off.status, 200)
+      assert.deepStrictEqual(off.data.restrictions, {
+        can_login: false,
+        can_deposit: false,
+        can_withdraw: true,
+        can_bet: true,
+        excluded_from_bonuses: false
+      })
+      const path = `/api/v1/operator/players/${id}`
+      const token = yield* operatorCall(key, `${path}/session-tokens`, {})
+      assert.deepStrictEqual([token.code, token.details], ["PLAYER_RESTRICTED", { reason: "can_login" }])
+      const paid = yield* operatorCall(key, `${path}/deposits`, { amount: 5, external_reference: "r-1" })
+      assert.deepStrictEqual([paid.code, paid.details], ["PLAYER_RESTRICTED", { reason: "can_deposit" }])
+      assert.isTrue((yield* restrict({ can_login: true, can_deposit: true })).data.restrictions.can_login)
+      yield* restrict({})
+      assert.strictEqual((yield* operatorCall(key, `${path}/session-tokens`, {})).status, 201)
+      const { data: lines } = yield* staffCall("GET", `${api}/audit?player=${id}`)
+      assert.deepStrictEqual(lines.map((line: { readonly action: string }) => line.action), [
+        "player.restrict",
+        "player.restrict"
+      ])
+      assert.strictEqual((yield* restrict({ can_bet: "no" })).code, "VALIDATION_FAILED")
+    }))
+
+  // Goal: SPEC 5.4 rule 3. A rotation leaves the key the same key, and with it the tokens it issued; a revocation ends them at once.
+  it.effect("player session tokens live as long as the key that issued them", () =>
+    Effect.gen(function*() {
+      const { publicPort } = yield* BothServers
+      yield* made("/operators", { slug: "session", name: "Session", currency: "EUR" })
+      const key = yield* made("/keys", { operator: "session" })
+      const { id } = yield* registered(key, "ada")
+      const { data } = yield* operatorCall(key, `/api/v1/operator/players/${id}/session-tokens`, {})
+      const me = Effect.map(
+        send(publicPort, "/api/v1/player/me", { headers: { authorization: `Bearer ${data.token}` } }),
+        ({ status }) => status
+      )
+      assert.strictEqual(yield* me, 200)
+      yield* staffCall("POST", `${api}/keys/${key.key}/rotate`)
+      assert.strictEqual(yield* me, 200)
+      yield* staffCall("POST", `${api}/keys/${key.key}/revoke`)
+      assert.strictEqual(yield* me, 401)
+    }))
+
   it.effect("what is not there is not found", () =>
     Effect.gen(function*() {
       const calls: ReadonlyArray<
@@ -234,6 +338,8 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
         ["GET", "/players/-1"],
         ["GET", "/players?operator=nobody"],
         ["POST", "/players/999999999/corrections", { amount: 1, reason: "x" }],
+        ["POST", "/players/999999999/kyc", { status: "verified" }],
+        ["PATCH", "/players/999999999/restrictions", { can_bet: false }],
         ["GET", "/ledger/verification?operator=nobody"],
         ["GET", "/audit?operator=nobody"],
         ["GET", "/nothing"]

@@ -207,6 +207,23 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
       assert.deepStrictEqual(yield* command("player", "list", "--operator", "house", "--search", "AD"), [shown])
       assert.deepStrictEqual(yield* command("player", "list", "--operator", "house", "--status", "closed"), [])
 
+      const reviewed = yield* command("player", "kyc", id, "--status", "pending_review", "--reason", "papers came")
+      assert.deepInclude(reviewed, { operator_id: key.operator_id, kyc_status: "pending_review" })
+      assert.strictEqual(yield* refused(["player", "kyc", id, "--status", "expired"]), "VALIDATION_FAILED")
+      const restricted = yield* command(
+        ["player", "restrict", id, "--can-login", "false", "--can-deposit", "false", "--can-withdraw", "false"],
+        ["--can-bet", "false", "--excluded-from-bonuses", "true"]
+      )
+      assert.deepStrictEqual(restricted.restrictions, {
+        can_login: false,
+        can_deposit: false,
+        can_withdraw: false,
+        can_bet: false,
+        excluded_from_bonuses: true
+      })
+      const freed = yield* command("player", "restrict", id, "--can-bet", "true")
+      assert.deepStrictEqual(freed.restrictions, { ...restricted.restrictions, can_bet: true })
+
       const up = yield* command("player", "correct", id, "--amount", "2500", "--reason", "welcome")
       assert.deepInclude(up, {
         wallet: "real",

@@ -39,6 +39,7 @@ interface Endpoint {
   readonly method: string
   readonly path: string
   readonly isProvider: boolean
+  readonly isPlayer: boolean
   readonly scope: string | undefined
   readonly feature: string | undefined
 }
@@ -52,6 +53,7 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
         method: endpoint.method,
         path: endpoint.path.replaceAll(/:\w+/g, "1"),
         isProvider: endpoint.path.startsWith("/api/v1/provider/"),
+        isPlayer: endpoint.path.startsWith("/api/v1/player/"),
         scope: Context.getOrUndefined(mergedAnnotations, RequiredScope),
         feature: Context.getOrUndefined(mergedAnnotations, RequiredFeature)
       })
@@ -87,11 +89,13 @@ layer(Live)("the public server", (it) => {
       const operator = yield* addOperator("scopeless")
       const key = yield* addApiKey(operator.id, { scopes: [] })
       assert.isAbove(endpoints.length, 20)
-      for (const { feature, isProvider, method, path, scope } of endpoints) {
+      for (const { feature, isPlayer, isProvider, method, path, scope } of endpoints) {
         const body = method === "GET" ? {} : { body: {} }
         const unsigned = yield* send(port, path, { method, ...body })
-        assert.deepStrictEqual([unsigned.status, unsigned.code], [401, "MISSING_CREDENTIALS"], path)
-        if (isProvider || path === "/api/v1/operator/me") continue
+        const missing = isPlayer ? "INVALID_PLAYER_TOKEN" : "MISSING_CREDENTIALS"
+        assert.deepStrictEqual([unsigned.status, unsigned.code], [401, missing], path)
+        if (isPlayer) assert.isDefined(feature, path)
+        if (isPlayer || isProvider || path === "/api/v1/operator/me") continue
         assert.isDefined(feature, path)
         const signed = yield* call(key, path, { method, ...body })
         assert.deepStrictEqual([signed.status, signed.code], [403, "INSUFFICIENT_SCOPE"], path)
@@ -290,7 +294,10 @@ const plausible = (sessionToken: string, playerRef: string): { readonly [field: 
     last_name: "Second",
     birth_date: "1990-01-01",
     country: "MT",
-    terms_accepted: true
+    terms_accepted: true,
+    status: "active",
+    limits: { max_daily_bet: 5000 },
+    ttl_minutes: 5
   }
 }
 
@@ -321,7 +328,12 @@ const optional = [
   "phone",
   "password",
   "marketing",
-  "external_id"
+  "external_id",
+  "period",
+  "until",
+  "reason",
+  "address",
+  "language"
 ]
 const fieldName = fc.constantFrom(...Object.keys(plausible("", "")), ...optional)
 const changes = fc.dictionary(fieldName, odd, { maxKeys: 3 })
@@ -337,7 +349,8 @@ const query = fc.array(
       "created_to",
       "wallet",
       "email",
-      "provider"
+      "provider",
+      "cursor"
     ),
     fc.oneof(
       fc.string({ unit: "binary", maxLength: 10 }),
@@ -389,6 +402,10 @@ layer(Live)("requests at random", (it) => {
       assert.strictEqual(session.status, 200, session.text)
       const base = plausible(sessionToken, Object(session.json).data.player_ref)
 
+      const issued = yield* call(key, `${players}/session-tokens`, { body: {} })
+      assert.strictEqual(issued.status, 201, issued.text)
+      const bearer = { authorization: `Bearer ${Object(issued.json).data.token}` }
+
       const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const served = new Set<string>()
       const request = fc.record({ endpoint: fc.constantFrom(...endpoints), changes, query, isWhole: fc.boolean() })
@@ -404,7 +421,9 @@ layer(Live)("requests at random", (it) => {
               method: endpoint.method,
               ...(endpoint.method === "GET" ? {} : { body })
             }
-            const headers = signedHeaders(endpoint.isProvider ? provider : key, target, options)
+            const headers = endpoint.isPlayer
+              ? bearer
+              : signedHeaders(endpoint.isProvider ? provider : key, target, options)
             return Effect.runPromise(send(port, target, { ...options, headers })).then((reply) => {
               assert.isBelow(reply.status, 500, `${target} ${JSON.stringify(body)} ${reply.text}`)
               assert.notStrictEqual(reply.code, "INVALID_SIGNATURE")

@@ -773,7 +773,12 @@ layer(Live)("the operator API", (it) => {
   /** A body that nothing is wrong with, for every endpoint that takes one below an id. */
   const bodies: { readonly [endpoint: string]: (name: string) => object } = {
     [`POST ${base}/players/:player/deposits`]: (name) => ({ amount: 100, external_reference: name }),
-    [`POST ${base}/players/:player/games/:game/launch`]: () => ({ mode: "real" })
+    [`POST ${base}/players/:player/games/:game/launch`]: () => ({ mode: "real" }),
+    [`PATCH ${base}/players/:player`]: () => ({ city: "Valletta" }),
+    [`PUT ${base}/players/:player/status`]: () => ({ status: "active" }),
+    [`POST ${base}/players/:player/session-tokens`]: () => ({ ttl_minutes: 5 }),
+    [`PUT ${base}/players/:player/limits`]: () => ({ limits: { max_daily_bet: 100 } }),
+    [`POST ${base}/players/:player/self-exclusion`]: () => ({ period: "7_days" })
   }
 
   it.effect("shows nobody what belongs to somebody else", () =>

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { Credentials } from "../../src/auth/Credentials.ts"
+import { PlayerTokens } from "../../src/auth/PlayerTokens.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { Placement } from "../../src/engine/Placement.ts"
@@ -11,14 +12,17 @@ import { PlayerRefs } from "../../src/games/PlayerRefs.ts"
 import { SessionTokens } from "../../src/games/SessionTokens.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/http/PublicServer.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { ResponsibleGaming } from "../../src/limits/ResponsibleGaming.ts"
 import { PaymentMethods } from "../../src/payments/Methods.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
+import { PlayerAccounts } from "../../src/players/PlayerAccounts.ts"
 import { PlayerActors } from "../../src/players/PlayerActors.ts"
 import { Players } from "../../src/players/Players.ts"
+import { Profiles } from "../../src/players/Profiles.ts"
 import { Ledger } from "../../src/wallet/Ledger.ts"
 import { ProviderWallet } from "../../src/wallet/ProviderWallet.ts"
 import { Wallet } from "../../src/wallet/Wallet.ts"
@@ -42,6 +46,10 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
         Ledger.layer,
         Launches.layer,
         Players.layer,
+        Profiles.layer,
+        PlayerAccounts.layer,
+        PlayerTokens.layer,
+        ResponsibleGaming.layer,
         Credentials.layer,
         RateLimiter.layer,
         ReplayStore.layer,

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { RequiredFeature, RequiredScope } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
 import { ipAddress, oneOf, pathId, text } from "../Fields.ts"
-import { Game, GameCategory, GameProvider, gameTypes, LaunchedGame } from "../Game.ts"
+import { Game, GameCategory, GameProvider, gameTypes, LaunchedGame, launchPlatforms } from "../Game.ts"
 import { list, page, pageQuery, single } from "../Pagination.ts"
 
 /** The filters of the catalogue (SPEC section 4.5). */
@@ -18,7 +18,7 @@ const GamesQuery = Schema.Struct({
 /** How a game is opened. An empty body opens it for real money. */
 export const LaunchOptions = Schema.Struct({
   mode: Schema.optionalKey(oneOf(["real", "demo"])),
-  platform: Schema.optionalKey(oneOf(["desktop", "mobile", "web", "ios", "android"])),
+  platform: Schema.optionalKey(oneOf(launchPlatforms)),
   ip: Schema.optionalKey(ipAddress)
 })
 

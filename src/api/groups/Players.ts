@@ -8,19 +8,22 @@ import {
   date,
   email,
   instant,
+  integer,
   ipAddress,
   language,
+  lines,
   oneOf,
   pathId,
   text,
   username
 } from "../Fields.ts"
-import { page, pageQuery, single } from "../Pagination.ts"
+import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
 import { genders, kycStatuses, Player, playerStatuses } from "../Player.ts"
+import { id, timestamp } from "../Resource.ts"
 
 /** The filters of the player list (SPEC section 4.2). */
 const PlayersQuery = Schema.Struct({
-  ...pageQuery,
+  ...walkQuery,
   status: Schema.optionalKey(oneOf(playerStatuses)),
   email: Schema.optionalKey(text(254)),
   username: Schema.optionalKey(text(100)),
@@ -74,9 +77,37 @@ const Registration = Schema.Struct({
   is_test: Schema.optionalKey(Schema.Boolean)
 }).annotate({ identifier: "Registration" })
 
+/** What changes of a player; what is not sent stays. The players capability judges it, as it does a registration. */
+const ProfileUpdate = Schema.Struct({
+  email: Schema.optionalKey(email),
+  first_name: Schema.optionalKey(text(255)),
+  last_name: Schema.optionalKey(text(255)),
+  birth_date: Schema.optionalKey(date),
+  country: Schema.optionalKey(country),
+  city: Schema.optionalKey(Schema.NullOr(text(255))),
+  address: Schema.optionalKey(Schema.NullOr(text(500))),
+  phone: Schema.optionalKey(
+    Schema.NullOr(text(32, { description: "International format.", examples: ["+4915112345678"] }))
+  ),
+  external_id: Schema.optionalKey(Schema.NullOr(text(255))),
+  language: Schema.optionalKey(language),
+  marketing: Schema.optionalKey(Schema.Struct({ email: Schema.optionalKey(Schema.Boolean) }))
+}).annotate({ identifier: "ProfileUpdate" })
+
+/** An empty body issues a token of 30 minutes. */
+export const TokenOptions = Schema.Struct({ ttl_minutes: Schema.optionalKey(integer(1, 720)) })
+
+/** A session token (SPEC section 5.4). */
+const SessionToken = Schema.Struct({
+  token: Schema.String.annotate({ description: "Sent as `Authorization: Bearer <token>` to the player endpoints." }),
+  token_type: Schema.Literal("Bearer"),
+  player_id: id,
+  expires_at: timestamp
+}).annotate({ identifier: "SessionToken" })
+
 export const PlayersGroup = HttpApiGroup.make("players")
   .add(
-    HttpApiEndpoint.get("list", "/players", { query: PlayersQuery, success: page(Player) })
+    HttpApiEndpoint.get("list", "/players", { query: PlayersQuery, success: pageOrWalk(Player) })
       .annotate(RequiredScope, "players:read")
       .annotate(OpenApi.Summary, "Players, newest first"),
     HttpApiEndpoint.post("register", "/players", {
@@ -88,7 +119,34 @@ export const PlayersGroup = HttpApiGroup.make("players")
       .annotate(OpenApi.Summary, "Register a player"),
     HttpApiEndpoint.get("get", "/players/:player", { params: { player: pathId }, success: single(Player) })
       .annotate(RequiredScope, "players:read")
-      .annotate(OpenApi.Summary, "One player")
+      .annotate(OpenApi.Summary, "One player"),
+    HttpApiEndpoint.patch("update", "/players/:player", {
+      params: { player: pathId },
+      payload: ProfileUpdate,
+      success: single(Player)
+    })
+      .annotate(RequiredScope, "players:write")
+      .annotate(OpenApi.Summary, "Change a profile")
+      .annotate(OpenApi.Description, "Only the fields sent change. Null takes away what a player may be without."),
+    HttpApiEndpoint.put("setStatus", "/players/:player/status", {
+      params: { player: pathId },
+      payload: Schema.Struct({
+        status: oneOf(playerStatuses),
+        reason: Schema.optionalKey(lines(1000, { description: "Kept as a note on the player." }))
+      }),
+      success: single(Player)
+    })
+      .annotate(RequiredScope, "players:write")
+      .annotate(OpenApi.Summary, "Lock, close or open an account"),
+    HttpApiEndpoint.post("issueToken", "/players/:player/session-tokens", {
+      params: { player: pathId },
+      // Null is what an empty body is read as.
+      payload: [TokenOptions, Schema.Null],
+      success: single(SessionToken).pipe(HttpApiSchema.status(201)),
+      error: refusals("PLAYER_RESTRICTED")
+    })
+      .annotate(RequiredScope, "players:write")
+      .annotate(OpenApi.Summary, "Issue a player session token")
   )
   .annotate(RequiredFeature, "players")
   .annotate(OpenApi.Title, "Players")

@@ -3,12 +3,12 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { entryTypes } from "../../domain/Change.ts"
 import { RequiredFeature, RequiredScope } from "../Annotations.ts"
 import { instant, oneOf, pathId } from "../Fields.ts"
-import { page, pageQuery, single } from "../Pagination.ts"
+import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
 import { Transaction, Wallet, walletKinds } from "../Wallet.ts"
 
 /** The filters of a ledger (SPEC section 4.3). */
 const TransactionsQuery = Schema.Struct({
-  ...pageQuery,
+  ...walkQuery,
   type: Schema.optionalKey(oneOf(entryTypes)),
   wallet: Schema.optionalKey(oneOf(walletKinds)),
   created_from: Schema.optionalKey(instant),
@@ -23,7 +23,7 @@ export const WalletGroup = HttpApiGroup.make("wallet")
     HttpApiEndpoint.get("transactions", "/players/:player/transactions", {
       params: { player: pathId },
       query: TransactionsQuery,
-      success: page(Transaction)
+      success: pageOrWalk(Transaction)
     })
       .annotate(RequiredScope, "wallet:read")
       .annotate(OpenApi.Summary, "A player's ledger, newest first")

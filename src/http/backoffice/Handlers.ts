@@ -10,7 +10,9 @@ import { MethodsOnOffer } from "../../backoffice/MethodsOnOffer.ts"
 import { Operators } from "../../backoffice/Operators.ts"
 import { Providers } from "../../backoffice/Providers.ts"
 import { StaffAccounts } from "../../backoffice/Staff.ts"
+import type { Restrictions } from "../../domain/Player.ts"
 import { parseIso } from "../../platform/Time.ts"
+import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
 import { Players } from "../../players/Players.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
 import { paginated } from "../handlers/Page.ts"
@@ -105,6 +107,21 @@ const PaymentMethodHandlers = HttpApiBuilder.group(
   })
 )
 
+/** The abilities that staff name, under the names that the rules know. */
+const restrictionsOf = (sent: {
+  readonly can_login?: boolean
+  readonly can_deposit?: boolean
+  readonly can_withdraw?: boolean
+  readonly can_bet?: boolean
+  readonly excluded_from_bonuses?: boolean
+}): Partial<Restrictions> => ({
+  ...(sent.can_login === undefined ? {} : { canLogin: sent.can_login }),
+  ...(sent.can_deposit === undefined ? {} : { canDeposit: sent.can_deposit }),
+  ...(sent.can_withdraw === undefined ? {} : { canWithdraw: sent.can_withdraw }),
+  ...(sent.can_bet === undefined ? {} : { canBet: sent.can_bet }),
+  ...(sent.excluded_from_bonuses === undefined ? {} : { excludedFromBonuses: sent.excluded_from_bonuses })
+})
+
 const PlayerHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "player",
@@ -112,6 +129,7 @@ const PlayerHandlers = HttpApiBuilder.group(
     const players = yield* Players
     const operators = yield* Operators
     const wallet = yield* Wallet
+    const accounts = yield* PlayerAccounts
     return handlers
       .handle("show", ({ params }) => wrap(players.staffGet(params.player)))
       .handle("list", ({ query }) =>
@@ -131,6 +149,20 @@ const PlayerHandlers = HttpApiBuilder.group(
           })
           return yield* paginated(query, total, items)
         }))
+      .handle("kyc", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.andThen(
+            accounts.moveKyc(params.player, { status: payload.status, reason: payload.reason ?? null, actor: label }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("restrict", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.andThen(
+            accounts.restrict(params.player, { restrictions: restrictionsOf(payload), actor: label }),
+            players.staffGet(params.player)
+          )
+        ))
       .handle("correct", ({ params, payload }) =>
         act(({ label }) => {
           const { amount, reason, wallet: kind = "real" } = payload

@@ -4,16 +4,13 @@ import { CurrentStaff, StaffAuth } from "../../api/BackofficeApi.ts"
 import { rolesFor } from "../../backoffice/Authorisation.ts"
 import { StaffAccounts } from "../../backoffice/Staff.ts"
 import { refuse } from "../../domain/Refusal.ts"
+import { bearer } from "../Bearer.ts"
 import { withFormRules } from "../FormRules.ts"
 import { answerCause } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 
 const noToken = refuse("MISSING_CREDENTIALS", "Send a staff token: Authorization: Bearer <token>.")
 const unknownToken = refuse("INVALID_API_KEY", "The staff token is unknown or no longer valid.")
-
-/** The token of `Authorization: Bearer …`; undefined when there is none. */
-const bearer = (header: string | undefined): string | undefined =>
-  /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header ?? "")?.[1]
 
 /** Who acts, and whether the role allows it: the name of the endpoint is the name of the action. */
 export const StaffAuthLive = Layer.effect(

@@ -12,7 +12,8 @@ import { optionalBody } from "../FormRules.ts"
 import { jsonResponse } from "../Refusals.ts"
 import { paginated } from "./Page.ts"
 
-const render = (launched: LaunchedGame) => ({
+/** The answer to a launch (SPEC section 4.5), whoever asked for it. */
+export const renderLaunch = (launched: LaunchedGame) => ({
   status: 200,
   body: JSON.stringify({
     data: {
@@ -54,8 +55,8 @@ export const GamesHandlers = HttpApiBuilder.group(
             mode: options.mode ?? "real",
             platform: options.platform ?? null,
             ip: options.ip ?? null
-          }, { claim: yield* CurrentClaim, render })
-          const { body, status } = render(launched)
+          }, { claim: yield* CurrentClaim, render: renderLaunch })
+          const { body, status } = renderLaunch(launched)
           return jsonResponse(status, body)
         }), { uninterruptible: true })
   })

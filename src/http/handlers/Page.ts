@@ -7,13 +7,15 @@ interface Position {
   readonly per_page: number
 }
 
-/** `path?query` of the same list at another page. */
-const linkTo = (url: string, page: number): string => {
+/** `path?query` of the same list with another value of one of its parameters. */
+const linkWith = (url: string, name: string, value: string): string => {
   const [path = "", query = ""] = url.split("?", 2)
   const parameters = new URLSearchParams(query)
-  parameters.set("page", String(page))
+  parameters.set(name, value)
   return `${path}?${parameters.toString()}`
 }
+
+const linkTo = (url: string, page: number): string => linkWith(url, "page", String(page))
 
 /** Wraps one page of items; the links keep every other query parameter of the request. */
 export const paginated = Effect.fnUntraced(function*<Item>(
@@ -41,5 +43,38 @@ export const paginated = Effect.fnUntraced(function*<Item>(
       prev: page > 1 ? linkTo(url, Math.min(page - 1, lastPage)) : null,
       next: page < lastPage ? linkTo(url, page + 1) : null
     }
+  }
+})
+
+/** The position that a cursor stands for; undefined for the beginning. */
+export const positionOf = (cursor: string): number | undefined =>
+  cursor === "" ? undefined : Number.parseInt(cursor, 36)
+
+const cursorAt = (position: number | undefined): string | null => position === undefined ? null : position.toString(36)
+
+/** As {@link paginated}, with the cursor that goes on after the page. `last` is the position of its last item. */
+export const paginatedWithCursor = Effect.fnUntraced(function*<Item>(
+  position: Position,
+  total: number,
+  items: ReadonlyArray<Item>,
+  last: number | undefined
+) {
+  const { data, links, meta } = yield* paginated(position, total, items)
+  const isLast = meta.current_page >= meta.last_page
+  return { data, meta: { ...meta, next_cursor: isLast ? null : cursorAt(last) }, links }
+})
+
+/** Wraps a stretch of a list that is walked. `next` is the position to go on below. */
+export const walked = Effect.fnUntraced(function*<Item>(
+  perPage: number,
+  items: ReadonlyArray<Item>,
+  next: number | undefined
+) {
+  const { url } = yield* HttpServerRequest.HttpServerRequest
+  const cursor = cursorAt(next)
+  return {
+    data: items,
+    meta: { per_page: perPage, next_cursor: cursor },
+    links: { next: cursor === null ? null : linkWith(url, "cursor", cursor) }
   }
 })

@@ -3,14 +3,23 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
+import { TokenOptions } from "../../api/groups/Players.ts"
 import { CurrentClaim, CurrentOperator } from "../../api/Middleware.ts"
+import { PlayerTokens } from "../../auth/PlayerTokens.ts"
 import { Idempotency } from "../../idempotency/Idempotency.ts"
-import { parseIso } from "../../platform/Time.ts"
+import { iso, parseIso } from "../../platform/Time.ts"
+import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
 import type { PlayerProfile } from "../../players/PlayerProfile.ts"
 import { Players } from "../../players/Players.ts"
-import { bodyObject } from "../FormRules.ts"
+import { Profiles } from "../../players/Profiles.ts"
+import { bodyObject, optionalBody } from "../FormRules.ts"
 import { jsonResponse } from "../Refusals.ts"
-import { paginated } from "./Page.ts"
+import { paginatedWithCursor, positionOf, walked } from "./Page.ts"
+
+/** How long a session token works unless said otherwise. */
+const defaultTtlMinutes = 30
+
+const tokenOptions = optionalBody(TokenOptions)
 
 const render = (player: PlayerProfile) => ({ status: 201, body: JSON.stringify({ data: player }) })
 
@@ -19,14 +28,15 @@ export const PlayersHandlers = HttpApiBuilder.group(
   "players",
   Effect.fnUntraced(function*(handlers) {
     const players = yield* Players
+    const profiles = yield* Profiles
+    const accounts = yield* PlayerAccounts
+    const tokens = yield* PlayerTokens
     const idempotency = yield* Idempotency
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          const { items, total } = yield* players.list(operator.id, {
-            page: query.page,
-            perPage: query.per_page,
+          const filters = {
             status: query.status,
             email: query.email,
             username: query.username,
@@ -35,8 +45,14 @@ export const PlayersHandlers = HttpApiBuilder.group(
             search: query.search,
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          })
-          return yield* paginated(query, total, items)
+          }
+          const { cursor, page, per_page: perPage } = query
+          if (cursor !== undefined) {
+            const { items, next } = yield* players.walk(operator.id, { ...filters, perPage, below: positionOf(cursor) })
+            return yield* walked(perPage, items, next)
+          }
+          const { items, total } = yield* players.list(operator.id, { ...filters, page, perPage })
+          return yield* paginatedWithCursor(query, total, items, items.at(-1)?.id)
         }))
       // Taken as it came: the capability judges the fields, so that one answer names all that are wrong or taken.
       .handleRaw("register", () =>
@@ -51,6 +67,30 @@ export const PlayersHandlers = HttpApiBuilder.group(
           if (claim !== undefined) idempotency.noteStored(claim)
           return response
         }), { uninterruptible: true })
+      // As above. Whether the player is there comes before whether the body is an object.
+      .handleRaw("update", ({ params }) =>
+        Effect.gen(function*() {
+          const { apiKey, operator } = yield* CurrentOperator
+          yield* players.get(operator.id, params.player)
+          const body = yield* bodyObject
+          return { data: yield* profiles.update(operator.id, params.player, body, `key:${apiKey.key}`) }
+        }))
+      .handle("setStatus", ({ params, payload }) =>
+        Effect.gen(function*() {
+          const { apiKey, operator } = yield* CurrentOperator
+          const { reason = null, status } = payload
+          yield* accounts.setStatus(operator.id, params.player, { status, reason, actor: `key:${apiKey.key}` })
+          return { data: yield* players.get(operator.id, params.player) }
+        }))
+      .handleRaw("issueToken", ({ params }) =>
+        Effect.gen(function*() {
+          const { apiKey, operator } = yield* CurrentOperator
+          yield* players.get(operator.id, params.player)
+          const { ttl_minutes: ttlMinutes = defaultTtlMinutes } = yield* tokenOptions
+          const { expiresAt, token } = yield* tokens.issue(operator.id, apiKey.key, params.player, ttlMinutes)
+          const data = { token, token_type: "Bearer", player_id: params.player, expires_at: iso(expiresAt) }
+          return jsonResponse(201, JSON.stringify({ data }))
+        }))
       .handle("get", ({ params }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator

@@ -5,9 +5,9 @@ import { Api } from "../../api/Api.ts"
 import { CurrentOperator } from "../../api/Middleware.ts"
 import type { Entry } from "../../domain/Change.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
-import { Ledger } from "../../wallet/Ledger.ts"
+import { Ledger, type LedgerFilters } from "../../wallet/Ledger.ts"
 import { Wallet, type WalletView } from "../../wallet/Wallet.ts"
-import { paginated } from "./Page.ts"
+import { paginatedWithCursor, positionOf, walked } from "./Page.ts"
 
 const walletFields = ({ player, unverifiedWithdrawalAllowance }: WalletView) => ({
   player_id: player.id,
@@ -47,6 +47,23 @@ export const entryFields = (entry: Entry) => ({
   created_at: iso(entry.createdAt)
 })
 
+/** A page of a player's ledger or, with a cursor, a stretch of it, for whoever may see it. */
+export const ledgerPage = Effect.fnUntraced(function*(
+  ledger: Ledger["Service"],
+  operatorId: number,
+  playerId: number,
+  position: { readonly page: number; readonly per_page: number; readonly cursor?: string },
+  filters: LedgerFilters
+) {
+  const { cursor, page, per_page: perPage } = position
+  if (cursor !== undefined) {
+    const { items, next } = yield* ledger.walk(operatorId, playerId, { ...filters, perPage, below: positionOf(cursor) })
+    return yield* walked(perPage, items.map(entryFields), next)
+  }
+  const { items, total } = yield* ledger.list(operatorId, playerId, { ...filters, page, perPage })
+  return yield* paginatedWithCursor(position, total, items.map(entryFields), items.at(-1)?.seq)
+})
+
 export const WalletHandlers = HttpApiBuilder.group(
   Api,
   "wallet",
@@ -62,15 +79,12 @@ export const WalletHandlers = HttpApiBuilder.group(
       .handle("transactions", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          const { items, total } = yield* ledger.list(operator.id, params.player, {
-            page: query.page,
-            perPage: query.per_page,
+          return yield* ledgerPage(ledger, operator.id, params.player, query, {
             type: query.type,
             wallet: query.wallet,
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
           })
-          return yield* paginated(query, total, items.map(entryFields))
         }))
   })
 )

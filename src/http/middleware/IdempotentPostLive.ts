@@ -1,7 +1,13 @@
 import { Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Crypto from "node:crypto"
-import { CurrentClaim, CurrentOperator, IdempotentPost } from "../../api/Middleware.ts"
+import {
+  CurrentClaim,
+  CurrentOperator,
+  CurrentPlayer,
+  IdempotentPost,
+  PlayerIdempotentPost
+} from "../../api/Middleware.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type Answer, Idempotency } from "../../idempotency/Idempotency.ts"
 import { bodyText, isRefusal, jsonResponse, refusalBody, refuseBody, statusOf } from "../Refusals.ts"
@@ -35,42 +41,54 @@ const fingerprintOf = (method: string, url: string, body: ArrayBuffer): Uint8Arr
     Crypto.createHash("sha256").update(`${method}\n${url}\n`, "latin1").update(new Uint8Array(body)).digest()
   )
 
+/** Runs a POST under the idempotency key that it came with, in the scope that its caller has. */
+const runOnce = <E, R, E2, R2>(
+  idempotency: Idempotency["Service"],
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  scopeOf: Effect.Effect<string, E2, R2>
+) => {
+  // A refusal becomes an answer here, so that it can be stored.
+  const run = handler.pipe(
+    Effect.map(answered),
+    Effect.catch((error) => isRefusal(error) ? Effect.succeed(refused(error)) : Effect.fail(error))
+  )
+  return Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const key = request.headers["idempotency-key"]
+    if (key === undefined || key === "") return yield* handler
+    if (key.length > maxKeyLength) return yield* Effect.fail(invalidKey)
+    const scope = yield* scopeOf
+    const body = yield* Effect.mapError(request.arrayBuffer, refuseBody)
+    const claim = { scope, key, fingerprint: fingerprintOf(request.method, request.url, body) }
+    const guarded = yield* idempotency.guard(claim, Effect.provideService(run, CurrentClaim, claim))
+    return guarded._tag === "Answered"
+      ? guarded.answer.response
+      : HttpServerResponse.setHeader(
+        jsonResponse(guarded.reply.status, guarded.reply.body),
+        "idempotent-replayed",
+        "true"
+      )
+  })
+}
+
 /** Keys live per operator: they survive a rotation of the API key. */
 export const IdempotentPostLive = Layer.effect(
   IdempotentPost,
-  Effect.gen(function*() {
-    const idempotency = yield* Idempotency
+  Effect.map(Idempotency, (idempotency) =>
+    IdempotentPost.of((handler, { endpoint }) =>
+      endpoint.method === "POST"
+        ? runOnce(idempotency, handler, Effect.map(CurrentOperator, ({ operator }) => `operator:${operator.id}`))
+        : handler
+    ))
+)
 
-    return IdempotentPost.of((handler, { endpoint }) => {
-      if (endpoint.method !== "POST") return handler
-
-      // A refusal becomes an answer here, so that it can be stored.
-      const run = handler.pipe(
-        Effect.map(answered),
-        Effect.catch((error) => isRefusal(error) ? Effect.succeed(refused(error)) : Effect.fail(error))
-      )
-
-      return Effect.gen(function*() {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const key = request.headers["idempotency-key"]
-        if (key === undefined || key === "") return yield* handler
-        if (key.length > maxKeyLength) return yield* Effect.fail(invalidKey)
-        const { operator } = yield* CurrentOperator
-        const body = yield* Effect.mapError(request.arrayBuffer, refuseBody)
-        const claim = {
-          scope: `operator:${operator.id}`,
-          key,
-          fingerprint: fingerprintOf(request.method, request.url, body)
-        }
-        const guarded = yield* idempotency.guard(claim, Effect.provideService(run, CurrentClaim, claim))
-        return guarded._tag === "Answered"
-          ? guarded.answer.response
-          : HttpServerResponse.setHeader(
-            jsonResponse(guarded.reply.status, guarded.reply.body),
-            "idempotent-replayed",
-            "true"
-          )
-      })
-    })
-  })
+/** Keys of a player's calls live per player: another token is the same player. */
+export const PlayerIdempotentPostLive = Layer.effect(
+  PlayerIdempotentPost,
+  Effect.map(Idempotency, (idempotency) =>
+    PlayerIdempotentPost.of((handler, { endpoint }) =>
+      endpoint.method === "POST"
+        ? runOnce(idempotency, handler, Effect.map(CurrentPlayer, ({ playerId }) => `player:${playerId}`))
+        : handler
+    ))
 )

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { RequiredFeature, RequiredScope } from "../../api/Annotations.ts"
 import { CurrentOperator, OperatorAuth } from "../../api/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
@@ -16,32 +16,23 @@ import {
   signedHeaders
 } from "../../auth/Checks.ts"
 import { Credentials, type OperatorCredential } from "../../auth/Credentials.ts"
-import { RateLimiter, type Standing } from "../../auth/RateLimiter.ts"
+import { RateLimiter } from "../../auth/RateLimiter.ts"
 import { ReplayStore } from "../../auth/ReplayStore.ts"
 import { verify } from "../../auth/Signature.ts"
-import { type Feature, hasFeature, type Scope } from "../../domain/Operator.ts"
+import type { Scope } from "../../domain/Operator.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { answerCause } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { signedBody } from "../SignedBody.ts"
+import { rateLimited, refuseFeature, withStanding } from "../Standing.ts"
 
 const noCredentials = missingCredentials("X-Api-Key")
-
-const rateLimited = ({ limit, resetsAt }: Standing, now: number) =>
-  refuse("RATE_LIMITED", `The key has used its ${limit} requests per minute.`, {
-    retry_after_seconds: Math.max(1, Math.ceil((resetsAt - now) / 1000))
-  })
 
 const refuseScope = (held: ReadonlyArray<Scope>, scope: Scope | undefined) =>
   scope === undefined || held.includes(scope)
     ? undefined
     : refuse("INSUFFICIENT_SCOPE", `The key needs the scope ${scope}.`, { required_scopes: [scope] })
-
-const refuseFeature = ({ operator }: OperatorCredential["caller"], feature: Feature | undefined) =>
-  feature === undefined || hasFeature(operator, feature)
-    ? undefined
-    : refuse("FEATURE_NOT_AVAILABLE", `The feature ${feature} is not available for this operator.`, { feature })
 
 /** Every check of an operator's request in its order, and the headers that tell how the key stands. */
 export const OperatorAuthLive = Layer.effect(
@@ -104,7 +95,7 @@ export const OperatorAuthLive = Layer.effect(
           if (!standing.isAllowed) return yield* Effect.fail(rateLimited(standing, now))
         }
         const noted = replays.write(headers.signature, now)
-        const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller, feature)
+        const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller.operator, feature)
         if (refusal !== undefined || !onlyReads) yield* noted
         if (refusal !== undefined) return yield* Effect.fail(refusal)
         const provided = Effect.provideService(handler, CurrentOperator, caller)
@@ -114,19 +105,6 @@ export const OperatorAuthLive = Layer.effect(
         yield* noted
         return yield* exit
       })
-
-      const withStanding = (
-        response: HttpServerResponse.HttpServerResponse,
-        { apiKey }: OperatorCredential["caller"],
-        now: number
-      ) => {
-        const { limit, remaining, resetsAt } = limiter.look(apiKey.id, apiKey.rateLimitPerMinute, now)
-        return HttpServerResponse.setHeaders(response, {
-          "x-ratelimit-limit": String(limit),
-          "x-ratelimit-remaining": String(remaining),
-          ...(response.status === 429 ? { "retry-after": String(Math.max(1, Math.ceil((resetsAt - now) / 1000))) } : {})
-        })
-      }
 
       const answering = <E, R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
         Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause), RequestIds, ids))
@@ -139,7 +117,7 @@ export const OperatorAuthLive = Layer.effect(
         if (credential === undefined) return yield* Effect.fail(invalidKey)
         const now = yield* Clock.currentTimeMillis
         const response = yield* answering(serve(request, headers, credential, now))
-        return withStanding(response, credential.caller, yield* Clock.currentTimeMillis)
+        return withStanding(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
       }).pipe(answering)
 
       // A caller that goes away must not stop halfway what it asked for.

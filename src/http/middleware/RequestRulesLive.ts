@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { CurrentOperator, RequestRules } from "../../api/Middleware.ts"
+import { CurrentOperator, PlayerRequestRules, RequestRules } from "../../api/Middleware.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { withFormRules } from "../FormRules.ts"
 import { PathResources } from "../PathResources.ts"
@@ -23,5 +23,20 @@ export const RequestRulesLive = Layer.effect(
     })
 
     return RequestRules.of((handler) => withFormRules(handler, checkPath))
+  })
+)
+
+/** The player is the token's own and there; only a game can be missing. */
+export const PlayerRequestRulesLive = Layer.effect(
+  PlayerRequestRules,
+  Effect.gen(function*() {
+    const resources = yield* PathResources
+
+    const checkPath = Effect.gen(function*() {
+      const { game } = yield* HttpRouter.params
+      if (game !== undefined && !(yield* resources.hasGame(Number(game)))) return yield* Effect.fail(notFound("game"))
+    })
+
+    return PlayerRequestRules.of((handler) => withFormRules(handler, checkPath))
   })
 )

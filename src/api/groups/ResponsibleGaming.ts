@@ -1,0 +1,53 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { exclusionPeriods } from "../../domain/Exclusions.ts"
+import { RequiredFeature, RequiredScope } from "../Annotations.ts"
+import { refusals } from "../Errors.ts"
+import { instant, oneOf, pathId } from "../Fields.ts"
+import { LimitChanges, limitName, Limits } from "../Limits.ts"
+import { single } from "../Pagination.ts"
+
+const Changed = Schema.Struct({
+  data: Limits,
+  meta: Schema.Struct({
+    applied: Schema.Array(limitName).annotate({ description: "The limits sent that are in force as sent." }),
+    pending: Schema.Array(limitName).annotate({ description: "The limits sent that wait for the cooling-off." }),
+    cooling_off_hours: Schema.Int
+  })
+})
+
+/** Exactly one of `period` and `until`. */
+const SelfExclusionRequest = Schema.Struct({
+  period: Schema.optionalKey(oneOf(exclusionPeriods)),
+  until: Schema.optionalKey(instant),
+  type: Schema.optionalKey(oneOf(["self_exclusion", "time_out", "self_closure"]))
+}).annotate({ identifier: "SelfExclusionRequest" })
+
+export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
+  .add(
+    HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) })
+      .annotate(RequiredScope, "players:read")
+      .annotate(OpenApi.Summary, "A player's limits, what waits and what was used"),
+    HttpApiEndpoint.put("setLimits", "/players/:player/limits", {
+      params: { player: pathId },
+      payload: Schema.Struct({ limits: LimitChanges }).annotate({ identifier: "LimitsRequest" }),
+      success: Changed
+    })
+      .annotate(RequiredScope, "limits:write")
+      .annotate(OpenApi.Summary, "Change limits")
+      .annotate(
+        OpenApi.Description,
+        "Only the limits sent change. A new or lower one applies at once; a higher one, or null, after the cooling-off period."
+      ),
+    HttpApiEndpoint.post("selfExclude", "/players/:player/self-exclusion", {
+      params: { player: pathId },
+      payload: SelfExclusionRequest,
+      success: single(Limits),
+      error: refusals("RESPONSIBLE_GAMING_RULE")
+    })
+      .annotate(RequiredScope, "limits:write")
+      .annotate(OpenApi.Summary, "Exclude a player from play")
+      .annotate(OpenApi.Description, "Can be prolonged, never shortened or lifted.")
+  )
+  .annotate(RequiredFeature, "responsible_gaming")
+  .annotate(OpenApi.Title, "Responsible gaming")

@@ -1,0 +1,119 @@
+/**
+ * Player session tokens (SPEC section 5.4): what an operator's server hands to a player's browser or app.
+ *
+ * A token carries what it says about itself, hidden, and a tag over that: it is checked without a query, cannot be made up, and
+ * tells a browser nothing. Nothing of it is stored, and nothing has to be: whether it still works is asked of its key, its
+ * player and the time whenever it is used.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import * as Crypto from "node:crypto"
+import { refuseToken } from "../domain/AccountStatus.ts"
+import type { Refusal } from "../domain/Refusal.ts"
+import { Entropy } from "../platform/Entropy.ts"
+import { Settings } from "../platform/Settings.ts"
+import { subkey } from "../platform/Subkey.ts"
+import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
+
+/** What a token says. Instants are epoch milliseconds. */
+export interface PlayerToken {
+  readonly playerId: number
+  readonly operatorId: number
+  /** The public key id of the key that issued it. */
+  readonly key: string
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+export interface IssuedToken {
+  readonly token: string
+  readonly expiresAt: number
+}
+
+const prefix = "pt_"
+const version = 1
+/** Version, player, operator, both instants, and what makes two tokens of one instant differ. */
+const fixedBytes = 1 + 8 + 8 + 6 + 6 + 4
+const tagBytes = 16
+const maxKeyBytes = 128
+const maxLength = prefix.length + Math.ceil((fixedBytes + maxKeyBytes + tagBytes) / 3) * 4
+
+const encode = (token: PlayerToken, salt: Uint8Array): Buffer => {
+  const fixed = Buffer.alloc(fixedBytes)
+  fixed.writeUInt8(version, 0)
+  fixed.writeBigUInt64BE(BigInt(token.playerId), 1)
+  fixed.writeBigUInt64BE(BigInt(token.operatorId), 9)
+  fixed.writeUIntBE(token.issuedAt, 17, 6)
+  fixed.writeUIntBE(token.expiresAt, 23, 6)
+  fixed.set(salt.subarray(0, 4), 29)
+  return Buffer.concat([fixed, Buffer.from(token.key, "latin1")])
+}
+
+const decode = (payload: Buffer): PlayerToken | undefined =>
+  payload.readUInt8(0) !== version ? undefined : {
+    playerId: Number(payload.readBigUInt64BE(1)),
+    operatorId: Number(payload.readBigUInt64BE(9)),
+    issuedAt: payload.readUIntBE(17, 6),
+    expiresAt: payload.readUIntBE(23, 6),
+    key: payload.toString("latin1", fixedBytes)
+  }
+
+/**
+ * Issues and reads player session tokens.
+ *
+ *     const { token } = yield* tokens.issue(operator.id, apiKey.key, playerId, 30) // "pt_…"
+ *     const claims = tokens.read(token)
+ */
+export class PlayerTokens extends Context.Service<PlayerTokens, {
+  /** Issues a token for a player who may have one. */
+  readonly issue: (
+    operatorId: number,
+    key: string,
+    playerId: number,
+    ttlMinutes: number
+  ) => Effect.Effect<IssuedToken, Refusal<"PLAYER_RESTRICTED"> | ActorRefusal>
+  /** What a token says; undefined for anything this service did not issue. Whether it still works is not looked at. */
+  readonly read: (token: string) => PlayerToken | undefined
+}>()("pitboss/auth/PlayerTokens") {
+  static readonly layer = Layer.effect(
+    PlayerTokens,
+    Effect.gen(function*() {
+      const actors = yield* PlayerActors
+      const entropy = yield* Entropy
+      const { masterKey } = yield* Settings
+      const tagKey = subkey(masterKey, "player-session-tag")
+      const maskKey = subkey(masterKey, "player-session-mask")
+      const tagOf = (payload: Buffer): Buffer =>
+        Crypto.createHmac("sha256", tagKey).update(payload).digest().subarray(0, tagBytes)
+
+      /** Hides or shows a payload: the same cipher stream both ways, begun at the payload's own tag. */
+      const masked = (tag: Buffer, payload: Buffer): Buffer =>
+        Crypto.createCipheriv("aes-256-ctr", maskKey, tag).update(payload)
+
+      const issue = Effect.fn("PlayerTokens.issue")(
+        function*(operatorId: number, key: string, playerId: number, ttlMinutes: number) {
+          const player = yield* actors.read(operatorId, playerId)
+          const issuedAt = yield* Clock.currentTimeMillis
+          const refusal = refuseToken(player, issuedAt)
+          if (refusal !== undefined) return yield* Effect.fail(refusal)
+          const expiresAt = issuedAt + ttlMinutes * 60_000
+          const payload = encode({ playerId, operatorId, key, issuedAt, expiresAt }, entropy.bytes(4))
+          const tag = tagOf(payload)
+          return { token: prefix + Buffer.concat([masked(tag, payload), tag]).toString("base64url"), expiresAt }
+        }
+      )
+
+      const read = (token: string): PlayerToken | undefined => {
+        if (!token.startsWith(prefix) || token.length > maxLength) return undefined
+        const text = token.slice(prefix.length)
+        const bytes = Buffer.from(text, "base64url")
+        // a token has one spelling: what decodes to the same bytes but is written otherwise was not issued here
+        if (bytes.length <= fixedBytes + tagBytes || bytes.toString("base64url") !== text) return undefined
+        const tag = bytes.subarray(bytes.length - tagBytes)
+        const payload = masked(tag, bytes.subarray(0, bytes.length - tagBytes))
+        return Crypto.timingSafeEqual(tagOf(payload), tag) ? decode(payload) : undefined
+      }
+
+      return PlayerTokens.of({ issue, read })
+    })
+  )
+}

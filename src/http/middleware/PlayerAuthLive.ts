@@ -1,0 +1,90 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { RequiredFeature } from "../../api/Annotations.ts"
+import { CurrentPlayer, PlayerAuth } from "../../api/Middleware.ts"
+import { refuseInactiveKey } from "../../auth/Checks.ts"
+import { Credentials, type OperatorCredential } from "../../auth/Credentials.ts"
+import { type PlayerToken, PlayerTokens } from "../../auth/PlayerTokens.ts"
+import { RateLimiter } from "../../auth/RateLimiter.ts"
+import { outlivesExclusion } from "../../domain/AccountStatus.ts"
+import { refuse } from "../../domain/Refusal.ts"
+import { PlayerActors } from "../../players/PlayerActors.ts"
+import { bearer } from "../Bearer.ts"
+import { answerCause, refuseBody } from "../Refusals.ts"
+import { RequestIds } from "../RequestIds.ts"
+import { rateLimited, refuseFeature, withStanding } from "../Standing.ts"
+
+/** One answer for every reason: who holds a token that does not work learns nothing from it. */
+const invalidToken = refuse(
+  "INVALID_PLAYER_TOKEN",
+  "Send a player session token that is still valid: Authorization: Bearer <token>."
+)
+
+/**
+ * Every check of a request with a player's token in its order. It counts against the rate of the key that issued the token. The
+ * addresses of that key are not asked for: they are those of the operator's servers, and this call comes from a player.
+ */
+export const PlayerAuthLive = Layer.effect(
+  PlayerAuth,
+  Effect.gen(function*() {
+    const tokens = yield* PlayerTokens
+    const credentials = yield* Credentials
+    const actors = yield* PlayerActors
+    const limiter = yield* RateLimiter
+    const ids = yield* RequestIds
+
+    /** Fails unless the token still works at `now`. */
+    const checkToken = Effect.fnUntraced(function*(
+      token: PlayerToken,
+      { caller }: OperatorCredential,
+      now: number
+    ) {
+      if (now >= token.expiresAt || refuseInactiveKey(caller, now) !== undefined) {
+        return yield* Effect.fail(invalidToken)
+      }
+      const player = yield* Effect.mapError(
+        actors.read(token.operatorId, token.playerId),
+        (refusal) => refusal.code === "NOT_FOUND" ? invalidToken : refusal
+      )
+      if (!outlivesExclusion(player, token.issuedAt)) return yield* Effect.fail(invalidToken)
+    })
+
+    return PlayerAuth.of((handler, { endpoint, group }) => {
+      const annotations = Context.merge(group.annotations, endpoint.annotations)
+      const feature = Context.getOrUndefined(annotations, RequiredFeature)
+
+      const serve = Effect.fnUntraced(function*(token: PlayerToken, credential: OperatorCredential, now: number) {
+        yield* checkToken(token, credential, now)
+        const { apiKey, operator } = credential.caller
+        const standing = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
+        if (!standing.isAllowed) return yield* Effect.fail(rateLimited(standing, now))
+        const refusal = refuseFeature(operator, feature)
+        if (refusal !== undefined) return yield* Effect.fail(refusal)
+        // Here, so that one that is too large is refused for that and not taken for none.
+        if (endpoint.method !== "GET") {
+          yield* Effect.mapError((yield* HttpServerRequest.HttpServerRequest).arrayBuffer, refuseBody)
+        }
+        return yield* Effect.provideService(handler, CurrentPlayer, { playerId: token.playerId, operator })
+      })
+
+      const run = Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const token = tokens.read(bearer(request.headers["authorization"]) ?? "")
+        if (token === undefined) return yield* Effect.fail(invalidToken)
+        const credential = yield* credentials.operator(token.key)
+        if (credential === undefined || credential.caller.operator.id !== token.operatorId) {
+          return yield* Effect.fail(invalidToken)
+        }
+        const now = yield* Clock.currentTimeMillis
+        const response = yield* answering(serve(token, credential, now))
+        return withStanding(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
+      })
+
+      const answering = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause), RequestIds, ids))
+
+      // A caller that goes away must not stop halfway what it asked for.
+      return endpoint.method === "GET" ? answering(run) : Effect.uninterruptible(answering(run))
+    })
+  })
+)
