@@ -68,6 +68,8 @@ export interface Payment {
   readonly bankName: string | null
   readonly rejectReason: string | null
   readonly isReversed: boolean
+  /** Who approved a withdrawal first, as the audit log names them. */
+  readonly firstApprovedBy: string | null
   readonly createdAt: number
   readonly paidAt: number | null
   readonly rejectedAt: number | null

@@ -49,9 +49,9 @@ const checkLaws = (before: Player, accept: Accept<unknown>, change: Change, firs
   }
   if (after.real < 0) {
     const mayOwe = change.entries.some(({ amount, type }) =>
-      amount < 0 && (type === "casino_rollback" || type === "correction_down")
+      amount < 0 && (type === "casino_rollback" || type === "correction_down" || type === "chargeback")
     )
-    mustBe(before.real < 0 || mayOwe, "real money is owed only after a rollback or a correction", change.entries)
+    mustBe(before.real < 0 || mayOwe, "real money is owed only after a rollback, a chargeback or a correction", change.entries)
   }
   for (const transaction of change.transactions) {
     const entries = change.entries.filter(({ id }) => transaction.entryIds.includes(id))
