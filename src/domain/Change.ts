@@ -48,9 +48,9 @@ export interface Entry {
   readonly createdAt: number
 }
 
-type PaymentType = "deposit" | "withdrawal"
+export type PaymentType = "deposit" | "withdrawal"
 
-type PaymentStatus = "new" | "allowed" | "paid" | "rejected" | "cancelled"
+export type PaymentStatus = "new" | "allowed" | "paid" | "rejected" | "cancelled"
 
 /** A deposit or a withdrawal with all that is kept of it. Minor units, epoch milliseconds. */
 export interface Payment {
