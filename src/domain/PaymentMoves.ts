@@ -1,6 +1,6 @@
 /**
  * What staff do with a payment: approve, pay out, reject or cancel a withdrawal, reverse a deposit (SPEC section 3.2;
- * `docs/decisions/0009-payments.md`).
+ * `docs/decisions/0010-payments.md`).
  */
 import type { Payment, PaymentStatus, PaymentType } from "./Change.ts"
 import { type Context, type Decision, missing, refused } from "./Decision.ts"
@@ -29,7 +29,7 @@ interface Edge {
 }
 
 /** Every way a payment can go. There is no other. */
-export const edges: { readonly [move in PaymentMove]: Edge } = {
+const edges: { readonly [move in PaymentMove]: Edge } = {
   approve: {
     type: "withdrawal",
     from: ["new"],

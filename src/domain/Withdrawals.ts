@@ -1,6 +1,6 @@
 /**
  * Requests to withdraw: the amount is held on the real wallet at once and waits for staff (SPEC section 4.4;
- * `docs/decisions/0009-payments.md`). What becomes of a request is in `PaymentMoves.ts`.
+ * `docs/decisions/0010-payments.md`). What becomes of a request is in `PaymentMoves.ts`.
  */
 import type { Payment } from "./Change.ts"
 import { type Context, type Decision, missing, refused } from "./Decision.ts"

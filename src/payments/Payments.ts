@@ -113,8 +113,8 @@ export class Payments extends Context.Service<Payments, {
         ])
         const [counted, rows] = yield* Effect.all([
           counts(sql`SELECT count(*)::float8 AS total FROM payment_requests WHERE ${where}`),
-          payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where}
-            ORDER BY id DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${offsetOf(query)}::float8::bigint`)
+          payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where} ORDER BY created_at DESC, id DESC
+            LIMIT ${query.perPage}::float8::bigint OFFSET ${offsetOf(query)}::float8::bigint`)
         ], { concurrency: 2 })
         return { items: rows.map(toPayment), total: counted[0]?.total ?? 0 }
       }, orTryAgain)
