@@ -106,6 +106,8 @@ export class Payments extends Context.Service<Payments, {
             query.playerId === undefined ? undefined : sql`player_id = ${query.playerId}::float8::bigint`,
             query.type === undefined ? undefined : sql`type = ${query.type}`,
             query.status === undefined ? undefined : sql`status = ${query.status}`,
+            // says in words that the planner can compare with the index of those that wait
+            query.status === "new" || query.status === "allowed" ? sql`status IN ('new', 'allowed')` : undefined,
             query.externalReference === undefined ? undefined : sql`external_reference = ${query.externalReference}`,
             query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,
             query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
