@@ -12,6 +12,7 @@ import { SessionTokens } from "../../src/games/SessionTokens.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/http/PublicServer.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { PaymentMethods } from "../../src/payments/Methods.ts"
+import { Payments } from "../../src/payments/Payments.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
@@ -40,6 +41,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
         ProviderWallet.layer,
         Wallet.layer,
         Ledger.layer,
+        Payments.layer,
         Launches.layer,
         Players.layer,
         Credentials.layer,
