@@ -5,7 +5,7 @@
 import type { Payment, PaymentStatus, PaymentType } from "./Change.ts"
 import { type Context, type Decision, missing, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
-import { isAmount } from "./Money.ts"
+import { isBalance, maxBalance } from "./Money.ts"
 import { paymentFields } from "./Payments.ts"
 import type { Player } from "./Player.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
@@ -109,11 +109,9 @@ const refuseMove = (player: Player, payment: Payment, command: MovePayment): Mov
       first_approved_by: actor
     })
   }
-  return edge.entry === null || isAmount(player.real + edge.entry.sign * payment.amount)
+  return edge.entry === null || isBalance(player.real + edge.entry.sign * payment.amount)
     ? undefined
-    : refuse("PAYMENT_REQUEST_INVALID", "The balance would leave the range of amounts that are exact.", {
-      balance: player.real
-    })
+    : refuse("PAYMENT_REQUEST_INVALID", `The balance would go beyond ${maxBalance}.`, { balance: player.real })
 }
 
 const needsSecond = ({ amount }: Payment, { secondApprovalAbove }: MovePayment): boolean =>

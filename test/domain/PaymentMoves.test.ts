@@ -3,6 +3,7 @@ import * as fc from "fast-check"
 import type { PaymentStatus } from "../../src/domain/Change.ts"
 import { correctionStep } from "../../src/domain/Corrections.ts"
 import { type MovePayment, type PaymentMove, paymentMoves, movePaymentStep } from "../../src/domain/PaymentMoves.ts"
+import { maxBalance } from "../../src/domain/Money.ts"
 import { depositStep } from "../../src/domain/Payments.ts"
 import type { KycStatus } from "../../src/domain/Player.ts"
 import { withdrawalStep } from "../../src/domain/Withdrawals.ts"
@@ -175,6 +176,19 @@ describe("movePaymentStep", () => {
     const again = desk.accept(depositStep(depositOf(500, "d")))
     assert.deepInclude(again, { isRepeat: true })
     assert.isTrue(again.payment.isReversed)
+  })
+
+  it("a refund beyond the largest balance waits until there is room", () => {
+    const { desk, id } = withWithdrawal()
+    const correct = (amount: number) => correctionStep({ wallet: "real", amount, reason: "r", actor: "a" })
+    desk.accept(correct(maxBalance - 600))
+    assert.deepInclude(desk.refuse(step(id, "reject")), {
+      code: "PAYMENT_REQUEST_INVALID",
+      details: { balance: maxBalance }
+    })
+    desk.accept(correct(-400))
+    assert.strictEqual(desk.accept(step(id, "reject")).status, "rejected")
+    assert.strictEqual(desk.player().real, maxBalance)
   })
 
   it("above the threshold two different people approve", () => {
