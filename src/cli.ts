@@ -10,9 +10,11 @@ import { Argument, CliConfig, type CliError, CliOutput, Command, Flag, GlobalFla
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { BackofficeApi, roles } from "./api/BackofficeApi.ts"
+import { paymentStatuses, paymentTypes } from "./api/Payment.ts"
 import { kycStatuses, playerStatuses } from "./api/Player.ts"
 import { walletKinds } from "./api/Wallet.ts"
 import { type Feature, features, type Scope, scopes } from "./domain/Operator.ts"
+import type { PaymentMove } from "./domain/PaymentMoves.ts"
 import { type Refusal, refuse, refuseFields } from "./domain/Refusal.ts"
 import { fieldIssues } from "./http/FormErrors.ts"
 import { commandLineSettings } from "./platform/Settings.ts"
@@ -336,6 +338,34 @@ const player = noun("player", "Players").pipe(Command.withSubcommands([
   }, (client, { id, ...input }) => client.player.correct({ params: { player: id }, payload: given(input) }))
 ]))
 
+const move = (name: PaymentMove, description: string) =>
+  verb(name, description, {
+    id: idOf("payment"),
+    reason: optional(text("reason", "Why, for the audit log and, for a rejection, the operator"))
+  }, (client, { id, ...input }) => client.payment[name]({ params: { payment: id }, payload: given(input) }))
+
+const payment = noun("payment", "Deposits and withdrawals").pipe(Command.withSubcommands([
+  verb(
+    "show",
+    "One payment",
+    { id: idOf("payment") },
+    (client, { id }) => client.payment.show({ params: { payment: id } })
+  ),
+  verb("list", "Payments, newest first", {
+    operator: optional(operatorFlag),
+    player: optional(integer("player", "Id of the player")),
+    type: optional(about(Flag.Literals("type", paymentTypes), "Only these")),
+    status: optional(about(Flag.Literals("status", paymentStatuses), "Only those that are so")),
+    external_reference: optional(text("external-reference", "Exactly this")),
+    ...pageFlags
+  }, (client, input) => client.payment.list({ query: given(input) })),
+  move("approve", "Allow a withdrawal; above the operator's threshold two people must"),
+  move("pay", "Tell that an allowed withdrawal was paid out"),
+  move("reject", "Refuse a withdrawal and return the money"),
+  move("cancel", "Drop a new withdrawal and return the money"),
+  move("chargeback", "Take back a deposit that was reversed")
+]))
+
 const ledger = noun("ledger", "The ledger").pipe(Command.withSubcommands([
   verb(
     "verify",
@@ -355,7 +385,7 @@ const audit = noun("audit", "Who did what").pipe(Command.withSubcommands([
 ]))
 
 const program = root.pipe(
-  Command.withSubcommands([staff, operator, key, provider, game, paymentMethod, player, ledger, audit])
+  Command.withSubcommands([staff, operator, key, provider, game, paymentMethod, player, payment, ledger, audit])
 )
 
 // ---------------------------------------------------------------------------------------------------------------------

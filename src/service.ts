@@ -14,7 +14,9 @@ import { PlayerRefs } from "./games/PlayerRefs.ts"
 import { SessionTokens } from "./games/SessionTokens.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
 import { ResponsibleGaming } from "./limits/ResponsibleGaming.ts"
+import { Approvals } from "./payments/Approvals.ts"
 import { PaymentMethods } from "./payments/Methods.ts"
+import { Payments } from "./payments/Payments.ts"
 import { DatabaseUrl, layerDatabase } from "./platform/Database.ts"
 import { Entropy } from "./platform/Entropy.ts"
 import { Ids } from "./platform/Ids.ts"
@@ -33,6 +35,8 @@ export const layerCapabilities = Layer.mergeAll(
   ProviderWallet.layer,
   Wallet.layer,
   Ledger.layer,
+  Payments.layer,
+  Approvals.layer,
   Launches.layer,
   Players.layer,
   Profiles.layer,

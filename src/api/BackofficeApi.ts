@@ -7,6 +7,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchem
 import ipaddr from "ipaddr.js"
 import { features, scopes } from "../domain/Operator.ts"
 import { refusals } from "./Errors.ts"
+import { PaymentGroup } from "./BackofficePayments.ts"
 import { amountFrom, currency, instant, integer, oneOf, pathId, text } from "./Fields.ts"
 import { list, page, pageQuery, single } from "./Pagination.ts"
 import { kycStatuses, Player, playerStatuses } from "./Player.ts"
@@ -419,6 +420,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
     GameGroup,
     PaymentMethodGroup,
     PlayerGroup,
+    PaymentGroup,
     LedgerGroup,
     AuditGroup
   )

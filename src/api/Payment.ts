@@ -1,11 +1,15 @@
 import { Schema } from "effect"
 import { currencyCode, id, money, timestamp } from "./Resource.ts"
 
+export const paymentTypes = ["deposit", "withdrawal"] as const
+
+export const paymentStatuses = ["new", "allowed", "paid", "rejected", "cancelled"] as const
+
 /** A deposit or a withdrawal (SPEC section 2.5). */
 export const PaymentRequest = Schema.Struct({
   id,
-  type: Schema.Literals(["deposit", "withdrawal"]),
-  status: Schema.Literals(["new", "allowed", "paid", "rejected", "cancelled"]),
+  type: Schema.Literals(paymentTypes),
+  status: Schema.Literals(paymentStatuses),
   player_id: id,
   amount: money,
   currency: currencyCode,

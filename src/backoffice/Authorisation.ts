@@ -29,6 +29,13 @@ export const rolesByAction = {
   "player.kyc": ["compliance"],
   "player.restrict": ["support", "compliance"],
   "player.correct": ["payments"],
+  "payment.show": ["support", "payments", "compliance"],
+  "payment.list": ["support", "payments", "compliance"],
+  "payment.approve": ["payments"],
+  "payment.pay": ["payments"],
+  "payment.reject": ["payments"],
+  "payment.cancel": ["payments"],
+  "payment.chargeback": ["payments"],
   "ledger.verify": ["payments", "compliance"],
   "audit.list": ["compliance"]
 } as const satisfies { readonly [action: string]: ReadonlyArray<Role> }

@@ -132,6 +132,43 @@ const laws: ReadonlyArray<Law> = [
         AND type IN ('deposit', 'withdrawal', 'withdrawal_rejection', 'chargeback')`
   },
   {
+    rule: "payment_entry_moves_its_amount",
+    statement:
+      `SELECT e.player_id, 'entry ' || e.id AS subject, 'a ' || e.type || ' of ' || e.amount || ' in the ' || e.wallet
+        || ' wallet names a ' || p.status || ' ' || p.type || ' of ' || p.amount AS message
+      FROM (SELECT * FROM ledger_entries WHERE $operator AND payment_request_id IS NOT NULL) e
+      JOIN payment_requests p ON p.id = e.payment_request_id
+      WHERE e.wallet <> 'real' OR NOT CASE e.type
+        WHEN 'deposit' THEN p.type = 'deposit' AND e.amount = p.amount
+        WHEN 'chargeback' THEN p.type = 'deposit' AND p.is_reversed AND e.amount = -p.amount
+        WHEN 'withdrawal' THEN p.type = 'withdrawal' AND e.amount = -p.amount
+        WHEN 'withdrawal_rejection' THEN p.type = 'withdrawal' AND p.status IN ('rejected', 'cancelled')
+          AND e.amount = p.amount
+        ELSE false END`
+  },
+  {
+    rule: "payment_went_a_known_way",
+    statement: `SELECT player_id, 'payment ' || id AS subject, 'a ' || status || ' ' || type
+        || CASE WHEN is_reversed THEN ', reversed' ELSE '' END || ', whose dates or reason tell otherwise' AS message
+      FROM payment_requests
+      WHERE $operator AND NOT (
+        (status = 'paid') = (paid_at IS NOT NULL)
+        AND (status = 'rejected') = (rejected_at IS NOT NULL) AND (status = 'rejected') = (reject_reason IS NOT NULL)
+        AND (status = 'cancelled') = (cancelled_at IS NOT NULL)
+        AND (type <> 'deposit' OR status = 'paid')
+        AND (NOT is_reversed OR type = 'deposit'))`
+  },
+  {
+    rule: "withdrawn_is_its_requests",
+    statement: `SELECT a.player_id, 'player ' || a.player_id AS subject,
+        'the account says ' || a.withdrawn || ' withdrawn, the requests sum to ' || coalesce(w.total, 0) AS message
+      FROM (SELECT * FROM accounts WHERE $operator) a
+      LEFT JOIN (SELECT player_id, sum(amount) AS total FROM payment_requests
+        WHERE $operator AND type = 'withdrawal' AND status NOT IN ('rejected', 'cancelled') GROUP BY player_id) w
+        ON w.player_id = a.player_id
+      WHERE a.withdrawn <> coalesce(w.total, 0)`
+  },
+  {
     rule: "transaction_is_its_entries",
     statement: `SELECT t.player_id, 'transaction ' || t.transaction_id || ' of provider ' || t.provider_id AS subject,
         'a ' || t.kind || ' of ' || t.real_amount || ' real and ' || t.bonus_amount || ' bonus names '

@@ -48,9 +48,9 @@ export interface Entry {
   readonly createdAt: number
 }
 
-type PaymentType = "deposit" | "withdrawal"
+export type PaymentType = "deposit" | "withdrawal"
 
-type PaymentStatus = "new" | "allowed" | "paid" | "rejected" | "cancelled"
+export type PaymentStatus = "new" | "allowed" | "paid" | "rejected" | "cancelled"
 
 /** A deposit or a withdrawal with all that is kept of it. Minor units, epoch milliseconds. */
 export interface Payment {
@@ -68,6 +68,8 @@ export interface Payment {
   readonly bankName: string | null
   readonly rejectReason: string | null
   readonly isReversed: boolean
+  /** Who approved a withdrawal first, as the audit log names them. */
+  readonly firstApprovedBy: string | null
   readonly createdAt: number
   readonly paidAt: number | null
   readonly rejectedAt: number | null

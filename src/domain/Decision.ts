@@ -12,7 +12,10 @@ export interface Knowledge {
   readonly transactions: ReadonlyMap<string, Transaction | null>
   readonly rounds: ReadonlyMap<string, Round | null>
   readonly bonuses: ReadonlyMap<number, BonusResult | null>
+  /** By external reference. */
   readonly payments: ReadonlyMap<string, Payment | null>
+  /** The player's own. */
+  readonly paymentsById: ReadonlyMap<number, Payment | null>
 }
 
 /** The circumstances of a decision. */
@@ -64,5 +67,13 @@ export const refused = <Error>(error: Error): Refuse<Error> => ({ _tag: "Refuse"
 
 export const missing = (query: Partial<Query>): Missing => ({
   _tag: "Missing",
-  query: { providerId: 0, transactionIds: [], rounds: [], bonusIds: [], externalReference: null, ...query }
+  query: {
+    providerId: 0,
+    transactionIds: [],
+    rounds: [],
+    bonusIds: [],
+    externalReference: null,
+    paymentId: null,
+    ...query
+  }
 })

@@ -1,8 +1,8 @@
 /**
  * Deposits: money that the operator's own payment provider has collected, credited at once (SPEC section 4.4).
  */
-import type { Event, Payment } from "./Change.ts"
-import { answer, type Context, type Decision, missing, refused } from "./Decision.ts"
+import type { Event, Payment, PaymentType } from "./Change.ts"
+import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
 import { countDeposit, effectiveLimits, refuseDeposit } from "./Limits.ts"
 import { isBalance, maxBalance } from "./Money.ts"
@@ -63,6 +63,20 @@ export const paymentFields = (payment: Payment) => ({
   updated_at: new Date(payment.updatedAt).toISOString()
 })
 
+/** What a reference that is known answers: the payment it named, if that is what is asked for again. */
+export const answerKnown = (
+  player: Player,
+  earlier: Payment,
+  asked: { readonly type: PaymentType; readonly amount: number }
+): Accept<PaymentOutcome> | Refuse<Refusal<"DUPLICATE_TRANSACTION">> =>
+  earlier.type === asked.type && earlier.playerId === player.id && earlier.amount === asked.amount
+    ? answer(player, { payment: earlier, isRepeat: true })
+    : refused(
+      refuse("DUPLICATE_TRANSACTION", "The external reference was used for a different operation.", {
+        external_reference: earlier.externalReference
+      })
+    )
+
 /** The event that a payment moved. The store adds the player's short form. */
 const paymentEvent = (draft: Draft, type: string, payment: Payment): Event => ({
   id: draft.takeId(),
@@ -122,16 +136,7 @@ export const depositStep =
     const reference = deposit.externalReference
     const earlier = context.known?.payments.get(reference)
     if (earlier === undefined) return missing({ externalReference: reference })
-    if (earlier !== null) {
-      const same = earlier.type === "deposit" && earlier.playerId === player.id && earlier.amount === deposit.amount
-      return same
-        ? answer(player, { payment: earlier, isRepeat: true })
-        : refused(
-          refuse("DUPLICATE_TRANSACTION", "The external reference was used for a different operation.", {
-            external_reference: reference
-          })
-        )
-    }
+    if (earlier !== null) return answerKnown(player, earlier, { type: "deposit", amount: deposit.amount })
     const { now } = context
     const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ??
       refuseDeposit(
@@ -165,6 +170,7 @@ export const depositStep =
       bankName: null,
       rejectReason: null,
       isReversed: false,
+      firstApprovedBy: null,
       createdAt: now,
       paidAt: now,
       rejectedAt: null,

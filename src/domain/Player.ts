@@ -63,6 +63,8 @@ export interface Player {
   readonly entrySeq: number
   /** Rises by one with every action that moves money. */
   readonly walletSeq: number
+  /** Minor units of all withdrawals that were not rejected or cancelled. */
+  readonly withdrawn: number
 
   readonly activeBonus: ActiveBonus | null
   /** Providers that ever had a real-mode session with the player. */

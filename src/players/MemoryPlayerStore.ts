@@ -149,7 +149,11 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       known?.payments,
       query.externalReference === null ? [] : [query.externalReference],
       (reference) => references.get(`${player.operatorId} ${reference}`)
-    )
+    ),
+    paymentsById: extend(known?.paymentsById, query.paymentId === null ? [] : [query.paymentId], (id) => {
+      const found = payments.get(`${id}`)
+      return found?.playerId === player.id ? found : undefined
+    })
   })
 
   /** Writes all units, or none: what was written before a clash is taken out again. */
@@ -185,8 +189,10 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       }
       const before = payments.get(`${payment.id}`)
       if (before !== undefined && before.operatorId === payment.operatorId) {
-        const { cancelledAt, isReversed, paidAt, rejectReason, rejectedAt, status, updatedAt } = payment
-        const after = { ...before, status, rejectReason, isReversed, paidAt, rejectedAt, cancelledAt, updatedAt }
+        const { cancelledAt, firstApprovedBy, isReversed, paidAt, rejectReason, rejectedAt, status, updatedAt } =
+          payment
+        const times = { paidAt, rejectedAt, cancelledAt, updatedAt }
+        const after = { ...before, status, rejectReason, isReversed, firstApprovedBy, ...times }
         replace(payments, before, after)
         if (before.externalReference !== null) replace(references, before, after)
       }
@@ -206,15 +212,15 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       change.replies.every((reply) => insert(replies, reply))
 
     const isWritten = units.every(({ after, changes, key }) =>
-      after.bonus >= 0 && changes.every((change) => writeChange(key, change))
+      after.bonus >= 0 && after.withdrawn >= 0 && changes.every((change) => writeChange(key, change))
     )
     if (!isWritten) {
       for (const step of undo.reverse()) step()
       return new Rejected({ because: "clash" })
     }
     for (const { after, changes, key, version } of units) {
-      const { activeBonus, bonus, bonusUpdatedAt, counters, entrySeq, providerIds, real, realUpdatedAt, walletSeq } =
-        after
+      const { activeBonus, bonus, bonusUpdatedAt, counters, entrySeq, providerIds, real, realUpdatedAt } = after
+      const { walletSeq, withdrawn } = after
       const account = {
         activeBonus,
         bonus,
@@ -224,7 +230,8 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         providerIds,
         real,
         realUpdatedAt,
-        walletSeq
+        walletSeq,
+        withdrawn
       }
       const { updatedAt: _, ...settings } = changes.findLast((change) => change.settings !== null)?.settings ??
         noSettings

@@ -8,6 +8,7 @@ import type { Operator } from "../domain/Operator.ts"
 import { type DepositRefusal, depositStep, type PaymentOutcome } from "../domain/Payments.ts"
 import type { Player } from "../domain/Player.ts"
 import type { Refusal } from "../domain/Refusal.ts"
+import { unverifiedAllowance } from "../domain/Withdrawals.ts"
 import { PaymentMethods } from "../payments/Methods.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 
@@ -57,10 +58,7 @@ export class Wallet extends Context.Service<Wallet, {
 
       const view = Effect.fn("Wallet.view")(function*(operator: Operator, playerId: number) {
         const player = yield* actors.read(operator.id, playerId)
-        return {
-          player,
-          unverifiedWithdrawalAllowance: player.kycStatus === "verified" ? null : operator.kycWithdrawalThreshold
-        }
+        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, operator.kycWithdrawalThreshold) }
       })
 
       const deposit = Effect.fn("Wallet.deposit")(function*(

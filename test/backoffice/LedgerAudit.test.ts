@@ -4,8 +4,11 @@ import { SqlClient } from "effect/sql"
 import { layerBackoffice } from "../../src/backoffice/Backoffice.ts"
 import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
 import type { Provider } from "../../src/domain/Operator.ts"
+import type { PaymentMove } from "../../src/domain/PaymentMoves.ts"
 import { Launches } from "../../src/games/Launches.ts"
 import { PlayerRefs } from "../../src/games/PlayerRefs.ts"
+import { Approvals } from "../../src/payments/Approvals.ts"
+import { Payments } from "../../src/payments/Payments.ts"
 import { ProviderWallet } from "../../src/wallet/ProviderWallet.ts"
 import { Wallet } from "../../src/wallet/Wallet.ts"
 import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
@@ -25,7 +28,8 @@ const provider: Provider = {
 
 /**
  * A history with everything in it that may look wrong and is not: bets of both outcomes, a rollback, a rollback that came first, a
- * win of nothing, a win taken back after it was spent, a promo-win, corrections, and a player who never did anything.
+ * win of nothing, a win taken back after it was spent, a promo-win, corrections, withdrawals in every state, a deposit charged
+ * back after it was spent, and a player who never did anything.
  */
 const play = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
@@ -86,6 +90,34 @@ const play = Effect.gen(function*() {
   yield* rollback("x1", "w1")
   yield* deposit(500, "d2")
   yield* correct(70, stranger)
+
+  // what waits, was paid out, and came back
+  const payments = yield* Payments
+  const approvals = yield* Approvals
+  yield* sql`INSERT INTO payment_methods (id, operator_id, code, name, currencies, created_at)
+    VALUES (3, ${operator.id}, 'bank', 'Bank', '{EUR}', now())`
+  const payer = yield* addPlayer(operator, "payer")
+  const move = (paymentId: number, ...moves: ReadonlyArray<PaymentMove>) =>
+    Effect.forEach(moves, (name) => approvals.move({ paymentId, move: name, actor: "staff:1", reason: null }))
+  const withdraw = (amount: number, externalReference: string, ...moves: ReadonlyArray<PaymentMove>) =>
+    payments.withdraw(
+      operator,
+      payer,
+      { amount, externalReference, paymentMethod: "bank", info: null, notes: null, bankName: null },
+      { claim: undefined, render }
+    ).pipe(Effect.flatMap(({ payment }) => move(payment.id, ...moves)))
+  const charged = yield* wallet.deposit(
+    operator,
+    payer,
+    { amount: 800, externalReference: "d3", paymentMethod: null, info: null, notes: null },
+    { claim: undefined, render }
+  )
+  yield* withdraw(100, "new")
+  yield* withdraw(110, "allowed", "approve")
+  yield* withdraw(120, "paid", "approve", "pay")
+  yield* withdraw(130, "rejected", "reject")
+  yield* withdraw(140, "cancelled", "cancel")
+  yield* move(charged.payment.id, "chargeback")
   return { playerId, operatorId: operator.id, otherId: other.id, stranger }
 })
 
@@ -116,14 +148,56 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ["UPDATE ledger_entries SET type = 'casino_bet', game_id = 2 WHERE type = 'casino_rollback' AND balance_after < 0", [
     "negative_balance"
   ]],
-  ["UPDATE payment_requests SET amount = amount + 1 WHERE external_reference = 'd1'", ["payment_is_its_entries"]],
+  [
+    "UPDATE payment_requests SET amount = amount + 1 WHERE external_reference = 'd1'",
+    ["payment_is_its_entries", "payment_entry_moves_its_amount"]
+  ],
   ["UPDATE payment_requests SET is_reversed = true WHERE external_reference = 'd1'", ["payment_is_its_entries"]],
-  ["UPDATE payment_requests SET type = 'withdrawal' WHERE external_reference = 'd1'", ["payment_is_its_entries"]],
+  [
+    "UPDATE payment_requests SET type = 'withdrawal' WHERE external_reference = 'd1'",
+    ["payment_is_its_entries", "payment_entry_moves_its_amount", "withdrawn_is_its_requests"]
+  ],
   ["DELETE FROM payment_requests WHERE external_reference = 'd2'", ["payment_is_its_entries"]],
   ["UPDATE ledger_entries SET payment_request_id = NULL WHERE type = 'deposit' AND amount = 500", [
     "payment_is_its_entries",
     "payment_entry_names_its_payment"
   ]],
+  // a hold that stands for nothing, a payout that was never held, a refund for something that goes on
+  [
+    "UPDATE payment_requests SET status = 'cancelled', cancelled_at = now() WHERE external_reference = 'new'",
+    ["payment_is_its_entries", "withdrawn_is_its_requests"]
+  ],
+  [
+    "UPDATE payment_requests SET status = 'allowed', rejected_at = NULL, reject_reason = NULL WHERE external_reference = 'rejected'",
+    ["payment_is_its_entries", "payment_entry_moves_its_amount", "withdrawn_is_its_requests"]
+  ],
+  [
+    `INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, created_at, updated_at)
+      SELECT 5, operator_id, player_id, type, status, amount, currency, created_at, updated_at
+      FROM payment_requests WHERE external_reference = 'new'`,
+    ["payment_is_its_entries", "withdrawn_is_its_requests"]
+  ],
+  ["UPDATE ledger_entries SET type = 'correction_down' WHERE type = 'withdrawal' AND amount = -110", [
+    "payment_entry_moves_its_amount"
+  ]],
+  ["UPDATE ledger_entries SET type = 'deposit' WHERE type = 'withdrawal_rejection' AND amount = 140", [
+    "payment_entry_moves_its_amount"
+  ]],
+  ["UPDATE ledger_entries SET type = 'withdrawal' WHERE type = 'chargeback'", [
+    "negative_balance",
+    "payment_entry_moves_its_amount"
+  ]],
+  ["UPDATE payment_requests SET is_reversed = false WHERE external_reference = 'd3'", [
+    "payment_is_its_entries",
+    "payment_entry_moves_its_amount"
+  ]],
+  ["UPDATE accounts SET withdrawn = withdrawn + 1 WHERE withdrawn = 330", ["withdrawn_is_its_requests"]],
+  ["UPDATE payment_requests SET paid_at = now() WHERE external_reference = 'allowed'", ["payment_went_a_known_way"]],
+  ["UPDATE payment_requests SET status = 'allowed' WHERE external_reference = 'paid'", ["payment_went_a_known_way"]],
+  ["UPDATE payment_requests SET reject_reason = NULL WHERE external_reference = 'rejected'", [
+    "payment_went_a_known_way"
+  ]],
+  ["UPDATE payment_requests SET is_reversed = true WHERE external_reference = 'paid'", ["payment_went_a_known_way"]],
   ["UPDATE provider_transactions SET entry_ids = '{}' WHERE transaction_id = 'b1'", [
     "transaction_is_its_entries",
     "game_entry_has_its_transaction"
@@ -170,7 +244,7 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
       const audit = yield* LedgerAudit
       const { operatorId, otherId, playerId } = yield* play
       const sound = yield* audit.verify(undefined)
-      assert.deepStrictEqual(sound, { players: 3, entries: 11, violations: [] })
+      assert.deepStrictEqual(sound, { players: 4, entries: 20, violations: [] })
       const negative = yield* sql`SELECT 1 FROM ledger_entries WHERE balance_after < 0 AND player_id = ${playerId}`
       assert.isAbove(negative.length, 0, "the history has a balance below zero that is allowed")
 

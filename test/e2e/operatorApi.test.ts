@@ -767,6 +767,7 @@ layer(Live)("the operator API", (it) => {
   /** What a parameter of a path names, and whose it is. A new one has to be told about here. */
   const owners: { readonly [parameter: string]: "one operator" | "everybody" } = {
     player: "one operator",
+    payment: "one operator",
     game: "everybody"
   }
 
@@ -778,13 +779,21 @@ layer(Live)("the operator API", (it) => {
     [`PUT ${base}/players/:player/status`]: () => ({ status: "active" }),
     [`POST ${base}/players/:player/session-tokens`]: () => ({ ttl_minutes: 5 }),
     [`PUT ${base}/players/:player/limits`]: () => ({ limits: { max_daily_bet: 100 } }),
-    [`POST ${base}/players/:player/self-exclusion`]: () => ({ period: "7_days" })
+    [`POST ${base}/players/:player/self-exclusion`]: () => ({ period: "7_days" }),
+    [`POST ${base}/players/:player/withdrawals`]: () => ({ amount: 10, payment_method: "tenancy" })
   }
 
   it.effect("shows nobody what belongs to somebody else", () =>
     Effect.gen(function*() {
       const { acme, game, rival } = yield* Stage
       const playerId = yield* register(acme.call, yield* freshName)
+      yield* addPaymentMethod(acme.operator.id, "tenancy")
+      const payment = yield* acme.call.post(`${base}/players/${playerId}/deposits`, {
+        amount: 100,
+        external_reference: yield* freshName
+      })
+      const { id: paymentId } =
+        (yield* Schema.decodeUnknownEffect(Schema.Struct({ data: Identified }))(payment.json)).data
       const endpoints: Array<{ readonly name: string; readonly method: string; readonly path: string }> = []
       HttpApi.reflect(Api, {
         onGroup: () => {},
@@ -800,7 +809,9 @@ layer(Live)("the operator API", (it) => {
       )
       assert.isAtLeast(owned.length, 5)
       for (const { method, name, path } of owned) {
-        const below = (id: number | string) => path.replace(":player", String(id)).replace(":game", String(game.id))
+        const own = path.includes(":payment") ? paymentId : playerId
+        const below = (id: number | string) =>
+          path.replace(/:(player|payment)/, String(id)).replace(":game", String(game.id))
         if (method !== "GET") assert.property(bodies, name, `what does ${name} take?`)
         const call = Effect.fnUntraced(function*(caller: Caller, id: number | string, body?: object) {
           return yield* caller.send(below(id), {
@@ -808,17 +819,17 @@ layer(Live)("the operator API", (it) => {
             ...(method === "GET" ? {} : { body: body ?? bodies[name]?.(yield* freshName) })
           })
         })
-        const mine = yield* call(acme.call, playerId)
+        const mine = yield* call(acme.call, own)
         assert.isBelow(mine.status, 300, `${name}: ${mine.text}`)
-        const theirs = yield* call(rival.call, playerId)
+        const theirs = yield* call(rival.call, own)
         const nobodys = yield* call(rival.call, 999_999_999)
         assertRefused(theirs, 404, "NOT_FOUND")
         // not even a difference in words
         assert.deepStrictEqual(theirs.json, nobodys.json, name)
         if (method !== "GET") {
-          assertRefused(yield* call(rival.call, playerId, { amount: "bad", mode: 7 }), 404, "NOT_FOUND")
+          assertRefused(yield* call(rival.call, own, { amount: "bad", mode: 7 }), 404, "NOT_FOUND")
         }
-        for (const id of ["0", "-1", "1.5", "x", "9007199254740993", `${playerId}x`, `0${playerId}`, "1e3"]) {
+        for (const id of ["0", "-1", "1.5", "x", "9007199254740993", `${own}x`, `0${own}`, "1e3"]) {
           assertRefused(yield* call(acme.call, id), 404, "NOT_FOUND")
         }
       }

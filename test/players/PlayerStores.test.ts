@@ -3,18 +3,21 @@ import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Change, type Entry, noChange, type Payment } from "../../src/domain/Change.ts"
-import type { Knowledge, Step } from "../../src/domain/Decision.ts"
+import { type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
 import { correctionStep } from "../../src/domain/Corrections.ts"
 import { launchStep } from "../../src/domain/Launch.ts"
+import { movePaymentStep } from "../../src/domain/PaymentMoves.ts"
 import { depositStep } from "../../src/domain/Payments.ts"
 import type { Player } from "../../src/domain/Player.ts"
 import type { Query, Transaction } from "../../src/domain/Rounds.ts"
 import { closeRound, payPromoWin, settle } from "../../src/domain/Settlement.ts"
 import { storingReply } from "../../src/domain/StoringReply.ts"
+import { withdrawalStep } from "../../src/domain/Withdrawals.ts"
 import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
 import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
 import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
 import { bet, close, day, makePlayer, minute, noon, promoWin, rollback, roulette, win } from "../support/Messages.ts"
+import { moveOf, withdrawalOf } from "../support/Payments.ts"
 import { TestDatabase } from "../support/TestDatabase.ts"
 
 // Goal: the store in memory promises what the one over PostgreSQL promises, so that what is proved over the first holds for the
@@ -61,7 +64,8 @@ const plain = (known: Knowledge) => ({
   transactions: [...known.transactions].sort(([a], [b]) => a < b ? -1 : 1),
   rounds: [...known.rounds].sort(([a], [b]) => a < b ? -1 : 1),
   bonuses: [...known.bonuses],
-  payments: [...known.payments]
+  payments: [...known.payments],
+  paymentsById: [...known.paymentsById]
 })
 
 /** Runs the script and gives what the store said to every step of it. */
@@ -90,11 +94,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
 
   const look = Effect.fnUntraced(function*(what: string, playerId: number, query: Partial<Query>, known?: Knowledge) {
     const { state } = yield* load(playerId)
-    const answer = yield* store.look(
-      state,
-      { providerId: 1, transactionIds: [], rounds: [], bonusIds: [], externalReference: null, ...query },
-      known
-    )
+    const answer = yield* store.look(state, missing({ providerId: 1, ...query }).query, known)
     said.push([what, plain(answer)])
     return answer
   })
@@ -184,6 +184,21 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     1,
     correctionStep({ wallet: "bonus", amount: 70, reason: "r", actor: "staff:1" })
   )
+  yield* does("a withdrawal", 2, withdrawalStep(withdrawalOf(300, { externalReference: "held", bankName: "b" })))
+  const held = (yield* look("a payment by its reference", 2, { externalReference: "held" })).payments.get("held")?.id ??
+    0
+  yield* does("a first approval", 2, movePaymentStep(moveOf(held, "approve", { secondApprovalAbove: 299 })))
+  yield* look("a payment by its id", 2, { paymentId: held })
+  yield* look("another player's payment by its id", 1, { paymentId: held })
+  yield* look("no payment", 2, { paymentId: 999_999 })
+  yield* does(
+    "a second approval",
+    2,
+    movePaymentStep(moveOf(held, "approve", { actor: "staff:2", secondApprovalAbove: 299 }))
+  )
+  yield* does("a rejection", 2, movePaymentStep(moveOf(held, "reject", { reason: "why" })))
+  yield* does("a withdrawal without a reference", 2, withdrawalStep(withdrawalOf(100)))
+  yield* look("a payment that came back", 2, { paymentId: held, externalReference: "held" })
   yield* commit(
     "settings",
     yield* byHand(2, {
@@ -280,7 +295,8 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     }],
     ["an answer that exists", { replies: [{ ...claim, key: "d1", status: 200, body: "", createdAt: now }] }],
     ["an entry that exists", { entries: [entry] }],
-    ["bonus money that is owed", {}, { bonus: -1 }]
+    ["bonus money that is owed", {}, { bonus: -1 }],
+    ["less than nothing withdrawn", {}, { withdrawn: -1 }]
   ]
   for (const [what, change, after] of clashes) {
     const unit = yield* byHand(1, change, after)

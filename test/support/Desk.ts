@@ -5,7 +5,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { type Change, type Entry, noChange, type PlayerSettings, type WalletKind } from "../../src/domain/Change.ts"
-import type { Accept, Knowledge, Step } from "../../src/domain/Decision.ts"
+import { type Accept, type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
 import { type Player, rest } from "../../src/domain/Player.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
 import { roundKey, roundsCarried, transactionsCarried } from "../../src/domain/Rounds.ts"
@@ -49,9 +49,13 @@ const checkLaws = (before: Player, accept: Accept<unknown>, change: Change, firs
   }
   if (after.real < 0) {
     const mayOwe = change.entries.some(({ amount, type }) =>
-      amount < 0 && (type === "casino_rollback" || type === "correction_down")
+      amount < 0 && (type === "casino_rollback" || type === "correction_down" || type === "chargeback")
     )
-    mustBe(before.real < 0 || mayOwe, "real money is owed only after a rollback or a correction", change.entries)
+    mustBe(
+      before.real < 0 || mayOwe,
+      "real money is owed only after a rollback, a chargeback or a correction",
+      change.entries
+    )
   }
   for (const transaction of change.transactions) {
     const entries = change.entries.filter(({ id }) => transaction.entryIds.includes(id))
@@ -170,7 +174,7 @@ export class Desk {
     const { rounds, transactions } = this.player(playerId)
     for (const carried of transactions) {
       const { providerId, transactionId } = carried
-      const query = { providerId, transactionIds: [transactionId], rounds: [], bonusIds: [], externalReference: null }
+      const { query } = missing({ providerId, transactionIds: [transactionId] })
       const known = Effect.runSync(this.store.look(this.player(playerId), query, undefined))
       assert.deepStrictEqual(carried, known.transactions.get(transactionId))
     }

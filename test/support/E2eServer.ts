@@ -14,6 +14,7 @@ import { layerHttpServices, layerPublicServer } from "../../src/http/PublicServe
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { ResponsibleGaming } from "../../src/limits/ResponsibleGaming.ts"
 import { PaymentMethods } from "../../src/payments/Methods.ts"
+import { Payments } from "../../src/payments/Payments.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
@@ -44,6 +45,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
         ProviderWallet.layer,
         Wallet.layer,
         Ledger.layer,
+        Payments.layer,
         Launches.layer,
         Players.layer,
         Profiles.layer,

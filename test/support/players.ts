@@ -23,6 +23,7 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   bonusUpdatedAt: 0,
   entrySeq: 0,
   walletSeq: 0,
+  withdrawn: 0,
   activeBonus: null,
   providerIds: [],
   rounds: [],

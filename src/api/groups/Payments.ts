@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { RequiredFeature, RequiredScope } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
-import { amountFrom, lines, pathId, text } from "../Fields.ts"
-import { list, single } from "../Pagination.ts"
-import { PaymentMethod, PaymentRequest } from "../Payment.ts"
+import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../Fields.ts"
+import { list, page, pageQuery, single } from "../Pagination.ts"
+import { PaymentMethod, PaymentRequest, paymentStatuses, paymentTypes } from "../Payment.ts"
 
 /** A deposit that the operator's own payment provider has collected (SPEC section 4.4). */
 const Deposit = Schema.Struct({
@@ -14,6 +14,29 @@ const Deposit = Schema.Struct({
   info: Schema.optionalKey(lines(1000, { description: "Shown to staff." })),
   notes: Schema.optionalKey(lines(2000, { description: "An internal note." }))
 }).annotate({ identifier: "Deposit" })
+
+/** A request to pay out (SPEC section 4.4). */
+const Withdrawal = Schema.Struct({
+  amount: amountFrom(1),
+  payment_method: text(64, { description: "The code of a payment method.", examples: ["bank"] }),
+  external_reference: Schema.optionalKey(
+    text(128, { description: "The operator's own reference, unique.", examples: ["wd-1207"] })
+  ),
+  info: Schema.optionalKey(lines(1000, { description: "Payout details, shown to staff." })),
+  bank_name: Schema.optionalKey(text(255)),
+  notes: Schema.optionalKey(lines(2000, { description: "An internal note." }))
+}).annotate({ identifier: "Withdrawal" })
+
+/** The filters of the payment list (SPEC section 4.4). */
+const PaymentsQuery = Schema.Struct({
+  ...pageQuery,
+  player_id: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER)),
+  type: Schema.optionalKey(oneOf(paymentTypes)),
+  status: Schema.optionalKey(oneOf(paymentStatuses)),
+  external_reference: Schema.optionalKey(text(128)),
+  created_from: Schema.optionalKey(instant),
+  created_to: Schema.optionalKey(instant)
+})
 
 export const PaymentsGroup = HttpApiGroup.make("payments")
   .add(
@@ -34,7 +57,35 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       .annotate(
         OpenApi.Description,
         "Credits the real wallet at once. Repeating an `external_reference` answers 200 with the original deposit."
+      ),
+    HttpApiEndpoint.post("withdraw", "/players/:player/withdrawals", {
+      params: { player: pathId },
+      payload: Withdrawal,
+      success: [
+        single(PaymentRequest).pipe(HttpApiSchema.status(201)),
+        single(PaymentRequest).annotate({ description: "The reference was known: the withdrawal that it names" })
+      ],
+      error: refusals(
+        "DUPLICATE_TRANSACTION",
+        "PLAYER_RESTRICTED",
+        "PAYMENT_REQUEST_INVALID",
+        "KYC_REQUIRED",
+        "INSUFFICIENT_FUNDS"
       )
+    })
+      .annotate(RequiredScope, "payments:write")
+      .annotate(OpenApi.Summary, "Request a withdrawal")
+      .annotate(
+        OpenApi.Description,
+        "Holds the amount on the real wallet until staff pay it out, or refuse and return it. Repeating an " +
+          "`external_reference` answers 200 with the original request."
+      ),
+    HttpApiEndpoint.get("list", "/payments", { query: PaymentsQuery, success: page(PaymentRequest) })
+      .annotate(RequiredScope, "payments:read")
+      .annotate(OpenApi.Summary, "Deposits and withdrawals, newest first"),
+    HttpApiEndpoint.get("get", "/payments/:payment", { params: { payment: pathId }, success: single(PaymentRequest) })
+      .annotate(RequiredScope, "payments:read")
+      .annotate(OpenApi.Summary, "One deposit or withdrawal")
   )
   .annotate(RequiredFeature, "payments")
   .annotate(OpenApi.Title, "Payments")

@@ -17,6 +17,7 @@ import { Players } from "../../players/Players.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
 import { paginated } from "../handlers/Page.ts"
 import { entryFields } from "../handlers/Wallet.ts"
+import { PaymentHandlers } from "./PaymentHandlers.ts"
 
 const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
 
@@ -216,6 +217,7 @@ export const BackofficeHandlers = Layer.mergeAll(
   GameHandlers,
   PaymentMethodHandlers,
   PlayerHandlers,
+  PaymentHandlers,
   LedgerHandlers,
   AuditHandlers
 )

@@ -1,12 +1,15 @@
-/** Payment methods and deposits, for operators. */
+/** Payment methods, deposits and withdrawals, for operators. */
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { CurrentClaim, CurrentOperator } from "../../api/Middleware.ts"
 import { paymentFields, type PaymentOutcome } from "../../domain/Payments.ts"
 import { paymentMethodFields, PaymentMethods } from "../../payments/Methods.ts"
+import { Payments } from "../../payments/Payments.ts"
+import { parseIso } from "../../platform/Time.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
+import { jsonResponse } from "../Refusals.ts"
+import { paginated } from "./Page.ts"
 
 const render = ({ isRepeat, payment }: PaymentOutcome) => ({
   status: isRepeat ? 200 : 201,
@@ -18,6 +21,7 @@ export const PaymentsHandlers = HttpApiBuilder.group(
   "payments",
   Effect.fnUntraced(function*(handlers) {
     const methods = yield* PaymentMethods
+    const payments = yield* Payments
     const wallet = yield* Wallet
     return handlers
       .handle("methods", () =>
@@ -36,7 +40,41 @@ export const PaymentsHandlers = HttpApiBuilder.group(
             notes: payload.notes ?? null
           }, { claim: yield* CurrentClaim, render })
           const { body, status } = render(outcome)
-          return HttpServerResponse.text(body, { status, contentType: "application/json" })
+          return jsonResponse(status, body)
         }), { uninterruptible: true })
+      .handle("withdraw", ({ params, payload }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          const outcome = yield* payments.withdraw(operator, params.player, {
+            amount: payload.amount,
+            externalReference: payload.external_reference ?? null,
+            paymentMethod: payload.payment_method,
+            info: payload.info ?? null,
+            notes: payload.notes ?? null,
+            bankName: payload.bank_name ?? null
+          }, { claim: yield* CurrentClaim, render })
+          const { body, status } = render(outcome)
+          return jsonResponse(status, body)
+        }), { uninterruptible: true })
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          const { items, total } = yield* payments.list(operator.id, {
+            page: query.page,
+            perPage: query.per_page,
+            playerId: query.player_id,
+            type: query.type,
+            status: query.status,
+            externalReference: query.external_reference,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          })
+          return yield* paginated(query, total, items.map(paymentFields))
+        }))
+      .handle("get", ({ params }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          return { data: paymentFields(yield* payments.get(operator.id, params.payment)) }
+        }))
   })
 )

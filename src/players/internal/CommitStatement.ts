@@ -87,6 +87,7 @@ const accountColumns: ReadonlyArray<Column<PlayerUnit>> = [
   number("version", (unit) => unit.version),
   number("entry_seq", (unit) => unit.after.entrySeq),
   number("wallet_seq", (unit) => unit.after.walletSeq),
+  number("withdrawn", (unit) => unit.after.withdrawn),
   number("real_balance", (unit) => unit.after.real),
   number("bonus_balance", (unit) => unit.after.bonus),
   text("counters", (unit) => encodeCounters(unit.after.counters)),
@@ -184,6 +185,7 @@ const paymentColumns: ReadonlyArray<Column<PaymentChange>> = [
   text("bank_name", ({ payment }) => payment.bankName),
   text("reject_reason", ({ payment }) => payment.rejectReason),
   flag("is_reversed", ({ payment }) => payment.isReversed),
+  text("first_approved_by", ({ payment }) => payment.firstApprovedBy),
   time("created_at", ({ payment }) => payment.createdAt),
   time("paid_at", ({ payment }) => payment.paidAt),
   time("rejected_at", ({ payment }) => payment.rejectedAt),
@@ -280,6 +282,7 @@ const accounts: Section<PlayerUnit> = {
         set: [
           "entry_seq",
           "wallet_seq",
+          "withdrawn",
           "real_balance",
           "bonus_balance",
           "counters",
@@ -315,7 +318,16 @@ const settings = update("players", settingsColumns, {
 const newPayments = insertInto("payment_requests", paymentColumns)
 const changedPayments = update("payment_requests", paymentColumns, {
   keys: ["id", "operator_id"],
-  set: ["status", "reject_reason", "is_reversed", "paid_at", "rejected_at", "cancelled_at", "updated_at"]
+  set: [
+    "status",
+    "reject_reason",
+    "is_reversed",
+    "first_approved_by",
+    "paid_at",
+    "rejected_at",
+    "cancelled_at",
+    "updated_at"
+  ]
 })
 const sessions = insertInto("game_sessions", sessionColumns)
 const audit = insertInto("audit_log", auditColumns)

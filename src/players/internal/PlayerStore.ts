@@ -45,6 +45,7 @@ const PlayerRow = Schema.Struct({
   version: Schema.Number,
   entrySeq: Schema.Number,
   walletSeq: Schema.Number,
+  withdrawn: Schema.Number,
   real: Schema.Number,
   bonus: Schema.Number,
   counters: Schema.String,
@@ -85,6 +86,7 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
   bonusUpdatedAt: row.bonusUpdatedAt.getTime(),
   entrySeq: row.entrySeq,
   walletSeq: row.walletSeq,
+  withdrawn: row.withdrawn,
   activeBonus: null,
   providerIds: row.providerIds,
   rounds: [],
@@ -96,7 +98,7 @@ const playerColumns = `p.id::float8 AS id, p.operator_id::float8 AS "operatorId"
   p.can_withdraw AS "canWithdraw", p.can_bet AS "canBet", p.excluded_from_bonuses AS "excludedFromBonuses",
   p.exclusion_type AS "exclusionType", p.exclusion_since AS "exclusionSince", p.exclusion_until AS "exclusionUntil",
   p.limits, p.pending_limits AS "pendingLimits", a.version::float8 AS version, a.entry_seq::float8 AS "entrySeq",
-  a.wallet_seq::float8 AS "walletSeq", a.real_balance::float8 AS real, a.bonus_balance::float8 AS bonus, a.counters,
+  a.wallet_seq::float8 AS "walletSeq", a.withdrawn::float8 AS withdrawn, a.real_balance::float8 AS real, a.bonus_balance::float8 AS bonus, a.counters,
   a.provider_ids::float8[] AS "providerIds", a.real_updated_at AS "realUpdatedAt", a.bonus_updated_at AS "bonusUpdatedAt"`
 
 const loadText =
@@ -156,6 +158,9 @@ const roundsText = `SELECT r.game_id::float8 AS "gameId", r.round_id AS "roundId
 
 const paymentText = `SELECT ${paymentColumns} FROM payment_requests
   WHERE operator_id = $1::float8::bigint AND external_reference = $2`
+
+const paymentByIdText = `SELECT ${paymentColumns} FROM payment_requests
+  WHERE player_id = $1::float8::bigint AND id = $2::float8::bigint`
 
 const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
 const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
@@ -307,11 +312,23 @@ export const makePlayerStore = Effect.gen(function*() {
       )
     )
 
+  const lookPaymentById = (
+    playerId: number,
+    id: number | null
+  ): Effect.Effect<ReadonlyArray<Payment>, StoreUnavailable> =>
+    id === null ? Effect.succeed([]) : orUnavailable(
+      sql.unsafe(paymentByIdText, [PgTypes.float8(playerId), PgTypes.float8(id)]).pipe(
+        Effect.flatMap(decodePayments),
+        Effect.map((rows) => rows.map(toPayment))
+      )
+    )
+
   const look: Store<Player, Change, Query, Knowledge>["look"] = Effect.fnUntraced(function*(player, query, known) {
-    const [transactions, rounds, payments] = yield* Effect.all([
+    const [transactions, rounds, payments, paymentsById] = yield* Effect.all([
       lookTransactions(query.providerId, query.transactionIds),
       lookRounds(player.id, query.rounds),
-      lookPayment(player.operatorId, query.externalReference)
+      lookPayment(player.operatorId, query.externalReference),
+      lookPaymentById(player.id, query.paymentId)
     ], { concurrency: 3 })
     return {
       transactions: extend(
@@ -329,6 +346,11 @@ export const makePlayerStore = Effect.gen(function*() {
         known?.payments,
         query.externalReference === null ? [] : [query.externalReference],
         payments.map((payment) => [payment.externalReference ?? "", payment])
+      ),
+      paymentsById: extend(
+        known?.paymentsById,
+        query.paymentId === null ? [] : [query.paymentId],
+        paymentsById.map((payment) => [payment.id, payment])
       )
     }
   })
@@ -363,5 +385,6 @@ export const claims = (_: Player, change: Change): Query => ({
   ),
   rounds: change.rounds.filter(({ isNew }) => isNew).map(({ round }) => round),
   bonusIds: [],
-  externalReference: change.payments.find(({ isNew }) => isNew)?.payment.externalReference ?? null
+  externalReference: change.payments.find(({ isNew }) => isNew)?.payment.externalReference ?? null,
+  paymentId: null
 })

@@ -1,0 +1,49 @@
+/** What staff do with payments, each in the actor of the payment's player (SPEC section 3.2). */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Payment } from "../domain/Change.ts"
+import { type MovePayment, movePaymentStep, type MoveRefusal } from "../domain/PaymentMoves.ts"
+import { refuse } from "../domain/Refusal.ts"
+import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
+import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
+
+const notFound = refuse("NOT_FOUND", "There is no such payment.")
+
+const subjects = rowsOf(Schema.Struct({
+  playerId: Schema.Number,
+  secondApprovalAbove: Schema.NullOr(Schema.Number)
+}))
+
+export class Approvals extends Context.Service<Approvals, {
+  /**
+   * Moves a payment and answers it as it stands then. Money, event and the line of the audit log commit with it. Not for
+   * operators: any payment may be named.
+   */
+  readonly move: (
+    command: Omit<MovePayment, "secondApprovalAbove">
+  ) => Effect.Effect<Payment, MoveRefusal | ActorRefusal>
+}>()("pitboss/payments/Approvals") {
+  static readonly layer = Layer.effect(
+    Approvals,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actors = yield* PlayerActors
+
+      // read from the table: what staff set for the operator a moment ago counts
+      const find = Effect.fnUntraced(function*(paymentId: number) {
+        const subject = yield* oneOf(subjects(
+          sql`SELECT p.player_id::float8 AS "playerId", o.withdrawal_second_approval_above::float8 AS "secondApprovalAbove"
+            FROM payment_requests p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${paymentId}::float8::bigint`
+        ))
+        return subject === undefined ? yield* Effect.fail(notFound) : subject
+      }, orTryAgain)
+
+      const move: Approvals["Service"]["move"] = Effect.fn("Approvals.move")(function*(command) {
+        const { playerId, secondApprovalAbove } = yield* find(command.paymentId)
+        return yield* actors.ask(null, playerId, movePaymentStep({ ...command, secondApprovalAbove }))
+      })
+
+      return Approvals.of({ move })
+    })
+  )
+}
