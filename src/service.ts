@@ -7,6 +7,7 @@ import { Credentials } from "./auth/Credentials.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
 import { Placement } from "./engine/Placement.ts"
+import { Bonuses } from "./bonuses/Bonuses.ts"
 import { Games } from "./games/Games.ts"
 import { Launches } from "./games/Launches.ts"
 import { PlayerRefs } from "./games/PlayerRefs.ts"
@@ -30,6 +31,7 @@ export const layerCapabilities = Layer.mergeAll(
   Wallet.layer,
   Ledger.layer,
   Launches.layer,
+  Bonuses.layer,
   Players.layer,
   Credentials.layer,
   RateLimiter.layer,

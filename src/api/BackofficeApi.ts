@@ -8,6 +8,7 @@ import ipaddr from "ipaddr.js"
 import { features, scopes } from "../domain/Operator.ts"
 import { refusals } from "./Errors.ts"
 import { amountFrom, currency, instant, integer, oneOf, pathId, text } from "./Fields.ts"
+import { BonusGroup, PromoGroup } from "./groups/BackofficeBonuses.ts"
 import { list, page, pageQuery, single } from "./Pagination.ts"
 import { kycStatuses, Player, playerStatuses } from "./Player.ts"
 import { currencyCode, id, money, timestamp } from "./Resource.ts"
@@ -402,6 +403,8 @@ export const BackofficeApi = HttpApi.make("backoffice")
     ProviderGroup,
     GameGroup,
     PaymentMethodGroup,
+    BonusGroup,
+    PromoGroup,
     PlayerGroup,
     LedgerGroup,
     AuditGroup

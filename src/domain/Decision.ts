@@ -13,6 +13,14 @@ export interface Knowledge {
   readonly rounds: ReadonlyMap<string, Round | null>
   readonly bonuses: ReadonlyMap<number, BonusResult | null>
   readonly payments: ReadonlyMap<string, Payment | null>
+  readonly promoCodes: ReadonlyMap<number, PromoStanding | null>
+}
+
+/** How a promo code stands for one player. */
+export interface PromoStanding {
+  readonly isUsedUp: boolean
+  /** By this player. */
+  readonly isRedeemed: boolean
 }
 
 /** The circumstances of a decision. */
@@ -64,5 +72,13 @@ export const refused = <Error>(error: Error): Refuse<Error> => ({ _tag: "Refuse"
 
 export const missing = (query: Partial<Query>): Missing => ({
   _tag: "Missing",
-  query: { providerId: 0, transactionIds: [], rounds: [], bonusIds: [], externalReference: null, ...query }
+  query: {
+    providerId: 0,
+    transactionIds: [],
+    rounds: [],
+    bonusIds: [],
+    externalReference: null,
+    promoCodeId: null,
+    ...query
+  }
 })

@@ -65,6 +65,7 @@ export interface Query {
   readonly rounds: ReadonlyArray<{ readonly gameId: number; readonly roundId: string }>
   readonly bonusIds: ReadonlyArray<number>
   readonly externalReference: string | null
+  readonly promoCodeId: number | null
 }
 
 /** The key of a round in `Knowledge.rounds`. */

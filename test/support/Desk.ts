@@ -170,7 +170,14 @@ export class Desk {
     const { rounds, transactions } = this.player(playerId)
     for (const carried of transactions) {
       const { providerId, transactionId } = carried
-      const query = { providerId, transactionIds: [transactionId], rounds: [], bonusIds: [], externalReference: null }
+      const query = {
+        providerId,
+        transactionIds: [transactionId],
+        rounds: [],
+        bonusIds: [],
+        externalReference: null,
+        promoCodeId: null
+      }
       const known = Effect.runSync(this.store.look(this.player(playerId), query, undefined))
       assert.deepStrictEqual(carried, known.transactions.get(transactionId))
     }

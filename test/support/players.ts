@@ -24,6 +24,8 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   entrySeq: 0,
   walletSeq: 0,
   activeBonus: null,
+  pendingBonuses: [],
+  bonusGrants: {},
   providerIds: [],
   rounds: [],
   transactions: [],
