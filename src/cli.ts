@@ -327,13 +327,6 @@ const bonus = noun("bonus", "Bonuses").pipe(Command.withSubcommands([
     default_amount: integer("default-amount", "Minor units of the operator's currency"),
     ...bonusTerms
   }, (client, input) => client.bonus.create({ payload: given(input) })),
-  verb("update", "Change a bonus for later grants", {
-    id: idOf("bonus"),
-    name: optional(text("name", "Its name")),
-    type: optional(about(Flag.Literals("type", bonusTypes), "What kind")),
-    default_amount: optional(integer("default-amount", "Minor units of the operator's currency")),
-    ...bonusTerms
-  }, (client, { id, ...input }) => client.bonus.update({ params: { bonus: id }, payload: given(input) })),
   verb(
     "list",
     "Bonuses, offered or not",
