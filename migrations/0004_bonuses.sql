@@ -80,3 +80,8 @@ CREATE TABLE promo_redemptions (
   created_at timestamptz NOT NULL,
   CONSTRAINT promo_redemptions_once UNIQUE (promo_code_id, player_id)
 );
+
+-- A promo code that came with a registration and has not been tried yet: by the request itself, or by the job that finishes what
+-- a stopped process left undone.
+ALTER TABLE players ADD COLUMN registration_promo_due boolean NOT NULL DEFAULT false;
+CREATE INDEX players_promo_due ON players (created_at) WHERE registration_promo_due;

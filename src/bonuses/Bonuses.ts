@@ -67,11 +67,17 @@ const promoRows = rowsOf(Schema.Struct({
   ...CatalogueRow.fields
 }))
 
+const dueRows = rowsOf(Schema.Struct({ playerId: Schema.Number, operatorId: Schema.Number, code: Schema.String }))
+
 const noSuchBonus = refuse("NOT_FOUND", "There is no such bonus.")
 
 /** How many players the job tends at a time, and how many at once. */
 const tendedMost = 500
 const tendedAtOnce = 4
+
+/** How long a registration is left to its own request, and how long its promo code is worth trying. */
+const registrationMs = 30_000
+const registrationDueMs = 24 * 60 * 60_000
 
 export class Bonuses extends Context.Service<Bonuses, {
   /** What an operator offers, the oldest first. */
@@ -96,15 +102,18 @@ export class Bonuses extends Context.Service<Bonuses, {
     code: string,
     answering?: Answering<Redeemed>
   ) => Effect.Effect<Redeemed, RedeemRefusal | ActorRefusal>
+  /** Redeems the promo code of a registration, where it is one; never fails, since the player is registered anyway. */
+  readonly redeemAtRegistration: (operatorId: number, playerId: number, code: string) => Effect.Effect<void>
   /** Ends a player's bonus, for staff; audited. */
   readonly cancel: (
     playerBonusId: number,
     reason: string | null,
     actor: string
   ) => Effect.Effect<OwnedBonus, GrantRefusal | ActorRefusal>
-  /** Any player's bonus, for staff. */
-  readonly staffGet: (playerBonusId: number) => Effect.Effect<OwnedBonus, Refusal<"NOT_FOUND" | "TRY_AGAIN">>
-  /** Ends what time has ended and activates what waits for it; gives for how many players. Runs by itself every minute. */
+  /**
+   * Ends what time has ended, activates what waits for it, and redeems codes that a stopped process left undone; gives for how
+   * many players. Runs by itself every minute.
+   */
   readonly tend: Effect.Effect<number, Refusal<"TRY_AGAIN">>
 }>()("pitboss/bonuses/Bonuses") {
   static readonly layer = Layer.effect(
@@ -185,6 +194,19 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
+      const redeemAtRegistration: Bonuses["Service"]["redeemAtRegistration"] = Effect.fn(
+        "Bonuses.redeemAtRegistration"
+      )(
+        function*(operatorId, playerId, code) {
+          yield* redeem(operatorId, playerId, code).pipe(
+            // anything but a passing failure is an answer: the code is not tried again
+            Effect.catch((refusal) => refusal.code === "TRY_AGAIN" ? Effect.fail(refusal) : Effect.void),
+            Effect.andThen(orTryAgain(sql`UPDATE players SET registration_promo_due = false WHERE id = ${playerId}`)),
+            Effect.ignore
+          )
+        }
+      )
+
       const ownerOf = Effect.fnUntraced(function*(playerBonusId: number) {
         const owner = yield* orTryAgain(oneOf(owners(
           sql`SELECT player_id::float8 AS "playerId" FROM player_bonuses WHERE id = ${playerBonusId}`
@@ -201,14 +223,6 @@ export class Bonuses extends Context.Service<Bonuses, {
           return yield* actors.ask(null, yield* ownerOf(playerBonusId), step)
         }
       )
-
-      const staffGet = Effect.fn("Bonuses.staffGet")(function*(playerBonusId: number) {
-        const row = yield* oneOf(playerBonusRows(
-          sql`SELECT ${playerBonusSql} FROM player_bonuses b JOIN players p ON p.id = b.player_id
-            WHERE b.id = ${playerBonusId}`
-        ))
-        return row === undefined ? yield* Effect.fail(noSuchBonus) : toOwnedBonus(row)
-      }, orTryAgain)
 
       const list: Bonuses["Service"]["list"] = Effect.fn("Bonuses.list")(
         function*(operatorId, playerId, query) {
@@ -245,14 +259,27 @@ export class Bonuses extends Context.Service<Bonuses, {
             Effect.match(actors.ask(null, playerId, tendBonusesStep), { onFailure: () => 0, onSuccess: () => 1 }),
           { concurrency: tendedAtOnce }
         )
-        return tended.filter((one) => one === 1).length
+        const registered = yield* dueRows(
+          sql`SELECT p.id::float8 AS "playerId", p.operator_id::float8 AS "operatorId", p.registration_promo_code AS code
+            FROM players p JOIN operators o ON o.id = p.operator_id
+            WHERE p.registration_promo_due AND p.created_at <= ${toDate(now - registrationMs)}
+              AND p.created_at > ${toDate(now - registrationDueMs)}
+              AND (o.cooperation_model = 'api' OR NOT 'bonuses' = ANY (o.disabled_features))
+            ORDER BY p.created_at LIMIT ${tendedMost}`
+        )
+        yield* Effect.forEach(
+          registered,
+          ({ code, operatorId, playerId }) => redeemAtRegistration(operatorId, playerId, code),
+          { concurrency: tendedAtOnce, discard: true }
+        )
+        return tended.filter((one) => one === 1).length + registered.length
       }).pipe(orTryAgain, Effect.withSpan("Bonuses.tend"))
 
       yield* Effect.forkScoped(
         Effect.repeat(Effect.ignore(Effect.delay(tend, "1 minute")), Schedule.forever)
       )
 
-      return Bonuses.of({ catalogue, list, grant, redeem, cancel, staffGet, tend })
+      return Bonuses.of({ catalogue, list, grant, redeem, redeemAtRegistration, cancel, tend })
     })
   )
 }

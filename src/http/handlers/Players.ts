@@ -4,6 +4,8 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { CurrentClaim, CurrentOperator } from "../../api/Middleware.ts"
+import { Bonuses } from "../../bonuses/Bonuses.ts"
+import { hasFeature } from "../../domain/Operator.ts"
 import { Idempotency } from "../../idempotency/Idempotency.ts"
 import { parseIso } from "../../platform/Time.ts"
 import type { PlayerProfile } from "../../players/PlayerProfile.ts"
@@ -20,6 +22,7 @@ export const PlayersHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const players = yield* Players
     const idempotency = yield* Idempotency
+    const bonuses = yield* Bonuses
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
@@ -47,6 +50,10 @@ export const PlayersHandlers = HttpApiBuilder.group(
           const response = jsonResponse(registered.reply.status, registered.reply.body)
           if (registered._tag === "Replayed") {
             return HttpServerResponse.setHeader(response, "idempotent-replayed", "true")
+          }
+          const { id, registration: { promo_code: code } } = registered.player
+          if (code !== null && hasFeature(operator, "bonuses")) {
+            yield* bonuses.redeemAtRegistration(operator.id, id, code)
           }
           if (claim !== undefined) idempotency.noteStored(claim)
           return response
