@@ -1,6 +1,6 @@
 /**
  * How bonuses come to a player and leave by hand: grants, promo codes, cancellation (SPEC sections 3.4 and 4.6;
- * `docs/decisions/0010-bonuses.md`). How one runs and ends by itself is in `Draft.ts`, where every rule of money meets it.
+ * `docs/decisions/0012-bonuses.md`). How one runs and ends by itself is in `Draft.ts`, where every rule of money meets it.
  */
 import type { BonusType, GrantedBonus, PlayerBonus } from "./Bonus.ts"
 import type { Redemption } from "./Change.ts"

@@ -38,7 +38,7 @@ export interface EntryReferences {
 const dayMs = 86_400_000
 
 /** Whether bonus money may come to the player at `now`: an account in use, which is not kept from bonuses. */
-export const mayReceiveBonuses = (player: Player, now: number): boolean =>
+const mayReceiveBonuses = (player: Player, now: number): boolean =>
   player.status === "active" && !player.restrictions.excludedFromBonuses && activeExclusion(player, now) === null
 
 /** Whether time alone has ended the player's bonus or opened the way for the next one. */

@@ -96,6 +96,11 @@ class Table<Row> {
   }
 }
 
+interface BonusRow {
+  readonly playerId: number
+  readonly bonus: PlayerBonus
+}
+
 interface RoundRow {
   readonly playerId: number
   readonly round: Round
@@ -132,7 +137,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   const rounds = new Table<RoundRow>(({ playerId, round }) => playerRoundKey(playerId, round.gameId, round.roundId))
   const payments = new Table<Payment>(({ id }) => `${id}`)
   const references = new Table<Payment>(({ externalReference, operatorId }) => `${operatorId} ${externalReference}`)
-  const bonuses = new Table<PlayerBonus>(({ id }) => `${id}`)
+  const bonuses = new Table<BonusRow>(({ bonus, playerId }) => `${playerId} ${bonus.id}`)
   const redemptions = new Table<Redemption>(({ playerId, promoCodeId }) => `${promoCodeId} ${playerId}`)
   const promoLimits = new Map<number, number>()
   const sessions = new Table<GameSession>(({ id }) => `${id}`)
@@ -159,7 +164,11 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       query.rounds.map(({ gameId, roundId }) => roundKey(gameId, roundId)),
       (key) => rounds.get(`${player.id} ${key}`)?.round
     ),
-    bonuses: extend(known?.bonuses, query.bonusIds, (bonusId) => bonuses.get(`${bonusId}`)?.result ?? undefined),
+    bonuses: extend(
+      known?.bonuses,
+      query.bonusIds,
+      (bonusId) => bonuses.get(`${player.id} ${bonusId}`)?.bonus.result ?? undefined
+    ),
     payments: extend(
       known?.payments,
       query.externalReference === null ? [] : [query.externalReference],
@@ -218,15 +227,11 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       }
       return true
     }
-    const writeBonus = (bonus: PlayerBonus, isNew: boolean): boolean => {
-      if (isNew) return insert(bonuses, bonus)
-      const before = bonuses.get(`${bonus.id}`)
-      if (before === undefined) {
-        bonuses.set(bonus)
-        undo.push(() => bonuses.delete(bonus))
-      } else {
-        replace(bonuses, before, bonus)
-      }
+    const writeBonus = (row: BonusRow, isNew: boolean): boolean => {
+      const before = bonuses.get(`${row.playerId} ${row.bonus.id}`)
+      // one that a player was put in with has no row yet
+      if (isNew || before === undefined) return insert(bonuses, row)
+      replace(bonuses, before, row)
       return true
     }
     const writeRedemption = (redemption: Redemption): boolean =>
@@ -239,7 +244,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       change.transactions.every(writeTransaction) &&
       change.rounds.every(({ isNew, round }) => writeRound(playerId, round, isNew)) &&
       change.payments.every(({ isNew, payment }) => writePayment(payment, isNew)) &&
-      change.bonuses.every(({ bonus, isNew }) => writeBonus(bonus, isNew)) &&
+      change.bonuses.every(({ bonus, isNew }) => writeBonus({ playerId, bonus }, isNew)) &&
       change.redemptions.every(writeRedemption) &&
       change.sessions.every((session) => insert(sessions, session)) &&
       change.events.every((event) => insert(events, event)) &&
@@ -322,7 +327,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         transactions: [...transactions.rows.values()],
         rounds: byPlayer,
         payments: [...payments.rows.values()],
-        bonuses: new Map([...bonuses.rows.values()].map((bonus) => [bonus.id, bonus])),
+        bonuses: new Map([...bonuses.rows.values()].map(({ bonus }) => [bonus.id, bonus])),
         redemptions: [...redemptions.rows.values()],
         sessions: [...sessions.rows.values()],
         events: [...events.rows.values()],

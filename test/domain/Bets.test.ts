@@ -24,7 +24,8 @@ describe("a negative balance", () => {
           transactions: new Map([["t", null]]),
           rounds: new Map([["7:r", null]]),
           bonuses: new Map(),
-          payments: new Map()
+          payments: new Map(),
+          promoCodes: new Map()
         }
       })
       assert(decision._tag === "Refuse")

@@ -549,13 +549,18 @@ describe("long traffic", () => {
   const checkBonusEvents = (desk: Desk): void => {
     const { bonuses, entries, events } = desk.store.tables()
     const about = (type: string) =>
-      events.filter((event) => event.type === type).map(({ data }) => Number(Object(data["bonus"]).id)).sort()
+      events.filter((event) => event.type === type).map(({ data }) => Number(Object(data["bonus"]).id)).sort((a, b) =>
+        a - b
+      )
     const all = [...bonuses.values()]
     const initial = [502, 503]
-    assert.deepStrictEqual(about("bonus.granted"), all.map(({ id }) => id).filter((id) => !initial.includes(id)).sort())
+    assert.deepStrictEqual(
+      about("bonus.granted"),
+      all.map(({ id }) => id).filter((id) => !initial.includes(id)).sort((a, b) => a - b)
+    )
     assert.deepStrictEqual(
       about("bonus.completed"),
-      all.filter(({ state }) => state === "finished").map(({ id }) => id).sort()
+      all.filter(({ state }) => state === "finished").map(({ id }) => id).sort((a, b) => a - b)
     )
     for (const bonus of all) {
       const own = entries.filter(({ playerBonusId, type }) => playerBonusId === bonus.id && type === "bonus_conversion")

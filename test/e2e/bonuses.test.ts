@@ -154,8 +154,10 @@ layer(layerBothServers, { excludeTestServices: true })("bonuses", (it) => {
         ["Reload", "Shown"]
       )
       const wrong = yield* runCommand([
-        ...["bonus", "create", "--operator", operator.slug, "--name", "X", "--type", "cash"],
-        ...["--default-amount", "5", "--wagering-multiplier", "3", "--contributions", "999999=10"]
+        ..."bonus create --name X --type cash --default-amount 5 --wagering-multiplier 3 --contributions 999999=10"
+          .split(" "),
+        "--operator",
+        operator.slug
       ])
       assert.strictEqual(wrong.exitCode, 1)
       assert.deepStrictEqual(Object.keys(JSON.parse(wrong.stderr).error.details), [
@@ -419,8 +421,7 @@ layer(layerBothServers, { excludeTestServices: true })("bonuses", (it) => {
       const operator = yield* newOperator()
       const bonus = yield* newBonus(operator)
       const created = yield* command([
-        ...["promo", "create", "--operator", operator.slug, "--code", "Hello-10", "--bonus", `${bonus.id}`],
-        ...["--max-redemptions", "2"]
+        ...`promo create --operator ${operator.slug} --code Hello-10 --bonus ${bonus.id} --max-redemptions 2`.split(" ")
       ])
       assert.deepInclude(created, {
         code: "Hello-10",

@@ -1,6 +1,7 @@
 /** The public API in the process of the test, on a database and with a clock of its own. */
 import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
+import { Bonuses } from "../../src/bonuses/Bonuses.ts"
 import { Credentials } from "../../src/auth/Credentials.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
@@ -41,6 +42,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
         Wallet.layer,
         Ledger.layer,
         Launches.layer,
+        Bonuses.layer,
         Players.layer,
         Credentials.layer,
         RateLimiter.layer,

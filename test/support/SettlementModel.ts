@@ -329,7 +329,7 @@ export class SettlementModel {
     const bonus = bet.amount - real
     if (this.exceedsLimits(player, bet.amount, real)) return "LIMIT_EXCEEDED"
     if (player.active !== null && player.active.maxBet > 0 && bet.amount > player.active.maxBet) return "BONUS_INVALID"
-    if (bet.amount > 0 && player.real < 0) return "INSUFFICIENT_FUNDS"
+    if (player.real < 0) return "INSUFFICIENT_FUNDS"
     if (bonus > 0 && (percent === 0 || bonus > player.bonus)) return "INSUFFICIENT_FUNDS"
 
     const wagered = Math.floor(bet.amount * percent / 100)
