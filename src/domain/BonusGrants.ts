@@ -6,7 +6,7 @@ import type { BonusType, GrantedBonus, PlayerBonus } from "./Bonus.ts"
 import type { Redemption } from "./Change.ts"
 import { type Accept, answer, type Context, type Decision, type Knowledge, refused } from "./Decision.ts"
 import { Draft, hasBonusDue } from "./Draft.ts"
-import { isAmount, maxAmount } from "./Money.ts"
+import { isAmount, isBalance, maxBalance } from "./Money.ts"
 import { activeExclusion, type Player } from "./Player.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 
@@ -78,8 +78,8 @@ const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | G
   const wagerRequirement = amount * bonus.wageringMultiplier
   const maxConversion = amount * bonus.maxConversionMultiplier
   const isPayable = amount > 0 && isAmount(wagerRequirement) && isAmount(maxConversion) &&
-    isAmount(draft.bonus + amount) && isAmount(draft.real + amount)
-  if (!isPayable) return invalid("The amount cannot be granted.", { reason: "amount", max_amount: maxAmount })
+    isBalance(draft.bonus + amount) && isBalance(draft.real + amount)
+  if (!isPayable) return invalid("The amount cannot be granted.", { reason: "amount", max_amount: maxBalance })
   if (draft.pendingBonuses.length >= maxPendingBonuses && wagerRequirement > 0) {
     return invalid("Too many bonuses wait for their turn.", { reason: "max_pending", max_pending: maxPendingBonuses })
   }

@@ -24,6 +24,7 @@ import {
 import type { Accept, Context } from "./Decision.ts"
 import type { ActiveBonus, BonusResult, PlayerBonus } from "./Bonus.ts"
 import type { Counters } from "./Limits.ts"
+import { isBalance } from "./Money.ts"
 import { activeExclusion, type Player } from "./Player.ts"
 import { carry, type Round, roundsCarried, type Transaction, transactionsCarried } from "./Rounds.ts"
 
@@ -250,6 +251,8 @@ export class Draft {
   private activateNext(player: Player): void {
     const [next, ...others] = this.pendingBonuses
     if (next === undefined || this.activeBonus !== null || !mayReceiveBonuses(player, this.now)) return
+    // no balance grows beyond what leaves room for rollbacks: what stands in the way has to be spent first
+    if (!isBalance(this.bonus + next.amount)) return
     this.pendingBonuses = others
     this.activate(next)
   }
@@ -260,9 +263,7 @@ export class Draft {
     balance: number
   ): { readonly converted: number; readonly forfeited: number } {
     const references = { playerBonusId: bonus.id }
-    const allowed = bonus.maxConversion === 0 ? balance : Math.min(balance, bonus.maxConversion)
-    // the real balance holds no more than can be counted exactly
-    const converted = Math.min(allowed, Number.MAX_SAFE_INTEGER - Math.max(this.real, 0))
+    const converted = bonus.maxConversion === 0 ? balance : Math.min(balance, bonus.maxConversion)
     this.post("bonus", "bonus_conversion", -converted, references)
     this.post("real", "bonus_conversion", converted, references)
     this.post("bonus", "bonus_correction_down", -(balance - converted), references)

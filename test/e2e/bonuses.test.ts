@@ -420,9 +420,9 @@ layer(layerBothServers, { excludeTestServices: true })("bonuses", (it) => {
     Effect.gen(function*() {
       const operator = yield* newOperator()
       const bonus = yield* newBonus(operator)
-      const created = yield* command([
-        ...`promo create --operator ${operator.slug} --code Hello-10 --bonus ${bonus.id} --max-redemptions 2`.split(" ")
-      ])
+      const created = yield* command(
+        `promo create --operator ${operator.slug} --code Hello-10 --bonus ${bonus.id} --max-redemptions 2`.split(" ")
+      )
       assert.deepInclude(created, {
         code: "Hello-10",
         bonus_id: bonus.id,
