@@ -338,7 +338,7 @@ export class Draft {
 
   /** The decision to do all that was posted, answering `reply`. Events in `more` come after those that were emitted. */
   accept<Reply>(reply: Reply, more?: Partial<Change>, settings?: Partial<Player>): Accept<Reply> {
-    this.activateNext({ ...this.player, ...settings })
+    if (this.pendingBonuses.length > 0) this.activateNext({ ...this.player, ...settings })
     this.countAction()
     const { activeBonus } = this
     if (activeBonus !== null && activeBonus !== this.player.activeBonus) this.writeBonus(asActivated(activeBonus))
