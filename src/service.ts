@@ -8,6 +8,7 @@ import { PlayerTokens } from "./auth/PlayerTokens.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
 import { Placement } from "./engine/Placement.ts"
+import { Bonuses } from "./bonuses/Bonuses.ts"
 import { Games } from "./games/Games.ts"
 import { Launches } from "./games/Launches.ts"
 import { PlayerRefs } from "./games/PlayerRefs.ts"
@@ -38,6 +39,7 @@ export const layerCapabilities = Layer.mergeAll(
   Payments.layer,
   Approvals.layer,
   Launches.layer,
+  Bonuses.layer,
   Players.layer,
   Profiles.layer,
   PlayerAccounts.layer,

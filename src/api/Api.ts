@@ -1,6 +1,7 @@
 /** The whole public contract: what operators, players and game providers can call. A group lives in a file of its own. */
 import { HttpApi } from "effect/http-api"
 import { AccountGroup } from "./groups/Account.ts"
+import { BonusesGroup } from "./groups/Bonuses.ts"
 import { GamesGroup } from "./groups/Games.ts"
 import { PaymentsGroup } from "./groups/Payments.ts"
 import { PlayersGroup } from "./groups/Players.ts"
@@ -21,7 +22,7 @@ import { documented } from "./OpenApiDocument.ts"
 
 // The last middleware is the outermost: a request is authenticated before anything of it is decoded.
 const OperatorApi = HttpApi.make("operator")
-  .add(AccountGroup, PlayersGroup, WalletGroup, PaymentsGroup, GamesGroup, ResponsibleGamingGroup)
+  .add(AccountGroup, PlayersGroup, WalletGroup, PaymentsGroup, GamesGroup, BonusesGroup, ResponsibleGamingGroup)
   .prefix("/api/v1/operator")
   .middleware(RequestRules)
   .middleware(IdempotentPost)

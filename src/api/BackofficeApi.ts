@@ -9,6 +9,7 @@ import { features, scopes } from "../domain/Operator.ts"
 import { refusals } from "./Errors.ts"
 import { PaymentGroup } from "./BackofficePayments.ts"
 import { amountFrom, currency, instant, integer, oneOf, pathId, text } from "./Fields.ts"
+import { BonusGroup, PromoGroup } from "./groups/BackofficeBonuses.ts"
 import { list, page, pageQuery, single } from "./Pagination.ts"
 import { kycStatuses, Player, playerStatuses } from "./Player.ts"
 import { currencyCode, id, money, timestamp } from "./Resource.ts"
@@ -419,6 +420,8 @@ export const BackofficeApi = HttpApi.make("backoffice")
     ProviderGroup,
     GameGroup,
     PaymentMethodGroup,
+    BonusGroup,
+    PromoGroup,
     PlayerGroup,
     PaymentGroup,
     LedgerGroup,

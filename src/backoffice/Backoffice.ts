@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { ApiKeys } from "./ApiKeys.ts"
 import { AuditLog } from "./AuditLog.ts"
+import { BonusesOnOffer } from "./BonusesOnOffer.ts"
 import { Catalogue } from "./Catalogue.ts"
 import { LedgerAudit } from "./LedgerAudit.ts"
 import { MethodsOnOffer } from "./MethodsOnOffer.ts"
@@ -17,5 +18,6 @@ export const layerBackoffice = Layer.mergeAll(
   Providers.layer,
   Catalogue.layer,
   MethodsOnOffer.layer,
+  BonusesOnOffer.layer,
   LedgerAudit.layer
 ).pipe(Layer.provideMerge(AuditLog.layer))

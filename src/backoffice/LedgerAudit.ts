@@ -213,6 +213,51 @@ const laws: ReadonlyArray<Law> = [
       WHERE claim.entry_id IS NULL AND g.original IS NULL`
   },
   {
+    rule: "conversion_in_pairs",
+    statement: `SELECT player_id, 'bonus ' || coalesce(player_bonus_id::text, 'unnamed') AS subject,
+        'its conversions sum to ' || sum(amount) AS message
+      FROM ledger_entries WHERE $operator AND type = 'bonus_conversion'
+      GROUP BY player_id, player_bonus_id HAVING sum(amount) <> 0 OR player_bonus_id IS NULL`
+  },
+  {
+    rule: "bonus_is_its_entries",
+    statement:
+      `SELECT b.player_id, 'bonus ' || b.id AS subject, 'a ' || b.state || ' bonus of ' || b.amount || ', of which '
+          || b.converted || ' converted, has entries of ' || coalesce(e.granted, 0) || ' granted and '
+          || coalesce(e.converted, 0) || ' converted' AS message
+      FROM (SELECT * FROM player_bonuses WHERE $operator) b
+      LEFT JOIN (SELECT player_bonus_id, player_id,
+          sum(CASE WHEN type = 'bonus_correction_up' THEN amount ELSE 0 END) AS granted,
+          sum(CASE WHEN type = 'bonus_conversion' AND wallet = 'real' THEN amount ELSE 0 END) AS converted
+        FROM ledger_entries WHERE $operator AND player_bonus_id IS NOT NULL GROUP BY player_bonus_id, player_id) e
+        ON e.player_bonus_id = b.id AND e.player_id = b.player_id
+      WHERE coalesce(e.granted, 0) <> CASE WHEN b.started_at IS NULL THEN 0 ELSE b.amount END
+        OR coalesce(e.converted, 0) <> b.converted OR (b.max_conversion > 0 AND b.converted > b.max_conversion)`
+  },
+  {
+    rule: "entry_of_a_bonus",
+    statement:
+      `SELECT e.player_id, 'entry ' || e.id AS subject, 'names a bonus that the player was never granted' AS message
+      FROM (SELECT * FROM ledger_entries WHERE $operator AND player_bonus_id IS NOT NULL) e
+      LEFT JOIN player_bonuses b ON b.id = e.player_bonus_id AND b.player_id = e.player_id
+      WHERE b.id IS NULL`
+  },
+  {
+    rule: "one_bonus_at_a_time",
+    statement: `SELECT player_id, 'player ' || player_id AS subject, count(*) || ' bonuses run at once' AS message
+      FROM player_bonuses WHERE $operator AND state = 'activated' GROUP BY player_id HAVING count(*) > 1`
+  },
+  {
+    rule: "promo_code_counts",
+    statement: `SELECT NULL::bigint AS player_id, 'promo code ' || c.id AS subject,
+        'says ' || c.redemptions || ' redemptions of at most ' || coalesce(c.max_redemptions::text, 'any number')
+          || '; there are ' || coalesce(r.redeemed, 0) AS message
+      FROM (SELECT * FROM promo_codes WHERE $operator) c
+      LEFT JOIN (SELECT promo_code_id, count(*) AS redeemed FROM promo_redemptions GROUP BY promo_code_id) r
+        ON r.promo_code_id = c.id
+      WHERE c.redemptions <> coalesce(r.redeemed, 0) OR c.redemptions > c.max_redemptions`
+  },
+  {
     rule: "rolled_back_once",
     statement: `SELECT min(player_id) AS player_id,
         'transaction ' || target_transaction_id || ' of provider ' || provider_id AS subject,

@@ -2,7 +2,7 @@
  * What a decision wants written, beside the player it leads to. All of it commits with the player's next version, or none of
  * it does.
  */
-import type { ActiveBonus, EndedBonus } from "./Bonus.ts"
+import type { PlayerBonus } from "./Bonus.ts"
 import type { StoredReply } from "./Idempotency.ts"
 import type { Player } from "./Player.ts"
 import type { Round, Transaction } from "./Rounds.ts"
@@ -89,6 +89,24 @@ export interface PaymentChange {
   readonly isNew: boolean
 }
 
+/** A player's bonus to write; `isNew` claims that no row of it exists yet. */
+export interface BonusChange {
+  readonly bonus: PlayerBonus
+  readonly isNew: boolean
+  /** Kept with a new one. */
+  readonly note: string | null
+}
+
+/** A promo code redeemed. It claims that the player has not redeemed the code before, and that the code is not used up. */
+export interface Redemption {
+  readonly id: number
+  readonly promoCodeId: number
+  readonly operatorId: number
+  readonly playerId: number
+  readonly playerBonusId: number
+  readonly createdAt: number
+}
+
 /** A webhook event. `data` is complete but for the player's short form, which the store adds where the event has a player. */
 export interface Event {
   readonly id: number
@@ -142,8 +160,8 @@ export interface Change {
   readonly rounds: ReadonlyArray<RoundChange>
   readonly payments: ReadonlyArray<PaymentChange>
   readonly sessions: ReadonlyArray<GameSession>
-  readonly activeBonus: ActiveBonus | null
-  readonly endedBonuses: ReadonlyArray<EndedBonus>
+  readonly bonuses: ReadonlyArray<BonusChange>
+  readonly redemptions: ReadonlyArray<Redemption>
   /** Null leaves the settings as they are. */
   readonly settings: PlayerSettings | null
   readonly events: ReadonlyArray<Event>
@@ -159,8 +177,8 @@ export const noChange: Change = {
   rounds: none,
   payments: none,
   sessions: none,
-  activeBonus: null,
-  endedBonuses: none,
+  bonuses: none,
+  redemptions: none,
   settings: null,
   events: none,
   audit: none,

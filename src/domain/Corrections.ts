@@ -22,7 +22,8 @@ export interface Correction {
 export const correctionStep =
   (correction: Correction) => (player: Player, context: Context): Decision<Entry, Refusal<"VALIDATION_FAILED">> => {
     const { amount, wallet } = correction
-    const before = wallet === "real" ? player.real : player.bonus
+    const draft = new Draft(player, context)
+    const before = wallet === "real" ? draft.real : draft.bonus
     if (amount === 0) return refused(refuseFields({ amount: ["must not be zero"] }))
     if (!isBalance(before + amount)) {
       return refused(refuseFields({ amount: ["must keep the balance within the safe range"] }))
@@ -30,15 +31,15 @@ export const correctionStep =
     if (wallet === "bonus" && before + amount < 0) {
       return refused(refuseFields({ amount: [`must not take more than the bonus balance of ${before}`] }))
     }
-    const draft = new Draft(player, context)
     const up = amount > 0
     const type = wallet === "real"
       ? up ? "correction_up" : "correction_down"
       : up
       ? "bonus_correction_up"
       : "bonus_correction_down"
-    draft.post(wallet, type, amount, {})
+    const id = draft.post(wallet, type, amount, {})
     draft.walletSeq++
+    draft.closeBonusWhenDue()
     const audit = {
       id: draft.takeId(),
       at: context.now,
@@ -52,6 +53,6 @@ export const correctionStep =
       reason: correction.reason
     }
     const decision = draft.accept(undefined, { audit: [audit] })
-    const entry = decision.change?.entries[0]
+    const entry = decision.change?.entries.find((posted) => posted.id === id)
     return entry === undefined ? refused(refuseFields({ amount: ["must not be zero"] })) : { ...decision, reply: entry }
   }

@@ -16,6 +16,14 @@ export interface Knowledge {
   readonly payments: ReadonlyMap<string, Payment | null>
   /** The player's own. */
   readonly paymentsById: ReadonlyMap<number, Payment | null>
+  readonly promoCodes: ReadonlyMap<number, PromoStanding | null>
+}
+
+/** How a promo code stands for one player. */
+export interface PromoStanding {
+  readonly isUsedUp: boolean
+  /** By this player. */
+  readonly isRedeemed: boolean
 }
 
 /** The circumstances of a decision. */
@@ -74,6 +82,7 @@ export const missing = (query: Partial<Query>): Missing => ({
     bonusIds: [],
     externalReference: null,
     paymentId: null,
+    promoCodeId: null,
     ...query
   }
 })

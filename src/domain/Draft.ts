@@ -2,8 +2,17 @@
  * A player in the middle of one decision. Rules post to a draft step by step; `accept` turns it into the next player and the
  * change to write, and a draft that is dropped leaves no trace. Lives inside one call of one pure rule, never longer.
  */
-import { contribution, type EndedBonus, type GameType, wager } from "./Bonus.ts"
 import {
+  asActivated,
+  asPending,
+  contribution,
+  type GameType,
+  type GrantedBonus,
+  playerBonusFields,
+  wager
+} from "./Bonus.ts"
+import {
+  type BonusChange,
   type Change,
   type Entry,
   type EntryType,
@@ -13,9 +22,10 @@ import {
   type WalletKind
 } from "./Change.ts"
 import type { Accept, Context } from "./Decision.ts"
-import type { ActiveBonus, BonusResult } from "./Bonus.ts"
+import type { ActiveBonus, BonusResult, PlayerBonus } from "./Bonus.ts"
 import type { Counters } from "./Limits.ts"
-import type { Player } from "./Player.ts"
+import { isBalance } from "./Money.ts"
+import { activeExclusion, type Player } from "./Player.ts"
 import { carry, type Round, roundsCarried, type Transaction, transactionsCarried } from "./Rounds.ts"
 
 /** What an entry is about, beside its wallet, type and amount. */
@@ -26,6 +36,18 @@ export interface EntryReferences {
   readonly playerBonusId?: number | null
 }
 
+const dayMs = 86_400_000
+
+/** Whether bonus money may come to the player at `now`: an account in use, which is not kept from bonuses. */
+const mayReceiveBonuses = (player: Player, now: number): boolean =>
+  player.status === "active" && !player.restrictions.excludedFromBonuses && activeExclusion(player, now) === null
+
+/** Whether time alone has ended the player's bonus or opened the way for the next one. */
+export const hasBonusDue = (player: Player, now: number): boolean =>
+  player.activeBonus === null
+    ? player.pendingBonuses.length > 0 && mayReceiveBonuses(player, now)
+    : now >= player.activeBonus.expiresAt
+
 export class Draft {
   readonly player: Player
   readonly now: number
@@ -34,6 +56,7 @@ export class Draft {
   walletSeq: number
   counters: Counters
   activeBonus: ActiveBonus | null
+  pendingBonuses: ReadonlyArray<GrantedBonus>
   rounds: ReadonlyArray<Round>
   transactions: ReadonlyArray<Transaction>
 
@@ -45,8 +68,12 @@ export class Draft {
   private readonly entries: Array<Entry> = []
   private readonly newTransactions: Array<Transaction> = []
   private readonly roundChanges: Array<RoundChange> = []
-  private readonly endedBonuses: Array<EndedBonus> = []
+  private readonly bonusChanges = new Map<number, BonusChange>()
   private readonly events: Array<Event> = []
+  private bonusGrants: Player["bonusGrants"]
+  /** How many entries the wallet sequence has counted, and where it stood then. */
+  private entriesCounted = 0
+  private walletSeqCounted: number
 
   constructor(player: Player, context: Context) {
     this.player = player
@@ -60,9 +87,17 @@ export class Draft {
     this.realUpdatedAt = player.realUpdatedAt
     this.bonusUpdatedAt = player.bonusUpdatedAt
     this.counters = player.counters
+    this.walletSeqCounted = player.walletSeq
     this.activeBonus = player.activeBonus
+    this.pendingBonuses = player.pendingBonuses
+    this.bonusGrants = player.bonusGrants
     this.rounds = player.rounds
     this.transactions = player.transactions
+    // what time has brought stands before anything is decided
+    if (hasBonusDue(player, context.now)) {
+      if (this.activeBonus !== null) this.endBonus("expired")
+      this.activateNext(player)
+    }
   }
 
   takeId(): number {
@@ -165,34 +200,120 @@ export class Draft {
     return added
   }
 
-  /** Ends the running bonus: pays out what converts, forfeits the rest. */
-  endBonus(result: BonusResult): void {
-    const bonus = this.activeBonus
-    if (bonus === null) return
+  /**
+   * Grants a bonus: paid to the real wallet at once where there is nothing to wager, in the queue while another one runs, else
+   * activated and credited.
+   */
+  grantBonus(bonus: GrantedBonus, note: string | null): PlayerBonus {
+    const granted = asPending(bonus)
+    this.bonusGrants = { ...this.bonusGrants, [bonus.bonusId]: (this.bonusGrants[bonus.bonusId] ?? 0) + 1 }
+    this.bonusChanges.set(bonus.id, { bonus: granted, isNew: true, note })
+    if (bonus.wagerRequirement === 0) {
+      const references = { playerBonusId: bonus.id }
+      this.post("bonus", "bonus_correction_up", bonus.amount, references)
+      const paid = this.creditConversion(bonus, bonus.amount)
+      const finished = {
+        ...granted,
+        ...paid,
+        state: "finished" as const,
+        result: "converted" as const,
+        startedAt: this.now,
+        finishedAt: this.now
+      }
+      this.emitBonus("bonus.granted", { ...granted, state: "activated", startedAt: this.now })
+      this.finish(finished)
+      return finished
+    }
+    if (this.activeBonus !== null || this.pendingBonuses.length > 0) {
+      this.pendingBonuses = [...this.pendingBonuses, bonus]
+      this.emitBonus("bonus.granted", granted)
+      return granted
+    }
+    const activated = asActivated(this.activate(bonus))
+    this.emitBonus("bonus.granted", activated)
+    return activated
+  }
+
+  private activate(bonus: GrantedBonus): ActiveBonus {
+    const active: ActiveBonus = {
+      ...bonus,
+      wagered: 0,
+      openRounds: 0,
+      startedAt: this.now,
+      expiresAt: this.now + bonus.validDays * dayMs
+    }
+    this.activeBonus = active
+    this.post("bonus", "bonus_correction_up", bonus.amount, { playerBonusId: bonus.id })
+    return active
+  }
+
+  /** Activates the oldest bonus that waits, where none runs and nothing stands against it. `player` says how the account is. */
+  private activateNext(player: Player): void {
+    const [next, ...others] = this.pendingBonuses
+    if (next === undefined || this.activeBonus !== null || !mayReceiveBonuses(player, this.now)) return
+    // no balance grows beyond what leaves room for rollbacks: what stands in the way has to be spent first
+    if (!isBalance(this.bonus + next.amount)) return
+    this.pendingBonuses = others
+    this.activate(next)
+  }
+
+  /** Moves what converts of the bonus balance to the real one, and forfeits what is more than the terms let through. */
+  private creditConversion(
+    bonus: GrantedBonus,
+    balance: number
+  ): { readonly converted: number; readonly forfeited: number } {
     const references = { playerBonusId: bonus.id }
-    const balance = this.bonus
-    const converted = result !== "converted"
-      ? 0
-      : bonus.maxConversion === 0
-      ? balance
-      : Math.min(balance, bonus.maxConversion)
+    const converted = bonus.maxConversion === 0 ? balance : Math.min(balance, bonus.maxConversion)
     this.post("bonus", "bonus_conversion", -converted, references)
     this.post("real", "bonus_conversion", converted, references)
     this.post("bonus", "bonus_correction_down", -(balance - converted), references)
-    this.endedBonuses.push({
-      id: bonus.id,
-      result,
-      wagered: bonus.wagered,
-      converted,
-      forfeited: balance - converted,
-      finishedAt: this.now
-    })
+    return { converted, forfeited: balance - converted }
+  }
+
+  /** Ends the running bonus: pays out what converts, forfeits the rest. The next one is activated when the action is over. */
+  endBonus(result: BonusResult): void {
+    const bonus = this.activeBonus
+    if (bonus === null) return
+    const balance = this.bonus
+    let ended = { converted: 0, forfeited: balance }
+    if (result === "converted") ended = this.creditConversion(bonus, balance)
+    else this.post("bonus", "bonus_correction_down", -balance, { playerBonusId: bonus.id })
     this.activeBonus = null
+    this.finish({ ...asActivated(bonus), ...ended, state: "finished", result, finishedAt: this.now })
+  }
+
+  /** Cancels a bonus that waits; gives it as it ended, undefined when none of that id waits. */
+  cancelPending(id: number): PlayerBonus | undefined {
+    const bonus = this.pendingBonuses.find((pending) => pending.id === id)
+    if (bonus === undefined) return undefined
+    this.pendingBonuses = this.pendingBonuses.filter((pending) => pending !== bonus)
+    const finished: PlayerBonus = { ...asPending(bonus), state: "finished", result: "cancelled", finishedAt: this.now }
+    this.finish(finished)
+    return finished
+  }
+
+  private finish(bonus: PlayerBonus): void {
+    this.writeBonus(bonus)
+    this.emitBonus("bonus.completed", bonus)
+  }
+
+  private writeBonus(bonus: PlayerBonus): void {
+    const earlier = this.bonusChanges.get(bonus.id)
+    this.bonusChanges.set(bonus.id, { bonus, isNew: earlier?.isNew ?? false, note: earlier?.note ?? null })
+  }
+
+  private emitBonus(type: "bonus.granted" | "bonus.completed", bonus: PlayerBonus): void {
+    this.emit(type, { bonus: playerBonusFields(this.player.id, this.player.currency, bonus) })
+  }
+
+  /** A bonus as this decision has left it so far, if it wrote it. */
+  bonusWritten(bonusId: number): PlayerBonus | undefined {
+    return this.bonusChanges.get(bonusId)?.bonus
   }
 
   /** How a bonus ended within this decision, if it did. */
   endedHere(bonusId: number): BonusResult | undefined {
-    return this.endedBonuses.find((bonus) => bonus.id === bonusId)?.result
+    return this.bonusChanges.get(bonusId)?.bonus.result ?? undefined
   }
 
   /**
@@ -201,13 +322,26 @@ export class Draft {
    */
   closeBonusWhenDue(): void {
     const bonus = this.activeBonus
-    if (bonus === null) return
-    if (bonus.wagered >= bonus.wagerRequirement) this.endBonus("converted")
-    else if (this.bonus === 0 && bonus.openRounds === 0) this.endBonus("lost")
+    if (bonus !== null) {
+      if (bonus.wagered >= bonus.wagerRequirement) this.endBonus("converted")
+      else if (this.bonus === 0 && bonus.openRounds === 0) this.endBonus("lost")
+    }
+    this.activateNext(this.player)
   }
 
-  /** The decision to do all that was posted, answering `reply`. */
+  /** Counts an action that moved money, once, whether or not its rule has counted it. Called when the action is over. */
+  countAction(): void {
+    if (this.entries.length > this.entriesCounted && this.walletSeq === this.walletSeqCounted) this.walletSeq++
+    this.entriesCounted = this.entries.length
+    this.walletSeqCounted = this.walletSeq
+  }
+
+  /** The decision to do all that was posted, answering `reply`. Events in `more` come after those that were emitted. */
   accept<Reply>(reply: Reply, more?: Partial<Change>, settings?: Partial<Player>): Accept<Reply> {
+    if (this.pendingBonuses.length > 0) this.activateNext({ ...this.player, ...settings })
+    this.countAction()
+    const { activeBonus } = this
+    if (activeBonus !== null && activeBonus !== this.player.activeBonus) this.writeBonus(asActivated(activeBonus))
     return {
       _tag: "Accept",
       state: {
@@ -220,7 +354,9 @@ export class Draft {
         bonusUpdatedAt: this.bonusUpdatedAt,
         entrySeq: this.entrySeq,
         walletSeq: this.walletSeq,
-        activeBonus: this.activeBonus,
+        activeBonus,
+        pendingBonuses: this.pendingBonuses,
+        bonusGrants: this.bonusGrants,
         rounds: carry(this.rounds, roundsCarried),
         transactions: carry(this.transactions, transactionsCarried)
       },
@@ -230,16 +366,16 @@ export class Draft {
         entries: this.entries,
         transactions: this.newTransactions,
         rounds: this.roundChanges,
-        activeBonus: this.activeBonus === this.player.activeBonus ? null : this.activeBonus,
-        endedBonuses: this.endedBonuses,
-        events: this.events,
-        ...more
+        bonuses: this.bonusChanges.size === 0 ? noChange.bonuses : [...this.bonusChanges.values()],
+        ...more,
+        events: more?.events === undefined ? this.events : [...this.events, ...more.events]
       },
       idsUsed: this.nextId - this.context.firstId
     }
   }
 
   get hasChange(): boolean {
-    return this.newTransactions.length > 0 || this.entries.length > 0 || this.roundChanges.length > 0
+    return this.newTransactions.length > 0 || this.entries.length > 0 || this.roundChanges.length > 0 ||
+      this.bonusChanges.size > 0
   }
 }

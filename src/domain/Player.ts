@@ -3,7 +3,7 @@
  *
  * One writer at a time turns one such value into the next; nothing here is ever changed in place.
  */
-import type { ActiveBonus } from "./Bonus.ts"
+import type { ActiveBonus, GrantedBonus } from "./Bonus.ts"
 import type { Counters, Limits, PendingLimit } from "./Limits.ts"
 import type { Round, Transaction } from "./Rounds.ts"
 
@@ -67,6 +67,10 @@ export interface Player {
   readonly withdrawn: number
 
   readonly activeBonus: ActiveBonus | null
+  /** Bonuses that wait for their turn, the oldest first. */
+  readonly pendingBonuses: ReadonlyArray<GrantedBonus>
+  /** How often each bonus of the catalogue was granted, by its id. */
+  readonly bonusGrants: { readonly [bonusId: string]: number }
   /** Providers that ever had a real-mode session with the player. */
   readonly providerIds: ReadonlyArray<number>
 

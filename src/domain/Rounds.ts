@@ -66,6 +66,7 @@ export interface Query {
   readonly bonusIds: ReadonlyArray<number>
   readonly externalReference: string | null
   readonly paymentId: number | null
+  readonly promoCodeId: number | null
 }
 
 /** The key of a round in `Knowledge.rounds`. */

@@ -59,18 +59,21 @@ export const settlement = (
   status: Settlement["status"],
   roundState: Settlement["roundState"],
   moved?: Pick<Transaction, "entryIds" | "realAmount" | "bonusAmount">
-): Settlement => ({
-  transactionId,
-  status,
-  entryIds: moved?.entryIds ?? [],
-  realAmount: moved?.realAmount ?? 0,
-  bonusAmount: moved?.bonusAmount ?? 0,
-  balance: draft.real,
-  bonusBalance: draft.bonus,
-  currency: draft.player.currency,
-  walletSeq: draft.walletSeq,
-  roundState
-})
+): Settlement => {
+  draft.countAction()
+  return {
+    transactionId,
+    status,
+    entryIds: moved?.entryIds ?? [],
+    realAmount: moved?.realAmount ?? 0,
+    bonusAmount: moved?.bonusAmount ?? 0,
+    balance: draft.real,
+    bonusBalance: draft.bonus,
+    currency: draft.player.currency,
+    walletSeq: draft.walletSeq,
+    roundState
+  }
+}
 
 const duplicate = (transactionId: string) =>
   refuse("DUPLICATE_TRANSACTION", `The transaction ${transactionId} was used for something else.`, {

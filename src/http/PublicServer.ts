@@ -9,6 +9,7 @@ import { Drain } from "./Drain.ts"
 import { Edge } from "./Edge.ts"
 import { ExpressLane } from "./ExpressLane.ts"
 import { AccountHandlers } from "./handlers/Account.ts"
+import { BonusesHandlers } from "./handlers/Bonuses.ts"
 import { GamesHandlers } from "./handlers/Games.ts"
 import { PaymentsHandlers } from "./handlers/Payments.ts"
 import { PlayerSessionHandlers } from "./handlers/PlayerSession.ts"
@@ -35,6 +36,7 @@ const Handlers = Layer.mergeAll(
   GamesHandlers,
   ResponsibleGamingHandlers,
   PlayerSessionHandlers,
+  BonusesHandlers,
   ProviderWalletHandlers
 )
 

@@ -4,8 +4,17 @@
  * put faults and delays around its operations.
  */
 import { Effect } from "effect"
-import type { BonusResult } from "../domain/Bonus.ts"
-import type { AuditRecord, Change, Entry, Event, GameSession, Payment, PlayerSettings } from "../domain/Change.ts"
+import type { PlayerBonus } from "../domain/Bonus.ts"
+import type {
+  AuditRecord,
+  Change,
+  Entry,
+  Event,
+  GameSession,
+  Payment,
+  PlayerSettings,
+  Redemption
+} from "../domain/Change.ts"
 import type { Knowledge } from "../domain/Decision.ts"
 import type { StoredReply } from "../domain/Idempotency.ts"
 import type { Player } from "../domain/Player.ts"
@@ -40,7 +49,9 @@ interface Tables {
   /** By player, then by `roundKey`. */
   readonly rounds: ReadonlyMap<number, ReadonlyMap<string, Round>>
   readonly payments: ReadonlyArray<Payment>
-  readonly bonuses: ReadonlyMap<number, BonusResult>
+  /** By id. */
+  readonly bonuses: ReadonlyMap<number, PlayerBonus>
+  readonly redemptions: ReadonlyArray<Redemption>
   readonly sessions: ReadonlyArray<GameSession>
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
@@ -50,6 +61,8 @@ interface Tables {
 export interface MemoryPlayerStore extends Store<Player, Change, Query, Knowledge> {
   /** Puts a player in, as registration does; one that is there already is left as it is. */
   readonly add: (player: Player) => Effect.Effect<void>
+  /** Sets how often a promo code can be redeemed; one without a limit is redeemed without end. */
+  readonly limitPromo: (promoCodeId: number, maxRedemptions: number) => void
   /** What is in the store now. Reading it passes by `Around`. */
   readonly tables: () => Tables
 }
@@ -81,6 +94,11 @@ class Table<Row> {
   delete(row: Row): void {
     this.rows.delete(this.keyOf(row))
   }
+}
+
+interface BonusRow {
+  readonly playerId: number
+  readonly bonus: PlayerBonus
 }
 
 interface RoundRow {
@@ -119,7 +137,9 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   const rounds = new Table<RoundRow>(({ playerId, round }) => playerRoundKey(playerId, round.gameId, round.roundId))
   const payments = new Table<Payment>(({ id }) => `${id}`)
   const references = new Table<Payment>(({ externalReference, operatorId }) => `${operatorId} ${externalReference}`)
-  const bonuses = new Map<number, BonusResult>()
+  const bonuses = new Table<BonusRow>(({ bonus, playerId }) => `${playerId} ${bonus.id}`)
+  const redemptions = new Table<Redemption>(({ playerId, promoCodeId }) => `${promoCodeId} ${playerId}`)
+  const promoLimits = new Map<number, number>()
   const sessions = new Table<GameSession>(({ id }) => `${id}`)
   const events = new Table<Event>(({ id }) => `${id}`)
   const audit = new Table<AuditRecord>(({ id }) => `${id}`)
@@ -144,7 +164,11 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       query.rounds.map(({ gameId, roundId }) => roundKey(gameId, roundId)),
       (key) => rounds.get(`${player.id} ${key}`)?.round
     ),
-    bonuses: extend(known?.bonuses, query.bonusIds, (bonusId) => bonuses.get(bonusId)),
+    bonuses: extend(
+      known?.bonuses,
+      query.bonusIds,
+      (bonusId) => bonuses.get(`${player.id} ${bonusId}`)?.bonus.result ?? undefined
+    ),
     payments: extend(
       known?.payments,
       query.externalReference === null ? [] : [query.externalReference],
@@ -153,8 +177,19 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     paymentsById: extend(known?.paymentsById, query.paymentId === null ? [] : [query.paymentId], (id) => {
       const found = payments.get(`${id}`)
       return found?.playerId === player.id ? found : undefined
-    })
+    }),
+    promoCodes: extend(known?.promoCodes, query.promoCodeId === null ? [] : [query.promoCodeId], (id) => ({
+      isUsedUp: isUsedUp(id, 1),
+      isRedeemed: redemptions.get(`${id} ${player.id}`) !== undefined
+    }))
   })
+
+  /** Whether a promo code cannot be redeemed so often more. */
+  const isUsedUp = (promoCodeId: number, more: number): boolean => {
+    const redeemed =
+      [...redemptions.rows.values()].filter((redemption) => redemption.promoCodeId === promoCodeId).length
+    return redeemed + more > (promoLimits.get(promoCodeId) ?? Number.POSITIVE_INFINITY)
+  }
 
   /** Writes all units, or none: what was written before a clash is taken out again. */
   const commitNow = (units: ReadonlyArray<Unit<Player, Change>>): Rejected | undefined => {
@@ -198,6 +233,15 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       }
       return true
     }
+    const writeBonus = (row: BonusRow, isNew: boolean): boolean => {
+      const before = bonuses.get(`${row.playerId} ${row.bonus.id}`)
+      // one that a player was put in with has no row yet
+      if (isNew || before === undefined) return insert(bonuses, row)
+      replace(bonuses, before, row)
+      return true
+    }
+    const writeRedemption = (redemption: Redemption): boolean =>
+      !isUsedUp(redemption.promoCodeId, 1) && insert(redemptions, redemption)
     const writeTransaction = (transaction: Transaction): boolean =>
       insert(transactions, transaction) && (!isStandingRollback(transaction) || insert(standingRollbacks, transaction))
 
@@ -206,6 +250,8 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       change.transactions.every(writeTransaction) &&
       change.rounds.every(({ isNew, round }) => writeRound(playerId, round, isNew)) &&
       change.payments.every(({ isNew, payment }) => writePayment(payment, isNew)) &&
+      change.bonuses.every(({ bonus, isNew }) => writeBonus({ playerId, bonus }, isNew)) &&
+      change.redemptions.every(writeRedemption) &&
       change.sessions.every((session) => insert(sessions, session)) &&
       change.events.every((event) => insert(events, event)) &&
       change.audit.every((record) => insert(audit, record)) &&
@@ -219,14 +265,28 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       return new Rejected({ because: "clash" })
     }
     for (const { after, changes, key, version } of units) {
-      const { activeBonus, bonus, bonusUpdatedAt, counters, entrySeq, providerIds, real, realUpdatedAt } = after
-      const { walletSeq, withdrawn } = after
-      const account = {
+      const {
         activeBonus,
         bonus,
+        bonusGrants,
         bonusUpdatedAt,
         counters,
         entrySeq,
+        pendingBonuses,
+        providerIds,
+        real,
+        realUpdatedAt,
+        walletSeq,
+        withdrawn
+      } = after
+      const account = {
+        activeBonus,
+        bonus,
+        bonusGrants,
+        bonusUpdatedAt,
+        counters,
+        entrySeq,
+        pendingBonuses,
         providerIds,
         real,
         realUpdatedAt,
@@ -239,9 +299,6 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         state: { ...players.get(key)?.state ?? after, ...settings, ...account },
         version: version + 1
       })
-      for (const change of changes) {
-        for (const { id, result } of change.endedBonuses) bonuses.set(id, result)
-      }
     }
     return undefined
   }
@@ -265,6 +322,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       Effect.sync(() => {
         if (!players.has(player.id)) players.set(player.id, { state: asLoaded(player), version: 0 })
       }),
+    limitPromo: (promoCodeId, maxRedemptions) => promoLimits.set(promoCodeId, maxRedemptions),
     tables: () => {
       const byPlayer = new Map<number, Map<string, Round>>()
       for (const { playerId, round } of rounds.rows.values()) {
@@ -277,7 +335,8 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         transactions: [...transactions.rows.values()],
         rounds: byPlayer,
         payments: [...payments.rows.values()],
-        bonuses: new Map(bonuses),
+        bonuses: new Map([...bonuses.rows.values()].map(({ bonus }) => [bonus.id, bonus])),
+        redemptions: [...redemptions.rows.values()],
         sessions: [...sessions.rows.values()],
         events: [...events.rows.values()],
         audit: [...audit.rows.values()],

@@ -1,7 +1,9 @@
 /** The players of this service, each behind its own single writer. Every change of what a player may do or owns goes through here. */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
+import { tendBonusesStep } from "../domain/BonusGrants.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Decision, Knowledge, Step } from "../domain/Decision.ts"
+import { hasBonusDue } from "../domain/Draft.ts"
 import { type Player, rest } from "../domain/Player.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import type { Query } from "../domain/Rounds.ts"
@@ -44,7 +46,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
     playerId: number,
     step: Step<Reply, Error>
   ) => Effect.Effect<Reply, Error | ActorRefusal>
-  /** The committed state of a player. */
+  /** The committed state of a player. What time has brought to the player's bonuses is written down first. */
   readonly read: (operatorId: number | null, playerId: number) => Effect.Effect<Player, ActorRefusal>
   /** How many players are in memory. */
   readonly resident: () => number
@@ -59,27 +61,33 @@ export class PlayerActors extends Context.Service<PlayerActors, {
       Effect.gen(function*() {
         const store = yield* makeStore
         const actors = yield* Actors.make({ ...Actors.defaults, rest, ...options, store })
-        return PlayerActors.of({
-          ask: <Reply, Error extends Refusal>(
-            operatorId: number | null,
-            playerId: number,
-            step: Step<Reply, Error>
-          ): Effect.Effect<Reply, Error | ActorRefusal> =>
-            Effect.mapError(
-              actors.ask<Reply, Error | ActorRefusal>(
-                playerId,
-                (player, context): Decision<Reply, Error | ActorRefusal> =>
-                  operatorId !== null && player.operatorId !== operatorId
-                    ? { _tag: "Refuse", error: notFound }
-                    : step(player, context)
-              ),
-              (error) => isEngineFailure(error) ? toRefusal(error) : error
+        const clock = yield* Clock.Clock
+        const ask = <Reply, Error extends Refusal>(
+          operatorId: number | null,
+          playerId: number,
+          step: Step<Reply, Error>
+        ): Effect.Effect<Reply, Error | ActorRefusal> =>
+          Effect.mapError(
+            actors.ask<Reply, Error | ActorRefusal>(
+              playerId,
+              (player, context): Decision<Reply, Error | ActorRefusal> =>
+                operatorId !== null && player.operatorId !== operatorId
+                  ? { _tag: "Refuse", error: notFound }
+                  : step(player, context)
             ),
+            (error) => isEngineFailure(error) ? toRefusal(error) : error
+          )
+        return PlayerActors.of({
+          ask,
           read: (operatorId, playerId) =>
             Effect.matchEffect(actors.read(playerId), {
               onFailure: (failure) => Effect.fail(toRefusal(failure)),
-              onSuccess: (player) =>
-                operatorId !== null && player.operatorId !== operatorId ? Effect.fail(notFound) : Effect.succeed(player)
+              onSuccess: (player) => {
+                if (operatorId !== null && player.operatorId !== operatorId) return Effect.fail(notFound)
+                return hasBonusDue(player, clock.currentTimeMillisUnsafe())
+                  ? ask(operatorId, playerId, tendBonusesStep)
+                  : Effect.succeed(player)
+              }
             }),
           resident: actors.resident
         })

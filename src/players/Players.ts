@@ -248,14 +248,16 @@ export class Players extends Context.Service<Players, {
             INSERT INTO players (id, operator_id, external_id, username, email, password_hash, first_name, last_name,
               middle_name, gender, birth_date, country, city, address, zip_code, phone, personal_id, document_number,
               language, currency, is_test, marketing_email, marketing_sms, marketing_newsletter, registration_source,
-              registration_ip, registration_promo_code, registration_affiliate_id, registration_btag, terms_version,
+              registration_ip, registration_promo_code, registration_promo_due, registration_affiliate_id, registration_btag, terms_version,
               terms_accepted_at, created_at, updated_at)
             VALUES (${row.id}, ${row.operatorId}, ${row.externalId}, ${row.username}, ${row.email}, ${passwordHash},
               ${row.firstName}, ${row.lastName}, ${row.middleName}, ${row.gender}, ${row.birthDate}, ${row.country},
               ${row.city}, ${row.address}, ${row.zipCode}, ${row.phone}, ${row.personalId}, ${row.documentNumber},
               ${row.language}, ${row.currency}, ${row.isTest}, ${row.marketingEmail}, ${row.marketingSms},
               ${row.marketingNewsletter}, ${row.registrationSource}, ${row.registrationIp},
-              ${row.registrationPromoCode}, ${row.registrationAffiliateId}, ${row.registrationBtag}, ${termsVersion},
+              ${row.registrationPromoCode}, ${
+          row.registrationPromoCode !== null
+        }, ${row.registrationAffiliateId}, ${row.registrationBtag}, ${termsVersion},
               ${row.createdAt}, ${row.createdAt}, ${row.createdAt})
           ), account AS (
             INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)

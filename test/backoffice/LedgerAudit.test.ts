@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerBackoffice } from "../../src/backoffice/Backoffice.ts"
 import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
+import { Bonuses } from "../../src/bonuses/Bonuses.ts"
 import type { Provider } from "../../src/domain/Operator.ts"
 import type { PaymentMove } from "../../src/domain/PaymentMoves.ts"
 import { Launches } from "../../src/games/Launches.ts"
@@ -30,6 +31,7 @@ const provider: Provider = {
  * A history with everything in it that may look wrong and is not: bets of both outcomes, a rollback, a rollback that came first, a
  * win of nothing, a win taken back after it was spent, a promo-win, corrections, withdrawals in every state, a deposit charged
  * back after it was spent, and a player who never did anything.
+ * win of nothing, a win taken back after it was spent, a promo-win, corrections, bonuses that run and have been paid out, and a player who never did anything.
  */
 const play = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
@@ -118,6 +120,16 @@ const play = Effect.gen(function*() {
   yield* withdraw(130, "rejected", "reject")
   yield* withdraw(140, "cancelled", "cancel")
   yield* move(charged.payment.id, "chargeback")
+  const bonuses = yield* Bonuses
+  const receiver = yield* addPlayer(operator, "cleo")
+  yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days, created_at,
+      updated_at)
+    VALUES (3, ${operator.id}, 'Cash', 'cash', 30, 0, 1, now(), now()),
+      (4, ${operator.id}, 'Welcome', 'no_deposit', 80, 10, 1, now(), now())`
+  yield* sql`INSERT INTO promo_codes (id, operator_id, code, bonus_id, created_at)
+    VALUES (5, ${operator.id}, 'HELLO', 4, now())`
+  yield* bonuses.grant(operator.id, receiver, { bonusId: 3, amount: null, note: null }, { claim: undefined, render })
+  yield* bonuses.redeem(operator.id, receiver, "hello")
   return { playerId, operatorId: operator.id, otherId: other.id, stranger }
 })
 
@@ -231,6 +243,19 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ["UPDATE provider_transactions SET target_transaction_id = 'x1' WHERE transaction_id = 'x3'", [
     "rollback_has_its_target"
   ]],
+  ["UPDATE ledger_entries SET type = 'correction_up' WHERE type = 'bonus_conversion' AND wallet = 'real'", [
+    "conversion_in_pairs",
+    "bonus_is_its_entries"
+  ]],
+  ["UPDATE player_bonuses SET converted = converted + 1 WHERE result = 'converted'", ["bonus_is_its_entries"]],
+  ["UPDATE player_bonuses SET max_conversion = 29 WHERE result = 'converted'", ["bonus_is_its_entries"]],
+  ["DELETE FROM player_bonuses WHERE state = 'activated'", ["entry_of_a_bonus"]],
+  [
+    `UPDATE player_bonuses SET state = 'activated', result = NULL, finished_at = NULL, expires_at = now()
+      WHERE result = 'converted'`,
+    ["one_bonus_at_a_time"]
+  ],
+  ["UPDATE promo_codes SET redemptions = 2", ["promo_code_counts"]],
   ["UPDATE provider_transactions SET target_transaction_id = 'b9' WHERE transaction_id = 'w2'", ["win_has_its_bet"]],
   ["UPDATE provider_transactions SET target_transaction_id = 'w1' WHERE transaction_id = 'w2'", ["win_has_its_bet"]]
 ]
@@ -245,6 +270,7 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
       const { operatorId, otherId, playerId } = yield* play
       const sound = yield* audit.verify(undefined)
       assert.deepStrictEqual(sound, { players: 4, entries: 20, violations: [] })
+      assert.deepStrictEqual(sound, { players: 4, entries: 15, violations: [] })
       const negative = yield* sql`SELECT 1 FROM ledger_entries WHERE balance_after < 0 AND player_id = ${playerId}`
       assert.isAbove(negative.length, 0, "the history has a balance below zero that is allowed")
 

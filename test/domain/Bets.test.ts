@@ -25,7 +25,8 @@ describe("a negative balance", () => {
           rounds: new Map([["7:r", null]]),
           bonuses: new Map(),
           payments: new Map(),
-          paymentsById: new Map()
+          paymentsById: new Map(),
+          promoCodes: new Map()
         }
       })
       assert(decision._tag === "Refuse")

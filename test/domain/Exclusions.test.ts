@@ -263,13 +263,19 @@ describe("selfExcludeStep, exclusion in force", () => {
 describe("selfExcludeStep and bonuses", () => {
   const activeBonus: ActiveBonus = {
     id: 9,
+    bonusId: 5,
+    name: "Welcome",
+    type: "deposit_match",
     amount: 1000,
     wagerRequirement: 5000,
     wagered: 1200,
     maxBet: 0,
     maxConversion: 0,
-    expiresAt: start + 30 * day,
+    validDays: 30,
     contributions: {},
+    createdAt: start,
+    startedAt: start,
+    expiresAt: start + 30 * day,
     openRounds: 1
   }
 
@@ -284,18 +290,22 @@ describe("selfExcludeStep and bonuses", () => {
         ) => [id, type, amount, balanceAfter, playerBonusId]),
         [[100, "bonus_correction_down", -700, 0, 9]]
       )
-      assert.deepStrictEqual(change?.endedBonuses, [
-        { id: 9, result: "cancelled", wagered: 1200, converted: 0, forfeited: 700, finishedAt: start }
-      ])
-      assert.strictEqual(change?.audit[0]?.id, 101)
-      assert.strictEqual(idsUsed, 2)
+      assert.deepStrictEqual(
+        change?.bonuses.map((
+          { bonus: { converted, finishedAt, forfeited, id, result, state, wagered }, isNew }
+        ) => [id, state, result, wagered, converted, forfeited, finishedAt, isNew]),
+        [[9, "finished", "cancelled", 1200, 0, 700, start, false]]
+      )
+      assert.deepStrictEqual(change?.events.map(({ id, type }) => [id, type]), [[101, "bonus.completed"]])
+      assert.strictEqual(change?.audit[0]?.id, 102)
+      assert.strictEqual(idsUsed, 3)
     }
   })
 
   it("an empty one ends without an entry, and the wallets keep their number", () => {
     const { change, state } = accepted(newPlayer({ activeBonus, walletSeq: 3 }), { period: "3_months" })
     assert.deepInclude(state, { activeBonus: null, walletSeq: 3 })
-    assert.strictEqual(change?.endedBonuses.length, 1)
+    assert.strictEqual(change?.bonuses.length, 1)
     assert.deepStrictEqual(change?.entries, [])
   })
 
@@ -303,7 +313,7 @@ describe("selfExcludeStep and bonuses", () => {
     const player = newPlayer({ bonus: 700, activeBonus })
     const timeOut = accepted(player, { period: "7_days" })
     assert.deepInclude(timeOut.state, { bonus: 700, activeBonus, walletSeq: 0 })
-    assert.deepStrictEqual([timeOut.change?.entries, timeOut.change?.endedBonuses], [[], []])
+    assert.deepStrictEqual([timeOut.change?.entries, timeOut.change?.bonuses], [[], []])
     assert.deepInclude(excluded(timeOut.state, { period: "3_months" }), { bonus: 0, activeBonus: null, walletSeq: 1 })
   })
 })

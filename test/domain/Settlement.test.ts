@@ -38,6 +38,7 @@ const doesAll = (...actions: ReadonlyArray<Action>) => (player: Player, context:
   settleAll(player, actions, context)
 const pays = (message: PromoWin) => (player: Player, context: Context) => payPromoWin(player, message, context)
 const closes = (roundId?: string) => (player: Player, context: Context) => closeRound(player, close(roundId), context)
+const resultsOf = (desk: Desk) => [...desk.store.tables().bonuses].map(([id, { result }]) => [id, result])
 
 for (const remembers of [true, false]) {
   const makeDesk = (...players: ReadonlyArray<Player>) => new Desk(players, () => !remembers)
@@ -711,7 +712,7 @@ for (const remembers of [true, false]) {
           ]]
         )
         assert.isNull(desk.player().activeBonus)
-        assert.deepStrictEqual([...desk.store.tables().bonuses], [[501, "converted"]])
+        assert.deepStrictEqual(resultsOf(desk), [[501, "converted"]])
       })
 
       it("that was converted gets its wins and its stakes in real money", () => {
@@ -729,7 +730,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(desk.player().activeBonus?.openRounds, 1)
         desk.accept(closes())
         assert.isNull(desk.player().activeBonus)
-        assert.deepStrictEqual([...desk.store.tables().bonuses], [[501, "lost"]])
+        assert.deepStrictEqual(resultsOf(desk), [[501, "lost"]])
         const reply = desk.accept(does(rollback("k", "b")))
         assert.deepInclude(reply, { status: "processed", realAmount: 0, bonusAmount: 0, balance: 0, bonusBalance: 0 })
         assert.deepStrictEqual(
@@ -760,7 +761,7 @@ for (const remembers of [true, false]) {
         desk.accept(does(win("w", "b", 30, { closesRound: true })))
         desk.accept(does(rollback("k", "w")))
         assert.isNull(desk.player().activeBonus)
-        assert.deepStrictEqual([...desk.store.tables().bonuses], [[501, "lost"]])
+        assert.deepStrictEqual(resultsOf(desk), [[501, "lost"]])
       })
 
       // Goal: a round that no longer holds a stake of one bonus belongs to the next one that funds it.

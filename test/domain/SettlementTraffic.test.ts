@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
+import { cancelBonusStep, type CatalogueBonus, grantStep, tendBonusesStep } from "../../src/domain/BonusGrants.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/Player.ts"
 import { depositStep } from "../../src/domain/Payments.ts"
@@ -207,6 +208,20 @@ describe("long traffic", () => {
     | { readonly type: "betWin"; readonly playerId: number; readonly bet: Bet; readonly win: Win }
     | { readonly type: "close"; readonly playerId: number; readonly round: string }
     | { readonly type: "promo"; readonly playerId: number; readonly id: string; readonly amount: number }
+    | {
+      readonly type: "grant"
+      readonly playerId: number
+      readonly amount: number
+      readonly multiplier: number
+      readonly maxBet: number
+      readonly conversion: number
+      readonly validDays: number
+      readonly live: number
+      readonly cap: number
+    }
+    | { readonly type: "cancel"; readonly playerId: number; readonly pick: number }
+    | { readonly type: "look"; readonly playerId: number }
+    | { readonly type: "keep from bonuses"; readonly playerId: number; readonly excluded: boolean }
     | { readonly type: "wait"; readonly ms: number }
     | { readonly type: "deposit"; readonly playerId: number; readonly amount: number }
     | { readonly type: "status"; readonly playerId: number; readonly status: Player["status"] }
@@ -331,6 +346,33 @@ describe("long traffic", () => {
       })
     },
     {
+      weight: 2,
+      arbitrary: FastCheck.record({
+        type: oneOf("grant" as const),
+        playerId: playerIds,
+        amount: oneOf(20, 60, 150),
+        multiplier: oneOf(0, 1, 1, 3, 10),
+        maxBet: oneOf(0, 0, 40),
+        conversion: oneOf(0, 1, 2),
+        validDays: oneOf(1, 7),
+        live: oneOf(0, 10, 50),
+        cap: oneOf(0, 0, 2)
+      })
+    },
+    {
+      weight: 1,
+      arbitrary: FastCheck.record({ type: oneOf("cancel" as const), playerId: playerIds, pick: FastCheck.nat() })
+    },
+    { weight: 1, arbitrary: FastCheck.record({ type: oneOf("look" as const), playerId: playerIds }) },
+    {
+      weight: 1,
+      arbitrary: FastCheck.record({
+        type: oneOf("keep from bonuses" as const),
+        playerId: playerIds,
+        excluded: FastCheck.boolean()
+      })
+    },
+    {
       weight: 1,
       arbitrary: FastCheck.record({ type: oneOf("deposit" as const), playerId: playerIds, amount: amounts })
     },
@@ -412,6 +454,53 @@ describe("long traffic", () => {
         const answer = desk.ask((player, context) => payPromoWin(player, message, context), command.playerId)
         return assert.deepStrictEqual(answerOf(answer), model.promoWin(command.playerId, message))
       }
+      case "grant": {
+        const { amount, cap, conversion, live, maxBet, multiplier, playerId, validDays } = command
+        const bonusId = 900 + cap
+        const contributions = { [roulette.id]: live }
+        const bonus: CatalogueBonus = {
+          id: bonusId,
+          operatorId: 1,
+          name: "Reload",
+          description: "",
+          type: "no_deposit",
+          defaultAmount: amount,
+          wageringMultiplier: multiplier,
+          validDays,
+          maxBet,
+          maxConversionMultiplier: conversion,
+          maxGrantsPerPlayer: cap,
+          isActive: true,
+          contributions,
+          currency: "EUR"
+        }
+        const answer = desk.ask(grantStep({ bonus, amount: null, note: null }), playerId)
+        const id = "reply" in answer ? answer.reply.id : 0
+        const state = model.grant(playerId, {
+          id,
+          bonusId,
+          cap,
+          amount,
+          requirement: amount * multiplier,
+          maxBet,
+          maxConversion: amount * conversion,
+          validDays,
+          contributions
+        })
+        return assert.strictEqual("reply" in answer ? answer.reply.state : undefined, state)
+      }
+      case "cancel": {
+        const known = [...new Set([501 + command.playerId, ...desk.store.tables().bonuses.keys()])]
+        const id = known[command.pick % known.length] ?? 0
+        const answer = desk.ask(cancelBonusStep({ id, reason: null, actor: "staff:1" }), command.playerId)
+        return assert.strictEqual("reply" in answer, model.cancel(command.playerId, id))
+      }
+      case "look":
+        desk.accept(tendBonusesStep, command.playerId)
+        return model.look(command.playerId)
+      case "keep from bonuses":
+        desk.set({ restrictions: { ...noRestrictions, excludedFromBonuses: command.excluded } }, command.playerId)
+        return model.excludeFromBonuses(command.playerId, command.excluded)
       case "wait":
         desk.now += command.ms
         model.now += command.ms
@@ -431,7 +520,7 @@ describe("long traffic", () => {
         )
         return model.deposit(command.playerId, command.amount)
       case "status":
-        desk.set({ status: command.status, restrictions: noRestrictions }, command.playerId)
+        desk.set({ status: command.status }, command.playerId)
         return model.setStatus(command.playerId, command.status)
       case "exclude":
         desk.set({ exclusion: { type: "time_out", since: desk.now, until: desk.now + command.ms } }, command.playerId)
@@ -439,6 +528,46 @@ describe("long traffic", () => {
       case "limits":
         desk.set({ limits: command.limits }, command.playerId)
         return model.setLimits(command.playerId, command.limits)
+    }
+  }
+
+  /** Which bonus runs and how far, which wait, and how the others ended. */
+  const checkBonuses = (desk: Desk, model: SettlementModel, playerId: number): void => {
+    const { activeBonus, pendingBonuses } = desk.player(playerId)
+    const { active, ended, queue, wagered } = model.bonuses(playerId)
+    assert.deepStrictEqual(
+      [activeBonus?.id ?? null, activeBonus?.wagered ?? 0, pendingBonuses.map(({ id }) => id)],
+      [active, wagered, queue]
+    )
+    for (const bonus of desk.store.tables().bonuses.values()) {
+      assert.strictEqual(bonus.result, ended.get(bonus.id) ?? null)
+      assert.strictEqual(bonus.state === "finished", ended.has(bonus.id))
+    }
+  }
+
+  /** Every bonus that was granted said so once, and every one that ended, once, with what became of its money. */
+  const checkBonusEvents = (desk: Desk): void => {
+    const { bonuses, entries, events } = desk.store.tables()
+    const about = (type: string) =>
+      events.filter((event) => event.type === type).map(({ data }) => Number(Object(data["bonus"]).id)).sort((a, b) =>
+        a - b
+      )
+    const all = [...bonuses.values()]
+    const initial = [502, 503]
+    assert.deepStrictEqual(
+      about("bonus.granted"),
+      all.map(({ id }) => id).filter((id) => !initial.includes(id)).sort((a, b) => a - b)
+    )
+    assert.deepStrictEqual(
+      about("bonus.completed"),
+      all.filter(({ state }) => state === "finished").map(({ id }) => id).sort((a, b) => a - b)
+    )
+    for (const bonus of all) {
+      const own = entries.filter(({ playerBonusId, type }) => playerBonusId === bonus.id && type === "bonus_conversion")
+      const sum = (wallet: string) =>
+        own.reduce((total, entry) => entry.wallet === wallet ? total + entry.amount : total, 0)
+      assert.deepStrictEqual([sum("real"), 0 - sum("bonus")], [bonus.converted, bonus.converted])
+      assert.isTrue(bonus.maxConversion === 0 || bonus.converted <= bonus.maxConversion)
     }
   }
 
@@ -462,10 +591,12 @@ describe("long traffic", () => {
                 const { bonus, real, walletSeq } = desk.player(command.playerId)
                 assert.deepStrictEqual({ real, bonus, walletSeq }, model.balances(command.playerId))
                 checkCounters(desk, model, command.playerId)
+                checkBonuses(desk, model, command.playerId)
                 desk.checkMemory(command.playerId)
               }
             }
             checkLedger(desk.store, players)
+            checkBonusEvents(desk)
           }
         ),
         { numRuns: 120, seed: 20_261_121 }

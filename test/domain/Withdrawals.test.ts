@@ -189,7 +189,7 @@ describe("withdrawalStep", () => {
     desk.accept(request(100))
     assert.deepInclude(desk.player(), { real: 900, bonus: 0, activeBonus: null, walletSeq: 1 })
     const { bonuses, entries, events } = desk.store.tables()
-    assert.strictEqual(bonuses.get(501), "cancelled")
+    assert.strictEqual(bonuses.get(501)?.result, "cancelled")
     assert.deepStrictEqual(entries.map(({ amount, playerBonusId, type }) => [type, amount, playerBonusId]), [
       ["withdrawal", -100, null],
       ["bonus_correction_down", -80, 501]

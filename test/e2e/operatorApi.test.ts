@@ -771,6 +771,9 @@ layer(Live)("the operator API", (it) => {
     game: "everybody"
   }
 
+  /** A bonus that one operator offers, and its code. */
+  const offer = { id: 77, code: "OURS" }
+
   /** A body that nothing is wrong with, for every endpoint that takes one below an id. */
   const bodies: { readonly [endpoint: string]: (name: string) => object } = {
     [`POST ${base}/players/:player/deposits`]: (name) => ({ amount: 100, external_reference: name }),
@@ -780,7 +783,9 @@ layer(Live)("the operator API", (it) => {
     [`POST ${base}/players/:player/session-tokens`]: () => ({ ttl_minutes: 5 }),
     [`PUT ${base}/players/:player/limits`]: () => ({ limits: { max_daily_bet: 100 } }),
     [`POST ${base}/players/:player/self-exclusion`]: () => ({ period: "7_days" }),
-    [`POST ${base}/players/:player/withdrawals`]: () => ({ amount: 10, payment_method: "tenancy" })
+    [`POST ${base}/players/:player/withdrawals`]: () => ({ amount: 10, payment_method: "tenancy" }),
+    [`POST ${base}/players/:player/bonuses`]: () => ({ bonus_id: offer.id }),
+    [`POST ${base}/players/:player/promo-codes`]: () => ({ code: offer.code })
   }
 
   it.effect("shows nobody what belongs to somebody else", () =>
@@ -794,6 +799,12 @@ layer(Live)("the operator API", (it) => {
       })
       const { id: paymentId } =
         (yield* Schema.decodeUnknownEffect(Schema.Struct({ data: Identified }))(payment.json)).data
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days, created_at,
+          updated_at)
+        VALUES (${offer.id}, ${acme.operator.id}, 'Ours', 'no_deposit', 100, 10, 7, now(), now())`
+      yield* sql`INSERT INTO promo_codes (id, operator_id, code, bonus_id, created_at)
+        VALUES (${offer.id}, ${acme.operator.id}, ${offer.code}, ${offer.id}, now())`
       const endpoints: Array<{ readonly name: string; readonly method: string; readonly path: string }> = []
       HttpApi.reflect(Api, {
         onGroup: () => {},

@@ -4,6 +4,13 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Change, type Entry, noChange, type Payment } from "../../src/domain/Change.ts"
 import { type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
+import {
+  cancelBonusStep,
+  type CatalogueBonus,
+  grantStep,
+  redeemStep,
+  tendBonusesStep
+} from "../../src/domain/BonusGrants.ts"
 import { correctionStep } from "../../src/domain/Corrections.ts"
 import { launchStep } from "../../src/domain/Launch.ts"
 import { movePaymentStep } from "../../src/domain/PaymentMoves.ts"
@@ -41,6 +48,11 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
     VALUES (1, 'p', 'p', 'p', ''::bytea, ${at}, ${at})`
   yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, created_at, updated_at)
     VALUES (11, 1, 'slot', 'Slot', 'rng', 'slots', ${at}, ${at})`
+  yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days, created_at,
+      updated_at)
+    VALUES (21, 1, 'Welcome', 'no_deposit', 100, 2, 7, ${at}, ${at})`
+  yield* sql`INSERT INTO promo_codes (id, operator_id, code, bonus_id, max_redemptions, created_at)
+    VALUES (31, 1, 'HELLO', 21, 1, ${at})`
   for (const { id, kycStatus, operatorId } of beginning) {
     yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
         kyc_status, terms_accepted_at, created_at, updated_at)
@@ -56,6 +68,36 @@ const live = Layer.provideMerge(
   TestDatabase.layer.pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 )
 
+const welcome: CatalogueBonus = {
+  id: 21,
+  operatorId: 1,
+  name: "Welcome",
+  description: "",
+  type: "no_deposit",
+  defaultAmount: 100,
+  wageringMultiplier: 2,
+  validDays: 7,
+  maxBet: 900,
+  maxConversionMultiplier: 3,
+  maxGrantsPerPlayer: 0,
+  isActive: true,
+  contributions: { 11: 50 },
+  currency: "EUR"
+}
+
+const grant = (terms: Partial<CatalogueBonus> = {}) =>
+  grantStep({ bonus: { ...welcome, ...terms }, amount: null, note: "a note" })
+
+const redeem = redeemStep({
+  id: 31,
+  code: "HELLO",
+  bonus: welcome,
+  isActive: true,
+  expiresAt: null,
+  isUsedUp: false,
+  isRedeemed: false
+})
+
 type PlayerStore = Store<Player, Change, Query, Knowledge>
 type PlayerUnit = Unit<Player, Change>
 
@@ -65,7 +107,8 @@ const plain = (known: Knowledge) => ({
   rounds: [...known.rounds].sort(([a], [b]) => a < b ? -1 : 1),
   bonuses: [...known.bonuses],
   payments: [...known.payments],
-  paymentsById: [...known.paymentsById]
+  paymentsById: [...known.paymentsById],
+  promoCodes: [...known.promoCodes]
 })
 
 /** Runs the script and gives what the store said to every step of it. */
@@ -199,6 +242,33 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* does("a rejection", 2, movePaymentStep(moveOf(held, "reject", { reason: "why" })))
   yield* does("a withdrawal without a reference", 2, withdrawalStep(withdrawalOf(100)))
   yield* look("a payment that came back", 2, { paymentId: held, externalReference: "held" })
+
+  // Bonuses: granted, waiting, paid out, wagered, converted, expired, cancelled; and a code for one player
+  yield* does("a bonus", 2, grant())
+  yield* load(2)
+  yield* does("a bonus that waits", 2, grant({ defaultAmount: 30 }))
+  yield* does("a code", 2, redeem)
+  yield* does("one that is paid out", 2, grant({ wageringMultiplier: 0, type: "cash" }))
+  const waiting = (yield* load(2)).state.pendingBonuses
+  const bonusIds = (yield* load(2)).state.activeBonus?.id ?? 0
+  yield* does("a bet that counts half", 2, (player, context) => settle(player, bet("c", 40), context))
+  yield* load(2)
+  yield* does(
+    "a bet that is enough",
+    2,
+    (player, context) => settle(player, bet("c2", 360, { roundId: "enough" }), context)
+  )
+  yield* does("a win of its round", 2, (player, context) => settle(player, win("cw", "c", 30), context))
+  yield* load(2)
+  now += 7 * day
+  yield* does("time", 2, tendBonusesStep)
+  yield* load(2)
+  yield* does("a cancellation", 2, cancelBonusStep({ id: waiting[1]?.id ?? 0, reason: null, actor: "staff:1" }))
+  yield* load(2, true)
+  yield* does("a code that is used up", 1, redeem)
+  yield* look("the code", 2, { promoCodeId: 31 })
+  yield* look("the code of others", 1, { promoCodeId: 31, bonusIds: [bonusIds] })
+  yield* look("bonuses", 2, { bonusIds: [bonusIds, ...waiting.map(({ id }) => id), 3] })
   yield* commit(
     "settings",
     yield* byHand(2, {
@@ -363,6 +433,7 @@ layer(live)("PlayerStore", (it) => {
     Effect.gen(function*() {
       const memory = MemoryPlayerStore.make()
       for (const player of beginning) yield* memory.add(player)
+      memory.limitPromo(31, 1)
       const inMemory = yield* runScript(memory)
       const inPostgres = yield* runScript(yield* makePlayerStore)
       inMemory.forEach(([what, answer], step) =>
@@ -391,7 +462,9 @@ layer(live)("PlayerStore", (it) => {
           ["events", tables.events],
           ["audit_log", tables.audit],
           ["game_sessions", tables.sessions],
-          ["payment_requests", tables.payments]
+          ["payment_requests", tables.payments],
+          ["promo_redemptions", tables.redemptions],
+          ["player_bonuses", [...tables.bonuses.values()]]
         ] as const
       ) {
         const stored = yield* sql<{ readonly id: number }>`SELECT id::float8 AS id FROM ${sql(table)} ORDER BY id`

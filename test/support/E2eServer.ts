@@ -1,6 +1,7 @@
 /** The public API in the process of the test, on a database and with a clock of its own. */
 import { Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
+import { Bonuses } from "../../src/bonuses/Bonuses.ts"
 import { Credentials } from "../../src/auth/Credentials.ts"
 import { PlayerTokens } from "../../src/auth/PlayerTokens.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
@@ -47,6 +48,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
         Ledger.layer,
         Payments.layer,
         Launches.layer,
+        Bonuses.layer,
         Players.layer,
         Profiles.layer,
         PlayerAccounts.layer,

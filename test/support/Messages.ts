@@ -21,13 +21,19 @@ export const makePlayer = (overrides: Partial<Player> = {}): Player =>
 
 export const makeBonus = (overrides: Partial<ActiveBonus> = {}): ActiveBonus => ({
   id: 501,
+  bonusId: 5,
+  name: "Welcome",
+  type: "deposit_match",
   amount: 100,
   wagerRequirement: 3000,
   wagered: 0,
   maxBet: 0,
   maxConversion: 0,
-  expiresAt: noon + 7 * day,
+  validDays: 7,
   contributions: {},
+  createdAt: noon,
+  startedAt: noon,
+  expiresAt: noon + 7 * day,
   openRounds: 0,
   ...overrides
 })

@@ -20,8 +20,23 @@ export type ModelAnswer = string | {
   readonly round: "open" | "closed"
 }
 
+/** A bonus that is granted. */
+export interface ModelGrant {
+  readonly id: number
+  /** Of the catalogue, and how often a player can have it; 0: no cap. */
+  readonly bonusId: number
+  readonly cap: number
+  readonly amount: number
+  readonly requirement: number
+  readonly maxBet: number
+  readonly maxConversion: number
+  readonly validDays: number
+  readonly contributions: { readonly [gameId: string]: number }
+}
+
 interface ModelBonus {
   readonly id: number
+  readonly expiresAt: number
   readonly requirement: number
   readonly maxBet: number
   readonly maxConversion: number
@@ -42,6 +57,12 @@ interface ModelPlayer {
   bonus: number
   walletSeq: number
   active: ModelBonus | null
+  /** Bonuses that wait, the oldest first. */
+  queue: Array<ModelGrant>
+  granted: Array<number>
+  excludedFromBonuses: boolean
+  /** Whether a bonus has moved money since the sequence was last counted. */
+  hasMoved: boolean
 }
 
 /** One message that was settled. */
@@ -92,9 +113,14 @@ export class SettlementModel {
           maxBet: player.activeBonus.maxBet,
           maxConversion: player.activeBonus.maxConversion,
           contributions: player.activeBonus.contributions,
+          expiresAt: player.activeBonus.expiresAt,
           wagered: player.activeBonus.wagered,
           result: null
-        }
+        },
+        queue: [],
+        granted: [],
+        excludedFromBonuses: false,
+        hasMoved: false
       })
     }
   }
@@ -113,10 +139,78 @@ export class SettlementModel {
     this.player(playerId).limits = limits
   }
 
+  excludeFromBonuses(playerId: number, excluded: boolean): void {
+    this.player(playerId).excludedFromBonuses = excluded
+  }
+
   deposit(playerId: number, amount: number): void {
     const player = this.player(playerId)
+    this.tend(player)
     player.real += amount
-    player.walletSeq++
+    player.hasMoved = true
+    this.count(player)
+  }
+
+  /** Where a grant leads, and undefined where it is refused. */
+  grant(playerId: number, grant: ModelGrant): "pending" | "activated" | "finished" | undefined {
+    const player = this.player(playerId)
+    const times = player.granted.filter((bonusId) => bonusId === grant.bonusId).length
+    if (!this.mayReceive(player) || (grant.cap > 0 && times >= grant.cap)) return undefined
+    player.granted.push(grant.bonusId)
+    this.tend(player)
+    if (grant.requirement === 0) {
+      this.ended.set(grant.id, "converted")
+      player.real += grant.amount
+      player.hasMoved = true
+      this.count(player)
+      return "finished"
+    }
+    player.queue.push(grant)
+    this.startNext(player)
+    this.count(player)
+    return player.active?.id === grant.id ? "activated" : "pending"
+  }
+
+  /** Whether there was something to cancel. */
+  cancel(playerId: number, bonusId: number): boolean {
+    return this.attempt(playerId, () => {
+      const player = this.player(playerId)
+      this.tend(player)
+      const waits = player.queue.some(({ id }) => id === bonusId)
+      if (player.active?.id !== bonusId && !waits) return "BONUS_INVALID"
+      if (waits) {
+        player.queue = player.queue.filter(({ id }) => id !== bonusId)
+        this.ended.set(bonusId, "cancelled")
+      } else {
+        this.forfeit(player, "cancelled")
+      }
+      this.startNext(player)
+      this.count(player)
+      return true
+    }) === true
+  }
+
+  /** What time has brought is looked at and nothing else. */
+  look(playerId: number): void {
+    const player = this.player(playerId)
+    this.tend(player)
+    this.count(player)
+  }
+
+  /** How every bonus that was ever there stands. */
+  bonuses(playerId: number): {
+    readonly active: number | null
+    readonly wagered: number
+    readonly queue: ReadonlyArray<number>
+    readonly ended: ReadonlyMap<number, BonusResult>
+  } {
+    const { active, queue } = this.player(playerId)
+    return {
+      active: active?.id ?? null,
+      wagered: active?.wagered ?? 0,
+      queue: queue.map(({ id }) => id),
+      ended: this.ended
+    }
   }
 
   balances(playerId: number): { readonly real: number; readonly bonus: number; readonly walletSeq: number } {
@@ -139,6 +233,11 @@ export class SettlementModel {
   // Messages
 
   settle(playerId: number, action: Action): ModelAnswer {
+    return this.attempt(playerId, () => this.take(playerId, action))
+  }
+
+  private take(playerId: number, action: Action): ModelAnswer {
+    this.tend(this.player(playerId))
     switch (action.action) {
       case "bet":
         return this.bet(playerId, action)
@@ -154,7 +253,7 @@ export class SettlementModel {
     const before = this.save()
     const answers: Array<ModelAnswer> = []
     for (const action of actions) {
-      const answer = this.settle(playerId, action)
+      const answer = this.take(playerId, action)
       if (typeof answer === "string") {
         this.restore(before)
         return answer
@@ -185,6 +284,7 @@ export class SettlementModel {
   close(playerId: number, { game, providerId, roundId }: CloseRound): ModelAnswer {
     const player = this.player(playerId)
     if (!player.providerIds.includes(providerId)) return "NOT_FOUND"
+    this.tend(player)
     const wasClosed = this.isClosed(playerId, game.id, roundId)
     this.closeRound(playerId, game.id, roundId)
     this.endBonusWhenDue(player)
@@ -192,8 +292,13 @@ export class SettlementModel {
   }
 
   promoWin(playerId: number, win: PromoWin): ModelAnswer {
+    return this.attempt(playerId, () => this.takePromoWin(playerId, win))
+  }
+
+  private takePromoWin(playerId: number, win: PromoWin): ModelAnswer {
     const player = this.player(playerId)
     if (!player.providerIds.includes(win.providerId)) return "NOT_FOUND"
+    this.tend(player)
     const content = `promo ${playerId} ${win.amount} ${win.currency} ${win.kind} ${win.campaignId}`
     const known = this.find(win)
     if (known !== undefined) {
@@ -224,7 +329,7 @@ export class SettlementModel {
     const bonus = bet.amount - real
     if (this.exceedsLimits(player, bet.amount, real)) return "LIMIT_EXCEEDED"
     if (player.active !== null && player.active.maxBet > 0 && bet.amount > player.active.maxBet) return "BONUS_INVALID"
-    if (bet.amount > 0 && player.real < 0) return "INSUFFICIENT_FUNDS"
+    if (player.real < 0) return "INSUFFICIENT_FUNDS"
     if (bonus > 0 && (percent === 0 || bonus > player.bonus)) return "INSUFFICIENT_FUNDS"
 
     const wagered = Math.floor(bet.amount * percent / 100)
@@ -451,13 +556,55 @@ export class SettlementModel {
     if (bonus === null) return
     if (bonus.wagered >= bonus.requirement) {
       player.real += bonus.maxConversion === 0 ? player.bonus : Math.min(player.bonus, bonus.maxConversion)
-      player.bonus = 0
-      this.ended.set(bonus.id, "converted")
-      player.active = null
+      this.forfeit(player, "converted")
     } else if (player.bonus === 0 && !this.holdsStake(player, bonus)) {
-      this.ended.set(bonus.id, "lost")
-      player.active = null
+      this.forfeit(player, "lost")
     }
+    this.startNext(player)
+  }
+
+  /** Takes what is left of the running bonus. */
+  private forfeit(player: ModelPlayer, result: BonusResult): void {
+    if (player.active === null) return
+    if (player.bonus !== 0) player.hasMoved = true
+    player.bonus = 0
+    this.ended.set(player.active.id, result)
+    player.active = null
+  }
+
+  private mayReceive(player: ModelPlayer): boolean {
+    return player.status === "active" && this.now >= player.excludedUntil && !player.excludedFromBonuses
+  }
+
+  private startNext(player: ModelPlayer): void {
+    if (player.active !== null || !this.mayReceive(player)) return
+    const next = player.queue.shift()
+    if (next === undefined) return
+    player.active = { ...next, wagered: 0, result: null, expiresAt: this.now + next.validDays * 86_400_000 }
+    player.bonus += next.amount
+    player.hasMoved = true
+  }
+
+  /** What time brings: the running bonus ends, the next one starts. */
+  private tend(player: ModelPlayer): void {
+    if (player.active !== null && this.now >= player.active.expiresAt) this.forfeit(player, "expired")
+    this.startNext(player)
+  }
+
+  /** One step of the sequence for all that an action has moved. */
+  private count(player: ModelPlayer): void {
+    if (player.hasMoved) player.walletSeq++
+    player.hasMoved = false
+  }
+
+  /** Runs an action; one that is refused leaves no trace. */
+  private attempt<A>(playerId: number, run: () => A | string): A | string {
+    const player = this.player(playerId)
+    const isDue = player.active === null ? player.queue.length > 0 : this.now >= player.active.expiresAt
+    const before = isDue ? this.save() : undefined
+    const answer = run()
+    if (typeof answer === "string" && before !== undefined) this.restore(before)
+    return answer
   }
 
   private holdsStake(player: ModelPlayer, bonus: ModelBonus): boolean {
@@ -476,6 +623,7 @@ export class SettlementModel {
     bonus: number,
     round: "open" | "closed"
   ): ModelAnswer {
+    this.count(player)
     const { bonus: bonusBalance, real: balance, walletSeq } = player
     return { status, real, bonus, balance, bonusBalance, walletSeq, round }
   }
@@ -487,7 +635,7 @@ export class SettlementModel {
     round: "open" | "closed",
     moves = real !== 0 || bonus !== 0
   ): ModelAnswer {
-    if (moves) player.walletSeq++
+    if (moves) player.hasMoved = true
     this.endBonusWhenDue(player)
     return this.answer(player, "processed", real, bonus, round)
   }

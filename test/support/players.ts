@@ -25,6 +25,8 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   walletSeq: 0,
   withdrawn: 0,
   activeBonus: null,
+  pendingBonuses: [],
+  bonusGrants: {},
   providerIds: [],
   rounds: [],
   transactions: [],

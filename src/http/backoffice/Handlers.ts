@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
 import { ApiKeys } from "../../backoffice/ApiKeys.ts"
 import { AuditLog } from "../../backoffice/AuditLog.ts"
+import { BonusesOnOffer } from "../../backoffice/BonusesOnOffer.ts"
 import { Catalogue } from "../../backoffice/Catalogue.ts"
 import { LedgerAudit } from "../../backoffice/LedgerAudit.ts"
 import { MethodsOnOffer } from "../../backoffice/MethodsOnOffer.ts"
@@ -11,10 +12,12 @@ import { Operators } from "../../backoffice/Operators.ts"
 import { Providers } from "../../backoffice/Providers.ts"
 import { StaffAccounts } from "../../backoffice/Staff.ts"
 import type { Restrictions } from "../../domain/Player.ts"
+import { Bonuses } from "../../bonuses/Bonuses.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
 import { Players } from "../../players/Players.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
+import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { paginated } from "../handlers/Page.ts"
 import { entryFields } from "../handlers/Wallet.ts"
 import { PaymentHandlers } from "./PaymentHandlers.ts"
@@ -122,6 +125,35 @@ const restrictionsOf = (sent: {
   ...(sent.can_bet === undefined ? {} : { canBet: sent.can_bet }),
   ...(sent.excluded_from_bonuses === undefined ? {} : { excludedFromBonuses: sent.excluded_from_bonuses })
 })
+const BonusHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "bonus",
+  Effect.fnUntraced(function*(handlers) {
+    const onOffer = yield* BonusesOnOffer
+    const bonuses = yield* Bonuses
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => onOffer.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => onOffer.update(actor, params.bonus, payload)))
+      .handle("list", ({ query }) => wrap(onOffer.list(query.operator)))
+      .handle(
+        "cancel",
+        ({ params, payload }) =>
+          act(({ label }) => Effect.map(bonuses.cancel(params.bonus, payload.reason ?? null, label), ownedBonusFields))
+      )
+  })
+)
+
+const PromoHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "promo",
+  Effect.fnUntraced(function*(handlers) {
+    const onOffer = yield* BonusesOnOffer
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => onOffer.createPromo(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => onOffer.updatePromo(actor, params.promo, payload)))
+      .handle("list", ({ query }) => wrap(onOffer.listPromos(query.operator)))
+  })
+)
 
 const PlayerHandlers = HttpApiBuilder.group(
   BackofficeApi,
@@ -216,6 +248,8 @@ export const BackofficeHandlers = Layer.mergeAll(
   ProviderHandlers,
   GameHandlers,
   PaymentMethodHandlers,
+  BonusHandlers,
+  PromoHandlers,
   PlayerHandlers,
   PaymentHandlers,
   LedgerHandlers,

@@ -6,6 +6,8 @@ import { Api } from "../../api/Api.ts"
 import { TokenOptions } from "../../api/groups/Players.ts"
 import { CurrentClaim, CurrentOperator } from "../../api/Middleware.ts"
 import { PlayerTokens } from "../../auth/PlayerTokens.ts"
+import { Bonuses } from "../../bonuses/Bonuses.ts"
+import { hasFeature } from "../../domain/Operator.ts"
 import { Idempotency } from "../../idempotency/Idempotency.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
@@ -32,6 +34,7 @@ export const PlayersHandlers = HttpApiBuilder.group(
     const accounts = yield* PlayerAccounts
     const tokens = yield* PlayerTokens
     const idempotency = yield* Idempotency
+    const bonuses = yield* Bonuses
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
@@ -63,6 +66,10 @@ export const PlayersHandlers = HttpApiBuilder.group(
           const response = jsonResponse(registered.reply.status, registered.reply.body)
           if (registered._tag === "Replayed") {
             return HttpServerResponse.setHeader(response, "idempotent-replayed", "true")
+          }
+          const { id, registration: { promo_code: code } } = registered.player
+          if (code !== null && hasFeature(operator, "bonuses")) {
+            yield* bonuses.redeemAtRegistration(operator.id, id, code)
           }
           if (claim !== undefined) idempotency.noteStored(claim)
           return response

@@ -16,70 +16,32 @@ import type {
   GameSession,
   PaymentChange,
   PlayerSettings,
+  Redemption,
   RoundChange
 } from "../../domain/Change.ts"
 import type { StoredReply } from "../../domain/Idempotency.ts"
 import type { Player } from "../../domain/Player.ts"
 import { roundKey, type Transaction } from "../../domain/Rounds.ts"
 import type { Unit } from "../../engine/Machine.ts"
+import { type BonusRow, changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
 import { encodeCounters } from "./CountersCodec.ts"
+import {
+  bytes,
+  type Column,
+  columnNamed,
+  flag,
+  insertInto,
+  json,
+  number,
+  numbers,
+  quoted,
+  type Section,
+  text,
+  time,
+  update
+} from "./StatementSections.ts"
 
 export type PlayerUnit = Unit<Player, Change>
-
-interface Column<Row> {
-  readonly name: string
-  /** The type of the array on the wire. */
-  readonly oid: number
-  readonly wire: "float8" | "text" | "timestamptz" | "boolean" | "bytea"
-  /** What the value becomes in its table. */
-  readonly type: string
-  readonly value: (row: Row) => number | string | boolean | Uint8Array | null
-}
-
-const number = <Row>(name: string, value: (row: Row) => number | null): Column<Row> => ({
-  name,
-  oid: PgTypes.OID.float8,
-  wire: "float8",
-  type: "bigint",
-  value
-})
-
-const text = <Row>(name: string, value: (row: Row) => string | null, type = "text"): Column<Row> => ({
-  name,
-  oid: PgTypes.OID.text,
-  wire: "text",
-  type,
-  value
-})
-
-const time = <Row>(name: string, value: (row: Row) => number | null): Column<Row> => ({
-  name,
-  oid: PgTypes.OID.timestamptz,
-  wire: "timestamptz",
-  type: "timestamptz",
-  value
-})
-
-const flag = <Row>(name: string, value: (row: Row) => boolean): Column<Row> => ({
-  name,
-  oid: PgTypes.OID.bool,
-  wire: "boolean",
-  type: "boolean",
-  value
-})
-
-const bytes = <Row>(name: string, value: (row: Row) => Uint8Array): Column<Row> => ({
-  name,
-  oid: PgTypes.OID.bytea,
-  wire: "bytea",
-  type: "bytea",
-  value
-})
-
-/** `{1,2}`, the text form of a PostgreSQL array of numbers. */
-const numbers = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`
-
-const json = (value: unknown): string | null => value === undefined || value === null ? null : JSON.stringify(value)
 
 const accountColumns: ReadonlyArray<Column<PlayerUnit>> = [
   number("player_id", (unit) => unit.key),
@@ -235,44 +197,6 @@ const replyColumns: ReadonlyArray<Column<StoredReply>> = [
   time("created_at", (reply) => reply.createdAt)
 ]
 
-/** A part of the statement: how it reads, and its rows as parameters. */
-interface Section<Row> {
-  readonly columns: ReadonlyArray<Column<Row>>
-  /** The data-modifying query over `source`, which yields the columns in their final types. */
-  readonly query: (source: string) => string
-}
-
-const insertInto = <Row>(table: string, columns: ReadonlyArray<Column<Row>>): Section<Row> => ({
-  columns,
-  query: (source) =>
-    `INSERT INTO ${table} (${columns.map(({ name }) => quoted(name)).join(", ")}) SELECT ${
-      columns.map((column) => cast(column)).join(", ")
-    } FROM ${source}`
-})
-
-const quoted = (name: string): string => `"${name}"`
-
-const cast = <Row>({ name, type, wire }: Column<Row>): string => type === wire ? `u."${name}"` : `u."${name}"::${type}`
-
-const columnNamed = <Row>(columns: ReadonlyArray<Column<Row>>, name: string): string => {
-  const column = columns.find((candidate) => candidate.name === name)
-  return column === undefined ? `u."${name}"` : cast(column)
-}
-
-const update = <Row>(
-  table: string,
-  columns: ReadonlyArray<Column<Row>>,
-  options: { readonly keys: ReadonlyArray<string>; readonly set: ReadonlyArray<string>; readonly more?: string }
-): Section<Row> => ({
-  columns,
-  query: (source) =>
-    `UPDATE ${table} t SET ${options.set.map((name) => `${quoted(name)} = ${columnNamed(columns, name)}`).join(", ")}${
-      options.more ?? ""
-    } FROM ${source} WHERE ${
-      options.keys.map((name) => `t.${quoted(name)} = ${columnNamed(columns, name)}`).join(" AND ")
-    }`
-})
-
 const accounts: Section<PlayerUnit> = {
   columns: accountColumns,
   query: (source) =>
@@ -376,6 +300,8 @@ export const commitStatement = (
   const entryRows: Array<Entry> = []
   const transactionRows: Array<Transaction> = []
   const paymentRows = new Map<number, PaymentChange>()
+  const bonusRows = new Map<number, BonusRow>()
+  const redemptionRows: Array<Redemption> = []
   const settingsRows: Array<SettingsRow> = []
   const sessionRows: Array<GameSession> = []
   const eventRows: Array<Event> = []
@@ -402,6 +328,17 @@ export const commitStatement = (
         const earlier = paymentRows.get(payment.payment.id)
         paymentRows.set(payment.payment.id, { ...payment, isNew: payment.isNew || earlier?.isNew === true })
       }
+      for (const { bonus, isNew, note } of change.bonuses) {
+        const earlier = bonusRows.get(bonus.id)
+        bonusRows.set(bonus.id, {
+          bonus,
+          isNew: isNew || earlier?.isNew === true,
+          note: note ?? earlier?.note ?? null,
+          playerId: unit.key,
+          operatorId: unit.after.operatorId
+        })
+      }
+      if (change.redemptions.length > 0) redemptionRows.push(...change.redemptions)
       lastSettings = change.settings ?? lastSettings
       if (change.sessions.length > 0) sessionRows.push(...change.sessions)
       if (change.events.length > 0) eventRows.push(...change.events)
@@ -427,6 +364,12 @@ export const commitStatement = (
   add("settings_part", settings, settingsRows)
   add("new_payments", newPayments, payments.filter(({ isNew }) => isNew))
   add("changed_payments", changedPayments, payments.filter(({ isNew }) => !isNew))
+  if (bonusRows.size > 0) {
+    const bonuses = [...bonusRows.values()]
+    add("new_bonuses", newBonuses, bonuses.filter(({ isNew }) => isNew))
+    add("changed_bonuses", changedBonuses, bonuses.filter(({ isNew }) => !isNew))
+  }
+  add("redemptions_part", redemptions, redemptionRows)
   add("sessions_part", sessions, sessionRows)
   add("events_part", events, eventRows)
   add("audit_part", audit, auditRows)

@@ -2,8 +2,9 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Fiber, Option, Result, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { type ActiveBonus, type BonusResult, bonusTypes, type GrantedBonus } from "../../domain/Bonus.ts"
 import type { Change, Payment } from "../../domain/Change.ts"
-import type { Knowledge } from "../../domain/Decision.ts"
+import type { Knowledge, PromoStanding } from "../../domain/Decision.ts"
 import { limitFields, type Limits, type PendingLimit } from "../../domain/Limits.ts"
 import type { Player } from "../../domain/Player.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../../domain/Rounds.ts"
@@ -17,6 +18,25 @@ import { decodeCounters } from "./CountersCodec.ts"
 const nullable = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
 
 const ExclusionType = Schema.Literals(["time_out", "self_exclusion", "self_closure"])
+
+/** A bonus that runs or waits; instants are epoch milliseconds. */
+const OpenBonus = Schema.Struct({
+  id: Schema.Number,
+  bonusId: Schema.Number,
+  name: Schema.String,
+  type: Schema.Literals(bonusTypes),
+  amount: Schema.Number,
+  wagerRequirement: Schema.Number,
+  maxBet: Schema.Number,
+  maxConversion: Schema.Number,
+  validDays: Schema.Number,
+  contributions: Schema.Record(Schema.String, Schema.Number),
+  createdAt: Schema.Number,
+  wagered: Schema.Number,
+  openRounds: Schema.Number,
+  startedAt: nullable(Schema.Number),
+  expiresAt: nullable(Schema.Number)
+})
 
 /** Settings of a player that staff may have changed by hand in the database: they are checked when read. */
 const PlayerRow = Schema.Struct({
@@ -51,10 +71,29 @@ const PlayerRow = Schema.Struct({
   counters: Schema.String,
   providerIds: Schema.Array(Schema.Number),
   realUpdatedAt: Schema.Date,
-  bonusUpdatedAt: Schema.Date
+  bonusUpdatedAt: Schema.Date,
+  openBonuses: nullable(Schema.Array(OpenBonus)),
+  bonusGrants: nullable(Schema.Record(Schema.String, Schema.Number))
 })
 
 const decodePlayerRow = Schema.decodeUnknownEffect(PlayerRow)
+
+const noBonuses: ReadonlyArray<GrantedBonus> = []
+const noGrants: Player["bonusGrants"] = {}
+
+/** The bonuses that are not finished, as a player carries them: the one that has started, and those that wait. */
+const toBonuses = (
+  rows: ReadonlyArray<typeof OpenBonus.Type> | null
+): Pick<Player, "activeBonus" | "pendingBonuses"> => {
+  let activeBonus: ActiveBonus | null = null
+  if (rows === null) return { activeBonus, pendingBonuses: noBonuses }
+  const pendingBonuses: Array<GrantedBonus> = []
+  for (const { expiresAt, openRounds, startedAt, wagered, ...granted } of rows) {
+    if (startedAt === null || expiresAt === null) pendingBonuses.push(granted)
+    else activeBonus = { ...granted, wagered, openRounds, startedAt, expiresAt }
+  }
+  return { activeBonus, pendingBonuses }
+}
 
 const toPlayer = (row: typeof PlayerRow.Type): Player => ({
   id: row.id,
@@ -87,11 +126,14 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
   entrySeq: row.entrySeq,
   walletSeq: row.walletSeq,
   withdrawn: row.withdrawn,
-  activeBonus: null,
+  ...toBonuses(row.openBonuses),
+  bonusGrants: row.bonusGrants ?? noGrants,
   providerIds: row.providerIds,
   rounds: [],
   transactions: []
 })
+
+const epochMs = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::bigint`
 
 const playerColumns = `p.id::float8 AS id, p.operator_id::float8 AS "operatorId", p.currency, p.country, p.language,
   p.is_test AS "isTest", p.status, p.kyc_status AS "kycStatus", p.can_login AS "canLogin", p.can_deposit AS "canDeposit",
@@ -99,7 +141,15 @@ const playerColumns = `p.id::float8 AS id, p.operator_id::float8 AS "operatorId"
   p.exclusion_type AS "exclusionType", p.exclusion_since AS "exclusionSince", p.exclusion_until AS "exclusionUntil",
   p.limits, p.pending_limits AS "pendingLimits", a.version::float8 AS version, a.entry_seq::float8 AS "entrySeq",
   a.wallet_seq::float8 AS "walletSeq", a.withdrawn::float8 AS withdrawn, a.real_balance::float8 AS real, a.bonus_balance::float8 AS bonus, a.counters,
-  a.provider_ids::float8[] AS "providerIds", a.real_updated_at AS "realUpdatedAt", a.bonus_updated_at AS "bonusUpdatedAt"`
+  a.provider_ids::float8[] AS "providerIds", a.real_updated_at AS "realUpdatedAt", a.bonus_updated_at AS "bonusUpdatedAt",
+  (SELECT jsonb_agg(jsonb_build_object('id', b.id, 'bonusId', b.bonus_id, 'name', b.name, 'type', b.type, 'amount', b.amount,
+    'wagerRequirement', b.wager_requirement, 'maxBet', b.max_bet, 'maxConversion', b.max_conversion, 'validDays', b.valid_days,
+    'contributions', b.contributions, 'wagered', b.wagered, 'openRounds', b.open_rounds,
+    'createdAt', ${epochMs("b.created_at")}, 'startedAt', ${epochMs("b.started_at")}, 'expiresAt', ${
+  epochMs("b.expires_at")
+}) ORDER BY b.id) FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished') AS "openBonuses",
+  (SELECT jsonb_object_agg(g.bonus_id, g.granted) FROM (SELECT b.bonus_id, count(*) AS granted FROM player_bonuses b
+    WHERE b.player_id = p.id GROUP BY b.bonus_id) g) AS "bonusGrants"`
 
 const loadText =
   `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id WHERE p.id = $1::float8::bigint`
@@ -162,6 +212,22 @@ const paymentText = `SELECT ${paymentColumns} FROM payment_requests
 const paymentByIdText = `SELECT ${paymentColumns} FROM payment_requests
   WHERE player_id = $1::float8::bigint AND id = $2::float8::bigint`
 
+const bonusesText = `SELECT id::float8 AS id, result FROM player_bonuses
+  WHERE player_id = $1::float8::bigint AND id = ANY ($2::float8[]::bigint[]) AND result IS NOT NULL`
+
+const BonusResultRow = Schema.Struct({
+  id: Schema.Number,
+  result: Schema.Literals(["converted", "lost", "expired", "cancelled"])
+})
+
+const promoText = `SELECT c.max_redemptions IS NOT NULL AND c.redemptions >= c.max_redemptions AS "isUsedUp",
+    EXISTS (SELECT FROM promo_redemptions r WHERE r.promo_code_id = c.id AND r.player_id = $1::float8::bigint) AS "isRedeemed"
+  FROM promo_codes c WHERE c.id = $2::float8::bigint`
+
+const PromoRow = Schema.Struct({ isUsedUp: Schema.Boolean, isRedeemed: Schema.Boolean })
+
+const decodeBonusResults = Schema.decodeUnknownEffect(Schema.Array(BonusResultRow))
+const decodePromos = Schema.decodeUnknownEffect(Schema.Array(PromoRow))
 const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
 const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
@@ -323,13 +389,37 @@ export const makePlayerStore = Effect.gen(function*() {
       )
     )
 
+  const lookBonuses = (
+    playerId: number,
+    ids: ReadonlyArray<number>
+  ): Effect.Effect<ReadonlyArray<readonly [number, BonusResult]>, StoreUnavailable> =>
+    ids.length === 0 ? Effect.succeed([]) : orUnavailable(
+      sql.unsafe(bonusesText, [PgTypes.float8(playerId), array(ids, PgTypes.OID.float8)]).pipe(
+        Effect.flatMap(decodeBonusResults),
+        Effect.map((rows) => rows.map(({ id, result }) => [id, result] as const))
+      )
+    )
+
+  const lookPromo = (
+    playerId: number,
+    id: number | null
+  ): Effect.Effect<ReadonlyArray<readonly [number, PromoStanding]>, StoreUnavailable> =>
+    id === null ? Effect.succeed([]) : orUnavailable(
+      sql.unsafe(promoText, [PgTypes.float8(playerId), PgTypes.float8(id)]).pipe(
+        Effect.flatMap(decodePromos),
+        Effect.map((rows) => rows.map((row) => [id, row] as const))
+      )
+    )
+
   const look: Store<Player, Change, Query, Knowledge>["look"] = Effect.fnUntraced(function*(player, query, known) {
-    const [transactions, rounds, payments, paymentsById] = yield* Effect.all([
+    const [transactions, rounds, payments, paymentsById, bonuses, promoCodes] = yield* Effect.all([
       lookTransactions(query.providerId, query.transactionIds),
       lookRounds(player.id, query.rounds),
       lookPayment(player.operatorId, query.externalReference),
-      lookPaymentById(player.id, query.paymentId)
-    ], { concurrency: 3 })
+      lookPaymentById(player.id, query.paymentId),
+      lookBonuses(player.id, query.bonusIds),
+      lookPromo(player.id, query.promoCodeId)
+    ], { concurrency: 5 })
     return {
       transactions: extend(
         known?.transactions,
@@ -341,7 +431,8 @@ export const makePlayerStore = Effect.gen(function*() {
         query.rounds.map(({ gameId, roundId }) => roundKey(gameId, roundId)),
         rounds.map((round) => [roundKey(round.gameId, round.roundId), round])
       ),
-      bonuses: extend(known?.bonuses, query.bonusIds, []),
+      bonuses: extend(known?.bonuses, query.bonusIds, bonuses),
+      promoCodes: extend(known?.promoCodes, query.promoCodeId === null ? [] : [query.promoCodeId], promoCodes),
       payments: extend(
         known?.payments,
         query.externalReference === null ? [] : [query.externalReference],
@@ -386,5 +477,6 @@ export const claims = (_: Player, change: Change): Query => ({
   rounds: change.rounds.filter(({ isNew }) => isNew).map(({ round }) => round),
   bonusIds: [],
   externalReference: change.payments.find(({ isNew }) => isNew)?.payment.externalReference ?? null,
-  paymentId: null
+  paymentId: null,
+  promoCodeId: change.redemptions[0]?.promoCodeId ?? null
 })

@@ -1,0 +1,97 @@
+/** What the sections of a commit statement are made of: typed columns of arrays, inserts and updates over them. */
+import { PgTypes } from "@effect/sql-pg"
+
+export interface Column<Row> {
+  readonly name: string
+  /** The type of the array on the wire. */
+  readonly oid: number
+  readonly wire: "float8" | "text" | "timestamptz" | "boolean" | "bytea"
+  /** What the value becomes in its table. */
+  readonly type: string
+  readonly value: (row: Row) => number | string | boolean | Uint8Array | null
+}
+
+export const number = <Row>(name: string, value: (row: Row) => number | null): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.float8,
+  wire: "float8",
+  type: "bigint",
+  value
+})
+
+export const text = <Row>(name: string, value: (row: Row) => string | null, type = "text"): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.text,
+  wire: "text",
+  type,
+  value
+})
+
+export const time = <Row>(name: string, value: (row: Row) => number | null): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.timestamptz,
+  wire: "timestamptz",
+  type: "timestamptz",
+  value
+})
+
+export const flag = <Row>(name: string, value: (row: Row) => boolean): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.bool,
+  wire: "boolean",
+  type: "boolean",
+  value
+})
+
+export const bytes = <Row>(name: string, value: (row: Row) => Uint8Array): Column<Row> => ({
+  name,
+  oid: PgTypes.OID.bytea,
+  wire: "bytea",
+  type: "bytea",
+  value
+})
+
+/** `{1,2}`, the text form of a PostgreSQL array of numbers. */
+export const numbers = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`
+
+export const json = (value: unknown): string | null =>
+  value === undefined || value === null ? null : JSON.stringify(value)
+
+/** A part of the statement: how it reads, and its rows as parameters. */
+export interface Section<Row> {
+  readonly columns: ReadonlyArray<Column<Row>>
+  /** The data-modifying query over `source`, which yields the columns in their final types. */
+  readonly query: (source: string) => string
+}
+
+export const insertInto = <Row>(table: string, columns: ReadonlyArray<Column<Row>>): Section<Row> => ({
+  columns,
+  query: (source) =>
+    `INSERT INTO ${table} (${columns.map(({ name }) => quoted(name)).join(", ")}) SELECT ${
+      columns.map((column) => cast(column)).join(", ")
+    } FROM ${source}`
+})
+
+export const quoted = (name: string): string => `"${name}"`
+
+export const cast = <Row>({ name, type, wire }: Column<Row>): string =>
+  type === wire ? `u."${name}"` : `u."${name}"::${type}`
+
+export const columnNamed = <Row>(columns: ReadonlyArray<Column<Row>>, name: string): string => {
+  const column = columns.find((candidate) => candidate.name === name)
+  return column === undefined ? `u."${name}"` : cast(column)
+}
+
+export const update = <Row>(
+  table: string,
+  columns: ReadonlyArray<Column<Row>>,
+  options: { readonly keys: ReadonlyArray<string>; readonly set: ReadonlyArray<string>; readonly more?: string }
+): Section<Row> => ({
+  columns,
+  query: (source) =>
+    `UPDATE ${table} t SET ${options.set.map((name) => `${quoted(name)} = ${columnNamed(columns, name)}`).join(", ")}${
+      options.more ?? ""
+    } FROM ${source} WHERE ${
+      options.keys.map((name) => `t.${quoted(name)} = ${columnNamed(columns, name)}`).join(" AND ")
+    }`
+})
