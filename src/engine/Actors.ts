@@ -68,6 +68,9 @@ export const defaults = {
 /** How often a command is decided again before its caller is asked to retry. */
 const maxAttempts = 6
 
+/** How often a command waits for a row that somebody else holds: each time the journal waits with it. */
+const maxTimesBusy = 1
+
 const idsPerBlock = 4096
 
 /** How many actors are looked at to make room for one. */
@@ -167,12 +170,12 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
           return exit
         }
         const failure = Exit.findErrorOption(exit)
-        const isHarmless = failure._tag === "Some" && failure.value._tag !== "OutcomeUnknown" &&
-          !(failure.value._tag === "Rejected" && failure.value.because === "fenced")
-        if (!isHarmless) {
-          cell.state = undefined
-          cell.isDoubtful = true
-        }
+        const isUnknown = failure._tag === "None" || failure.value._tag === "OutcomeUnknown"
+        const isFenced = failure._tag === "Some" && failure.value._tag === "Rejected" &&
+          failure.value.because === "fenced"
+        // only a commit that may still happen has to be fenced off: two writers who fenced each other off would never end
+        if (isUnknown) cell.isDoubtful = true
+        if (isUnknown || isFenced) cell.state = undefined
         return exit
       }
     )
@@ -193,6 +196,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   /** Decides one task alone until its commit holds: looks up what it lacks, and starts over when the store disagrees. */
   const runAlone = Effect.fnUntraced(function*(cell: Cell, task: Task) {
     let known: Known = undefined
+    let timesBusy = 0
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const state: State = yield* stateOf(cell)
       // other actors use ids while this one waits for some, so that only a look right before the decision counts
@@ -211,10 +215,10 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (Exit.isSuccess(exit)) return task.publish()
       const rejection = rejectionOf(exit)
       if (rejection === undefined) return task.fail(failureOf(exit))
-      if (rejection.because === "busy") {
+      if (rejection.because === "busy" && ++timesBusy > maxTimesBusy) {
         return task.fail(new StoreUnavailable({ reason: "another transaction holds the row" }))
       }
-      known = rejection.because === "fenced"
+      known = rejection.because !== "clash"
         ? undefined
         : yield* store.look(state, store.claims(state, decision.change), known)
     }

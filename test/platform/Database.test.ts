@@ -34,7 +34,8 @@ layer(TestDatabase.layer)("clients", (it) => {
         enable_hashjoin: "off",
         enable_mergejoin: "off",
         jit: "off",
-        statement_timeout: "10s",
+        statement_timeout: "5s",
+        lock_timeout: "200ms",
         TimeZone: "UTC"
       }
       for (const [name, value] of Object.entries(expected)) {

@@ -16,10 +16,10 @@ import { Settings } from "../../src/platform/Settings.ts"
 import type { StartupError } from "../../src/platform/StartupError.ts"
 import { freePort } from "./ServiceProcess.ts"
 
-/** A folder for a server, removed with the scope. */
+/** A folder for a server, removed with the scope; the next run removes it when this one is killed. */
 export const serverFolder = Effect.acquireRelease(
   Effect.promise(async () => {
-    const folder = await mkdtemp(join(tmpdir(), "pitboss-e2e-"))
+    const folder = await mkdtemp(join(tmpdir(), "pitboss-test-"))
     // Reachable for the user that PostgreSQL runs as when the tests run as root.
     await chmod(folder, 0o711)
     return folder
