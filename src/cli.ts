@@ -18,65 +18,11 @@ import { type Feature, features, type Scope, scopes } from "./domain/Operator.ts
 import type { PaymentMove } from "./domain/PaymentMoves.ts"
 import { type Refusal, refuse, refuseFields } from "./domain/Refusal.ts"
 import { fieldIssues } from "./http/FormErrors.ts"
+import { about, amountOrNone, given, integer, listOf, orNone, text, truth, listFrom } from "./platform/CliFlags.ts"
 import { commandLineSettings } from "./platform/Settings.ts"
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Flags
-
-const about = <A>(flag: Flag.Flag<A>, description: string) => Flag.withDescription(flag, description)
-
-const text = (name: string, description: string) => about(Flag.String(name), description)
-
-const integer = (name: string, description: string) => about(Flag.Int(name), description)
-
-const truth = (name: string, description: string) =>
-  about(Flag.Literals(name, ["true", "false"]), description).pipe(Flag.map((value) => value === "true"))
-
-const words = (value: string): ReadonlyArray<string> =>
-  value.split(",").map((word) => word.trim()).filter((word) => word !== "" && word !== "none")
-
-/** A comma-separated list; `none` is the empty one. */
-const listOf = (name: string, description: string) =>
-  text(name, `${description}, comma-separated`).pipe(Flag.map(words))
-
-/** A comma-separated list of known words. */
-const listFrom = <const Word extends string>(name: string, known: ReadonlyArray<Word>, description: string) =>
-  listOf(name, description).pipe(Flag.filterMap(
-    (given) => {
-      const found = known.filter((word) => given.includes(word))
-      return found.length === new Set(given).size ? Option.some(found) : Option.none()
-    },
-    (given) => `Expected some of ${known.join(", ")}, got ${given.join(", ")}`
-  ))
-
-/** Something that can be taken away again with `none`. */
-const orNone = <A>(flag: Flag.Flag<A>) => Flag.map(flag, (value): A | null => value === "none" ? null : value)
-
-const amountOrNone = (name: string, description: string) =>
-  text(name, `${description}, in minor units, or none`).pipe(Flag.filterMap(
-    (value): Option.Option<number | null> =>
-      value === "none" ? Option.some(null) : /^\d{1,16}$/.test(value) ? Option.some(Number(value)) : Option.none(),
-    (value) => `Expected an amount in minor units or none, got ${value}`
-  ))
+import { isObject, table } from "./platform/Table.ts"
 
 const { optional } = Flag
-
-type Given<Flags> =
-  & { readonly [Name in keyof Flags as Flags[Name] extends Option.Option<unknown> ? never : Name]: Flags[Name] }
-  & {
-    readonly [Name in keyof Flags as Flags[Name] extends Option.Option<unknown> ? Name : never]?: Flags[Name] extends
-      Option.Option<infer Value> ? Value : never
-  }
-
-/** The flags that were given. One that was not is absent, so that the service leaves alone what it stands for. */
-function given<Flags extends object>(flags: Flags): Given<Flags>
-function given(flags: object): object {
-  return Object.fromEntries(
-    Object.entries(flags).flatMap(([name, value]) =>
-      Option.isOption(value) ? (Option.isSome(value) ? [[name, value.value]] : []) : [[name, value]]
-    )
-  )
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The service
@@ -444,41 +390,24 @@ const audit = noun("audit", "Who did what").pipe(Command.withSubcommands([
 ]))
 
 const program = root.pipe(
-  Command.withSubcommands([staff, operator, key, provider, game, paymentMethod, bonus, promo, player, payment, ledger, audit])
+  Command.withSubcommands([
+    staff,
+    operator,
+    key,
+    provider,
+    game,
+    paymentMethod,
+    bonus,
+    promo,
+    player,
+    payment,
+    ledger,
+    audit
+  ])
 )
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What comes out
-
-const cell = (value: unknown): string =>
-  value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value)
-
-const lines = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = rows.reduce<ReadonlyArray<number>>(
-    (known, row) => row.map((text, index) => Math.max(known[index] ?? 0, text.length)),
-    []
-  )
-  return rows.map((row) => row.map((text, index) => text.padEnd(widths[index] ?? 0)).join("  ").trimEnd()).join("\n")
-}
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
-
-/** A list as a line per item, anything else as a line per field. */
-const table = (data: unknown): string => {
-  if (!Array.isArray(data)) {
-    return lines(Object.entries(isObject(data) ? data : { value: data }).map(([k, v]) => [k, cell(v)]))
-  }
-  const items = data.filter(isObject)
-  if (items.length === 0) return "(none)"
-  const names = [...new Set(items.flatMap((item) => Object.keys(item)))]
-  return lines([
-    names,
-    ...items.map((item) => {
-      const fields = new Map(Object.entries(item))
-      return names.map((name) => cell(fields.get(name)))
-    })
-  ])
-}
 
 const print = (data: unknown, json: boolean) =>
   Effect.sync(() => {

@@ -1,0 +1,56 @@
+/** Kinds of flags that a command line is made of, for `effect/cli`. */
+import { Option } from "effect"
+import { Flag } from "effect/cli"
+
+export const about = <A>(flag: Flag.Flag<A>, description: string) => Flag.withDescription(flag, description)
+
+export const text = (name: string, description: string) => about(Flag.String(name), description)
+
+export const integer = (name: string, description: string) => about(Flag.Int(name), description)
+
+export const truth = (name: string, description: string) =>
+  about(Flag.Literals(name, ["true", "false"]), description).pipe(Flag.map((value) => value === "true"))
+
+const words = (value: string): ReadonlyArray<string> =>
+  value.split(",").map((word) => word.trim()).filter((word) => word !== "" && word !== "none")
+
+/** A comma-separated list; `none` is the empty one. */
+export const listOf = (name: string, description: string) =>
+  text(name, `${description}, comma-separated`).pipe(Flag.map(words))
+
+/** A comma-separated list of known words. */
+export const listFrom = <const Word extends string>(name: string, known: ReadonlyArray<Word>, description: string) =>
+  listOf(name, description).pipe(Flag.filterMap(
+    (given) => {
+      const found = known.filter((word) => given.includes(word))
+      return found.length === new Set(given).size ? Option.some(found) : Option.none()
+    },
+    (given) => `Expected some of ${known.join(", ")}, got ${given.join(", ")}`
+  ))
+
+/** Something that can be taken away again with `none`. */
+export const orNone = <A>(flag: Flag.Flag<A>) => Flag.map(flag, (value): A | null => value === "none" ? null : value)
+
+export const amountOrNone = (name: string, description: string) =>
+  text(name, `${description}, in minor units, or none`).pipe(Flag.filterMap(
+    (value): Option.Option<number | null> =>
+      value === "none" ? Option.some(null) : /^\d{1,16}$/.test(value) ? Option.some(Number(value)) : Option.none(),
+    (value) => `Expected an amount in minor units or none, got ${value}`
+  ))
+
+type Given<Flags> =
+  & { readonly [Name in keyof Flags as Flags[Name] extends Option.Option<unknown> ? never : Name]: Flags[Name] }
+  & {
+    readonly [Name in keyof Flags as Flags[Name] extends Option.Option<unknown> ? Name : never]?: Flags[Name] extends
+      Option.Option<infer Value> ? Value : never
+  }
+
+/** The flags that were given. One that was not is absent, so that the service leaves alone what it stands for. */
+export function given<Flags extends object>(flags: Flags): Given<Flags>
+export function given(flags: object): object {
+  return Object.fromEntries(
+    Object.entries(flags).flatMap(([name, value]) =>
+      Option.isOption(value) ? (Option.isSome(value) ? [[name, value.value]] : []) : [[name, value]]
+    )
+  )
+}
