@@ -57,8 +57,10 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
       const refused = exchange(newcomers, port, "/health/live").pipe(
         Effect.match({ onSuccess: ({ status }) => status === 503 ? "503" : "served", onFailure: () => "refused" })
       )
+      // whoever came in while the door was closing is told to try again; after that nobody comes in
       const answer = yield* Effect.repeat(refused, {
-        until: (outcome) => outcome !== "served",
+        until: (outcome) => outcome === "refused",
+        times: 500,
         schedule: Schedule.spaced("10 millis")
       })
       assert.strictEqual(answer, "refused")
