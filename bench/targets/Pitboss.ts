@@ -32,7 +32,7 @@ const makeBackoffice = (environment: Readonly<Record<string, string>>) => {
     }).pipe(
       Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(schema))),
       Effect.timeoutOrElse({
-        duration: "60 seconds",
+        duration: "5 minutes",
         orElse: () => Effect.fail(new BenchError({ message: `backoffice ${words.join(" ")} does not end` }))
       }),
       Effect.catchTag(
