@@ -56,6 +56,7 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   engine: ["platform"],
   api: ["domain"],
   client: ["api"],
+  commands: ["api", "domain", "platform"],
   ...Object.fromEntries(capabilities.map((room) => [room, ["engine", "domain", "platform", ...capabilities]])),
   http: ["api", "domain", "platform", ...capabilities]
 }

@@ -1,0 +1,48 @@
+/** Players. */
+import { Command, Flag } from "effect/cli"
+import { kycStatuses, playerStatuses } from "../api/Player.ts"
+import { walletKinds } from "../api/Wallet.ts"
+import { about, given, integer, text, truth } from "../platform/CliFlags.ts"
+import { idOf, noun, operatorFlag, pageFlags, verb } from "./Verb.ts"
+
+const { optional } = Flag
+
+export const player = noun("player", "Players").pipe(Command.withSubcommands([
+  verb(
+    "show",
+    "One player",
+    { id: idOf("player") },
+    (client, { id }) => client.player.show({ params: { player: id } })
+  ),
+  verb("list", "Players, newest first", {
+    operator: optional(operatorFlag),
+    status: optional(about(Flag.Literals("status", playerStatuses), "Only accounts that are so")),
+    email: optional(text("email", "Exactly this")),
+    username: optional(text("username", "Exactly this")),
+    external_id: optional(text("external-id", "Exactly this")),
+    kyc_status: optional(about(Flag.Literals("kyc-status", kycStatuses), "Only players who are so")),
+    search: optional(text("search", "Part of the username, e-mail or last name")),
+    created_from: optional(text("created-from", "Registered at or after, like 2026-11-20T12:00:00Z")),
+    created_to: optional(text("created-to", "Registered at or before")),
+    ...pageFlags
+  }, (client, input) => client.player.list({ query: given(input) })),
+  verb("kyc", "Say how far the identity is known", {
+    id: idOf("player"),
+    status: about(Flag.Literals("status", kycStatuses), "Where it stands now"),
+    reason: optional(text("reason", "Why, for the audit log"))
+  }, (client, { id, ...input }) => client.player.kyc({ params: { player: id }, payload: given(input) })),
+  verb("restrict", "Switch abilities on or off", {
+    id: idOf("player"),
+    can_login: optional(truth("can-login", "Whether session tokens are issued")),
+    can_deposit: optional(truth("can-deposit", "Whether deposits are taken")),
+    can_withdraw: optional(truth("can-withdraw", "Whether withdrawals are taken")),
+    can_bet: optional(truth("can-bet", "Whether games open and bets are taken")),
+    excluded_from_bonuses: optional(truth("excluded-from-bonuses", "Whether no bonus is given"))
+  }, (client, { id, ...input }) => client.player.restrict({ params: { player: id }, payload: given(input) })),
+  verb("correct", "Set a balance right", {
+    id: idOf("player"),
+    wallet: optional(about(Flag.Literals("wallet", walletKinds), "Which wallet (real)")),
+    amount: integer("amount", "Signed minor units"),
+    reason: text("reason", "Why, for the audit log")
+  }, (client, { id, ...input }) => client.player.correct({ params: { player: id }, payload: given(input) }))
+]))

@@ -1,0 +1,86 @@
+/** What a command of the back office is made of: the call to the running service, its flags, and what it prints. */
+import { Effect, Option, Redacted, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { BackofficeApi } from "../api/BackofficeApi.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { about, integer, text } from "../platform/CliFlags.ts"
+import { commandLineSettings } from "../platform/Settings.ts"
+import { table } from "../platform/Table.ts"
+
+const { optional } = Flag
+
+export const root = Command.make("backoffice").pipe(
+  Command.withDescription("Steers a running service"),
+  Command.withSharedFlags({
+    json: about(Flag.Boolean("json"), "Print JSON on a terminal, too").pipe(Flag.withDefault(false)),
+    token: about(optional(Flag.Redacted("token")), "Who acts; else BACKOFFICE_TOKEN, else the service's own")
+  })
+)
+
+const unreadable = refuse("SERVER_ERROR", "The answer is not one of this service's. Does another version run there?")
+
+const connect = Effect.fnUntraced(function*(flag: Option.Option<Redacted.Redacted>) {
+  const { token: known, url } = yield* commandLineSettings
+  const token = Redacted.value(Option.getOrElse(flag, () => known ?? Redacted.make("")))
+  return yield* HttpApiClient.make(BackofficeApi, {
+    baseUrl: url,
+    transformClient: (client) =>
+      token === "" ? client : HttpClient.mapRequest(client, HttpClientRequest.bearerToken(token)),
+    transformResponse: Effect.mapError((error) => Schema.isSchemaError(error) ? unreadable : error)
+  })
+})
+
+type Client = Effect.Success<ReturnType<typeof connect>>
+
+type CallFailure = Refusal | Schema.SchemaError | HttpClientError.HttpClientError
+
+/** A verb: its flags, and the call they make. What it answers is printed. */
+export const verb = <const Name extends string, const Config extends Command.Command.Config, A>(
+  name: Name,
+  description: string,
+  config: Config,
+  call: (
+    client: Client,
+    input: Command.Command.Config.Infer<Config>
+  ) => Effect.Effect<{ readonly data: A }, CallFailure>,
+  isGood: (data: A) => boolean = () => true
+) =>
+  Command.make(name, config, (input) =>
+    Effect.gen(function*() {
+      const { json, token } = yield* root
+      const { data } = yield* call(yield* connect(token), input)
+      yield* print(data, json)
+      if (!isGood(data)) yield* finish(1)
+    })).pipe(Command.withDescription(description))
+
+export const noun = <const Name extends string>(name: Name, description: string) =>
+  Command.make(name).pipe(Command.withDescription(description))
+
+export const idOf = (what: string) =>
+  Argument.Int("id").pipe(
+    Argument.withDescription(`The id of the ${what}`),
+    Argument.filter((id) => id > 0, () => "Expected an id")
+  )
+
+export const referenceTo = (what: string, other: string) =>
+  Argument.String("id").pipe(Argument.withDescription(`The id or ${other} of the ${what}`))
+
+export const pageFlags = {
+  page: integer("page", "Which page (1)").pipe(Flag.withDefault(1)),
+  per_page: integer("per-page", "Lines per page, 1 to 100 (25)").pipe(Flag.withDefault(25))
+}
+
+export const operatorFlag = text("operator", "Id or slug of the operator")
+
+const print = (data: unknown, json: boolean) =>
+  Effect.sync(() => {
+    process.stdout.write((process.stdout.isTTY && !json ? table(data) : JSON.stringify(data, null, 2)) + "\n")
+  })
+
+/** Ends with an exit code when all is written; nothing is cut off. */
+export const finish = (code: number) =>
+  Effect.sync(() => {
+    process.exitCode = code
+  })

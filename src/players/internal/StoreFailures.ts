@@ -1,0 +1,90 @@
+/** What it means when the database refuses, fails or keeps silent. */
+import { Effect, Fiber, Option, type Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import { type CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "../../engine/Failures.ts"
+import { describeSqlError } from "../../platform/Database.ts"
+
+const unavailable = (error: SqlError.SqlError) => new StoreUnavailable({ reason: describeSqlError(error) })
+
+const unreadable = (error: Schema.SchemaError) =>
+  new StoreUnavailable({ reason: `a stored row is unreadable: ${error.message}` })
+
+/** Longer than the journal's statement timeout: beyond it the server is not slow but silent. */
+const deadline = "6 seconds"
+
+/**
+ * Waits for a statement no longer than the deadline. A statement that is late is interrupted, and nobody waits for that: a
+ * silent server would not answer that either.
+ */
+export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: E2): Effect.Effect<A, E | E2> =>
+  Effect.flatMap(
+    Effect.forkDetach(Effect.interruptible(statement)),
+    (fiber) =>
+      Effect.interruptible(Effect.timeoutOption(Fiber.await(fiber), deadline)).pipe(
+        Effect.flatMap((exit): Effect.Effect<A, E | E2> => {
+          if (Option.isSome(exit)) return exit.value
+          fiber.interruptUnsafe()
+          return Effect.fail(late)
+        })
+      )
+  )
+
+export const silent = "the database does not answer"
+
+export const orUnavailable = <A>(
+  effect: Effect.Effect<A, SqlError.SqlError | Schema.SchemaError>
+): Effect.Effect<A, StoreUnavailable> =>
+  Effect.catchTags(byDeadline(effect, new StoreUnavailable({ reason: silent })), {
+    SqlError: unavailableFailure,
+    SchemaError: unreadableFailure
+  })
+
+const unavailableFailure = (error: SqlError.SqlError) => Effect.fail(unavailable(error))
+const unreadableFailure = (error: Schema.SchemaError) => Effect.fail(unreadable(error))
+
+/** SQLSTATE of a server's answer, where there was one. */
+const stateOf = (error: SqlError.SqlError): string | undefined => {
+  const { cause } = error.reason
+  return typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string"
+    ? cause.code
+    : undefined
+}
+
+/**
+ * What a failed commit means. The server's own word that it refused is a refusal; a connection that could not be made means
+ * that nothing was sent; everything else leaves open whether the commit happened.
+ */
+export const commitFailure = (error: SqlError.SqlError): CommitFailure => {
+  const { reason } = error
+  const reasonText = describeSqlError(error)
+  switch (reason._tag) {
+    case "UniqueViolation":
+    case "ConstraintError":
+      return new Rejected({ because: "clash" })
+    case "SerializationError":
+      return new Rejected({ because: "fenced" })
+    case "LockTimeoutError":
+      return new Rejected({ because: "busy" })
+    case "DeadlockError":
+    case "StatementTimeoutError":
+    case "SqlSyntaxError":
+    case "AuthenticationError":
+    case "AuthorizationError":
+      return new StoreUnavailable({ reason: reasonText })
+    case "ConnectionError":
+      return reason.operation === "connect"
+        ? new StoreUnavailable({ reason: reasonText })
+        : new OutcomeUnknown({ reason: reasonText })
+    default: {
+      const state = stateOf(error)
+      // a value that no column holds is one unit's fault, not the batch's
+      if (state?.startsWith("22") === true || state?.startsWith("54") === true) {
+        return new Rejected({ because: "clash" })
+      }
+      // 40003: the server itself does not know; 57P: it was shut down or killed on the way
+      return state === undefined || state === "40003" || state.startsWith("57P")
+        ? new OutcomeUnknown({ reason: reasonText })
+        : new StoreUnavailable({ reason: reasonText })
+    }
+  }
+}
