@@ -24,17 +24,20 @@ const PageLinks = Schema.Struct({
   next: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "PageLinks", description: "Relative to the base URL." })
 
-/** The query fields of a list that can be walked as well as paged. */
-export const walkQuery = {
-  ...pageQuery,
-  cursor: Schema.optionalKey(
+const cursorOf = (form: RegExp) =>
+  Schema.optionalKey(
     Schema.String.annotate({
       description:
         "Walks the list instead of paging it: empty for its beginning, then each next_cursor. Nothing is counted, " +
         "and what is added meanwhile moves nothing. `page` is ignored."
-    }).check(Schema.isPattern(/^[0-9a-z]{0,10}$/u, { message: "must be empty or a next_cursor of this list" }))
+    }).check(Schema.isPattern(form, { message: "must be empty or a next_cursor of this list" }))
   )
-}
+
+/** The query fields of a list that can be walked as well as paged. */
+export const walkQuery = { ...pageQuery, cursor: cursorOf(/^[0-9a-z]{0,10}$/u) }
+
+/** As {@link walkQuery}, for a list that goes by time and then by id. */
+export const timedWalkQuery = { ...pageQuery, cursor: cursorOf(/^([0-9a-z]{1,9}-[0-9a-z]{1,10})?$/u) }
 
 const nextCursor = Schema.NullOr(Schema.String).annotate({ description: "Null on the last page." })
 

@@ -20,7 +20,18 @@ import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { storingReply } from "../domain/StoringReply.ts"
 import { toDate } from "../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
-import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
+import {
+  isStorable,
+  offsetOf,
+  oneOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "../players/Rows.ts"
 import {
   catalogueColumns,
   CatalogueRow,
@@ -38,9 +49,12 @@ export interface GrantRequest {
   readonly note: string | null
 }
 
-export interface BonusQuery extends PageQuery {
+/** Absent means any. */
+export interface BonusFilters {
   readonly state?: BonusState | undefined
 }
+
+export interface BonusQuery extends BonusFilters, PageQuery {}
 
 /** A code redeemed, with whose bonus it granted. */
 export interface Redeemed extends Omit<RedeemedCode, "bonus"> {
@@ -88,6 +102,12 @@ export class Bonuses extends Context.Service<Bonuses, {
     playerId: number,
     query: BonusQuery
   ) => Effect.Effect<Page<OwnedBonus>, ActorRefusal>
+  /** As `list`, from a bonus on: nothing is counted. Positions are ids. */
+  readonly walk: (
+    operatorId: number,
+    playerId: number,
+    query: BonusFilters & WalkQuery
+  ) => Effect.Effect<Walk<OwnedBonus>, ActorRefusal>
   /** Grants a bonus of the catalogue. */
   readonly grant: (
     operatorId: number,
@@ -224,12 +244,16 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
+      const ofPlayer = (operatorId: number, playerId: number, { state }: BonusFilters) =>
+        sql`FROM player_bonuses b JOIN players p ON p.id = b.player_id
+          WHERE b.player_id = ${playerId} AND b.operator_id = ${operatorId} ${
+          state === undefined ? sql`` : sql`AND b.state = ${state}`
+        }`
+
       const list: Bonuses["Service"]["list"] = Effect.fn("Bonuses.list")(
         function*(operatorId, playerId, query) {
           yield* actors.read(operatorId, playerId)
-          const state = query.state === undefined ? sql`` : sql`AND b.state = ${query.state}`
-          const from = sql`FROM player_bonuses b JOIN players p ON p.id = b.player_id
-            WHERE b.player_id = ${playerId} AND b.operator_id = ${operatorId} ${state}`
+          const from = ofPlayer(operatorId, playerId, query)
           const [found, counted] = yield* Effect.all([
             playerBonusRows(
               sql`SELECT ${playerBonusSql} ${from} ORDER BY b.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
@@ -237,6 +261,19 @@ export class Bonuses extends Context.Service<Bonuses, {
             counts(sql`SELECT count(*)::float8 AS total ${from}`)
           ], { concurrency: 2 })
           return { items: found.map(toOwnedBonus), total: counted[0]?.total ?? 0 }
+        },
+        orTryAgain
+      )
+
+      const walk: Bonuses["Service"]["walk"] = Effect.fn("Bonuses.walk")(
+        function*(operatorId, playerId, query) {
+          yield* actors.read(operatorId, playerId)
+          const below = query.below === undefined ? sql`` : sql`AND b.id < ${query.below}`
+          const rows = yield* playerBonusRows(
+            sql`SELECT ${playerBonusSql} ${ofPlayer(operatorId, playerId, query)} ${below}
+              ORDER BY b.id DESC LIMIT ${query.perPage + 1}`
+          )
+          return walkOf(rows, query, ({ id }) => id, toOwnedBonus)
         },
         orTryAgain
       )
@@ -279,7 +316,7 @@ export class Bonuses extends Context.Service<Bonuses, {
         Effect.repeat(Effect.ignore(Effect.delay(tend, "1 minute")), Schedule.forever)
       )
 
-      return Bonuses.of({ catalogue, list, grant, redeem, redeemAtRegistration, cancel, tend })
+      return Bonuses.of({ catalogue, list, walk, grant, redeem, redeemAtRegistration, cancel, tend })
     })
   )
 }

@@ -27,8 +27,9 @@ const expected = (ast: SchemaAST.AST): string => {
   }
 }
 
+/** What the framework says of a value, as a message that continues the name of its field. */
 const asRule = (text: string): string =>
-  text.replace(/^Expected (a string representing a finite number)/, "must be a number").replace(
+  text.replace(/^Expected a string representing a finite number.*/, "must be a number").replace(
     /^Expected /,
     "must be "
   )
@@ -42,7 +43,7 @@ const leafHook: SchemaIssue.LeafHook = (issue) => {
       return typeof message === "string" ? message : `must be ${expected(issue.ast)}`
     }
     default:
-      return asRule(SchemaIssue.defaultLeafHook(issue))
+      return SchemaIssue.defaultLeafHook(issue)
   }
 }
 
@@ -61,7 +62,8 @@ export const fieldIssues = (issue: SchemaIssue.Issue): FieldIssues => {
     const name = (path ?? []).map(keyOf).join(".") || "_"
     if (fields[name] === undefined && Object.keys(fields).length >= fieldsNamed) break
     const messages = fields[name] ??= []
-    if (!messages.includes(message)) messages.push(message)
+    const rule = asRule(message)
+    if (!messages.includes(rule)) messages.push(rule)
   }
   return { ...fields }
 }

@@ -35,6 +35,17 @@ export const optionalBody = <A>(schema: Schema.Codec<A, unknown>) => {
   })
 }
 
+/** What is wrong with a query: of a field that came more than once, just that. */
+const queryIssues = (url: string, issues: ReturnType<typeof fieldIssues>): ReturnType<typeof fieldIssues> => {
+  const sent = new URLSearchParams(url.split("?").slice(1).join("?"))
+  return Object.fromEntries(
+    Object.entries(issues).map(([name, messages]) => [
+      name,
+      sent.getAll(name).length > 1 ? ["must be sent once"] : messages
+    ])
+  )
+}
+
 /** The refusal that a request of a wrong form gets. What is wrong with an answer of ours is no refusal: it dies. */
 const refuseForm = (
   error: HttpApiError.HttpApiSchemaError
@@ -44,8 +55,12 @@ const refuseForm = (
     case "Params":
       return Effect.fail(noSuchPath)
     case "Headers":
-    case "Query":
       return badFields
+    case "Query":
+      return Effect.flatMap(
+        HttpServerRequest.HttpServerRequest,
+        ({ url }) => Effect.fail(refuseFields(queryIssues(url, fieldIssues(error.cause.issue))))
+      )
     case "Payload":
       return Effect.andThen(bodyObject, badFields)
     default:

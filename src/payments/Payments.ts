@@ -11,10 +11,22 @@ import { type WithdrawalRefusal, withdrawalStep } from "../domain/Withdrawals.ts
 import { toDate } from "../platform/Time.ts"
 import { paymentColumns, PaymentRow, toPayment } from "../players/PaymentRow.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
-import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
+import {
+  offsetOf,
+  oneOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type TimedPosition,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "../players/Rows.ts"
 import { PaymentMethods } from "./Methods.ts"
 
-export interface PaymentQuery extends PageQuery {
+/** Absent means any. */
+export interface PaymentFilters {
   readonly playerId?: number | undefined
   readonly type?: PaymentType | undefined
   readonly status?: PaymentStatus | undefined
@@ -23,6 +35,8 @@ export interface PaymentQuery extends PageQuery {
   readonly createdFrom?: number | undefined
   readonly createdTo?: number | undefined
 }
+
+export interface PaymentQuery extends PaymentFilters, PageQuery {}
 
 export interface WithdrawalRequest {
   /** Minor units, positive. */
@@ -56,6 +70,11 @@ export class Payments extends Context.Service<Payments, {
   readonly get: (operatorId: number, paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
   /** The operator's payments, newest first. */
   readonly list: (operatorId: number, query: PaymentQuery) => Effect.Effect<Page<Payment>, Unavailable>
+  /** As `list`, from a payment on: nothing is counted. */
+  readonly walk: (
+    operatorId: number,
+    query: PaymentFilters & WalkQuery<TimedPosition>
+  ) => Effect.Effect<Walk<Payment, TimedPosition>, Unavailable>
   /** Any payment. */
   readonly staffGet: (paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
   /** The payments of one operator or, with undefined, all; newest first. */
@@ -99,20 +118,22 @@ export class Payments extends Context.Service<Payments, {
         return row === undefined ? yield* Effect.fail(notFound) : toPayment(row)
       }, orTryAgain)
 
+      const conditionsOf = (operatorId: number | undefined, query: PaymentFilters) => [
+        ofOperator(operatorId),
+        ...[
+          query.playerId === undefined ? undefined : sql`player_id = ${query.playerId}::float8::bigint`,
+          query.type === undefined ? undefined : sql`type = ${query.type}`,
+          query.status === undefined ? undefined : sql`status = ${query.status}`,
+          // says in words that the planner can compare with the index of those that wait
+          query.status === "new" || query.status === "allowed" ? sql`status IN ('new', 'allowed')` : undefined,
+          query.externalReference === undefined ? undefined : sql`external_reference = ${query.externalReference}`,
+          query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,
+          query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
+        ].filter((filter) => filter !== undefined)
+      ]
+
       const select = Effect.fnUntraced(function*(operatorId: number | undefined, query: PaymentQuery) {
-        const where = sql.and([
-          ofOperator(operatorId),
-          ...[
-            query.playerId === undefined ? undefined : sql`player_id = ${query.playerId}::float8::bigint`,
-            query.type === undefined ? undefined : sql`type = ${query.type}`,
-            query.status === undefined ? undefined : sql`status = ${query.status}`,
-            // says in words that the planner can compare with the index of those that wait
-            query.status === "new" || query.status === "allowed" ? sql`status IN ('new', 'allowed')` : undefined,
-            query.externalReference === undefined ? undefined : sql`external_reference = ${query.externalReference}`,
-            query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,
-            query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
-          ].filter((filter) => filter !== undefined)
-        ])
+        const where = sql.and(conditionsOf(operatorId, query))
         const [counted, rows] = yield* Effect.all([
           counts(sql`SELECT count(*)::float8 AS total FROM payment_requests WHERE ${where}`),
           payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where} ORDER BY created_at DESC, id DESC
@@ -121,10 +142,27 @@ export class Payments extends Context.Service<Payments, {
         return { items: rows.map(toPayment), total: counted[0]?.total ?? 0 }
       }, orTryAgain)
 
+      const walk = Effect.fn("Payments.walk")(
+        function*(operatorId: number, query: PaymentFilters & WalkQuery<TimedPosition>) {
+          const { below } = query
+          const where = sql.and([
+            ...conditionsOf(operatorId, query),
+            ...below === undefined
+              ? []
+              : [sql`(created_at, id) < (${toDate(below.at)}::timestamptz, ${below.id}::float8::bigint)`]
+          ])
+          const rows = yield* payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where}
+            ORDER BY created_at DESC, id DESC LIMIT ${query.perPage + 1}::float8::bigint`)
+          return walkOf(rows, query, ({ createdAt, id }) => ({ at: createdAt.getTime(), id }), toPayment)
+        },
+        orTryAgain
+      )
+
       return Payments.of({
         withdraw,
         get: Effect.fn("Payments.get")(find),
         list: Effect.fn("Payments.list")(select),
+        walk,
         staffGet: Effect.fn("Payments.staffGet")((paymentId: number) => find(undefined, paymentId)),
         staffList: Effect.fn("Payments.staffList")(select)
       })

@@ -62,25 +62,31 @@ export interface PageQuery {
   readonly perPage: number
 }
 
+/** A place in a list that goes by time (epoch milliseconds) and then by id. */
+export interface TimedPosition {
+  readonly at: number
+  readonly id: number
+}
+
 /** Where to go on in a list that is walked from its newest row: below this position, or at the beginning. */
-export interface WalkQuery {
-  readonly below: number | undefined
+export interface WalkQuery<out Position = number> {
+  readonly below: Position | undefined
   readonly perPage: number
 }
 
 /** The rows of a walk from one position on, and the position to go on below, undefined at the end. */
-export interface Walk<out A> {
+export interface Walk<out A, out Position = number> {
   readonly items: ReadonlyArray<A>
-  readonly next: number | undefined
+  readonly next: Position | undefined
 }
 
 /** Makes a {@link Walk} of rows of which one more was asked for than is wanted. */
-export const walkOf = <Row, A>(
+export const walkOf = <Row, A, Position>(
   rows: ReadonlyArray<Row>,
-  { perPage }: WalkQuery,
-  positionOf: (row: Row) => number,
+  { perPage }: { readonly perPage: number },
+  positionOf: (row: Row) => Position,
   toItem: (row: Row) => A
-): Walk<A> => {
+): Walk<A, Position> => {
   const items = rows.slice(0, perPage)
   const last = items.at(-1)
   return {

@@ -245,7 +245,7 @@ layer(layerBothServers, { excludeTestServices: true })("payments", (it) => {
         assert.deepStrictEqual(yield* ids(query), payments.map(({ id }) => id), query)
       }
       const middle = yield* call(key, "/payments?per_page=2&page=2&type=withdrawal")
-      assert.deepStrictEqual(middle.meta, { current_page: 2, per_page: 2, total: 3, last_page: 2, from: 3, to: 3 })
+      assert.deepInclude(middle.meta, { current_page: 2, per_page: 2, total: 3, last_page: 2, from: 3, to: 3 })
       assert.deepStrictEqual(Object.keys(middle.links), ["first", "last", "prev", "next"])
       const wrong = yield* call(
         key,

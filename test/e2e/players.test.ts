@@ -268,12 +268,14 @@ layer(layerPublicApi)("SPEC 4.2 session tokens", (it) => {
 
 layer(layerPublicApi)("SPEC 2.11 lists, and walking them", (it) => {
   /** Follows a list from its beginning to its end, by the links it gives. */
-  const walk = Effect.fnUntraced(function*(key: Signer, path: string) {
+  const walk = (key: Signer, path: string) => follow((next) => call(key, next), path)
+
+  const follow = Effect.fnUntraced(function*<E, R>(get: (path: string) => Effect.Effect<Reply, E, R>, path: string) {
     const items: Array<{ readonly id: number }> = []
     const stretches: Array<number> = []
     let next: string | null = path
     while (next !== null && stretches.length < 100) {
-      const reply: Reply = yield* call(key, next)
+      const reply: Reply = yield* get(next)
       const data: ReadonlyArray<{ readonly id: number }> = dataOf(reply)
       const { links, meta } = Object(reply.json)
       assert.hasAllKeys(meta, ["per_page", "next_cursor"])
@@ -329,8 +331,68 @@ layer(layerPublicApi)("SPEC 2.11 lists, and walking them", (it) => {
       const rest = yield* walk(key, `/players/${id}/transactions?cursor=${Object(first.json).meta.next_cursor}`)
       assert.deepStrictEqual(rest.items, all.slice(2))
       const token = yield* issueToken(key, id)
-      const mine = yield* playerCall(token, "/transactions?cursor=&per_page=100")
-      assert.strictEqual(dataOf(mine).length, 6)
+      const mine = yield* follow(
+        (path) => playerCall(token, path.replace("/api/v1/player", "")),
+        "/transactions?cursor=&per_page=4"
+      )
+      assert.deepStrictEqual([mine.items.slice(1), mine.stretches], [all, [4, 2]])
+    }))
+
+  it.effect("payments: a walk meets every one once, those of one moment as well, under the same filters as pages", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("paying")
+      const [ada, bob] = [(yield* register(key, "ada")).id, (yield* register(key, "bob")).id]
+      for (const amount of [1, 2, 3]) yield* deposit(key, ada, amount)
+      yield* deposit(key, bob, 4)
+      yield* TestClock.adjust("1 millis")
+      for (const amount of [5, 6, 7]) yield* deposit(key, ada, amount)
+      const all = dataOf(yield* call(key, "/payments"))
+      assert.deepStrictEqual(all.map(({ amount }: { readonly amount: number }) => amount), [7, 6, 5, 4, 3, 2, 1])
+      const { items, stretches } = yield* walk(key, "/payments?cursor=&per_page=2")
+      assert.deepStrictEqual([items, stretches], [all, [2, 2, 2, 1]])
+      const hers = yield* walk(key, `/payments?cursor=&per_page=5&player_id=${ada}&type=deposit&status=paid`)
+      assert.deepStrictEqual(hers.items, dataOf(yield* call(key, `/payments?player_id=${ada}`)))
+      assert.deepStrictEqual(hers.stretches, [5, 1])
+
+      const page = yield* call(key, "/payments?per_page=3")
+      const { meta } = Object(page.json)
+      assert.deepInclude(meta, { current_page: 1, per_page: 3, total: 7, last_page: 3, from: 1, to: 3 })
+      yield* deposit(key, bob, 8)
+      const rest = yield* walk(key, `/payments?per_page=3&cursor=${meta.next_cursor}`)
+      assert.deepStrictEqual(rest.items, all.slice(3))
+      assert.isNull(Object((yield* call(key, "/payments?per_page=4&page=2")).json).meta.next_cursor)
+      assert.deepStrictEqual((yield* walk(key, "/payments?cursor=&type=withdrawal")).stretches, [0])
+      for (const cursor of ["a", "A-1", "1-", "-1", "1-2-3", "zzzzzzzzzz-1", "%00"]) {
+        assertRefused(yield* call(key, `/payments?cursor=${cursor}`), 422, "VALIDATION_FAILED", {
+          cursor: ["must be empty or a next_cursor of this list"]
+        })
+      }
+      // the furthest that a cursor can name
+      assert.strictEqual(dataOf(yield* call(key, "/payments?cursor=zzzzzzzzz-zzzzzzzzzz")).length, 8)
+      const other = yield* openOperator("not-paying")
+      assert.deepStrictEqual(dataOf(yield* call(other.key, `/payments?cursor=${meta.next_cursor}`)), [])
+    }))
+
+  it.effect("a player's bonuses: a walk meets every one once, under the same filter as pages", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { key, operator } = yield* openOperator("granting")
+      const { id } = yield* register(key, "ada")
+      yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days, created_at,
+          updated_at)
+        VALUES (1, ${operator.id}, 'Ten', 'no_deposit', 1000, 10, 7, now(), now())`
+      for (let count = 0; count < 4; count++) {
+        dataOf(yield* call(key, `/players/${id}/bonuses`, { body: { bonus_id: 1 } }), 201)
+      }
+      const all = dataOf(yield* call(key, `/players/${id}/bonuses`))
+      assert.strictEqual(all.length, 4)
+      const { items, stretches } = yield* walk(key, `/players/${id}/bonuses?cursor=&per_page=3`)
+      assert.deepStrictEqual([items, stretches], [all, [3, 1]])
+      const waiting = yield* walk(key, `/players/${id}/bonuses?cursor=&per_page=2&state=pending`)
+      assert.deepStrictEqual([waiting.items, waiting.stretches], [all.slice(0, 3), [2, 1]])
+      const page = yield* call(key, `/players/${id}/bonuses?per_page=1`)
+      const rest = yield* walk(key, `/players/${id}/bonuses?cursor=${Object(page.json).meta.next_cursor}`)
+      assert.deepStrictEqual(rest.items, all.slice(1))
     }))
 })
 

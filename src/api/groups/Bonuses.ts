@@ -5,7 +5,7 @@ import { RequiredFeature, RequiredScope } from "../Annotations.ts"
 import { Bonus, PlayerBonus } from "../Bonus.ts"
 import { refusals } from "../Errors.ts"
 import { amountFrom, integer, lines, oneOf, pathId, text } from "../Fields.ts"
-import { list, page, pageQuery, single } from "../Pagination.ts"
+import { list, pageOrWalk, single, walkQuery } from "../Pagination.ts"
 import { id } from "../Resource.ts"
 
 /** A grant (SPEC section 4.6). */
@@ -30,8 +30,8 @@ export const BonusesGroup = HttpApiGroup.make("bonuses")
       .annotate(OpenApi.Summary, "Bonuses on offer"),
     HttpApiEndpoint.get("list", "/players/:player/bonuses", {
       params: { player: pathId },
-      query: Schema.Struct({ ...pageQuery, state: Schema.optionalKey(oneOf(bonusStates)) }),
-      success: page(PlayerBonus)
+      query: Schema.Struct({ ...walkQuery, state: Schema.optionalKey(oneOf(bonusStates)) }),
+      success: pageOrWalk(PlayerBonus)
     })
       .annotate(RequiredScope, "bonuses:read")
       .annotate(OpenApi.Summary, "A player's bonuses, newest first"),

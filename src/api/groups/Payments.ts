@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { RequiredFeature, RequiredScope } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../Fields.ts"
-import { list, page, pageQuery, single } from "../Pagination.ts"
+import { list, pageOrWalk, single, timedWalkQuery } from "../Pagination.ts"
 import { PaymentMethod, PaymentRequest, paymentStatuses, paymentTypes } from "../Payment.ts"
 
 /** A deposit that the operator's own payment provider has collected (SPEC section 4.4). */
@@ -29,7 +29,7 @@ const Withdrawal = Schema.Struct({
 
 /** The filters of the payment list (SPEC section 4.4). */
 const PaymentsQuery = Schema.Struct({
-  ...pageQuery,
+  ...timedWalkQuery,
   player_id: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER)),
   type: Schema.optionalKey(oneOf(paymentTypes)),
   status: Schema.optionalKey(oneOf(paymentStatuses)),
@@ -80,7 +80,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
         "Holds the amount on the real wallet until staff pay it out, or refuse and return it. Repeating an " +
           "`external_reference` answers 200 with the original request."
       ),
-    HttpApiEndpoint.get("list", "/payments", { query: PaymentsQuery, success: page(PaymentRequest) })
+    HttpApiEndpoint.get("list", "/payments", { query: PaymentsQuery, success: pageOrWalk(PaymentRequest) })
       .annotate(RequiredScope, "payments:read")
       .annotate(OpenApi.Summary, "Deposits and withdrawals, newest first"),
     HttpApiEndpoint.get("get", "/payments/:payment", { params: { payment: pathId }, success: single(PaymentRequest) })

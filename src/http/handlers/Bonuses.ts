@@ -7,7 +7,7 @@ import { catalogueFields, type OwnedBonus } from "../../bonuses/BonusRows.ts"
 import { Bonuses, type Redeemed } from "../../bonuses/Bonuses.ts"
 import { playerBonusFields } from "../../domain/Bonus.ts"
 import { jsonResponse } from "../Refusals.ts"
-import { paginated } from "./Page.ts"
+import { paginatedWithCursor, positionOf, walked } from "./Page.ts"
 
 /** A player's bonus as it is shown (SPEC section 2.8). */
 export const ownedBonusFields = ({ bonus, currency, playerId }: OwnedBonus) =>
@@ -34,12 +34,17 @@ export const BonusesHandlers = HttpApiBuilder.group(
       .handle("list", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          const { items, total } = yield* bonuses.list(operator.id, params.player, {
-            page: query.page,
-            perPage: query.per_page,
-            state: query.state
-          })
-          return yield* paginated(query, total, items.map(ownedBonusFields))
+          const { cursor, page, per_page: perPage, state } = query
+          if (cursor !== undefined) {
+            const { items, next } = yield* bonuses.walk(operator.id, params.player, {
+              state,
+              perPage,
+              below: positionOf(cursor)
+            })
+            return yield* walked(perPage, items.map(ownedBonusFields), next)
+          }
+          const { items, total } = yield* bonuses.list(operator.id, params.player, { state, page, perPage })
+          return yield* paginatedWithCursor(query, total, items.map(ownedBonusFields), items.at(-1)?.bonus.id)
         }))
       .handle("grant", ({ params, payload }) =>
         Effect.gen(function*() {

@@ -1,6 +1,7 @@
 /** The envelope of a paginated list (SPEC section 2.11). */
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
+import type { TimedPosition } from "../../players/Rows.ts"
 
 interface Position {
   readonly page: number
@@ -50,14 +51,25 @@ export const paginated = Effect.fnUntraced(function*<Item>(
 export const positionOf = (cursor: string): number | undefined =>
   cursor === "" ? undefined : Number.parseInt(cursor, 36)
 
-const cursorAt = (position: number | undefined): string | null => position === undefined ? null : position.toString(36)
+/** As {@link positionOf}, in a list that goes by time and then by id. */
+export const timedPositionOf = (cursor: string): TimedPosition | undefined => {
+  const [at, id] = cursor.split("-")
+  return at === undefined || id === undefined ? undefined : { at: Number.parseInt(at, 36), id: Number.parseInt(id, 36) }
+}
+
+const cursorAt = (position: number | TimedPosition | undefined): string | null =>
+  position === undefined
+    ? null
+    : typeof position === "number"
+    ? position.toString(36)
+    : `${position.at.toString(36)}-${position.id.toString(36)}`
 
 /** As {@link paginated}, with the cursor that goes on after the page. `last` is the position of its last item. */
 export const paginatedWithCursor = Effect.fnUntraced(function*<Item>(
   position: Position,
   total: number,
   items: ReadonlyArray<Item>,
-  last: number | undefined
+  last: number | TimedPosition | undefined
 ) {
   const { data, links, meta } = yield* paginated(position, total, items)
   const isLast = meta.current_page >= meta.last_page
@@ -68,7 +80,7 @@ export const paginatedWithCursor = Effect.fnUntraced(function*<Item>(
 export const walked = Effect.fnUntraced(function*<Item>(
   perPage: number,
   items: ReadonlyArray<Item>,
-  next: number | undefined
+  next: number | TimedPosition | undefined
 ) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const cursor = cursorAt(next)

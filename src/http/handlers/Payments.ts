@@ -9,7 +9,7 @@ import { Payments } from "../../payments/Payments.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
 import { jsonResponse } from "../Refusals.ts"
-import { paginated } from "./Page.ts"
+import { paginatedWithCursor, timedPositionOf, walked } from "./Page.ts"
 
 const render = ({ isRepeat, payment }: PaymentOutcome) => ({
   status: isRepeat ? 200 : 201,
@@ -59,17 +59,28 @@ export const PaymentsHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          const { items, total } = yield* payments.list(operator.id, {
-            page: query.page,
-            perPage: query.per_page,
+          const filters = {
             playerId: query.player_id,
             type: query.type,
             status: query.status,
             externalReference: query.external_reference,
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          })
-          return yield* paginated(query, total, items.map(paymentFields))
+          }
+          const { cursor, page, per_page: perPage } = query
+          if (cursor !== undefined) {
+            const below = timedPositionOf(cursor)
+            const { items, next } = yield* payments.walk(operator.id, { ...filters, perPage, below })
+            return yield* walked(perPage, items.map(paymentFields), next)
+          }
+          const { items, total } = yield* payments.list(operator.id, { ...filters, page, perPage })
+          const last = items.at(-1)
+          return yield* paginatedWithCursor(
+            query,
+            total,
+            items.map(paymentFields),
+            last === undefined ? undefined : { at: last.createdAt, id: last.id }
+          )
         }))
       .handle("get", ({ params }) =>
         Effect.gen(function*() {
