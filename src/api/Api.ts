@@ -21,21 +21,25 @@ import {
 import { documented } from "./OpenApiDocument.ts"
 
 // The last middleware is the outermost: a request is authenticated before anything of it is decoded.
-const OperatorApi = HttpApi.make("operator")
+
+/** What operators' servers call, signed. */
+export const OperatorApi = HttpApi.make("operator")
   .add(AccountGroup, PlayersGroup, WalletGroup, PaymentsGroup, GamesGroup, BonusesGroup, ResponsibleGamingGroup)
   .prefix("/api/v1/operator")
   .middleware(RequestRules)
   .middleware(IdempotentPost)
   .middleware(OperatorAuth)
 
-const PlayerApi = HttpApi.make("player")
+/** What players' browsers and apps call, with a session token. */
+export const PlayerApi = HttpApi.make("player")
   .add(PlayerSessionGroup)
   .prefix("/api/v1/player")
   .middleware(PlayerRequestRules)
   .middleware(PlayerIdempotentPost)
   .middleware(PlayerAuth)
 
-const ProviderApi = HttpApi.make("provider")
+/** What game providers call, signed. */
+export const ProviderApi = HttpApi.make("provider")
   .add(ProviderWalletGroup)
   .prefix("/api/v1/provider/wallet")
   .middleware(ProviderAuth)

@@ -7,6 +7,11 @@
 import { Schema, SchemaGetter } from "effect"
 import { type RefusalCode, statusByCode } from "../domain/Refusal.ts"
 
+export type { RefusalCode }
+
+/** Whether a text is a code of a refusal. */
+export const isRefusalCode = (text: string): text is RefusalCode => Object.hasOwn(statusByCode, text)
+
 const Details = Schema.Record(Schema.String, Schema.Unknown).annotate({
   description: "Facts for a machine; for VALIDATION_FAILED each bad field with what is wrong with it."
 })

@@ -2,10 +2,17 @@
 import { Effect, Schema } from "effect"
 import { integer } from "./Fields.ts"
 
+/** A field that may be left out, by who sends it and by who writes a request in code. */
+const withDefault = (value: number) => (field: ReturnType<typeof integer>) =>
+  field.pipe(
+    Schema.withDecodingDefaultTypeKey(Effect.succeed(value)),
+    Schema.withConstructorDefault(Effect.succeed(value))
+  )
+
 /** The query fields of every paginated list. Left out they are 1 and 25. */
 export const pageQuery = {
-  page: integer(1, 1_000_000).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(1))),
-  per_page: integer(1, 100).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(25)))
+  page: integer(1, 1_000_000).pipe(withDefault(1)),
+  per_page: integer(1, 100).pipe(withDefault(25))
 }
 
 const PageMeta = Schema.Struct({

@@ -1,0 +1,48 @@
+/**
+ * The API of operators, typed. Made from the contract that the service itself is made from, so what compiles is what is served.
+ *
+ * Every request is signed anew, every POST carries an idempotency key, and what passes by itself (a full rate, a restart, a lost
+ * connection) is tried again within bounds.
+ *
+ *     const operator = yield* OperatorClient.make({
+ *       baseUrl: "https://pitboss.example",
+ *       key: "pk_live_…",
+ *       secret: Redacted.make("sk_live_…")
+ *     })
+ *     const { data: player } = yield* operator.players.register({ payload: { username: "ada", … } })
+ *     const { data: payment } = yield* operator.payments.deposit({
+ *       params: { player: player.id },
+ *       payload: { amount: 5000, external_reference: "psp-88213" }
+ *     })
+ *
+ * Use it on a server only: the secret signs for the whole operator.
+ */
+import { Effect, type Redacted } from "effect"
+import { HttpClient } from "effect/http"
+import { OperatorApi } from "../api/Api.ts"
+import { makeCalls } from "./internal/Calls.ts"
+import { signingWith } from "./internal/Signing.ts"
+import { type Patience, transportOver } from "./internal/Transport.ts"
+
+export interface Options extends Patience {
+  /** Where the service is, without `/api/v1`. A path in front of it is kept and not signed. */
+  readonly baseUrl: string | URL
+  /** The public key id. */
+  readonly key: string
+  /** The key's secret, as it was shown once. */
+  readonly secret: Redacted.Redacted
+}
+
+/** Makes a client. Needs {@link Services.layer} or the like. Fails when the secret is empty. */
+export const make = Effect.fnUntraced(function*(options: Options) {
+  const authorise = yield* signingWith("X-Api-Key", options.key, options.secret)
+  const transport = transportOver(yield* HttpClient.HttpClient, {
+    baseUrl: new URL(options.baseUrl),
+    authorise,
+    patience: options
+  })
+  return yield* makeCalls(OperatorApi, { transport, isIdempotent: true })
+})
+
+/** What {@link make} gives: a function for every endpoint, in its group. */
+export type OperatorClient = Effect.Success<ReturnType<typeof make>>

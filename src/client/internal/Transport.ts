@@ -1,0 +1,141 @@
+/** One call over the wire: authorised, bounded in time, tried again where that is safe, and read as an answer or an error. */
+import { Clock, Context, Duration, Effect, Option, Random, Schema } from "effect"
+import { HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { isRefusalCode } from "../../api/Errors.ts"
+import { NoAnswer, Refused } from "../Errors.ts"
+import type { Authorise } from "./Signing.ts"
+
+/** How long and how often a call is tried. */
+export interface Patience {
+  /** Times a call is sent at most, the first one included. 1 switches retries off. Default 4. */
+  readonly maxAttempts?: number
+  /** How long one attempt may take. Default 10 seconds. */
+  readonly attemptTimeout?: Duration.Input
+  /** The pause before the second attempt; each further one is twice as long. Default 200 milliseconds. */
+  readonly firstPause?: Duration.Input
+  /** No pause is longer. A service that asks for more (`Retry-After`) is not waited for. Default 60 seconds. */
+  readonly longestPause?: Duration.Input
+}
+
+/** What the call under way is, for the transport below the generated client. */
+export const CurrentCall = Context.Reference<{
+  readonly idempotencyKey: string | undefined
+  /** Whether sending it again does no harm. */
+  readonly isRepeatable: boolean
+}>("pitboss/client/CurrentCall", { defaultValue: () => ({ idempotencyKey: undefined, isRepeatable: false }) })
+
+const decodeEnvelope = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String.pipe(Schema.refine(isRefusalCode)),
+    message: Schema.String,
+    details: Schema.Record(Schema.String, Schema.Unknown)
+  })
+})))
+
+/** Seconds to wait, from a `Retry-After` that holds seconds or a date. */
+const retryAfter = (value: string | undefined, now: number): number | undefined => {
+  if (value === undefined) return undefined
+  if (/^\d{1,9}$/.test(value)) return Number(value)
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000))
+}
+
+/** What passes by itself: the rate's window, a restart, a request of the same key that still runs, an answer that got lost. */
+const isPassing = (error: Refused | NoAnswer): boolean =>
+  error._tag === "NoAnswer"
+    ? error.status === undefined || error.status === 429 || error.status >= 500
+    : error.status === 429 || error.status >= 500 || error.code === "IDEMPOTENCY_IN_PROGRESS"
+
+/** The bytes of a body. What the contract reads from nothing is sent as nothing. */
+const bodyOf = (request: HttpClientRequest.HttpClientRequest): Uint8Array => {
+  const { body } = request
+  return body._tag === "Uint8Array" && body.text !== "null" ? body.body : new Uint8Array()
+}
+
+/** Path and query as they will be sent. A gateway's own path in front of the API is taken away again, and so is not signed. */
+const uriOf = (base: URL, request: HttpClientRequest.HttpClientRequest): string => {
+  const prefix = base.pathname.replace(/\/+$/, "")
+  return Option.match(HttpClientRequest.toUrl(request), {
+    onNone: () => request.url,
+    onSome: ({ pathname, search }) => pathname.slice(prefix.length) + search
+  })
+}
+
+/** The transport of a client: an `HttpClient` that fails with what {@link Refused} and {@link NoAnswer} say. */
+export const transportOver = (
+  http: HttpClient.HttpClient,
+  options: { readonly baseUrl: URL; readonly authorise: Authorise; readonly patience: Patience }
+): HttpClient.HttpClient.With<Refused | NoAnswer> => {
+  const { authorise, baseUrl } = options
+  const { maxAttempts = 4 } = options.patience
+  const timeout = Duration.fromInputUnsafe(options.patience.attemptTimeout ?? "10 seconds")
+  const firstPause = Duration.toMillis(options.patience.firstPause ?? "200 millis")
+  const longestPause = Duration.toMillis(options.patience.longestPause ?? "60 seconds")
+
+  const attempt = Effect.fnUntraced(function*(request: HttpClientRequest.HttpClientRequest) {
+    const { idempotencyKey } = yield* CurrentCall
+    const body = bodyOf(request)
+    const plain = request.pipe(
+      HttpClientRequest.prependUrl(baseUrl.href),
+      HttpClientRequest.acceptJson,
+      HttpClientRequest.setBody(body.length === 0 ? HttpBody.empty : HttpBody.uint8Array(body, "application/json")),
+      HttpClientRequest.setHeaders(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey })
+    )
+    const uri = uriOf(baseUrl, plain)
+    const noAnswer = (message: string, cause: unknown, status?: number) =>
+      new NoAnswer({ message: `${request.method} ${uri}: ${message}`, status, idempotencyKey, cause })
+
+    const exchange = Effect.gen(function*() {
+      const response = yield* http.execute(yield* authorise(plain, uri, body))
+      return { response, bytes: new Uint8Array(yield* response.arrayBuffer) }
+    })
+    const { bytes, response } = yield* exchange.pipe(
+      Effect.timeout(timeout),
+      Effect.mapError((cause) => noAnswer(cause.message, cause))
+    )
+    const { headers, status } = response
+    if (status >= 200 && status < 300) {
+      const read = new Response(bytes.length === 0 ? null : bytes, { status, headers })
+      return HttpClientResponse.fromWeb(request, read)
+    }
+    const { error } = yield* decodeEnvelope(new TextDecoder().decode(bytes)).pipe(
+      Effect.mapError((cause) => noAnswer(`an answer of ${status} that is not the service's`, cause, status))
+    )
+    return yield* new Refused({
+      ...error,
+      status,
+      requestId: headers["x-request-id"],
+      retryAfterSeconds: retryAfter(headers["retry-after"], yield* Clock.currentTimeMillis),
+      idempotencyKey
+    })
+  })
+
+  /** How long to wait before the next attempt, in milliseconds; undefined when there is none. */
+  const pauseAfter = Effect.fnUntraced(function*(error: Refused | NoAnswer, attempts: number) {
+    const { isRepeatable } = yield* CurrentCall
+    if (!isRepeatable || attempts >= maxAttempts || !isPassing(error)) return undefined
+    const asked = error._tag === "Refused" ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+    if (asked > longestPause) return undefined
+    // between half and all of it, so that callers who failed together do not come back together
+    const own = firstPause * 2 ** (attempts - 1) * (0.5 + (yield* Random.next) / 2)
+    return Math.min(longestPause, Math.max(asked, own))
+  })
+
+  const send = (request: HttpClientRequest.HttpClientRequest, attempts = 1): Effect.Effect<
+    HttpClientResponse.HttpClientResponse,
+    Refused | NoAnswer
+  > =>
+    attempt(request).pipe(
+      Effect.catch((error) =>
+        Effect.flatMap(pauseAfter(error, attempts), (pause) =>
+          pause === undefined
+            ? Effect.fail(error)
+            : Effect.delay(Effect.suspend(() => send(request, attempts + 1)), Duration.millis(pause)))
+      )
+    )
+
+  return HttpClient.makeWith<never, never, Refused | NoAnswer, never>(
+    Effect.flatMap((request) => send(request)),
+    Effect.succeed
+  )
+}

@@ -1,0 +1,170 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { HttpApi } from "effect/http-api"
+import { OperatorApi } from "../../src/api/Api.ts"
+import * as Lists from "../../src/client/Lists.ts"
+import * as OperatorClient from "../../src/client/OperatorClient.ts"
+import * as PlayerClient from "../../src/client/PlayerClient.ts"
+import * as ProviderClient from "../../src/client/ProviderClient.ts"
+import * as Services from "../../src/client/Services.ts"
+import { portOf } from "../support/E2eServer.ts"
+import { layerPublicApi, openGame, openOperator, registration } from "../support/PublicApi.ts"
+
+// Goal: whoever holds a client can do what the contract offers, in a few lines. Method: the clients against the running service,
+// each over its own fetch, and the example of every client's doc comment acted out.
+
+const baseUrl = Effect.map(portOf, (port) => `http://127.0.0.1:${port}`)
+
+const clientOf = Effect.fnUntraced(function*({ key, secret }: { readonly key: string; readonly secret: string }) {
+  return yield* OperatorClient.make({ baseUrl: yield* baseUrl, key, secret: Redacted.make(secret), maxAttempts: 1 })
+})
+
+const profile = (username: string) => ({ ...registration(username), terms_accepted: true as const })
+
+layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (it) => {
+  it.effect("an operator's has every endpoint of the contract", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("every")
+      const operator = yield* clientOf(key)
+      const missing: Array<string> = []
+      HttpApi.reflect(OperatorApi, {
+        onGroup: () => {},
+        onEndpoint: ({ endpoint, group }) => {
+          if (typeof Object(operator)[group.identifier]?.[endpoint.identifier] !== "function") {
+            missing.push(`${group.identifier}.${endpoint.identifier}`)
+          }
+        }
+      })
+      assert.deepStrictEqual(missing, [])
+    }))
+
+  it.effect("an operator's registers, deposits once, and reads the same back", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("deposits")
+      const operator = yield* clientOf(key)
+      const { data: me } = yield* operator.account.me()
+      assert.strictEqual(me.api_key.key, key.key)
+      const { data: player } = yield* operator.players.register({ payload: profile("ada") })
+      const request = {
+        params: { player: player.id },
+        payload: { amount: 5000, external_reference: "psp-1" }
+      }
+      const first = yield* operator.payments.deposit(request, { idempotencyKey: "one" })
+      const second = yield* operator.payments.deposit(request, { idempotencyKey: "one" })
+      assert.deepStrictEqual(first, second)
+      const { data: wallet } = yield* operator.wallet.get({ params: { player: player.id } })
+      assert.strictEqual(wallet.balance, 5000)
+
+      const other = yield* Effect.flip(
+        operator.payments.deposit({ ...request, payload: { ...request.payload, amount: 1 } }, { idempotencyKey: "one" })
+      )
+      assert.deepInclude(other, { _tag: "Refused", code: "IDEMPOTENCY_KEY_REUSED", status: 422 })
+      const refused = yield* Effect.flip(operator.players.register({ payload: profile("ada") }))
+      assert(refused._tag === "Refused")
+      assert.strictEqual(refused.code, "VALIDATION_FAILED")
+      assert.hasAllKeys(refused.details, ["username", "email"])
+      assert.isString(refused.requestId)
+    }))
+
+  it.effect("an operator's hears what to wait for when its rate is used up", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("busy", { rateLimit: 1 })
+      const operator = yield* clientOf(key)
+      yield* operator.account.me()
+      const error = yield* Effect.flip(operator.account.me())
+      assert.deepInclude(error, { _tag: "Refused", code: "RATE_LIMITED", status: 429, retryAfterSeconds: 60 })
+    }))
+
+  it.effect("lists are read to their end, by cursor and by page", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("lists")
+      const operator = yield* clientOf(key)
+      const names = ["ann", "ben", "cem", "dan", "eva"]
+      for (const name of names) yield* operator.players.register({ payload: profile(name) })
+      const newestFirst = names.toReversed()
+      const walked = Lists.walk((cursor) => operator.players.list({ query: { cursor, per_page: 2 } }))
+      assert.deepStrictEqual((yield* Stream.runCollect(walked)).map(({ username }) => username), newestFirst)
+      // somebody who comes meanwhile moves nothing
+      const [first, ...rest] = yield* Stream.runCollect(
+        walked.pipe(Stream.tap(({ username }) =>
+          username === "dan" ? Effect.asVoid(operator.players.register({ payload: profile("fay") })) : Effect.void
+        ))
+      )
+      assert.deepStrictEqual(
+        [first, ...rest].map((player) =>
+          player?.username
+        ),
+        newestFirst
+      )
+
+      const [player] = rest
+      assert(player !== undefined)
+      for (const reference of ["a", "b", "c"]) {
+        yield* operator.payments.deposit({
+          params: { player: player.id },
+          payload: { amount: 1, external_reference: reference }
+        })
+      }
+      const paged = Lists.pages((page) => operator.payments.list({ query: { page, per_page: 2 } }))
+      const references = (yield* Stream.runCollect(paged)).map((payment) => payment.external_reference)
+      assert.deepStrictEqual(references, ["c", "b", "a"])
+      const nobody = Lists.pages((page) => operator.payments.list({ query: { page, player_id: 1 } }))
+      assert.deepStrictEqual(yield* Stream.runCollect(nobody), [])
+    }))
+
+  it.effect("a player's opens a game, and a provider's settles it", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("plays")
+      const game = yield* openGame("plays-studio")
+      const operator = yield* clientOf(key)
+      const { data: { id } } = yield* operator.players.register({ payload: profile("gil") })
+      yield* operator.payments.deposit({
+        params: { player: id },
+        payload: { amount: 1000, external_reference: "psp-2" }
+      })
+      const { data: { token } } = yield* operator.players.issueToken({ params: { player: id } })
+      const player = yield* PlayerClient.make({ baseUrl: yield* baseUrl, token: Redacted.make(token) })
+      const { data: launched } = yield* player.player_session.launch({ params: { game: game.id } })
+
+      const provider = yield* ProviderClient.make({
+        baseUrl: yield* baseUrl,
+        key: game.provider.key,
+        secret: Redacted.make(game.provider.secret)
+      })
+      const { data: session } = yield* provider.provider_wallet.authenticate({
+        payload: { session_token: launched.session_token }
+      })
+      assert.strictEqual(session.balance, 1000)
+      const bet = {
+        request_id: "1",
+        transaction_id: "t-1",
+        session_token: launched.session_token,
+        game_id: "g-1",
+        round_id: "r-1",
+        amount: 250,
+        currency: "EUR"
+      }
+      assert.strictEqual((yield* provider.provider_wallet.bet({ payload: bet })).data.status, "processed")
+      assert.strictEqual((yield* provider.provider_wallet.bet({ payload: bet })).data.status, "replayed")
+      assert.strictEqual((yield* player.player_session.wallet()).data.balance, 750)
+      const poor = yield* Effect.flip(
+        provider.provider_wallet.bet({ payload: { ...bet, transaction_id: "t-2", amount: 751 } })
+      )
+      assert(poor._tag === "Refused")
+      assert.deepStrictEqual([poor.code, poor.details], ["INSUFFICIENT_FUNDS", { balance: 750, retry: "never" }])
+
+      const wrong = yield* PlayerClient.make({ baseUrl: yield* baseUrl, token: Redacted.make(`${token}x`) })
+      assert.deepInclude(yield* Effect.flip(wrong.player_session.me()), { code: "INVALID_PLAYER_TOKEN" })
+    }))
+
+  it.effect("nobody there is no answer", () =>
+    Effect.gen(function*() {
+      const operator = yield* OperatorClient.make({
+        baseUrl: "http://127.0.0.1:1",
+        key: "pk",
+        secret: Redacted.make("s"),
+        maxAttempts: 1
+      })
+      assert.deepInclude(yield* Effect.flip(operator.account.me()), { _tag: "NoAnswer", status: undefined })
+    }))
+})
