@@ -41,10 +41,22 @@ interface Funding {
   readonly bonus: number
 }
 
+/**
+ * Whether the running bonus may be staked: its game counts towards it, and the round holds no stake of an earlier bonus. A round
+ * follows one bonus, so its wins would go the way of the earlier one: out of all wagering where that one was converted.
+ */
+const mayStakeBonus = ({ activeBonus }: Draft, game: SettledGame, round: Round | null | undefined): boolean =>
+  activeBonus !== null && contribution(activeBonus, game.id, game.type) > 0 &&
+  (round === null || round === undefined || round.bonusStake === 0 || round.bonusId === activeBonus.id)
+
 /** Splits a stake over the wallets: real money first, bonus money only where the running bonus may be staked. */
-const fund = (draft: Draft, game: SettledGame, amount: number): Funding | Refusal<"INSUFFICIENT_FUNDS"> => {
+const fund = (
+  draft: Draft,
+  { amount, game }: Bet,
+  round: Round | null | undefined
+): Funding | Refusal<"INSUFFICIENT_FUNDS"> => {
   if (amount === 0 && draft.real >= 0) return { real: 0, bonus: 0 }
-  const usable = draft.activeBonus !== null && contribution(draft.activeBonus, game.id, game.type) > 0 ? draft.bonus : 0
+  const usable = mayStakeBonus(draft, game, round) ? draft.bonus : 0
   const real = Math.min(Math.max(draft.real, 0), amount)
   return draft.real < 0 || amount - real > usable
     ? refuse("INSUFFICIENT_FUNDS", "The balance does not cover the stake.", { balance: draft.real })
@@ -65,7 +77,7 @@ const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding
   if (round?.closed === true) return refuse("ROUND_CLOSED", "The round is closed.", { round_id: bet.roundId })
   const account = refuseAccount(player, now)
   if (account !== undefined) return account
-  const funding = fund(draft, bet.game, bet.amount)
+  const funding = fund(draft, bet, round)
   // the split says how much real money is at stake, which the loss limits count; when it fails, the checks before it still win
   const realStake = "_tag" in funding ? Math.min(Math.max(draft.real, 0), bet.amount) : funding.real
   const limits = effectiveLimits(player.limits, player.pendingLimits, now)

@@ -781,6 +781,34 @@ for (const remembers of [true, false]) {
         assert.strictEqual(desk.player().activeBonus?.openRounds, 1)
       })
 
+      // Goal: no bonus becomes real money by way of a round that an earlier, converted bonus funds. Method: a stake of 1 of the
+      // first bonus stays open while the rest of it converts; the second one is then staked in the same round, by itself and with
+      // real money before it.
+      it("of a later bonus is not staked in a round that holds a stake of an earlier one", () => {
+        const desk = makeDesk(
+          makePlayer({
+            real: 0,
+            bonus: 100,
+            activeBonus: makeBonus({ wagerRequirement: 100 }),
+            pendingBonuses: [makeBonus({ id: 502, amount: 500 })]
+          })
+        )
+        desk.accept(does(bet("b", 1)))
+        desk.accept(does(bet("b2", 99, { roundId: "other", closesRound: true })))
+        assert.deepInclude(desk.player(), { real: 0, bonus: 500 })
+        assert.strictEqual(desk.player().activeBonus?.id, 502)
+        assert.strictEqual(desk.refuse(does(bet("b3", 500))).code, "INSUFFICIENT_FUNDS")
+        // the win of the first one's stake is still real, and real money is still staked
+        desk.accept(does(win("w", "b", 30)))
+        assert.deepInclude(desk.player(), { real: 30, bonus: 500 })
+        assert.strictEqual(desk.refuse(does(bet("b4", 31))).code, "INSUFFICIENT_FUNDS")
+        assert.deepInclude(desk.accept(does(bet("b5", 30))), { realAmount: -30, bonusAmount: 0 })
+        assert.deepInclude(desk.accept(does(bet("b6", 500, { roundId: "third" }))), {
+          realAmount: 0,
+          bonusAmount: -500
+        })
+      })
+
       it("caps the stake while it runs", () => {
         const desk = makeDesk(withBonus({ activeBonus: makeBonus({ maxBet: 20 }) }))
         assert.deepInclude(desk.refuse(does(bet("b", 21))), { code: "BONUS_INVALID", details: { max_bet: 20 } })

@@ -331,6 +331,11 @@ export class SettlementModel {
     if (player.active !== null && player.active.maxBet > 0 && bet.amount > player.active.maxBet) return "BONUS_INVALID"
     if (player.real < 0) return "INSUFFICIENT_FUNDS"
     if (bonus > 0 && (percent === 0 || bonus > player.bonus)) return "INSUFFICIENT_FUNDS"
+    // a round follows one bonus: another one's money does not go in
+    const isOthers = this.standing(playerId, bet.game.id, bet.roundId, "bet").some((stake) =>
+      stake.bonus !== 0 && stake.bonusId !== player.active?.id
+    )
+    if (bonus > 0 && isOthers) return "INSUFFICIENT_FUNDS"
 
     const wagered = Math.floor(bet.amount * percent / 100)
     player.real -= real
