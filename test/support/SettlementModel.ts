@@ -45,6 +45,19 @@ interface ModelBonus {
   result: BonusResult | null
 }
 
+/** How a bonus ended, and what became of its money then. */
+export interface ModelEnd {
+  readonly result: BonusResult
+  readonly converted: number
+  readonly forfeited: number
+}
+
+/** A promo code: its bonus, and how often it can be redeemed; 0: without end. */
+export interface ModelPromo {
+  readonly id: number
+  readonly cap: number
+}
+
 interface ModelPlayer {
   readonly id: number
   readonly currency: string
@@ -89,7 +102,9 @@ export class SettlementModel {
   private players = new Map<number, ModelPlayer>()
   private settled = new Map<string, Settled>()
   private closed = new Set<string>()
-  private ended = new Map<number, BonusResult>()
+  private ended = new Map<number, ModelEnd>()
+  /** Who redeemed a promo code. */
+  private redeemed = new Map<number, Array<number>>()
   /** When bets were placed, by player. */
   private plays = new Map<number, Array<number>>()
 
@@ -151,6 +166,58 @@ export class SettlementModel {
     this.count(player)
   }
 
+  /** Holds an amount; gives whether that can be. */
+  withdraw(playerId: number, amount: number, forfeitsBonus: boolean): boolean {
+    return this.attempt(playerId, () => {
+      const player = this.player(playerId)
+      if (player.status !== "active") return "PLAYER_RESTRICTED"
+      if (player.real < amount) return "INSUFFICIENT_FUNDS"
+      this.tend(player)
+      player.real -= amount
+      player.hasMoved = true
+      if (forfeitsBonus) this.forfeit(player, "cancelled")
+      this.startNext(player)
+      this.count(player)
+      return true
+    }) === true
+  }
+
+  /** Sets a balance right by hand; gives whether that can be. */
+  correct(playerId: number, wallet: "real" | "bonus", amount: number): boolean {
+    return this.attempt(playerId, () => {
+      const player = this.player(playerId)
+      this.tend(player)
+      if (wallet === "bonus" && player.bonus + amount < 0) return "VALIDATION_FAILED"
+      player[wallet] += amount
+      player.hasMoved = true
+      this.endBonusWhenDue(player)
+      this.count(player)
+      return true
+    }) === true
+  }
+
+  /** Keeps a player from play for longer; all but a time-out takes the running bonus. Gives whether that can be. */
+  selfExclude(playerId: number, until: number, isTimeOut: boolean): boolean {
+    const player = this.player(playerId)
+    if (this.now < player.excludedUntil && until <= player.excludedUntil) return false
+    this.tend(player)
+    if (!isTimeOut) this.forfeit(player, "cancelled")
+    player.excludedUntil = until
+    this.count(player)
+    return true
+  }
+
+  /** Where the grant of a promo code leads, or the code of its refusal. */
+  redeem(playerId: number, promo: ModelPromo, grant: ModelGrant): string {
+    const all = this.redeemed.get(promo.id) ?? []
+    if (all.includes(playerId)) return "used"
+    if (promo.cap > 0 && all.length >= promo.cap) return "exhausted"
+    const state = this.grant(playerId, grant)
+    if (state === undefined) return "BONUS_INVALID"
+    this.redeemed.set(promo.id, [...all, playerId])
+    return state
+  }
+
   /** Where a grant leads, and undefined where it is refused. */
   grant(playerId: number, grant: ModelGrant): "pending" | "activated" | "finished" | undefined {
     const player = this.player(playerId)
@@ -159,7 +226,7 @@ export class SettlementModel {
     player.granted.push(grant.bonusId)
     this.tend(player)
     if (grant.requirement === 0) {
-      this.ended.set(grant.id, "converted")
+      this.ended.set(grant.id, { result: "converted", converted: grant.amount, forfeited: 0 })
       player.real += grant.amount
       player.hasMoved = true
       this.count(player)
@@ -180,7 +247,7 @@ export class SettlementModel {
       if (player.active?.id !== bonusId && !waits) return "BONUS_INVALID"
       if (waits) {
         player.queue = player.queue.filter(({ id }) => id !== bonusId)
-        this.ended.set(bonusId, "cancelled")
+        this.ended.set(bonusId, { result: "cancelled", converted: 0, forfeited: 0 })
       } else {
         this.forfeit(player, "cancelled")
       }
@@ -202,7 +269,7 @@ export class SettlementModel {
     readonly active: number | null
     readonly wagered: number
     readonly queue: ReadonlyArray<number>
-    readonly ended: ReadonlyMap<number, BonusResult>
+    readonly ended: ReadonlyMap<number, ModelEnd>
   } {
     const { active, queue } = this.player(playerId)
     return {
@@ -449,7 +516,7 @@ export class SettlementModel {
       if (player.active?.id === target.bonusId) {
         bonus = 0 - Math.min(player.bonus, target.bonus)
         player.bonus += bonus
-      } else if (target.bonusId !== null && this.ended.get(target.bonusId) === "converted") {
+      } else if (target.bonusId !== null && this.ended.get(target.bonusId)?.result === "converted") {
         real -= target.bonus
         player.real -= target.bonus
       }
@@ -550,7 +617,7 @@ export class SettlementModel {
       player.bonus += amount
       return { real: 0, bonus: amount }
     }
-    if (this.ended.get(bonusId) !== "converted") return { real: 0, bonus: 0 }
+    if (this.ended.get(bonusId)?.result !== "converted") return { real: 0, bonus: 0 }
     player.real += amount
     return { real: amount, bonus: 0 }
   }
@@ -560,8 +627,9 @@ export class SettlementModel {
     const bonus = player.active
     if (bonus === null) return
     if (bonus.wagered >= bonus.requirement) {
-      player.real += bonus.maxConversion === 0 ? player.bonus : Math.min(player.bonus, bonus.maxConversion)
-      this.forfeit(player, "converted")
+      const converted = bonus.maxConversion === 0 ? player.bonus : Math.min(player.bonus, bonus.maxConversion)
+      player.real += converted
+      this.forfeit(player, "converted", converted)
     } else if (player.bonus === 0 && !this.holdsStake(player, bonus)) {
       this.forfeit(player, "lost")
     }
@@ -569,11 +637,11 @@ export class SettlementModel {
   }
 
   /** Takes what is left of the running bonus. */
-  private forfeit(player: ModelPlayer, result: BonusResult): void {
+  private forfeit(player: ModelPlayer, result: BonusResult, converted = 0): void {
     if (player.active === null) return
     if (player.bonus !== 0) player.hasMoved = true
+    this.ended.set(player.active.id, { result, converted, forfeited: player.bonus - converted })
     player.bonus = 0
-    this.ended.set(player.active.id, result)
     player.active = null
   }
 
