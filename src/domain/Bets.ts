@@ -36,10 +36,17 @@ const refuseAccount = (player: Player, now: number): Refusal<"PLAYER_RESTRICTED"
     : refuse("PLAYER_RESTRICTED", "The player is excluded from play.", { reason: exclusion.type })
 }
 
-interface Funding {
+/** Minor units on a game. */
+type Stake = Pick<Bet, "amount" | "game">
+
+/** What of a stake each wallet pays. */
+export interface Funding {
   readonly real: number
   readonly bonus: number
 }
+
+/** Why a stake can be refused, whoever asks for it. */
+export type StakeCode = "PLAYER_RESTRICTED" | "LIMIT_EXCEEDED" | "BONUS_INVALID" | "INSUFFICIENT_FUNDS"
 
 /**
  * Whether the running bonus may be staked: its game counts towards it, and the round holds no stake of an earlier bonus. A round
@@ -52,7 +59,7 @@ const mayStakeBonus = ({ activeBonus }: Draft, game: SettledGame, round: Round |
 /** Splits a stake over the wallets: real money first, bonus money only where the running bonus may be staked. */
 const fund = (
   draft: Draft,
-  { amount, game }: Bet,
+  { amount, game }: Stake,
   round: Round | null | undefined
 ): Funding | Refusal<"INSUFFICIENT_FUNDS"> => {
   if (amount === 0 && draft.real >= 0) return { real: 0, bonus: 0 }
@@ -63,7 +70,64 @@ const fund = (
     : { real, bonus: amount - real }
 }
 
-/** Every check of a new bet, in the order of `docs/decisions/0005-settlement.md`, and how it is paid for. */
+/**
+ * Whether the player may stake so much now, and how it is paid for: the checks that a provider's bet and a round of an original
+ * share, in the order of `docs/decisions/0005-settlement.md`. `round` is what the round holds so far.
+ */
+export const admitStake = (
+  draft: Draft,
+  stake: Stake,
+  round: Round | null | undefined
+): Funding | Refusal<StakeCode> => {
+  const { amount } = stake
+  const { now, player } = draft
+  const account = refuseAccount(player, now)
+  if (account !== undefined) return account
+  const funding = fund(draft, stake, round)
+  // the split says how much real money is at stake, which the loss limits count; when it fails, the checks before it still win
+  const realStake = "_tag" in funding ? Math.min(Math.max(draft.real, 0), amount) : funding.real
+  const limits = effectiveLimits(player.limits, player.pendingLimits, now)
+  const limit = refuseBet(limits, draft.counters, amount, realStake, now)
+  if (limit !== undefined) return limit
+  const bonus = draft.activeBonus
+  if (bonus !== null && bonus.maxBet > 0 && amount > bonus.maxBet) {
+    return refuse("BONUS_INVALID", "The stake is larger than the running bonus allows.", { max_bet: bonus.maxBet })
+  }
+  return funding
+}
+
+/** What a stake that was taken has left behind. */
+interface Staked {
+  readonly entryIds: ReadonlyArray<number>
+  /** The bonus that paid a part of it. */
+  readonly bonusId: number | null
+  /** The bonus that it counts towards, and by how much. */
+  readonly wageredBonusId: number | null
+  readonly wagered: number
+}
+
+/** Takes a stake that was admitted: entries, wagering, the sums that limits look at. */
+export const takeStake = (
+  draft: Draft,
+  game: SettledGame,
+  roundId: string,
+  amount: number,
+  { bonus, real }: Funding
+): Staked => {
+  const running = draft.activeBonus?.id ?? null
+  const bonusId = bonus > 0 ? running : null
+  const references = { gameId: game.id, gameRoundId: roundId }
+  const entryIds = ids(
+    draft.post("real", "casino_bet", -real, references),
+    draft.post("bonus", "casino_bet", -bonus, { ...references, playerBonusId: bonusId })
+  )
+  if (entryIds.length > 0) draft.walletSeq++
+  const wagered = draft.wager(amount, game.id, game.type)
+  draft.counters = notePlay(count(draft.counters, draft.now, amount, real, draft.now), draft.now, true)
+  return { entryIds, bonusId, wageredBonusId: running, wagered }
+}
+
+/** Every check of a new bet, and how it is paid for. */
 const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding | Refusal<BetCode> => {
   const { now, player } = draft
   if (bet.sessionExpiresAt === null || now >= bet.sessionExpiresAt) {
@@ -75,19 +139,7 @@ const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding
     return validation("amount", `must keep the stakes of the round at or below ${maxBalance}`)
   }
   if (round?.closed === true) return refuse("ROUND_CLOSED", "The round is closed.", { round_id: bet.roundId })
-  const account = refuseAccount(player, now)
-  if (account !== undefined) return account
-  const funding = fund(draft, bet, round)
-  // the split says how much real money is at stake, which the loss limits count; when it fails, the checks before it still win
-  const realStake = "_tag" in funding ? Math.min(Math.max(draft.real, 0), bet.amount) : funding.real
-  const limits = effectiveLimits(player.limits, player.pendingLimits, now)
-  const limit = refuseBet(limits, draft.counters, bet.amount, realStake, now)
-  if (limit !== undefined) return limit
-  const bonus = draft.activeBonus
-  if (bonus !== null && bonus.maxBet > 0 && bet.amount > bonus.maxBet) {
-    return refuse("BONUS_INVALID", "The stake is larger than the running bonus allows.", { max_bet: bonus.maxBet })
-  }
-  return funding
+  return admitStake(draft, bet, round)
 }
 
 export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): Outcome<BetCode> => {
@@ -113,16 +165,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     })
   }
   const { bonus, real } = funding
-  const bonusId = bonus > 0 ? draft.activeBonus?.id ?? null : null
-  const references = { gameId: bet.game.id, gameRoundId: bet.roundId }
-  const entryIds = ids(
-    draft.post("real", "casino_bet", -real, references),
-    draft.post("bonus", "casino_bet", -bonus, { ...references, playerBonusId: bonusId })
-  )
-  if (entryIds.length > 0) draft.walletSeq++
-  const wageredBonus = draft.activeBonus?.id ?? null
-  const wagered = draft.wager(bet.amount, bet.game.id, bet.game.type)
-  draft.counters = notePlay(count(draft.counters, draft.now, bet.amount, real, draft.now), draft.now, true)
+  const { bonusId, entryIds, wagered, wageredBonusId } = takeStake(draft, bet.game, bet.roundId, bet.amount, funding)
   const transaction = newTransaction(draft, "bet", bet, {
     amount: bet.amount,
     gameId: bet.game.id,
@@ -130,7 +173,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     realAmount: 0 - real,
     bonusAmount: 0 - bonus,
     entryIds,
-    bonusId: bonusId ?? (wagered > 0 ? wageredBonus : null),
+    bonusId: bonusId ?? (wagered > 0 ? wageredBonusId : null),
     wagered
   })
   draft.record(transaction)
@@ -148,15 +191,21 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
   return settlement(draft, bet.transactionId, "processed", bet.closesRound ? "closed" : "open", transaction)
 }
 
-const holdsOpen = (round: Round | null, bonusId: number): number =>
+type Holding = Pick<Round, "bonusStake" | "bonusId" | "closed">
+
+const holdsOpen = (round: Holding | null, bonusId: number): number =>
   round !== null && !round.closed && round.bonusStake > 0 && round.bonusId === bonusId ? 1 : 0
+
+/** Keeps the running bonus's count of the open rounds that it funds: while there is one, an empty bonus is not lost. */
+export const holdBonus = (draft: Draft, before: Holding | null, after: Holding): void => {
+  const bonus = draft.activeBonus
+  if (bonus === null) return
+  const difference = holdsOpen(after, bonus.id) - holdsOpen(before, bonus.id)
+  if (difference !== 0) draft.activeBonus = { ...bonus, openRounds: bonus.openRounds + difference }
+}
 
 /** Writes a round and keeps the running bonus's count of the open rounds that it funds. */
 export const writeRound = (draft: Draft, before: Round | null, after: Round): void => {
-  const bonus = draft.activeBonus
-  if (bonus !== null) {
-    const difference = holdsOpen(after, bonus.id) - holdsOpen(before, bonus.id)
-    if (difference !== 0) draft.activeBonus = { ...bonus, openRounds: bonus.openRounds + difference }
-  }
+  holdBonus(draft, before, after)
   draft.writeRound(after, before === null)
 }

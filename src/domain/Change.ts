@@ -4,6 +4,8 @@
  */
 import type { PlayerBonus } from "./Bonus.ts"
 import type { StoredReply } from "./Idempotency.ts"
+import type { JsonObject } from "./originals/Original.ts"
+import type { SeedChange } from "./originals/PlayerSeeds.ts"
 import type { Player } from "./Player.ts"
 import type { Round, Transaction } from "./Rounds.ts"
 
@@ -107,6 +109,28 @@ export interface Redemption {
   readonly createdAt: number
 }
 
+/** A round of an original as it is kept: with the server seed, all that is needed to make its outcome again. */
+export interface OriginalRound {
+  /** Also the round's name in the ledger. */
+  readonly id: number
+  readonly playerId: number
+  readonly operatorId: number
+  readonly gameId: number
+  /** The built-in game, whatever the catalogue says later. */
+  readonly original: string
+  readonly seedId: number
+  readonly nonce: number
+  readonly clientSeed: string
+  /** Minor units. */
+  readonly stake: number
+  readonly payout: number
+  readonly multiplier: number
+  readonly params: JsonObject
+  readonly outcome: JsonObject
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
 /** A webhook event. `data` is complete but for the player's short form, which the store adds where the event has a player. */
 export interface Event {
   readonly id: number
@@ -162,6 +186,9 @@ export interface Change {
   readonly sessions: ReadonlyArray<GameSession>
   readonly bonuses: ReadonlyArray<BonusChange>
   readonly redemptions: ReadonlyArray<Redemption>
+  /** Claims that no round of the same server seed has the same nonce. */
+  readonly originalRounds: ReadonlyArray<OriginalRound>
+  readonly seeds: ReadonlyArray<SeedChange>
   /** Null leaves the settings as they are. */
   readonly settings: PlayerSettings | null
   readonly events: ReadonlyArray<Event>
@@ -179,6 +206,8 @@ export const noChange: Change = {
   sessions: none,
   bonuses: none,
   redemptions: none,
+  originalRounds: none,
+  seeds: none,
   settings: null,
   events: none,
   audit: none,

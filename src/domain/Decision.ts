@@ -3,6 +3,7 @@
  */
 import type { Change, Payment } from "./Change.ts"
 import type { BonusResult } from "./Bonus.ts"
+import type { PlayerSeeds } from "./originals/PlayerSeeds.ts"
 import type { Player } from "./Player.ts"
 import type { Refusal } from "./Refusal.ts"
 import type { Query, Round, Transaction } from "./Rounds.ts"
@@ -17,6 +18,8 @@ export interface Knowledge {
   /** The player's own. */
   readonly paymentsById: ReadonlyMap<number, Payment | null>
   readonly promoCodes: ReadonlyMap<number, PromoStanding | null>
+  /** The player's own; null where there are none, undefined where nobody asked. */
+  readonly seeds: PlayerSeeds | null | undefined
 }
 
 /** How a promo code stands for one player. */
@@ -83,6 +86,7 @@ export const missing = (query: Partial<Query>): Missing => ({
     externalReference: null,
     paymentId: null,
     promoCodeId: null,
+    seeds: false,
     ...query
   }
 })

@@ -5,6 +5,7 @@
  */
 import type { ActiveBonus, GrantedBonus } from "./Bonus.ts"
 import type { Counters, Limits, PendingLimit } from "./Limits.ts"
+import type { PlayerSeeds } from "./originals/PlayerSeeds.ts"
 import type { Round, Transaction } from "./Rounds.ts"
 
 export type PlayerStatus = "active" | "locked" | "closed"
@@ -80,6 +81,8 @@ export interface Player {
    */
   readonly rounds: ReadonlyArray<Round>
   readonly transactions: ReadonlyArray<Transaction>
+  /** The seeds of originals, null while nobody has looked: also a memory. Who plays none of them has none. */
+  readonly seeds: PlayerSeeds | null
 }
 
 /** The exclusion in force at `now`, or null. One whose end has come is over without anybody lifting it. */
@@ -90,4 +93,6 @@ export const activeExclusion = (player: Player, now: number): Exclusion | null =
 
 /** A player without what is only remembered of the store: what stays in memory of one who is not playing. */
 export const rest = (player: Player): Player =>
-  player.rounds.length === 0 && player.transactions.length === 0 ? player : { ...player, rounds: [], transactions: [] }
+  player.rounds.length === 0 && player.transactions.length === 0 && player.seeds === null
+    ? player
+    : { ...player, rounds: [], transactions: [], seeds: null }

@@ -67,6 +67,8 @@ export interface Query {
   readonly externalReference: string | null
   readonly paymentId: number | null
   readonly promoCodeId: number | null
+  /** Whether the seeds of originals are asked for. */
+  readonly seeds: boolean
 }
 
 /** The key of a round in `Knowledge.rounds`. */

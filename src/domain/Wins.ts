@@ -52,6 +52,26 @@ export const creditBonus = (
   }
 }
 
+/** Credits a win of a round in the proportion in which its stakes were paid. `standing` is that of the bonus that paid a part. */
+export const payOut = (
+  draft: Draft,
+  round: Pick<Round, "gameId" | "roundId" | "realStake" | "bonusStake" | "bonusId">,
+  amount: number,
+  standing: "running" | "converted" | "over"
+) => {
+  const references = { gameId: round.gameId, gameRoundId: round.roundId }
+  const stakes = round.realStake + round.bonusStake
+  const bonusPart = round.bonusStake === 0 ? 0 : multiplyDivideFloor(amount, round.bonusStake, stakes)
+  const realPart = amount - bonusPart
+  const realEntry = draft.post("real", "casino_win", realPart, references)
+  const credited = creditBonus(draft, "casino_win", bonusPart, round.bonusId, standing, references)
+  const entryIds = [...ids(realEntry), ...credited.entryIds]
+  const real = realPart + credited.real
+  if (entryIds.length > 0) draft.walletSeq++
+  if (real !== 0) draft.counters = count(draft.counters, draft.now, 0, -real, draft.now)
+  return { entryIds, real, bonus: credited.bonus, bonusPart }
+}
+
 export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Outcome<WinCode> => {
   const earlier = findTransaction(draft, known, win.providerId, win.transactionId)
   if (earlier !== undefined && earlier !== null) {
@@ -82,23 +102,14 @@ export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Ou
     : bonusStanding(draft, known, round.bonusId)
   if (standing === undefined) return lookUp
 
-  const references = { gameId: win.game.id, gameRoundId: win.roundId }
-  const stakes = round.realStake + round.bonusStake
-  const bonusPart = round.bonusStake === 0 ? 0 : multiplyDivideFloor(win.amount, round.bonusStake, stakes)
-  const realPart = win.amount - bonusPart
-  const realEntry = draft.post("real", "casino_win", realPart, references)
-  const credited = creditBonus(draft, "casino_win", bonusPart, round.bonusId, standing, references)
-  const entryIds = [...ids(realEntry), ...credited.entryIds]
-  const real = realPart + credited.real
-  if (entryIds.length > 0) draft.walletSeq++
-  if (real !== 0) draft.counters = count(draft.counters, draft.now, 0, -real, draft.now)
+  const { bonus, bonusPart, entryIds, real } = payOut(draft, round, win.amount, standing)
   const transaction = newTransaction(draft, "win", win, {
     amount: win.amount,
     gameId: win.game.id,
     roundId: win.roundId,
     targetId: win.betTransactionId,
     realAmount: real,
-    bonusAmount: credited.bonus,
+    bonusAmount: bonus,
     entryIds,
     bonusId: bonusPart > 0 ? round.bonusId : null
   })

@@ -11,16 +11,19 @@ import type {
   Entry,
   Event,
   GameSession,
+  OriginalRound,
   Payment,
   PlayerSettings,
   Redemption
 } from "../domain/Change.ts"
 import type { Knowledge } from "../domain/Decision.ts"
 import type { StoredReply } from "../domain/Idempotency.ts"
-import type { Player } from "../domain/Player.ts"
+import type { PlayerSeeds, SeedChange } from "../domain/originals/PlayerSeeds.ts"
+import { type Player, rest } from "../domain/Player.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../domain/Rounds.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../engine/Failures.ts"
 import type { Loaded, Store, Unit } from "../engine/Machine.ts"
+import { mergeSeeds } from "./internal/OriginalSections.ts"
 import { claims } from "./internal/PlayerStore.ts"
 
 /**
@@ -52,6 +55,8 @@ interface Tables {
   /** By id. */
   readonly bonuses: ReadonlyMap<number, PlayerBonus>
   readonly redemptions: ReadonlyArray<Redemption>
+  readonly originalRounds: ReadonlyArray<OriginalRound>
+  readonly seeds: ReadonlyArray<SeedChange>
   readonly sessions: ReadonlyArray<GameSession>
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
@@ -117,9 +122,6 @@ const isStandingRollback = (transaction: Transaction): boolean =>
 /** No setting changes. */
 const noSettings: Partial<PlayerSettings> = {}
 
-/** A player as it is loaded: what only an actor in memory knows is gone. */
-const asLoaded = (player: Player): Player => ({ ...player, rounds: [], transactions: [] })
-
 /** Adds what was found to what was known; an id that was asked for and not found is known to be absent. */
 const extend = <Key, A>(
   before: ReadonlyMap<Key, A | null> | undefined,
@@ -139,6 +141,10 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   const references = new Table<Payment>(({ externalReference, operatorId }) => `${operatorId} ${externalReference}`)
   const bonuses = new Table<BonusRow>(({ bonus, playerId }) => `${playerId} ${bonus.id}`)
   const redemptions = new Table<Redemption>(({ playerId, promoCodeId }) => `${promoCodeId} ${playerId}`)
+  const originalRounds = new Table<OriginalRound>(({ id }) => `${id}`)
+  const nonces = new Table<OriginalRound>(({ nonce, seedId }) => `${seedId} ${nonce}`)
+  const seeds = new Table<SeedChange>(({ id }) => `${id}`)
+  const seedHashes = new Table<SeedChange>(({ hash }) => hash)
   const promoLimits = new Map<number, number>()
   const sessions = new Table<GameSession>(({ id }) => `${id}`)
   const events = new Table<Event>(({ id }) => `${id}`)
@@ -181,8 +187,28 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     promoCodes: extend(known?.promoCodes, query.promoCodeId === null ? [] : [query.promoCodeId], (id) => ({
       isUsedUp: isUsedUp(id, 1),
       isRedeemed: redemptions.get(`${id} ${player.id}`) !== undefined
-    }))
+    })),
+    seeds: query.seeds ? seedsOf(player.id) : known?.seeds
   })
+
+  /** The seeds of a player: the nonce and the client seed are those that the last round under the one in use has left. */
+  const seedsOf = (playerId: number): PlayerSeeds | null => {
+    const open = [...seeds.rows.values()].filter((seed) => seed.playerId === playerId && seed.retiredAt === null)
+    const current = open.find(({ startedAt }) => startedAt !== null)
+    const next = open.find(({ startedAt }) => startedAt === null)
+    if (current === undefined || next === undefined) return null
+    const last = [...originalRounds.rows.values()].filter(({ seedId }) => seedId === current.id)
+      .reduce<OriginalRound | undefined>((found, round) => round.nonce < (found?.nonce ?? 0) ? found : round, undefined)
+    return {
+      current: {
+        serverSeed: current.id,
+        serverSeedHash: current.hash,
+        clientSeed: last?.clientSeed ?? current.clientSeed ?? "",
+        nonce: last === undefined ? 0 : last.nonce + 1
+      },
+      next: { serverSeed: next.id, serverSeedHash: next.hash }
+    }
+  }
 
   /** Whether a promo code cannot be redeemed so often more. */
   const isUsedUp = (promoCodeId: number, more: number): boolean => {
@@ -242,6 +268,13 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     }
     const writeRedemption = (redemption: Redemption): boolean =>
       !isUsedUp(redemption.promoCodeId, 1) && insert(redemptions, redemption)
+    const writeOriginalRound = (round: OriginalRound): boolean => insert(originalRounds, round) && insert(nonces, round)
+    const writeSeed = (seed: SeedChange): boolean => {
+      if (seed.sealed !== null) return insert(seeds, seed) && insert(seedHashes, seed)
+      const before = seeds.get(`${seed.id}`)
+      if (before?.playerId === seed.playerId) replace(seeds, before, mergeSeeds(before, seed))
+      return true
+    }
     const writeTransaction = (transaction: Transaction): boolean =>
       insert(transactions, transaction) && (!isStandingRollback(transaction) || insert(standingRollbacks, transaction))
 
@@ -252,6 +285,8 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       change.payments.every(({ isNew, payment }) => writePayment(payment, isNew)) &&
       change.bonuses.every(({ bonus, isNew }) => writeBonus({ playerId, bonus }, isNew)) &&
       change.redemptions.every(writeRedemption) &&
+      change.originalRounds.every(writeOriginalRound) &&
+      change.seeds.every(writeSeed) &&
       change.sessions.every((session) => insert(sessions, session)) &&
       change.events.every((event) => insert(events, event)) &&
       change.audit.every((record) => insert(audit, record)) &&
@@ -320,7 +355,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     claims,
     add: (player) =>
       Effect.sync(() => {
-        if (!players.has(player.id)) players.set(player.id, { state: asLoaded(player), version: 0 })
+        if (!players.has(player.id)) players.set(player.id, { state: rest(player), version: 0 })
       }),
     limitPromo: (promoCodeId, maxRedemptions) => promoLimits.set(promoCodeId, maxRedemptions),
     tables: () => {
@@ -337,6 +372,8 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         payments: [...payments.rows.values()],
         bonuses: new Map([...bonuses.rows.values()].map(({ bonus }) => [bonus.id, bonus])),
         redemptions: [...redemptions.rows.values()],
+        originalRounds: [...originalRounds.rows.values()],
+        seeds: [...seeds.rows.values()],
         sessions: [...sessions.rows.values()],
         events: [...events.rows.values()],
         audit: [...audit.rows.values()],

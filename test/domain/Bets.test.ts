@@ -26,7 +26,8 @@ describe("a negative balance", () => {
           bonuses: new Map(),
           payments: new Map(),
           paymentsById: new Map(),
-          promoCodes: new Map()
+          promoCodes: new Map(),
+          seeds: undefined
         }
       })
       assert(decision._tag === "Refuse")

@@ -3,6 +3,7 @@ import * as FastCheck from "fast-check"
 import { cancelBonusStep, type CatalogueBonus, grantStep, tendBonusesStep } from "../../src/domain/BonusGrants.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/Player.ts"
+import { type PlayedRound, playStep, rotateSeedsStep } from "../../src/domain/OriginalRounds.ts"
 import { depositStep } from "../../src/domain/Payments.ts"
 import {
   type Action,
@@ -30,6 +31,7 @@ import {
   slot,
   win
 } from "../support/Messages.ts"
+import { betPaying, openChance, playOf, sealedSeedOf, startSeedsOf } from "../support/Originals.ts"
 import { type ModelAnswer, SettlementModel } from "../support/SettlementModel.ts"
 
 // Every answer and every balance of the rules is compared with those of a second, plain telling of the same rules. The rules
@@ -73,6 +75,32 @@ const codeOf = (refusal: { readonly code: string }): string => refusal.code
 
 const answerOf = (answer: Answer<Settlement, { readonly code: string }>): ModelAnswer =>
   "reply" in answer ? plain(answer.reply) : codeOf(answer.refusal)
+
+/** What a play moved in each wallet, its conversions of a bonus left out as they are in the answer to a message. */
+const playedAnswer = (
+  answer: Answer<PlayedRound | { readonly _tag: "NoSeeds" | "SeedClosed" }, { readonly code: string }>
+): ModelAnswer => {
+  if ("refusal" in answer) return codeOf(answer.refusal)
+  const { reply } = answer
+  if (reply._tag !== "Played") return reply._tag
+  const moved = (wallet: "real" | "bonus") =>
+    reply.entries.reduce(
+      (sum, entry) =>
+        entry.wallet === wallet && (entry.type === "casino_bet" || entry.type === "casino_win")
+          ? sum + entry.amount
+          : sum,
+      0
+    )
+  return {
+    status: "processed",
+    real: moved("real"),
+    bonus: moved("bonus"),
+    balance: reply.balance,
+    bonusBalance: reply.bonusBalance,
+    walletSeq: reply.walletSeq,
+    round: "closed"
+  }
+}
 
 const step = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
 
@@ -206,6 +234,8 @@ describe("long traffic", () => {
     | { readonly type: "message"; readonly playerId: number; readonly action: Action }
     | { readonly type: "batch"; readonly playerId: number; readonly actions: ReadonlyArray<Action> }
     | { readonly type: "betWin"; readonly playerId: number; readonly bet: Bet; readonly win: Win }
+    | { readonly type: "play"; readonly playerId: number; readonly stake: number; readonly payout: number }
+    | { readonly type: "rotate"; readonly playerId: number }
     | { readonly type: "close"; readonly playerId: number; readonly round: string }
     | { readonly type: "promo"; readonly playerId: number; readonly id: string; readonly amount: number }
     | {
@@ -406,6 +436,37 @@ describe("long traffic", () => {
     }
   )
 
+  /** A round of its own with one bet, which may stay open for long. */
+  const ownRoundOf = (playerId: number, n: number): FastCheck.Arbitrary<Action> => {
+    const [id, roundId] = [`${playerId}x${n}`, `x${n}`]
+    return oneOf<Action>(
+      bet(id, stakes[n] ?? 0, { roundId, sessionExpiresAt: noon + 400 * day }),
+      win(`${id}w`, id, prizes[n] ?? 0, { roundId, closesRound: n % 2 === 0 }),
+      rollback(`${id}k`, id)
+    )
+  }
+
+  /** Mostly originals, between all that a player meets beside them. */
+  const originalCommands: FastCheck.Arbitrary<Command> = FastCheck.oneof(
+    {
+      weight: 10,
+      arbitrary: FastCheck.record({
+        type: oneOf("play" as const),
+        playerId: playerIds,
+        stake: oneOf(1, 10, 33, 60, 90, 300),
+        payout: oneOf(0, 0, 5, 33, 100, 401)
+      })
+    },
+    { weight: 1, arbitrary: FastCheck.record({ type: oneOf("rotate" as const), playerId: playerIds }) },
+    {
+      weight: 4,
+      arbitrary: FastCheck.tuple(playerIds, numbers).chain(([playerId, n]) =>
+        ownRoundOf(playerId, n).map((action) => ({ type: "message" as const, playerId, action }))
+      )
+    },
+    { weight: 8, arbitrary: commands.filter(({ type }) => !["message", "batch", "betWin", "close"].includes(type)) }
+  )
+
   const providerIds = [1, 2]
   const players = [
     makePlayer({ id: 1, real: 500, providerIds }),
@@ -443,6 +504,19 @@ describe("long traffic", () => {
         const { bet, win } = command
         const answer = desk.ask((player, context) => settleBetWin(player, bet, win, context), command.playerId)
         return assert.deepStrictEqual(answerOf(answer), model.betWin(command.playerId, bet, win))
+      }
+      case "play": {
+        const { payout, playerId, stake } = command
+        const play = playOf(betPaying(stake, payout))
+        const taken = desk.store.tables().originalRounds.length
+        const answer = desk.ask(playStep(play, openChance), playerId)
+        assert.strictEqual(desk.store.tables().originalRounds.length - taken, "reply" in answer ? 1 : 0)
+        return assert.deepStrictEqual(playedAnswer(answer), model.play(playerId, slot, stake, payout))
+      }
+      case "rotate": {
+        const fresh = sealedSeedOf(`rotated ${index}`)
+        desk.accept(rotateSeedsStep({ fresh, clientSeed: undefined }, openChance), command.playerId)
+        return
       }
       case "close": {
         const message = close(command.round)
@@ -572,36 +646,55 @@ describe("long traffic", () => {
     }
   }
 
-  for (const remembers of ["all", "nothing", "some"] as const) {
-    it(`gets the same answers from both, remembering ${remembers}`, () => {
-      FastCheck.assert(
-        FastCheck.property(
-          FastCheck.array(commands, { minLength: 20, maxLength: 120, size: "max" }),
-          FastCheck.nat(),
-          (all, seed) => {
-            const desk = new Desk(players, forgetting(remembers, seed))
-            const model = new SettlementModel(players, noon)
-            const isBarred = new Set<number>()
-            for (const [index, command] of all.entries()) {
-              if (command.type === "status") isBarred[command.status === "active" ? "delete" : "add"](command.playerId)
-              if (command.type === "exclude" && command.ms > 0) isBarred.add(-command.playerId)
-              const cannotDeposit = command.type === "deposit" &&
-                (isBarred.has(command.playerId) || isBarred.has(-command.playerId))
-              if (!cannotDeposit) run(desk, model, command, index)
-              if ("playerId" in command) {
-                const { bonus, real, walletSeq } = desk.player(command.playerId)
-                assert.deepStrictEqual({ real, bonus, walletSeq }, model.balances(command.playerId))
-                checkCounters(desk, model, command.playerId)
-                checkBonuses(desk, model, command.playerId)
-                desk.checkMemory(command.playerId)
+  /** The rounds under each server seed are numbered from 0 without a gap, in the order in which they were played. */
+  const checkNonces = (desk: Desk): void => {
+    const played = new Map<number, number>()
+    for (const { nonce, seedId } of desk.store.tables().originalRounds) {
+      assert.strictEqual(nonce, played.get(seedId) ?? 0)
+      played.set(seedId, nonce + 1)
+    }
+  }
+
+  const traffics = [
+    { name: "messages", all: commands, numRuns: 120 },
+    { name: "originals", all: originalCommands, numRuns: 60 }
+  ]
+  for (const { all: any, name, numRuns } of traffics) {
+    for (const remembers of ["all", "nothing", "some"] as const) {
+      it(`gets the same answers from both for ${name}, remembering ${remembers}`, () => {
+        FastCheck.assert(
+          FastCheck.property(
+            FastCheck.array(any, { minLength: 20, maxLength: 120, size: "max" }),
+            FastCheck.nat(),
+            (all, seed) => {
+              const desk = new Desk(players, forgetting(remembers, seed))
+              const model = new SettlementModel(players, noon)
+              for (const { id } of players) desk.accept(startSeedsOf(`player ${id}`), id)
+              const isBarred = new Set<number>()
+              for (const [index, command] of all.entries()) {
+                if (command.type === "status") {
+                  isBarred[command.status === "active" ? "delete" : "add"](command.playerId)
+                }
+                if (command.type === "exclude" && command.ms > 0) isBarred.add(-command.playerId)
+                const cannotDeposit = command.type === "deposit" &&
+                  (isBarred.has(command.playerId) || isBarred.has(-command.playerId))
+                if (!cannotDeposit) run(desk, model, command, index)
+                if ("playerId" in command) {
+                  const { bonus, real, walletSeq } = desk.player(command.playerId)
+                  assert.deepStrictEqual({ real, bonus, walletSeq }, model.balances(command.playerId))
+                  checkCounters(desk, model, command.playerId)
+                  checkBonuses(desk, model, command.playerId)
+                  desk.checkMemory(command.playerId)
+                }
               }
+              checkLedger(desk.store, players)
+              checkBonusEvents(desk)
+              checkNonces(desk)
             }
-            checkLedger(desk.store, players)
-            checkBonusEvents(desk)
-          }
-        ),
-        { numRuns: 120, seed: 20_261_121 }
-      )
-    })
+          ),
+          { numRuns, seed: 20_261_121 }
+        )
+      })
+    }
   }
 })

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { type Change, type Entry, noChange, type Payment } from "../../src/domain/Change.ts"
+import { type Change, type Entry, noChange, type OriginalRound, type Payment } from "../../src/domain/Change.ts"
 import { type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
 import {
   cancelBonusStep,
@@ -13,6 +13,8 @@ import {
 } from "../../src/domain/BonusGrants.ts"
 import { correctionStep } from "../../src/domain/Corrections.ts"
 import { launchStep } from "../../src/domain/Launch.ts"
+import { playStep, rotateSeedsStep } from "../../src/domain/OriginalRounds.ts"
+import type { SeedChange } from "../../src/domain/originals/PlayerSeeds.ts"
 import { movePaymentStep } from "../../src/domain/PaymentMoves.ts"
 import { depositStep } from "../../src/domain/Payments.ts"
 import type { Player } from "../../src/domain/Player.ts"
@@ -24,6 +26,7 @@ import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
 import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
 import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
 import { bet, close, day, makePlayer, minute, noon, promoWin, rollback, roulette, win } from "../support/Messages.ts"
+import { betPaying, openChance, playOf, sealedSeedOf, startSeedsOf } from "../support/Originals.ts"
 import { moveOf, withdrawalOf } from "../support/Payments.ts"
 import { TestDatabase } from "../support/TestDatabase.ts"
 
@@ -108,7 +111,8 @@ const plain = (known: Knowledge) => ({
   bonuses: [...known.bonuses],
   payments: [...known.payments],
   paymentsById: [...known.paymentsById],
-  promoCodes: [...known.promoCodes]
+  promoCodes: [...known.promoCodes],
+  seeds: known.seeds
 })
 
 /** Runs the script and gives what the store said to every step of it. */
@@ -269,6 +273,31 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* look("the code", 2, { promoCodeId: 31 })
   yield* look("the code of others", 1, { promoCodeId: 31, bonusIds: [bonusIds] })
   yield* look("bonuses", 2, { bonusIds: [bonusIds, ...waiting.map(({ id }) => id), 3] })
+
+  // Originals: first seeds, rounds, a rotation, and all of it in one commit
+  yield* does("first seeds", 2, startSeedsOf("two"))
+  yield* look("seeds", 2, { seeds: true })
+  yield* does("a round", 2, playStep(playOf(betPaying(10, 25)), openChance))
+  yield* does("a round with a client seed", 2, playStep(playOf(betPaying(10, 0), "mine"), openChance))
+  const used = yield* look("seeds after rounds", 2, { seeds: true })
+  yield* look("other things, seeds known", 2, { bonusIds: [3] }, used)
+  yield* does(
+    "a rotation",
+    2,
+    rotateSeedsStep({ fresh: sealedSeedOf("two 3"), clientSeed: undefined }, openChance)
+  )
+  yield* does("a round after it", 2, playStep(playOf(betPaying(10, 0)), openChance))
+  yield* look("seeds after a rotation", 2, { seeds: true })
+  yield* look("no seeds", 1, { seeds: true })
+  const begun = yield* decide(yield* load(3), 3, startSeedsOf("three"))
+  const turned = yield* decide(
+    { state: begun.after, version: begun.version },
+    3,
+    rotateSeedsStep({ fresh: sealedSeedOf("three 3"), clientSeed: "chosen" }, openChance)
+  )
+  yield* commit("seeds made and rotated at once", { ...turned, changes: [...begun.changes, ...turned.changes] })
+  yield* look("seeds made and rotated at once", 3, { seeds: true })
+
   yield* commit(
     "settings",
     yield* byHand(2, {
@@ -354,6 +383,34 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     playerBonusId: null,
     createdAt: now
   }
+  const original: OriginalRound = {
+    id: 7005,
+    playerId: 1,
+    operatorId: 1,
+    gameId: 11,
+    original: "dice",
+    seedId: used.seeds?.current.serverSeed ?? 0,
+    nonce: 9,
+    clientSeed: "c",
+    stake: 1,
+    payout: 0,
+    multiplier: 0,
+    params: {},
+    outcome: {},
+    createdAt: now
+  }
+  const serverSeed: SeedChange = {
+    id: 7006,
+    playerId: 1,
+    operatorId: 1,
+    hash: "new",
+    sealed: new Uint8Array([1]),
+    clientSeed: null,
+    createdAt: now,
+    startedAt: null,
+    retiredAt: null,
+    serverSeed: null
+  }
   const clashes: ReadonlyArray<readonly [what: string, Partial<Change>, after?: Partial<Player>]> = [
     ["a message that exists", { transactions: [message("b")] }],
     ["the same message twice", { transactions: [message("n"), message("n")] }],
@@ -365,6 +422,9 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     }],
     ["an answer that exists", { replies: [{ ...claim, key: "d1", status: 200, body: "", createdAt: now }] }],
     ["an entry that exists", { entries: [entry] }],
+    ["a nonce that was used", { originalRounds: [{ ...original, id: 7004, nonce: 1 }] }],
+    ["an original round that exists twice", { originalRounds: [{ ...original, id: 7004 }, { ...original, id: 7004 }] }],
+    ["a server seed that exists", { seeds: [{ ...serverSeed, hash: sealedSeedOf("two 1").hash }] }],
     ["bonus money that is owed", {}, { bonus: -1 }],
     ["less than nothing withdrawn", {}, { withdrawn: -1 }]
   ]
@@ -401,6 +461,10 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
         },
         isNew: false
       }]
+    }],
+    ["a nonce of another server seed", { originalRounds: [{ ...original, seedId: 7007, nonce: 1 }] }],
+    ["a server seed changed that is not there", {
+      seeds: [{ ...serverSeed, sealed: null, retiredAt: now, serverSeed: "open" }]
     }],
     ["an answer in another scope", {
       replies: [{ ...claim, scope: "player:1", key: "d1", status: 200, body: "", createdAt: now }]
@@ -464,6 +528,8 @@ layer(live)("PlayerStore", (it) => {
           ["game_sessions", tables.sessions],
           ["payment_requests", tables.payments],
           ["promo_redemptions", tables.redemptions],
+          ["original_rounds", tables.originalRounds],
+          ["server_seeds", tables.seeds],
           ["player_bonuses", [...tables.bonuses.values()]]
         ] as const
       ) {

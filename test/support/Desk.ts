@@ -175,7 +175,7 @@ export class Desk {
 
   /** What a player carries is what the store holds: a memory that is wrong would be believed. */
   checkMemory(playerId = 1): void {
-    const { rounds, transactions } = this.player(playerId)
+    const { rounds, seeds, transactions } = this.player(playerId)
     for (const carried of transactions) {
       const { providerId, transactionId } = carried
       const { query } = missing({ providerId, transactionIds: [transactionId] })
@@ -185,6 +185,10 @@ export class Desk {
     const stored = this.store.tables().rounds.get(playerId)
     for (const carried of rounds) {
       assert.deepStrictEqual(carried, stored?.get(roundKey(carried.gameId, carried.roundId)))
+    }
+    if (seeds !== null) {
+      const known = Effect.runSync(this.store.look(this.player(playerId), missing({ seeds: true }).query, undefined))
+      assert.deepStrictEqual(seeds, known.seeds)
     }
     assert.isAtMost(transactions.length, transactionsCarried)
     assert.isAtMost(rounds.length, roundsCarried)

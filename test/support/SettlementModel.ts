@@ -348,6 +348,29 @@ export class SettlementModel {
     }
   }
 
+  /** A round of an original: a bet and its win, in a round of its own that is closed with it. */
+  play(playerId: number, game: SettledGame, stake: number, payout: number): ModelAnswer {
+    const { currency, providerIds: [providerId = 0] } = this.player(playerId)
+    const roundId = `original ${this.settled.size}`
+    const message = { providerId, game, roundId, currency }
+    const bet: Bet = {
+      ...message,
+      action: "bet",
+      transactionId: `${roundId} bet`,
+      amount: stake,
+      sessionExpiresAt: Number.MAX_SAFE_INTEGER,
+      closesRound: false
+    }
+    return this.betWin(playerId, bet, {
+      ...message,
+      action: "win",
+      transactionId: `${roundId} win`,
+      betTransactionId: bet.transactionId,
+      amount: payout,
+      closesRound: true
+    })
+  }
+
   close(playerId: number, { game, providerId, roundId }: CloseRound): ModelAnswer {
     const player = this.player(playerId)
     if (!player.providerIds.includes(providerId)) return "NOT_FOUND"

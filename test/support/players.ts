@@ -30,5 +30,6 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   providerIds: [],
   rounds: [],
   transactions: [],
+  seeds: null,
   ...overrides
 })

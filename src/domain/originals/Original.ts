@@ -27,6 +27,8 @@ export interface CheckedBet<out Params extends JsonObject = JsonObject> {
   readonly _tag: "Checked"
   readonly stake: number
   readonly params: Params
+  /** Minor units: the most that chance can make of it. */
+  readonly maxPayout: number
   readonly play: (draws: Draws) => Played
 }
 
@@ -92,6 +94,7 @@ export const makeOriginal = <Params extends JsonObject>(rules: Rules<Params>): O
         _tag: "Checked",
         stake,
         params,
+        maxPayout: multiplyDivideFloor(stake, rules.maxMultiplier, multiplierUnits),
         play: (draws) => {
           const { multiplier, outcome } = rules.play(params, draws)
           return {

@@ -14,17 +14,20 @@ import type {
   Entry,
   Event,
   GameSession,
+  OriginalRound,
   PaymentChange,
   PlayerSettings,
   Redemption,
   RoundChange
 } from "../../domain/Change.ts"
 import type { StoredReply } from "../../domain/Idempotency.ts"
+import type { SeedChange } from "../../domain/originals/PlayerSeeds.ts"
 import type { Player } from "../../domain/Player.ts"
 import { roundKey, type Transaction } from "../../domain/Rounds.ts"
 import type { Unit } from "../../engine/Machine.ts"
 import { type BonusRow, changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
 import { encodeCounters } from "./CountersCodec.ts"
+import { changedSeeds, mergeSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
 import {
   bytes,
   type Column,
@@ -302,6 +305,8 @@ export const commitStatement = (
   const paymentRows = new Map<number, PaymentChange>()
   const bonusRows = new Map<number, BonusRow>()
   const redemptionRows: Array<Redemption> = []
+  const originalRows: Array<OriginalRound> = []
+  const seedRows = new Map<number, SeedChange>()
   const settingsRows: Array<SettingsRow> = []
   const sessionRows: Array<GameSession> = []
   const eventRows: Array<Event> = []
@@ -339,6 +344,8 @@ export const commitStatement = (
         })
       }
       if (change.redemptions.length > 0) redemptionRows.push(...change.redemptions)
+      if (change.originalRounds.length > 0) originalRows.push(...change.originalRounds)
+      for (const seed of change.seeds) seedRows.set(seed.id, mergeSeeds(seedRows.get(seed.id), seed))
       lastSettings = change.settings ?? lastSettings
       if (change.sessions.length > 0) sessionRows.push(...change.sessions)
       if (change.events.length > 0) eventRows.push(...change.events)
@@ -370,6 +377,12 @@ export const commitStatement = (
     add("changed_bonuses", changedBonuses, bonuses.filter(({ isNew }) => !isNew))
   }
   add("redemptions_part", redemptions, redemptionRows)
+  add("original_rounds_part", originalRounds, originalRows)
+  if (seedRows.size > 0) {
+    const seeds = [...seedRows.values()]
+    add("new_seeds", newSeeds, seeds.filter(({ sealed }) => sealed !== null))
+    add("changed_seeds", changedSeeds, seeds.filter(({ sealed }) => sealed === null))
+  }
   add("sessions_part", sessions, sessionRows)
   add("events_part", events, eventRows)
   add("audit_part", audit, auditRows)

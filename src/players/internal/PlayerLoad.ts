@@ -127,7 +127,8 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
   bonusGrants: row.bonusGrants ?? noGrants,
   providerIds: row.providerIds,
   rounds: [],
-  transactions: []
+  transactions: [],
+  seeds: null
 })
 
 const epochMs = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::bigint`

@@ -10,6 +10,7 @@ import { type Query, type Round, roundKey, type Transaction } from "../../domain
 import type { StoreUnavailable } from "../../engine/Failures.ts"
 import type { Store } from "../../engine/Machine.ts"
 import { paymentColumns, PaymentRow, toPayment } from "../PaymentRow.ts"
+import { openSeedsText, SeedRow, toSeeds } from "../SeedRows.ts"
 import { orUnavailable } from "./StoreFailures.ts"
 
 const nullable = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
@@ -80,6 +81,7 @@ const promoText = `SELECT c.max_redemptions IS NOT NULL AND c.redemptions >= c.m
 
 const PromoRow = Schema.Struct({ isUsedUp: Schema.Boolean, isRedeemed: Schema.Boolean })
 
+const decodeSeeds = Schema.decodeUnknownEffect(Schema.Array(SeedRow))
 const decodeBonusResults = Schema.decodeUnknownEffect(Schema.Array(BonusResultRow))
 const decodePromos = Schema.decodeUnknownEffect(Schema.Array(PromoRow))
 const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
@@ -168,14 +170,20 @@ export const lookUp = (sql: SqlClient.SqlClient): Store<Player, Change, Query, K
       )
     )
 
+  const lookSeeds = (playerId: number) =>
+    orUnavailable(
+      sql.unsafe(openSeedsText, [PgTypes.float8(playerId)]).pipe(Effect.flatMap(decodeSeeds), Effect.map(toSeeds))
+    )
+
   return Effect.fnUntraced(function*(player, query, known) {
-    const [transactions, rounds, payments, paymentsById, bonuses, promoCodes] = yield* Effect.all([
+    const [transactions, rounds, payments, paymentsById, bonuses, promoCodes, seeds] = yield* Effect.all([
       lookTransactions(query.providerId, query.transactionIds),
       lookRounds(player.id, query.rounds),
       lookPayment(player.operatorId, query.externalReference),
       lookPaymentById(player.id, query.paymentId),
       lookBonuses(player.id, query.bonusIds),
-      lookPromo(player.id, query.promoCodeId)
+      lookPromo(player.id, query.promoCodeId),
+      query.seeds ? lookSeeds(player.id) : Effect.succeed(known?.seeds)
     ], { concurrency: 5 })
     return {
       transactions: extend(
@@ -199,7 +207,8 @@ export const lookUp = (sql: SqlClient.SqlClient): Store<Player, Change, Query, K
         known?.paymentsById,
         query.paymentId === null ? [] : [query.paymentId],
         paymentsById.map((payment) => [payment.id, payment])
-      )
+      ),
+      seeds
     }
   })
 }

@@ -50,5 +50,6 @@ export const claims = (_: Player, change: Change): Query => ({
   bonusIds: [],
   externalReference: change.payments.find(({ isNew }) => isNew)?.payment.externalReference ?? null,
   paymentId: null,
-  promoCodeId: change.redemptions[0]?.promoCodeId ?? null
+  promoCodeId: change.redemptions[0]?.promoCodeId ?? null,
+  seeds: false
 })
