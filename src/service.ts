@@ -11,6 +11,7 @@ import { Placement } from "./engine/Placement.ts"
 import { Bonuses } from "./bonuses/Bonuses.ts"
 import { Games } from "./games/Games.ts"
 import { Launches } from "./games/Launches.ts"
+import { Originals } from "./games/Originals.ts"
 import { PlayerRefs } from "./games/PlayerRefs.ts"
 import { SessionTokens } from "./games/SessionTokens.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
@@ -39,6 +40,7 @@ export const layerCapabilities = Layer.mergeAll(
   Payments.layer,
   Approvals.layer,
   Launches.layer,
+  Originals.layer,
   Bonuses.layer,
   Players.layer,
   Profiles.layer,

@@ -78,6 +78,20 @@ export interface Provider {
   readonly active: boolean
 }
 
-/** True when the operator has the feature: `api` operators have all, `turnkey` ones those that staff left on. */
+/** What a feature is part of: who has no games has no originals. */
+const partOf: { readonly [feature in Feature]?: Feature } = { originals: "games" }
+
+/**
+ * The feature that stands against the use of one, undefined when the operator has it: `api` operators have all, `turnkey` ones
+ * those that staff left on.
+ */
+export const missingFeature = (operator: Operator, feature: Feature): Feature | undefined => {
+  if (operator.cooperationModel === "api") return undefined
+  if (operator.disabledFeatures.includes(feature)) return feature
+  const whole = partOf[feature]
+  return whole === undefined ? undefined : missingFeature(operator, whole)
+}
+
+/** True when the operator has the feature. */
 export const hasFeature = (operator: Operator, feature: Feature): boolean =>
-  operator.cooperationModel === "api" || !operator.disabledFeatures.includes(feature)
+  missingFeature(operator, feature) === undefined

@@ -1,7 +1,7 @@
 /** How a key stands, whoever calls with it: what is left of its rate, and what its operator has. */
 import { HttpServerResponse } from "effect/http"
 import type { RateLimiter, Standing } from "../auth/RateLimiter.ts"
-import { type ApiKey, type Feature, hasFeature, type Operator } from "../domain/Operator.ts"
+import { type ApiKey, type Feature, missingFeature, type Operator } from "../domain/Operator.ts"
 import { refuse } from "../domain/Refusal.ts"
 
 const secondsTo = (at: number, now: number): number => Math.max(1, Math.ceil((at - now) / 1000))
@@ -11,10 +11,12 @@ export const rateLimited = ({ limit, resetsAt }: Standing, now: number) =>
     retry_after_seconds: secondsTo(resetsAt, now)
   })
 
-export const refuseFeature = (operator: Operator, feature: Feature | undefined) =>
-  feature === undefined || hasFeature(operator, feature)
+export const refuseFeature = (operator: Operator, required: Feature | undefined) => {
+  const feature = required === undefined ? undefined : missingFeature(operator, required)
+  return feature === undefined
     ? undefined
     : refuse("FEATURE_NOT_AVAILABLE", `The feature ${feature} is not available for this operator.`, { feature })
+}
 
 /** Adds the headers that tell what is left of the key's rate. */
 export const withStanding = (

@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import type * as Http from "node:http"
 import { Api } from "../../src/api/Api.ts"
 import { Games } from "../../src/games/Games.ts"
+import { Ids } from "../../src/platform/Ids.ts"
 import { holdPlayer, someoneWaits } from "../support/E2eHold.ts"
 import { type Caller, callerOf, makeAgent } from "../support/E2eHttp.ts"
 import { until } from "../support/E2eJournalist.ts"
@@ -768,6 +769,7 @@ layer(Live)("the operator API", (it) => {
   const owners: { readonly [parameter: string]: "one operator" | "everybody" } = {
     player: "one operator",
     payment: "one operator",
+    round: "one operator",
     game: "everybody"
   }
 
@@ -805,6 +807,15 @@ layer(Live)("the operator API", (it) => {
         VALUES (${offer.id}, ${acme.operator.id}, 'Ours', 'no_deposit', 100, 10, 7, now(), now())`
       yield* sql`INSERT INTO promo_codes (id, operator_id, code, bonus_id, created_at)
         VALUES (${offer.id}, ${acme.operator.id}, ${offer.code}, ${offer.id}, now())`
+      const roundId = yield* (yield* Ids).reserve(2)
+      yield* sql`INSERT INTO server_seeds (id, player_id, operator_id, server_seed_hash, server_seed_sealed, client_seed, created_at,
+          started_at)
+        VALUES (${roundId + 1}, ${playerId}, ${acme.operator.id}, 'hash', ''::bytea, 'c', now(), now())`
+      yield* sql`INSERT INTO original_rounds (id, player_id, operator_id, game_id, original, seed_id, nonce, client_seed, stake,
+          payout, multiplier, params, outcome, created_at)
+        VALUES (${roundId}, ${playerId}, ${acme.operator.id}, ${game.id}, 'dice', ${
+        roundId + 1
+      }, 0, 'c', 1, 0, 0, '{}', '{}', now())`
       const endpoints: Array<{ readonly name: string; readonly method: string; readonly path: string }> = []
       HttpApi.reflect(Api, {
         onGroup: () => {},
@@ -822,7 +833,10 @@ layer(Live)("the operator API", (it) => {
       for (const { method, name, path } of owned) {
         const own = path.includes(":payment") ? paymentId : playerId
         const below = (id: number | string) =>
-          path.replace(/:(player|payment)/, String(id)).replace(":game", String(game.id))
+          path.replace(/:(player|payment)/, String(id)).replace(":game", String(game.id)).replace(
+            ":round",
+            String(roundId)
+          )
         if (method !== "GET") assert.property(bodies, name, `what does ${name} take?`)
         const call = Effect.fnUntraced(function*(caller: Caller, id: number | string, body?: object) {
           return yield* caller.send(below(id), {

@@ -9,6 +9,7 @@ import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { Placement } from "../../src/engine/Placement.ts"
 import { Games } from "../../src/games/Games.ts"
 import { Launches } from "../../src/games/Launches.ts"
+import { Originals } from "../../src/games/Originals.ts"
 import { PlayerRefs } from "../../src/games/PlayerRefs.ts"
 import { SessionTokens } from "../../src/games/SessionTokens.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/http/PublicServer.ts"
@@ -48,6 +49,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
         Ledger.layer,
         Payments.layer,
         Launches.layer,
+        Originals.layer,
         Bonuses.layer,
         Players.layer,
         Profiles.layer,

@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { originals } from "../../src/domain/originals/Originals.ts"
 import { Games } from "../../src/games/Games.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { layerE2eServer, portOf } from "./E2eServer.ts"
@@ -108,4 +109,20 @@ export const openGame = Effect.fnUntraced(function*(slug: string) {
     return call(provider, "/api/v1/provider/wallet/bet", { body })
   }
   return { id, provider, bet }
+})
+
+/** The platform's own games under a provider of their own: their ids by name. */
+export const openOriginals = Effect.fnUntraced(function*(slug: string) {
+  const sql = yield* SqlClient.SqlClient
+  const games = yield* Games
+  const provider = yield* addProvider(slug)
+  const ids = new Map<string, number>()
+  for (const name of originals.keys()) {
+    const id = yield* (yield* Ids).reserve(1)
+    yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, original, created_at, updated_at)
+      VALUES (${id}, ${provider.id}, ${name}, ${`${name} of ${slug}`}, 'rng', 'instant', ${name}, now(), now())`
+    ids.set(name, id)
+  }
+  yield* games.refresh
+  return { provider, idOf: (name: string) => ids.get(name) ?? assert.fail(`there is no ${name}`) }
 })

@@ -5,6 +5,7 @@ import { RequiredFeature } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
 import { oneOf, pathId } from "../Fields.ts"
 import { LaunchedGame, launchPlatforms } from "../Game.ts"
+import { Fairness, Play, PlayedRound, recipe, RotatedFairness, Rotation, RoundProof } from "../Original.ts"
 import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
 import { Player } from "../Player.ts"
 import { PlayerWallet, Transaction } from "../Wallet.ts"
@@ -34,6 +35,45 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
       error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED")
     })
       .annotate(RequiredFeature, "games")
-      .annotate(OpenApi.Summary, "Open a game")
+      .annotate(OpenApi.Summary, "Open a game"),
+    HttpApiEndpoint.post("play", "/games/:game/play", {
+      params: { game: pathId },
+      payload: Play,
+      success: single(PlayedRound),
+      error: refusals(
+        "NOT_AN_ORIGINAL",
+        "PLAYER_RESTRICTED",
+        "LIMIT_EXCEEDED",
+        "BONUS_INVALID",
+        "INSUFFICIENT_FUNDS"
+      )
+    })
+      .annotate(RequiredFeature, "originals")
+      .annotate(OpenApi.Summary, "Play a round of a platform original")
+      .annotate(
+        OpenApi.Description,
+        "Bet, outcome and payout in one step. No launch is needed. Params: `dice` has `direction` (under, over) and `target`; `limbo` " +
+          "`target`; `coin_flip` `side` (heads, tails); `plinko` `rows` (8-16) and `risk` (low, medium, high); `mines` `mines` (1-24) and " +
+          "`cells` (numbers 0-24). Send an `Idempotency-Key`: a retry then gets the same round."
+      ),
+    HttpApiEndpoint.get("fairness", "/fairness", { success: single(Fairness) })
+      .annotate(RequiredFeature, "players")
+      .annotate(OpenApi.Summary, "The seeds that decide the player's next round")
+      .annotate(
+        OpenApi.Description,
+        "Read it before the first round: the hash promises the server seed that will decide it."
+      ),
+    HttpApiEndpoint.post("rotate", "/fairness/rotate", {
+      // Null is what an empty body is read as.
+      payload: [Rotation, Schema.Null],
+      success: single(RotatedFairness)
+    })
+      .annotate(RequiredFeature, "players")
+      .annotate(OpenApi.Summary, "Reveal the server seed and go on with the promised one")
+      .annotate(OpenApi.Description, recipe),
+    HttpApiEndpoint.get("round", "/rounds/:round", { params: { round: pathId }, success: single(RoundProof) })
+      .annotate(RequiredFeature, "players")
+      .annotate(OpenApi.Summary, "A round of an original with its proof")
+      .annotate(OpenApi.Description, recipe)
   )
   .annotate(OpenApi.Title, "Player session")

@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { entryTypes } from "../../domain/Change.ts"
 import { RequiredFeature, RequiredScope } from "../Annotations.ts"
 import { instant, oneOf, pathId } from "../Fields.ts"
+import { recipe, RoundProof } from "../Original.ts"
 import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
 import { Transaction, Wallet, walletKinds } from "../Wallet.ts"
 
@@ -26,7 +27,14 @@ export const WalletGroup = HttpApiGroup.make("wallet")
       success: pageOrWalk(Transaction)
     })
       .annotate(RequiredScope, "wallet:read")
-      .annotate(OpenApi.Summary, "A player's ledger, newest first")
+      .annotate(OpenApi.Summary, "A player's ledger, newest first"),
+    HttpApiEndpoint.get("round", "/players/:player/rounds/:round", {
+      params: { player: pathId, round: pathId },
+      success: single(RoundProof)
+    })
+      .annotate(RequiredScope, "wallet:read")
+      .annotate(OpenApi.Summary, "A player's round of an original with its proof")
+      .annotate(OpenApi.Description, recipe)
   )
   .annotate(RequiredFeature, "players")
   .annotate(OpenApi.Title, "Wallet")

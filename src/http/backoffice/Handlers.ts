@@ -19,7 +19,7 @@ import { Players } from "../../players/Players.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
 import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { paginated } from "../handlers/Page.ts"
-import { entryFields } from "../handlers/Wallet.ts"
+import { entryFields } from "../handlers/Entries.ts"
 import { PaymentHandlers } from "./PaymentHandlers.ts"
 
 const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))

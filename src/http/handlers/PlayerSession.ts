@@ -5,12 +5,14 @@ import { Api } from "../../api/Api.ts"
 import { PlayerLaunchOptions } from "../../api/groups/PlayerSession.ts"
 import { CurrentClaim, CurrentPlayer } from "../../api/Middleware.ts"
 import { Launches } from "../../games/Launches.ts"
+import { Originals } from "../../games/Originals.ts"
 import { Players } from "../../players/Players.ts"
 import { Ledger } from "../../wallet/Ledger.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
 import { optionalBody } from "../FormRules.ts"
 import { jsonResponse } from "../Refusals.ts"
 import { renderLaunch } from "./Games.ts"
+import { playerRounds } from "./Originals.ts"
 import { ledgerPage } from "./Wallet.ts"
 
 const launchOptions = optionalBody(PlayerLaunchOptions)
@@ -23,6 +25,7 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
     const wallet = yield* Wallet
     const ledger = yield* Ledger
     const launches = yield* Launches
+    const rounds = playerRounds(yield* Originals)
     return handlers
       .handle("me", () =>
         Effect.gen(function*() {
@@ -61,5 +64,9 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
           const { body, status } = renderLaunch(launched)
           return jsonResponse(status, body)
         }))
+      .handleRaw("play", ({ params }) => rounds.play(params.game))
+      .handle("fairness", () => rounds.fairness)
+      .handleRaw("rotate", () => rounds.rotate)
+      .handle("round", ({ params }) => rounds.round(params.round))
   })
 )

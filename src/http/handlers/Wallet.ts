@@ -3,10 +3,12 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../api/Api.ts"
 import { CurrentOperator } from "../../api/Middleware.ts"
-import type { Entry } from "../../domain/Change.ts"
+import { Originals } from "../../games/Originals.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { Ledger, type LedgerFilters } from "../../wallet/Ledger.ts"
 import { Wallet, type WalletView } from "../../wallet/Wallet.ts"
+import { entryFields } from "./Entries.ts"
+import { proofFields } from "./Originals.ts"
 import { paginatedWithCursor, positionOf, walked } from "./Page.ts"
 
 const walletFields = ({ player, unverifiedWithdrawalAllowance }: WalletView) => ({
@@ -29,22 +31,6 @@ const walletFields = ({ player, unverifiedWithdrawalAllowance }: WalletView) => 
       updated_at: iso(player.bonusUpdatedAt)
     }
   ]
-})
-
-/** A ledger entry as it is shown (SPEC section 2.4). */
-export const entryFields = (entry: Entry) => ({
-  id: entry.id,
-  player_id: entry.playerId,
-  wallet: entry.wallet,
-  type: entry.type,
-  amount: entry.amount,
-  balance_after: entry.balanceAfter,
-  currency: entry.currency,
-  payment_request_id: entry.paymentRequestId,
-  game_id: entry.gameId,
-  game_round_id: entry.gameRoundId,
-  player_bonus_id: entry.playerBonusId,
-  created_at: iso(entry.createdAt)
 })
 
 /** A page of a player's ledger or, with a cursor, a stretch of it, for whoever may see it. */
@@ -70,6 +56,7 @@ export const WalletHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const wallet = yield* Wallet
     const ledger = yield* Ledger
+    const originals = yield* Originals
     return handlers
       .handle("get", ({ params }) =>
         Effect.gen(function*() {
@@ -85,6 +72,11 @@ export const WalletHandlers = HttpApiBuilder.group(
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
           })
+        }))
+      .handle("round", ({ params }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          return { data: proofFields(yield* originals.round(operator.id, params.player, params.round)) }
         }))
   })
 )

@@ -1,0 +1,38 @@
+/** Reading a bet on an original as a player sends it, and saying everything that is wrong with it at once. */
+import type { CheckedBet, Original } from "./Original.ts"
+import type { FieldMessages } from "./ParamsReader.ts"
+import { clientSeedMessages } from "./Seeds.ts"
+
+export interface ReadBet {
+  readonly _tag: "Read"
+  readonly bet: CheckedBet
+  /** Undefined keeps the player's own. */
+  readonly clientSeed: string | undefined
+}
+
+export interface UnreadableBet {
+  readonly _tag: "Unreadable"
+  readonly fields: FieldMessages
+}
+
+const noFields: FieldMessages = {}
+
+const wrongClientSeed = (clientSeed: unknown): FieldMessages => {
+  if (clientSeed === undefined || clientSeed === null) return noFields
+  const messages = typeof clientSeed === "string" ? clientSeedMessages(clientSeed) : ["must be a string"]
+  return messages.length === 0 ? noFields : { client_seed: messages }
+}
+
+/** Reads `stake` (minor units), `params` of the game and `client_seed`, which may be left out. Fields of params are `params.<name>`. */
+export const readBet = (original: Original, body: { readonly [field: string]: unknown }): ReadBet | UnreadableBet => {
+  const { client_seed: clientSeed, params = {}, stake } = body
+  const checked = original.check(params, typeof stake === "number" ? stake : Number.NaN)
+  const wrong = {
+    ...(checked._tag === "Invalid" ? checked.fields : noFields),
+    ...(stake === undefined ? { stake: ["is required"] } : noFields),
+    ...wrongClientSeed(clientSeed)
+  }
+  return checked._tag === "Checked" && Object.keys(wrong).length === 0
+    ? { _tag: "Read", bet: checked, clientSeed: typeof clientSeed === "string" ? clientSeed : undefined }
+    : { _tag: "Unreadable", fields: wrong }
+}

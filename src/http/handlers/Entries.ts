@@ -1,0 +1,19 @@
+/** Ledger entries as they are shown. */
+import type { Entry } from "../../domain/Change.ts"
+import { iso } from "../../platform/Time.ts"
+
+/** A ledger entry as it is shown (SPEC section 2.4). */
+export const entryFields = (entry: Entry) => ({
+  id: entry.id,
+  player_id: entry.playerId,
+  wallet: entry.wallet,
+  type: entry.type,
+  amount: entry.amount,
+  balance_after: entry.balanceAfter,
+  currency: entry.currency,
+  payment_request_id: entry.paymentRequestId,
+  game_id: entry.gameId,
+  game_round_id: entry.gameRoundId,
+  player_bonus_id: entry.playerBonusId,
+  created_at: iso(entry.createdAt)
+})
