@@ -2,7 +2,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { GameType } from "../domain/Bonus.ts"
-import { type Refusal, refuse } from "../domain/Refusal.ts"
+import type { Original } from "../domain/originals/Original.ts"
+import { originals } from "../domain/originals/Originals.ts"
+import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { Games } from "../games/Games.ts"
 import { iso } from "../platform/Time.ts"
 import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
@@ -19,7 +21,7 @@ export interface GameUpdate {
   /** Percent. */
   readonly rtp?: number | null
   readonly thumbnail_url?: string | null
-  /** The name of a built-in game. */
+  /** The name of a built-in game; its stated return is the default of `rtp`. */
   readonly original?: string | null
   readonly active?: boolean
 }
@@ -77,6 +79,20 @@ const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
 const notFound = refuse("NOT_FOUND", "There is no such game.")
 
+const noSuchOriginal = refuseFields({ original: [`must be one of: ${[...originals.keys()].join(", ")}`] })
+
+/** The built-in game of a name; undefined where none is named. */
+const originalOf = (
+  name: string | null | undefined
+): Effect.Effect<Original | undefined, Refusal<"VALIDATION_FAILED">> => {
+  if (name === undefined || name === null) return Effect.succeed(undefined)
+  const original = originals.get(name)
+  return original === undefined ? Effect.fail(noSuchOriginal) : Effect.succeed(original)
+}
+
+const categoryOf = (type: GameType, original: Original | undefined): string =>
+  original !== undefined ? "instant" : type === "live" ? "live" : "slots"
+
 const externalIdTaken = orTaken({ games_provider_id_external_id_key: "external_id" })
 
 type Unavailable = Refusal<"TRY_AGAIN">
@@ -123,11 +139,13 @@ export class Catalogue extends Context.Service<Catalogue, {
           Effect.gen(function*() {
             const providerId = yield* references.providerId(input.provider)
             const type = input.type ?? "rng"
+            const original = yield* originalOf(input.original)
+            const rtp = input.rtp === undefined ? original?.returnPercent ?? null : input.rtp
             yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, rtp, thumbnail_url, original,
                 active, created_at, updated_at)
               VALUES (${newId}, ${providerId}, ${input.external_id}, ${input.name}, ${type},
-                ${input.category ?? (type === "live" ? "live" : "slots")}, ${input.rtp ?? null},
-                ${input.thumbnail_url ?? null}, ${input.original ?? null}, ${input.active ?? true}, ${iso(now)}, ${
+                ${input.category ?? categoryOf(type, original)}, ${rtp},
+                ${input.thumbnail_url ?? null}, ${original?.name ?? null}, ${input.active ?? true}, ${iso(now)}, ${
               iso(now)
             })`
             const fields = yield* read(newId)
@@ -140,6 +158,7 @@ export class Catalogue extends Context.Service<Catalogue, {
         const fields = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const before = yield* read(gameId)
+            yield* originalOf(input.original)
             const different = changed<StaffGameFields, GameUpdate>(before, input)
             if (different === before) return before
             yield* sql`UPDATE games SET external_id = ${different.external_id}, name = ${different.name},

@@ -1,5 +1,6 @@
 /**
- * Something to try the service with on an empty database: an operator with a key, a provider with a few games, ways to pay.
+ * Something to try the service with on an empty database: an operator with a key, a provider with a few games, the platform's own
+ * games, ways to pay.
  *
  * Made once, in one transaction. After that every start reads the credentials back and leaves them in `DATA_DIR/demo.json`,
  * which only the user that runs the service can read.
@@ -18,11 +19,20 @@ import { Operators } from "./Operators.ts"
 import { Providers } from "./Providers.ts"
 import type { Actor } from "./Staff.ts"
 
+interface DemoGame {
+  readonly id: number
+  readonly external_id: string
+  readonly name: string
+}
+
 /** What `DATA_DIR/demo.json` holds. */
 export interface DemoCredentials {
   readonly operator: { readonly id: number; readonly slug: string; readonly key: string; readonly secret: string }
   readonly provider: { readonly id: number; readonly slug: string; readonly key: string; readonly secret: string }
-  readonly games: ReadonlyArray<{ readonly id: number; readonly external_id: string; readonly name: string }>
+  /** The provider's. */
+  readonly games: ReadonlyArray<DemoGame>
+  /** The platform's own, which players play without a provider. */
+  readonly originals: ReadonlyArray<DemoGame>
 }
 
 const actor: Actor = { id: null, name: "demo", role: "admin", label: "demo" }
@@ -38,6 +48,17 @@ const games = [
   { external_id: "lucky-harbour", name: "Lucky Harbour", type: "rng", category: "slots", rtp: 95.1 },
   { external_id: "classic-roulette", name: "Classic Roulette", type: "rng", category: "table", rtp: 97.3 },
   { external_id: "live-blackjack", name: "Live Blackjack", type: "live", category: "live", rtp: 99.5 }
+] as const
+
+/** Under a provider of their own, whose key nobody is told. */
+const house = { slug: "originals", name: "Pitboss Originals" }
+
+const originals = [
+  { external_id: "dice", name: "Dice" },
+  { external_id: "limbo", name: "Limbo" },
+  { external_id: "coin_flip", name: "Coin Flip" },
+  { external_id: "plinko", name: "Plinko" },
+  { external_id: "mines", name: "Mines" }
 ] as const
 
 const methods = [
@@ -97,6 +118,10 @@ export class DemoSeed extends Context.Service<DemoSeed, {
           demo_url: "https://games.example/demo/{game}"
         })
         for (const game of games) yield* catalogue.create(actor, { provider: slug, ...game })
+        yield* providers.create(actor, house)
+        for (const game of originals) {
+          yield* catalogue.create(actor, { provider: house.slug, ...game, original: game.external_id })
+        }
         for (const method of methods) yield* methodsOnOffer.create(actor, { operator: slug, ...method })
       }))
 
@@ -127,6 +152,10 @@ export class DemoSeed extends Context.Service<DemoSeed, {
           },
           games: yield* gameRows(
             sql`SELECT id::float8 AS id, external_id, name FROM games WHERE provider_id = ${row.provider_id} ORDER BY id`
+          ),
+          originals: yield* gameRows(
+            sql`SELECT g.id::float8 AS id, g.external_id, g.name FROM games g JOIN providers p ON p.id = g.provider_id
+              WHERE p.slug = ${house.slug} AND g.original IS NOT NULL ORDER BY g.id`
           )
         } satisfies DemoCredentials
       })

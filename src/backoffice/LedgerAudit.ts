@@ -8,16 +8,8 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Refusal } from "../domain/Refusal.ts"
 import { orTryAgain, rowsOf } from "../players/Rows.ts"
-
-/** A law that does not hold, and where. */
-interface Violation {
-  /** Which law. */
-  readonly rule: string
-  readonly player_id: number | null
-  /** The entry, payment or provider transaction. */
-  readonly subject: string
-  readonly message: string
-}
+import { type Law, toldMost, type Violation } from "./Law.ts"
+import { findWrongOutcomes, originalLaws } from "./OriginalsAudit.ts"
 
 export interface LedgerReport {
   readonly players: number
@@ -25,21 +17,12 @@ export interface LedgerReport {
   readonly violations: ReadonlyArray<Violation>
 }
 
-/** How many violations of one law are told. One is too many already. */
-const toldMost = 100
-
 const violationRows = rowsOf(Schema.Struct({
   player_id: Schema.NullOr(Schema.Number),
   subject: Schema.String,
   message: Schema.String
 }))
 const countRows = rowsOf(Schema.Struct({ players: Schema.Number, entries: Schema.Number }))
-
-interface Law {
-  readonly rule: string
-  /** A statement that finds violations. `$operator` stands for a condition on `operator_id`. */
-  readonly statement: string
-}
 
 /** Provider transactions name no operator: their player does. */
 const transactions =
@@ -208,9 +191,10 @@ const laws: ReadonlyArray<Law> = [
       `SELECT e.player_id, 'entry ' || e.id AS subject, 'a ' || e.type || ' that no transaction names' AS message
       FROM (SELECT * FROM ledger_entries
         WHERE $operator AND type IN ('casino_bet', 'casino_win', 'casino_rollback', 'tournament_prize')) e
-      LEFT JOIN games g ON g.id = e.game_id
       LEFT JOIN ${claims} claim ON claim.entry_id = e.id AND claim.player_id = e.player_id
-      WHERE claim.entry_id IS NULL AND g.original IS NULL`
+      LEFT JOIN original_rounds r
+        ON r.player_id = e.player_id AND r.game_id = e.game_id AND r.id::text = e.game_round_id
+      WHERE claim.entry_id IS NULL AND r.id IS NULL`
   },
   {
     rule: "conversion_in_pairs",
@@ -309,11 +293,12 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
             `SELECT (SELECT count(*) FROM accounts WHERE ${condition})::float8 AS players,
               (SELECT count(*) FROM ledger_entries WHERE ${condition})::float8 AS entries`
           ))
-          const violations = yield* Effect.forEach(laws, check)
+          const violations = yield* Effect.forEach([...laws, ...originalLaws], check)
+          const wrongOutcomes = yield* findWrongOutcomes(sql, condition)
           return {
             players: counted[0]?.players ?? 0,
             entries: counted[0]?.entries ?? 0,
-            violations: violations.flat()
+            violations: [...violations.flat(), ...wrongOutcomes]
           }
         })).pipe(
           Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),

@@ -32,10 +32,10 @@ export const provider = noun("provider", "Game providers").pipe(Command.withSubc
 
 const gameSettings = {
   type: optional(about(Flag.Literals("type", ["rng", "live"]), "How outcomes come about (rng)")),
-  category: optional(text("category", "Where it is listed (slots, live)")),
-  rtp: optional(about(Flag.Finite("rtp"), "Return to player in percent")),
+  category: optional(text("category", "Where it is listed (slots, live, instant)")),
+  rtp: optional(about(Flag.Finite("rtp"), "Return to player in percent (an original's own)")),
   thumbnail_url: optional(orNone(text("thumbnail-url", "Its picture"))),
-  original: optional(orNone(text("original", "The built-in game behind it"))),
+  original: optional(orNone(text("original", "The built-in game behind it: dice, limbo, coin_flip, plinko, mines"))),
   active: optional(truth("active", "Whether it is offered (true)"))
 }
 

@@ -50,7 +50,13 @@ layer(live())("DemoSeed on an empty database", (it) => {
       assert.isAtLeast(operator?.caller.apiKey.rateLimitPerMinute ?? 0, 1_000_000)
       assert.strictEqual((yield* credentials.provider(demo.provider.key))?.provider.id, demo.provider.id)
       const { items } = yield* (yield* Games).list({ page: 1, perPage: 100 })
-      assert.sameMembers(items.map(({ id }) => id), demo.games.map(({ id }) => id))
+      assert.sameMembers(items.map(({ id }) => id), [...demo.games, ...demo.originals].map(({ id }) => id))
+      assert.deepStrictEqual(
+        items.filter(({ original }) => original !== null).map((
+          { category, original, rtp }
+        ) => [original, category, rtp]),
+        ["coin_flip", "dice", "limbo", "mines", "plinko"].map((name) => [name, "instant", 99])
+      )
       assert.isAbove(items.length, 2)
 
       assert.deepStrictEqual(JSON.parse(Fs.readFileSync(seed.file, "utf8")), demo)
