@@ -4,30 +4,36 @@ import { currencyCode, id, money, timestamp } from "./Resource.ts"
 
 export const walletKinds = ["real", "bonus"] as const
 
-/** A player's wallets as operators see them (SPEC section 2.3). */
-export const Wallet = Schema.Struct({
-  player_id: id,
-  currency: currencyCode,
-  balance: money,
-  bonus_balance: money,
-  unverified_withdrawal_allowance: Schema.NullOr(money).annotate({
-    description: "What can still be withdrawn without verification, in minor units; null means no limit."
-  }),
-  wallets: Schema.Array(Schema.Struct({
-    type: Schema.Literals(walletKinds),
-    balance: money,
-    currency: currencyCode,
-    updated_at: timestamp
-  }))
-}).annotate({ identifier: "Wallet" })
-
-/** A player's wallets as the player sees them (SPEC section 4.9). */
-export const PlayerWallet = Schema.Struct({
+const balances = {
   player_id: id,
   currency: currencyCode,
   balance: money,
   bonus_balance: money
-}).annotate({ identifier: "PlayerWallet" })
+}
+
+const wallets = Schema.Array(Schema.Struct({
+  type: Schema.Literals(walletKinds),
+  balance: money,
+  currency: currencyCode,
+  updated_at: timestamp
+}))
+
+/** A player's wallets as operators see them (SPEC section 2.3). */
+export const Wallet = Schema.Struct({
+  ...balances,
+  unverified_withdrawal_allowance: Schema.NullOr(money).annotate({
+    description: "What can still be withdrawn without verification, in minor units; null means no limit."
+  }),
+  wallets
+}).annotate({ identifier: "Wallet" })
+
+/** What a player's wallets held at a moment of the past. What may be withdrawn is a matter of today. */
+export const WalletAtMoment = Schema.Struct({ ...balances, at: timestamp, wallets }).annotate({
+  identifier: "WalletAtMoment"
+})
+
+/** A player's wallets as the player sees them (SPEC section 4.9). */
+export const PlayerWallet = Schema.Struct(balances).annotate({ identifier: "PlayerWallet" })
 
 /** A ledger entry (SPEC section 2.4). Credits are positive, debits negative. */
 export const Transaction = Schema.Struct({

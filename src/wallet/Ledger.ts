@@ -1,11 +1,16 @@
-/** Reading a player's ledger, newest entry first. */
-import { Context, Effect, Layer, Schema } from "effect"
+/** Reading a player's ledger: its entries, newest first, and what the balances were. */
+import { PgTypes } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { tendBonusesStep } from "../domain/BonusGrants.ts"
 import { type Entry, type EntryType, entryTypes, type WalletKind } from "../domain/Change.ts"
+import type { Player } from "../domain/Player.ts"
+import { type Refusal, refuseFields } from "../domain/Refusal.ts"
 import { toDate } from "../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 import {
   offsetOf,
+  oneOf,
   orTryAgain,
   type Page,
   type PageQuery,
@@ -14,6 +19,7 @@ import {
   walkOf,
   type WalkQuery
 } from "../players/Rows.ts"
+import { BalancesAtRow, balancesAtText, type PastBalances } from "./PastBalances.ts"
 
 /** Absent means any. */
 export interface LedgerFilters {
@@ -44,6 +50,9 @@ const EntryRow = Schema.Struct({
 
 const entries = rowsOf(EntryRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+const pastBalances = rowsOf(BalancesAtRow)
+
+const inTheFuture = refuseFields({ at: ["must not be in the future"] })
 
 export class Ledger extends Context.Service<Ledger, {
   /** A page of a player's entries. An unfiltered page costs the same wherever it lies and however long the ledger is. */
@@ -58,6 +67,15 @@ export class Ledger extends Context.Service<Ledger, {
     playerId: number,
     query: LedgerFilters & WalkQuery
   ) => Effect.Effect<Walk<Entry>, ActorRefusal>
+  /**
+   * What a player's balances were at a moment (epoch milliseconds), which must not be in the future. Costs the same however
+   * long the ledger is, and answers the same whenever it is asked.
+   */
+  readonly balancesAt: (
+    operatorId: number,
+    playerId: number,
+    at: number
+  ) => Effect.Effect<PastBalances, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
 }>()("pitboss/wallet/Ledger") {
   static readonly layer = Layer.effect(
     Ledger,
@@ -131,7 +149,34 @@ export class Ledger extends Context.Service<Ledger, {
         orTryAgain
       )
 
-      return Ledger.of({ list, walk })
+      const balancesAt = Effect.fn("Ledger.balancesAt")(
+        function*(operatorId: number, playerId: number, at: number) {
+          const now = yield* Clock.currentTimeMillis
+          // asked, not read: what was decided until now is then in the tables, and so is what time has brought
+          const player = yield* actors.ask<Player, never>(operatorId, playerId, tendBonusesStep)
+          if (at > now) return yield* Effect.fail(inTheFuture)
+          const row = yield* oneOf(pastBalances(sql.unsafe(balancesAtText, [
+            PgTypes.float8(playerId),
+            PgTypes.float8(operatorId),
+            PgTypes.float8(player.entrySeq),
+            toDate(at)
+          ])))
+          if (row === undefined) return yield* Effect.die("a ledger has a gap")
+          const openedAt = row.openedAt.getTime()
+          return {
+            playerId,
+            currency: player.currency,
+            at,
+            real: row.real,
+            bonus: row.bonus,
+            realUpdatedAt: row.realUpdatedAt?.getTime() ?? openedAt,
+            bonusUpdatedAt: row.bonusUpdatedAt?.getTime() ?? openedAt
+          } satisfies PastBalances
+        },
+        orTryAgain
+      )
+
+      return Ledger.of({ list, walk, balancesAt })
     })
   )
 }

@@ -5,7 +5,7 @@ import { RequiredFeature, RequiredScope } from "../Annotations.ts"
 import { instant, oneOf, pathId } from "../Fields.ts"
 import { recipe, RoundProof } from "../Original.ts"
 import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
-import { Transaction, Wallet, walletKinds } from "../Wallet.ts"
+import { Transaction, Wallet, WalletAtMoment, walletKinds } from "../Wallet.ts"
 
 /** The filters of a ledger (SPEC section 4.3). */
 const TransactionsQuery = Schema.Struct({
@@ -18,9 +18,15 @@ const TransactionsQuery = Schema.Struct({
 
 export const WalletGroup = HttpApiGroup.make("wallet")
   .add(
-    HttpApiEndpoint.get("get", "/players/:player/wallet", { params: { player: pathId }, success: single(Wallet) })
+    HttpApiEndpoint.get("get", "/players/:player/wallet", {
+      params: { player: pathId },
+      query: Schema.Struct({
+        at: Schema.optionalKey(instant.annotate({ description: "A moment of the past: what the balances were then." }))
+      }),
+      success: single(Schema.Union([Wallet, WalletAtMoment]))
+    })
       .annotate(RequiredScope, "wallet:read")
-      .annotate(OpenApi.Summary, "A player's balances"),
+      .annotate(OpenApi.Summary, "A player's balances, now or at a moment"),
     HttpApiEndpoint.get("transactions", "/players/:player/transactions", {
       params: { player: pathId },
       query: TransactionsQuery,

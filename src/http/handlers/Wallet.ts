@@ -6,10 +6,18 @@ import { CurrentOperator } from "../../api/Middleware.ts"
 import { Originals } from "../../games/Originals.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { Ledger, type LedgerFilters } from "../../wallet/Ledger.ts"
+import type { PastBalances } from "../../wallet/PastBalances.ts"
 import { Wallet, type WalletView } from "../../wallet/Wallet.ts"
 import { entryFields } from "./Entries.ts"
 import { proofFields } from "./Originals.ts"
 import { paginatedWithCursor, positionOf, walked } from "./Page.ts"
+
+type Balances = Pick<PastBalances, "currency" | "real" | "bonus" | "realUpdatedAt" | "bonusUpdatedAt">
+
+const walletsOf = ({ bonus, bonusUpdatedAt, currency, real, realUpdatedAt }: Balances) => [
+  { type: "real" as const, balance: real, currency, updated_at: iso(realUpdatedAt) },
+  { type: "bonus" as const, balance: bonus, currency, updated_at: iso(bonusUpdatedAt) }
+]
 
 const walletFields = ({ player, unverifiedWithdrawalAllowance }: WalletView) => ({
   player_id: player.id,
@@ -17,20 +25,16 @@ const walletFields = ({ player, unverifiedWithdrawalAllowance }: WalletView) => 
   balance: player.real,
   bonus_balance: player.bonus,
   unverified_withdrawal_allowance: unverifiedWithdrawalAllowance,
-  wallets: [
-    {
-      type: "real" as const,
-      balance: player.real,
-      currency: player.currency,
-      updated_at: iso(player.realUpdatedAt)
-    },
-    {
-      type: "bonus" as const,
-      balance: player.bonus,
-      currency: player.currency,
-      updated_at: iso(player.bonusUpdatedAt)
-    }
-  ]
+  wallets: walletsOf(player)
+})
+
+const pastWalletFields = (balances: PastBalances) => ({
+  player_id: balances.playerId,
+  currency: balances.currency,
+  balance: balances.real,
+  bonus_balance: balances.bonus,
+  at: iso(balances.at),
+  wallets: walletsOf(balances)
 })
 
 /** A page of a player's ledger or, with a cursor, a stretch of it, for whoever may see it. */
@@ -58,9 +62,13 @@ export const WalletHandlers = HttpApiBuilder.group(
     const ledger = yield* Ledger
     const originals = yield* Originals
     return handlers
-      .handle("get", ({ params }) =>
+      .handle("get", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
+          const at = query.at === undefined ? undefined : parseIso(query.at)
+          if (at !== undefined) {
+            return { data: pastWalletFields(yield* ledger.balancesAt(operator.id, params.player, at)) }
+          }
           return { data: walletFields(yield* wallet.view(operator, params.player)) }
         }))
       .handle("transactions", ({ params, query }) =>
