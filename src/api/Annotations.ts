@@ -8,6 +8,9 @@ export class RequiredScope extends Context.Service<RequiredScope, Scope>()("pitb
 /** The feature the operator must have. */
 export class RequiredFeature extends Context.Service<RequiredFeature, Feature>()("pitboss/api/RequiredFeature") {}
 
+/** The answer holds a secret, such as a token: where it is kept for retries, it is kept sealed. */
+export class SecretAnswer extends Context.Service<SecretAnswer, boolean>()("pitboss/api/SecretAnswer") {}
+
 /**
  * What a provider does when this call fails on our side and may or may not have taken effect: take the bet back, or send
  * the same request again.

@@ -7,6 +7,8 @@ export interface IdempotencyClaim {
   readonly key: string
   /** SHA-256 over method, path with query, and raw body. */
   readonly fingerprint: Uint8Array
+  /** The answer holds a secret, such as a token: it is stored sealed. */
+  readonly isSecret?: boolean | undefined
 }
 
 /** The first answer under a key, committed with its effect and given again to every retry. */
@@ -23,3 +25,7 @@ export interface RenderedReply {
   readonly status: number
   readonly body: string
 }
+
+/** What a sealed answer is bound to: it opens under its own key only. */
+export const replyPurpose = ({ key, scope }: Pick<IdempotencyClaim, "scope" | "key">): string =>
+  `idempotent-reply:${scope}\n${key}`

@@ -1,8 +1,9 @@
 import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { IdempotencyClaim, StoredReply } from "../domain/Idempotency.ts"
+import { type IdempotencyClaim, replyPurpose, type StoredReply } from "../domain/Idempotency.ts"
 import { type Refusal, type RefusalCode, refuse } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"
+import { Secrets } from "../platform/Secrets.ts"
 import { fromDate, toDate } from "../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 
@@ -15,6 +16,12 @@ const reused = refuse("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used fo
 const inProgress = refuse(
   "IDEMPOTENCY_IN_PROGRESS",
   "A request with this idempotency key is still running. Send it again in a moment."
+)
+const unreadable = refuse(
+  "INVALID_REQUEST",
+  "The request was answered under this idempotency key, but its answer cannot be read any more. Nothing was done again. " +
+    "Send the request under another key.",
+  { reason: "stored_answer_unreadable" }
 )
 const tooMany = refuse("TRY_AGAIN", "Too many requests are running. Send the same request again.")
 
@@ -31,7 +38,15 @@ export type Guarded<A> =
   | { readonly _tag: "Answered"; readonly answer: A }
   | { readonly _tag: "Replayed"; readonly reply: StoredReply }
 
-export type GuardRefusal = Refusal<"IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_IN_PROGRESS" | "TRY_AGAIN">
+export type GuardRefusal = Refusal<
+  "IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_IN_PROGRESS" | "INVALID_REQUEST" | "TRY_AGAIN"
+>
+
+/** What is stored under a key. The body is sealed where it holds a secret. */
+interface Kept extends Omit<StoredReply, "body"> {
+  readonly body: string | null
+  readonly sealed: Uint8Array | null
+}
 
 /** Answers that say nothing lasting about the request: the caller may mend the reason and send it again under its key. */
 const isKept = ({ code, status }: Answer): boolean =>
@@ -41,7 +56,8 @@ const isKept = ({ code, status }: Answer): boolean =>
 const Row = Schema.Struct({
   fingerprint: Schema.Uint8Array,
   status: Schema.Int,
-  body: Schema.String,
+  body: Schema.NullOr(Schema.String),
+  body_sealed: Schema.NullOr(Schema.Uint8Array),
   created_at: Schema.Date
 })
 
@@ -77,6 +93,7 @@ export class Idempotency extends Context.Service<Idempotency, {
     Idempotency,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const secrets = yield* Secrets
       const rows = rowsOf(Row)
 
       /** Fingerprints of what runs, by scope and key. */
@@ -86,33 +103,41 @@ export class Idempotency extends Context.Service<Idempotency, {
       /** The answer under a key that is still given. An older one is removed, so that the key is free again. */
       const find = Effect.fnUntraced(function*({ key, scope }: IdempotencyClaim) {
         const row = yield* oneOf(rows(sql`
-          SELECT fingerprint, status, body, created_at FROM idempotency_keys WHERE scope = ${scope} AND key = ${key}`))
+          SELECT fingerprint, status, body, body_sealed, created_at FROM idempotency_keys
+          WHERE scope = ${scope} AND key = ${key}`))
         if (row === undefined) return undefined
+        const { body, body_sealed: sealed, fingerprint, status } = row
         const createdAt = fromDate(row.created_at)
         const oldest = (yield* Clock.currentTimeMillis) - keptMs
-        if (createdAt > oldest) {
-          return { scope, key, fingerprint: row.fingerprint, status: row.status, body: row.body, createdAt }
-        }
+        if (createdAt > oldest) return { scope, key, fingerprint, status, body, sealed, createdAt } satisfies Kept
         yield* sql`
           DELETE FROM idempotency_keys WHERE scope = ${scope} AND key = ${key} AND created_at <= ${toDate(oldest)}`
         return undefined
       }, orTryAgain)
 
       /** What a stored answer means for a request that comes with its key. */
-      const replay = (claim: IdempotencyClaim, reply: StoredReply) =>
-        isSame(claim.fingerprint, reply.fingerprint)
-          ? Effect.succeed({ _tag: "Replayed" as const, reply })
-          : Effect.fail(reused)
+      const replay = Effect.fnUntraced(function*(claim: IdempotencyClaim, { body, sealed, ...kept }: Kept) {
+        if (!isSame(claim.fingerprint, kept.fingerprint)) return yield* Effect.fail(reused)
+        const opened = sealed === null ? body : yield* secrets.openText(replyPurpose(kept), sealed).pipe(
+          Effect.catch(() => Effect.as(Effect.logError("a stored answer is not readable with this MASTER_KEY"), null))
+        )
+        if (opened === null) return yield* Effect.fail(unreadable)
+        return { _tag: "Replayed" as const, reply: { ...kept, body: opened } }
+      })
 
-      const write = ({ body, createdAt, fingerprint, key, scope, status }: StoredReply) =>
-        Effect.map(
+      const write = (reply: StoredReply) => {
+        const { body, createdAt, fingerprint, key, scope, status } = reply
+        const sealed = reply.isSecret === true ? secrets.seal(replyPurpose(reply), body) : null
+        return Effect.map(
           sql`
-          INSERT INTO idempotency_keys (scope, key, fingerprint, status, body, created_at)
-          VALUES (${scope}, ${key}, ${fingerprint}, ${status}, ${body}, ${toDate(createdAt)})
+          INSERT INTO idempotency_keys (scope, key, fingerprint, status, body, body_sealed, created_at)
+          VALUES (${scope}, ${key}, ${fingerprint}, ${status}, ${sealed === null ? body : null}, ${sealed},
+            ${toDate(createdAt)})
           ON CONFLICT DO NOTHING
           RETURNING 1`,
           (written) => written.length > 0
         )
+      }
 
       const insert = (reply: StoredReply) =>
         Effect.flatMap(write(reply), (isNew) => isNew ? Effect.void : Effect.fail(inProgress))

@@ -86,7 +86,8 @@ const identities = rowsOf(Schema.Struct({
 const storedReplies = rowsOf(Schema.Struct({
   fingerprint: Schema.Uint8Array,
   status: Schema.Number,
-  body: Schema.String
+  /** Null where it is sealed: the answer to a request of another kind. */
+  body: Schema.NullOr(Schema.String)
 }))
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
@@ -222,7 +223,7 @@ export class Players extends Context.Service<Players, {
             WHERE scope = ${claim.scope} AND key = ${claim.key} AND created_at > ${toDate(now - replayWindowMs)}`
         ))
         if (stored === undefined) return undefined
-        if (!Buffer.from(stored.fingerprint).equals(claim.fingerprint)) {
+        if (stored.body === null || !Buffer.from(stored.fingerprint).equals(claim.fingerprint)) {
           return yield* Effect.fail(
             refuse("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used for a different request.")
           )
@@ -234,7 +235,7 @@ export class Players extends Context.Service<Players, {
         sql`INSERT INTO idempotency_keys (scope, key, fingerprint, status, body, created_at)
           VALUES (${claim.scope}, ${claim.key}, ${claim.fingerprint}, ${reply.status}, ${reply.body}, ${toDate(now)})
           ON CONFLICT (scope, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
-            body = EXCLUDED.body, created_at = EXCLUDED.created_at
+            body = EXCLUDED.body, body_sealed = NULL, created_at = EXCLUDED.created_at
           WHERE idempotency_keys.created_at <= ${toDate(now - replayWindowMs)}
           RETURNING 1`
 

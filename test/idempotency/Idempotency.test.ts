@@ -1,18 +1,24 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { IdempotencyClaim } from "../../src/domain/Idempotency.ts"
 import type { RefusalCode } from "../../src/domain/Refusal.ts"
 import { type Answer, type Guarded, Idempotency } from "../../src/idempotency/Idempotency.ts"
-import { sha256 } from "../../src/platform/Secrets.ts"
+import { Secrets, sha256 } from "../../src/platform/Secrets.ts"
+import { Settings } from "../../src/platform/Settings.ts"
 import { TestDatabase } from "../support/TestDatabase.ts"
 
 // Goal: under one key a request takes effect once, whoever retries it, however many at a time and from wherever, and every
 // retry hears the first answer. Method: requests that count how often they ran, on one database, in one process or in two.
 
 const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
-const Live = Idempotency.layer.pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideMerge(AtNoon))
+const Sealing = Secrets.layer.pipe(Layer.provide(Settings.layerTest()))
+const Live = Idempotency.layer.pipe(
+  Layer.provideMerge(Sealing),
+  Layer.provideMerge(TestDatabase.layer),
+  Layer.provideMerge(AtNoon)
+)
 
 let count = 0
 
@@ -196,6 +202,59 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual((yield* guard(claim, request.run))._tag, "Replayed")
       yield* age("1 minute")
       assert.strictEqual(bodyOf(yield* guard({ ...claim, fingerprint: sha256("new") }, request.run)), "{\"run\":2}")
+    }))
+
+  it.effect("an answer that holds a secret is kept sealed, for its own key and master key", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { guard, insert } = yield* Idempotency
+      const run = Effect.succeed<Answer>({ status: 201, code: undefined, body: "{\"token\":\"hush\"}" })
+      const claim = { ...newClaim(), isSecret: true }
+      const committed = { ...newClaim(), isSecret: true }
+      yield* guard(claim, run)
+      yield* insert({
+        ...committed,
+        status: 201,
+        body: "{\"token\":\"hush\"}",
+        createdAt: yield* Clock.currentTimeMillis
+      })
+      const stored = yield* sql`SELECT * FROM idempotency_keys WHERE key IN (${claim.key}, ${committed.key})`
+      assert.strictEqual(stored.length, 2)
+      for (const row of stored) {
+        assert.isNull(row["body"])
+        for (const value of Object.values(row)) {
+          const text = value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value)
+          assert.notInclude(text, "hush")
+        }
+      }
+      for (const one of [claim, committed]) {
+        assert.strictEqual(bodyOf(yield* guard(one, run)), "replayed 201 {\"token\":\"hush\"}")
+        // a retry is known by its request, whatever the endpoint thinks of its answer by now
+        assert.strictEqual(bodyOf(yield* guard({ ...one, isSecret: false }, run)), "replayed 201 {\"token\":\"hush\"}")
+        assert.strictEqual(
+          (yield* Effect.flip(guard({ ...one, fingerprint: sha256("other") }, run))).code,
+          "IDEMPOTENCY_KEY_REUSED"
+        )
+      }
+
+      const runs = makeRequest()
+      const unreadable = (claim: IdempotencyClaim) =>
+        Effect.map(Effect.flip(guard(claim, runs.run)), ({ code, details }) => [code, details])
+      const refused: ReadonlyArray<unknown> = ["INVALID_REQUEST", { reason: "stored_answer_unreadable" }]
+      const otherKey = Secrets.layer.pipe(
+        Layer.provide(Settings.layerTest({ masterKey: Redacted.make(new Uint8Array(32).fill(1)) }))
+      )
+      const elsewhere = yield* Effect.flip(
+        Effect.flatMap(Idempotency, ({ guard }) => guard(claim, runs.run)).pipe(
+          Effect.provide(Layer.fresh(Idempotency.layer).pipe(Layer.provide(Layer.fresh(otherKey))))
+        )
+      )
+      assert.deepStrictEqual<ReadonlyArray<unknown>>([elsewhere.code, elsewhere.details], refused)
+      // what was sealed for one key does not open under another
+      yield* sql`UPDATE idempotency_keys SET body_sealed = (SELECT body_sealed FROM idempotency_keys WHERE key = ${claim.key})
+        WHERE key = ${committed.key}`
+      assert.deepStrictEqual<ReadonlyArray<unknown>>(yield* unreadable(committed), refused)
+      assert.strictEqual(runs.runs, 0)
     }))
 
   it.effect("old answers are removed", () =>

@@ -23,6 +23,8 @@ import { closeRound, payPromoWin, settle } from "../../src/domain/Settlement.ts"
 import { storingReply } from "../../src/domain/StoringReply.ts"
 import { withdrawalStep } from "../../src/domain/Withdrawals.ts"
 import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
+import { Settings } from "../../src/platform/Settings.ts"
 import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
 import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
 import { bet, close, day, makePlayer, minute, noon, promoWin, rollback, roulette, win } from "../support/Messages.ts"
@@ -69,7 +71,7 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
 const live = Layer.provideMerge(
   seed,
   TestDatabase.layer.pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
-)
+).pipe(Layer.provideMerge(Secrets.layer.pipe(Layer.provide(Settings.layerTest()))))
 
 const welcome: CatalogueBonus = {
   id: 21,
@@ -206,10 +208,11 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     yield* does(
       "a deposit",
       playerId,
-      storingReply(deposit(1000, `first ${playerId % 2}`), { ...claim, key: `d${playerId}` }, () => ({
-        status: 201,
-        body: "{}"
-      }))
+      storingReply(
+        deposit(1000, `first ${playerId % 2}`),
+        { ...claim, key: `d${playerId}`, isSecret: playerId === 2 },
+        () => ({ status: 201, body: "{}" })
+      )
     )
   }
   yield* does("a bet", 1, (player, context) => settle(player, bet("b", 100), context))
@@ -541,7 +544,11 @@ layer(live)("PlayerStore", (it) => {
         messages.map(({ transaction_id }) => transaction_id),
         tables.transactions.map(({ transactionId }) => transactionId)
       )
-      const replies = yield* sql<{ readonly key: string }>`SELECT scope || ' ' || key AS key FROM idempotency_keys`
-      assert.sameMembers(replies.map(({ key }) => key), tables.replies.map(({ key, scope }) => `${scope} ${key}`))
+      const replies = yield* sql<{ readonly key: string; readonly isSealed: boolean }>`
+        SELECT scope || ' ' || key AS key, body IS NULL AS "isSealed" FROM idempotency_keys`
+      assert.sameDeepMembers(
+        [...replies],
+        tables.replies.map(({ isSecret, key, scope }) => ({ key: `${scope} ${key}`, isSealed: isSecret === true }))
+      )
     }))
 })

@@ -7,6 +7,8 @@ import { Placement } from "../../../src/engine/Placement.ts"
 import { DatabaseUrl, layerDatabaseWith } from "../../../src/platform/Database.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import { layerMigrations } from "../../../src/platform/Migrations.ts"
+import { Secrets } from "../../../src/platform/Secrets.ts"
+import { Settings } from "../../../src/platform/Settings.ts"
 import { PlayerActors } from "../../../src/players/PlayerActors.ts"
 import type { ResidentsMessage } from "../ResidentsMessage.ts"
 
@@ -101,6 +103,7 @@ const database = layerMigrations.pipe(
 const players = PlayerActors.layer.pipe(
   Layer.provide(Ids.layer),
   Layer.provide(Placement.layerHere),
+  Layer.provide(Secrets.layer.pipe(Layer.provide(Settings.layerTest()))),
   Layer.provideMerge(database)
 )
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope } from "../Annotations.ts"
+import { RequiredFeature, RequiredScope, SecretAnswer } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
 import { ipAddress, oneOf, pathId, text } from "../Fields.ts"
 import { Game, GameCategory, GameProvider, gameTypes, LaunchedGame, launchPlatforms } from "../Game.ts"
@@ -44,6 +44,7 @@ export const GamesGroup = HttpApiGroup.make("games")
       error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED")
     })
       .annotate(RequiredScope, "games:launch")
+      .annotate(SecretAnswer, true)
       .annotate(OpenApi.Summary, "Open a game for a player")
   )
   .annotate(RequiredFeature, "games")

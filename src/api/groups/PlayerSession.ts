@@ -1,7 +1,7 @@
 /** What a player's browser or app calls with a session token. The token says who the player is; no path does. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredFeature } from "../Annotations.ts"
+import { RequiredFeature, SecretAnswer } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
 import { oneOf, pathId } from "../Fields.ts"
 import { LaunchedGame, launchPlatforms } from "../Game.ts"
@@ -35,7 +35,8 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
       error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED")
     })
       .annotate(RequiredFeature, "games")
-      .annotate(OpenApi.Summary, "Open a game"),
+      .annotate(OpenApi.Summary, "Open a game")
+      .annotate(SecretAnswer, true),
     HttpApiEndpoint.post("play", "/games/:game/play", {
       params: { game: pathId },
       payload: Play,

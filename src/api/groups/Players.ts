@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope } from "../Annotations.ts"
+import { RequiredFeature, RequiredScope, SecretAnswer } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
 import {
   country,
@@ -147,6 +147,7 @@ export const PlayersGroup = HttpApiGroup.make("players")
     })
       .annotate(RequiredScope, "players:write")
       .annotate(OpenApi.Summary, "Issue a player session token")
+      .annotate(SecretAnswer, true)
   )
   .annotate(RequiredFeature, "players")
   .annotate(OpenApi.Title, "Players")

@@ -1,6 +1,7 @@
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Crypto from "node:crypto"
+import { SecretAnswer } from "../../api/Annotations.ts"
 import {
   CurrentClaim,
   CurrentOperator,
@@ -45,7 +46,8 @@ const fingerprintOf = (method: string, url: string, body: ArrayBuffer): Uint8Arr
 const runOnce = <E, R, E2, R2>(
   idempotency: Idempotency["Service"],
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  scopeOf: Effect.Effect<string, E2, R2>
+  scopeOf: Effect.Effect<string, E2, R2>,
+  isSecret: boolean
 ) => {
   // A refusal becomes an answer here, so that it can be stored.
   const run = handler.pipe(
@@ -59,7 +61,7 @@ const runOnce = <E, R, E2, R2>(
     if (key.length > maxKeyLength) return yield* Effect.fail(invalidKey)
     const scope = yield* scopeOf
     const body = yield* Effect.mapError(request.arrayBuffer, refuseBody)
-    const claim = { scope, key, fingerprint: fingerprintOf(request.method, request.url, body) }
+    const claim = { scope, key, fingerprint: fingerprintOf(request.method, request.url, body), isSecret }
     const guarded = yield* idempotency.guard(claim, Effect.provideService(run, CurrentClaim, claim))
     return guarded._tag === "Answered"
       ? guarded.answer.response
@@ -71,24 +73,44 @@ const runOnce = <E, R, E2, R2>(
   })
 }
 
+/** Whether what an endpoint answers holds a secret. */
+const answersSecret = (group: Context.Context<never>, endpoint: Context.Context<never>): boolean =>
+  Context.getOrUndefined(Context.merge(group, endpoint), SecretAnswer) ?? false
+
 /** Keys live per operator: they survive a rotation of the API key. */
 export const IdempotentPostLive = Layer.effect(
   IdempotentPost,
-  Effect.map(Idempotency, (idempotency) =>
-    IdempotentPost.of((handler, { endpoint }) =>
-      endpoint.method === "POST"
-        ? runOnce(idempotency, handler, Effect.map(CurrentOperator, ({ operator }) => `operator:${operator.id}`))
-        : handler
-    ))
+  Effect.map(
+    Idempotency,
+    (idempotency) =>
+      IdempotentPost.of((handler, { endpoint, group }) =>
+        endpoint.method === "POST"
+          ? runOnce(
+            idempotency,
+            handler,
+            Effect.map(CurrentOperator, ({ operator }) => `operator:${operator.id}`),
+            answersSecret(group.annotations, endpoint.annotations)
+          )
+          : handler
+      )
+  )
 )
 
 /** Keys of a player's calls live per player: another token is the same player. */
 export const PlayerIdempotentPostLive = Layer.effect(
   PlayerIdempotentPost,
-  Effect.map(Idempotency, (idempotency) =>
-    PlayerIdempotentPost.of((handler, { endpoint }) =>
-      endpoint.method === "POST"
-        ? runOnce(idempotency, handler, Effect.map(CurrentPlayer, ({ playerId }) => `player:${playerId}`))
-        : handler
-    ))
+  Effect.map(
+    Idempotency,
+    (idempotency) =>
+      PlayerIdempotentPost.of((handler, { endpoint, group }) =>
+        endpoint.method === "POST"
+          ? runOnce(
+            idempotency,
+            handler,
+            Effect.map(CurrentPlayer, ({ playerId }) => `player:${playerId}`),
+            answersSecret(group.annotations, endpoint.annotations)
+          )
+          : handler
+      )
+  )
 )

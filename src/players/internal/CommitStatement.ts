@@ -20,7 +20,7 @@ import type {
   Redemption,
   RoundChange
 } from "../../domain/Change.ts"
-import type { StoredReply } from "../../domain/Idempotency.ts"
+import { replyPurpose, type StoredReply } from "../../domain/Idempotency.ts"
 import type { SeedChange } from "../../domain/originals/PlayerSeeds.ts"
 import type { Player } from "../../domain/Player.ts"
 import { roundKey, type Transaction } from "../../domain/Rounds.ts"
@@ -191,13 +191,28 @@ const auditColumns: ReadonlyArray<Column<AuditRecord>> = [
   text("reason", (record) => record.reason)
 ]
 
-const replyColumns: ReadonlyArray<Column<StoredReply>> = [
-  text("scope", (reply) => reply.scope),
-  text("key", (reply) => reply.key),
-  bytes("fingerprint", (reply) => reply.fingerprint),
-  { ...number("status", (reply: StoredReply) => reply.status), type: "integer" },
-  text("body", (reply) => reply.body),
-  time("created_at", (reply) => reply.createdAt)
+/** Seals a text so that only the same purpose opens it. */
+export type Seal = (purpose: string, plain: string) => Uint8Array
+
+/** A reply as it is stored: in clear or, where it holds a secret, sealed. */
+interface ReplyRow {
+  readonly reply: StoredReply
+  readonly sealed: Uint8Array | null
+}
+
+const toReplyRow = (reply: StoredReply, seal: Seal): ReplyRow => ({
+  reply,
+  sealed: reply.isSecret === true ? seal(replyPurpose(reply), reply.body) : null
+})
+
+const replyColumns: ReadonlyArray<Column<ReplyRow>> = [
+  text("scope", ({ reply }) => reply.scope),
+  text("key", ({ reply }) => reply.key),
+  bytes("fingerprint", ({ reply }) => reply.fingerprint),
+  { ...number("status", ({ reply }: ReplyRow) => reply.status), type: "integer" },
+  text("body", ({ reply, sealed }) => sealed === null ? reply.body : null),
+  bytes("body_sealed", ({ sealed }) => sealed),
+  time("created_at", ({ reply }) => reply.createdAt)
 ]
 
 const accounts: Section<PlayerUnit> = {
@@ -297,7 +312,8 @@ const textOf = (parts: ReadonlyArray<Part>): string => {
 
 /** The statement that commits the units, and its parameters. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
 export const commitStatement = (
-  units: ReadonlyArray<PlayerUnit>
+  units: ReadonlyArray<PlayerUnit>,
+  seal: Seal
 ): { readonly text: string; readonly parameters: ReadonlyArray<unknown> } => {
   const ordered = [...units].sort((a, b) => a.key - b.key)
   const entryRows: Array<Entry> = []
@@ -311,7 +327,7 @@ export const commitStatement = (
   const sessionRows: Array<GameSession> = []
   const eventRows: Array<Event> = []
   const auditRows: Array<AuditRecord> = []
-  const replyRows: Array<StoredReply> = []
+  const replyRows: Array<ReplyRow> = []
   const newRoundRows: Array<RoundRow> = []
   const changedRoundRows: Array<RoundRow> = []
   for (const unit of ordered) {
@@ -350,7 +366,7 @@ export const commitStatement = (
       if (change.sessions.length > 0) sessionRows.push(...change.sessions)
       if (change.events.length > 0) eventRows.push(...change.events)
       if (change.audit.length > 0) auditRows.push(...change.audit)
-      if (change.replies.length > 0) replyRows.push(...change.replies)
+      if (change.replies.length > 0) replyRows.push(...change.replies.map((reply) => toReplyRow(reply, seal)))
     }
     if (lastSettings !== null) {
       settingsRows.push({ ...lastSettings, playerId: unit.key, operatorId: unit.after.operatorId })

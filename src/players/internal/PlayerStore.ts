@@ -8,6 +8,7 @@ import type { Query } from "../../domain/Rounds.ts"
 import { OutcomeUnknown } from "../../engine/Failures.ts"
 import type { Store } from "../../engine/Machine.ts"
 import { JournalClient } from "../../platform/Database.ts"
+import { Secrets } from "../../platform/Secrets.ts"
 import { commitStatement } from "./CommitStatement.ts"
 import { loadPlayer } from "./PlayerLoad.ts"
 import { lookUp } from "./PlayerLookups.ts"
@@ -17,10 +18,11 @@ import { byDeadline, commitFailure, silent } from "./StoreFailures.ts"
 export const makePlayerStore = Effect.gen(function*() {
   const journal = yield* JournalClient
   const sql = yield* SqlClient.SqlClient
+  const { seal } = yield* Secrets
 
   const commit: Store<Player, Change, Query, Knowledge>["commit"] = (units) =>
     Effect.suspend(() => {
-      const { parameters, text } = commitStatement(units)
+      const { parameters, text } = commitStatement(units, seal)
       return byDeadline(journal.unsafe(text, parameters).values, new OutcomeUnknown({ reason: silent }))
     }).pipe(
       Effect.matchCauseEffect({

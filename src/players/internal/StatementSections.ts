@@ -43,7 +43,7 @@ export const flag = <Row>(name: string, value: (row: Row) => boolean): Column<Ro
   value
 })
 
-export const bytes = <Row>(name: string, value: (row: Row) => Uint8Array): Column<Row> => ({
+export const bytes = <Row>(name: string, value: (row: Row) => Uint8Array | null): Column<Row> => ({
   name,
   oid: PgTypes.OID.bytea,
   wire: "bytea",

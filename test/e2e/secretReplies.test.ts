@@ -1,0 +1,91 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
+import { SqlClient } from "effect/sql"
+import { SecretAnswer } from "../../src/api/Annotations.ts"
+import { Api } from "../../src/api/Api.ts"
+import {
+  call,
+  dataOf,
+  issueToken,
+  layerPublicApi,
+  openGame,
+  openOperator,
+  playerCall,
+  register
+} from "../support/PublicApi.ts"
+
+// Goal: no token lies in clear in the database, not even as an answer that is kept for retries, and every retry still gets it. Method:
+// each way to a token, with an idempotency key; then a look at all that is stored. A walk over the contract finds the ways.
+
+type Node = { readonly [key: string]: unknown }
+
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null
+
+const document: Node = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+
+const at = (value: unknown, ...keys: ReadonlyArray<string>): unknown =>
+  keys.reduce((inside, key) => isNode(inside) ? inside[key] : undefined, value)
+
+/** Names of fields anywhere in a schema. */
+const fieldNames = (schema: unknown): ReadonlyArray<string> => {
+  if (Array.isArray(schema)) return schema.flatMap(fieldNames)
+  if (!isNode(schema)) return []
+  const { $ref, properties, ...rest } = schema
+  return [
+    ...typeof $ref === "string" ? fieldNames(at(document, ...$ref.split("/").slice(1))) : [],
+    ...isNode(properties) ? [...Object.keys(properties), ...Object.values(properties).flatMap(fieldNames)] : [],
+    ...Object.values(rest).flatMap(fieldNames)
+  ]
+}
+
+layer(layerPublicApi)("answers with tokens", (it) => {
+  it.effect("say so in the contract, and no others do", () =>
+    Effect.sync(() => {
+      const secret: Array<string> = []
+      const said: Array<string> = []
+      HttpApi.reflect(Api, {
+        onGroup: () => {},
+        onEndpoint: ({ endpoint: { method, path }, mergedAnnotations }) => {
+          if (method !== "POST" || path.startsWith("/api/v1/provider")) return
+          const name = path.replaceAll(/:(\w+)/g, "{$1}")
+          const responses = at(document, "paths", name, "post", "responses")
+          assert.isTrue(isNode(responses), name)
+          const good = Object.entries(Object(responses)).filter(([status]) => status.startsWith("2"))
+          if (fieldNames(good.map(([_, response]) => response)).some((field) => /token$|secret/.test(field))) {
+            secret.push(path)
+          }
+          if (Context.getOrUndefined(mergedAnnotations, SecretAnswer) === true) said.push(path)
+        }
+      })
+      assert.deepStrictEqual(said, secret)
+      assert.isAtLeast(secret.length, 3)
+    }))
+
+  it.effect("are stored sealed and replayed in clear", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { key } = yield* openOperator("sealed")
+      const game = yield* openGame("sealed")
+      const { id } = yield* register(key, "ada")
+      const token = yield* issueToken(key, id)
+      const keyed = (name: string) => ({ body: {}, headers: { "Idempotency-Key": name } })
+      const ways = [
+        call(key, `/players/${id}/session-tokens`, keyed("token")),
+        call(key, `/players/${id}/games/${game.id}/launch`, keyed("launch")),
+        playerCall(token, `/games/${game.id}/launch`, keyed("launch"))
+      ]
+      for (const [index, way] of ways.entries()) {
+        const first = yield* way
+        const data = dataOf(first, index === 0 ? 201 : 200)
+        const again = yield* way
+        assert.deepStrictEqual([again.text, again.headers["idempotent-replayed"]], [first.text, "true"])
+        const hidden = String(data.token ?? data.session_token)
+        assert.isAbove(hidden.length, 20)
+        const stored = yield* sql`SELECT body, encode(body_sealed, 'escape') AS sealed FROM idempotency_keys`
+        for (const row of stored) for (const value of Object.values(row)) assert.notInclude(String(value), hidden)
+      }
+      const sealed = yield* sql`SELECT 1 FROM idempotency_keys WHERE body IS NULL AND body_sealed IS NOT NULL`
+      assert.strictEqual(sealed.length, ways.length)
+    }))
+})
