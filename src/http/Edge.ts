@@ -6,6 +6,8 @@ import { type Cause, Clock, Context, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../api/Api.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { Settings } from "../platform/Settings.ts"
+import { type CrossOrigin, makeCrossOrigin } from "./CrossOrigin.ts"
 import { Drain } from "./Drain.ts"
 import { type MethodsOf, methodsOf } from "./Methods.ts"
 import { answerCause, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
@@ -50,7 +52,8 @@ const inEnvelope = (response: HttpServerResponse.HttpServerResponse, url: string
       response.status
     )
 
-export const makeEdge = (methodsOfPath: MethodsOf) =>
+/** With `crossOrigin` where browsers call from pages of other origins. */
+export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
   Effect.gen(function*() {
     const ids = yield* RequestIds
     const drain = yield* Drain
@@ -66,11 +69,11 @@ export const makeEdge = (methodsOfPath: MethodsOf) =>
         const route = Context.getOrUndefined(context, HttpRouter.RouteContext)?.route.path ?? "none"
         const answer = inEnvelope(response, request.url)
         metrics.observe(request.method, route, answer.status, clock.currentTimeNanosUnsafe() - startedAt)
-        const id = ids.last(request)
-        return Effect.succeed(HttpServerResponse.setHeaders(
-          answer,
-          drain.isDraining() ? { "x-request-id": id, "connection": "close" } : { "x-request-id": id }
-        ))
+        return Effect.succeed(HttpServerResponse.setHeaders(answer, {
+          "x-request-id": ids.last(request),
+          ...crossOrigin?.headers(request),
+          ...drain.isDraining() ? { "connection": "close" } : undefined
+        }))
       })
 
     return (
@@ -79,6 +82,8 @@ export const makeEdge = (methodsOfPath: MethodsOf) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const startedAt = clock.currentTimeNanosUnsafe()
         if (drain.isDraining()) return finish(request, startedAt, refusalResponse(draining, retryFor(request.url)))
+        const preflight = crossOrigin?.preflight(request, methodsOfPath)
+        if (preflight !== undefined) return finish(request, startedAt, preflight)
         return Effect.matchCauseEffect(handler, {
           onSuccess: (response) => finish(request, startedAt, response),
           onFailure: (cause) =>
@@ -94,6 +99,6 @@ export const makeEdge = (methodsOfPath: MethodsOf) =>
 
 /** The edge of the public server. */
 export const Edge = HttpRouter.middleware(
-  Effect.suspend(() => makeEdge(methodsOf(Api, readPaths))),
+  Effect.flatMap(Settings, ({ playerOrigins }) => makeEdge(methodsOf(Api, readPaths), makeCrossOrigin(playerOrigins))),
   { global: true }
 )

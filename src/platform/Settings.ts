@@ -26,6 +26,8 @@ export interface SettingsShape {
   readonly webhookAllowInsecure: boolean
   /** Networks whose `X-Forwarded-For` is believed, in CIDR notation. */
   readonly trustProxy: ReadonlyArray<string>
+  /** Origins of the pages that may call the player endpoints from a browser, or all. */
+  readonly playerOrigins: "*" | ReadonlyArray<string>
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
 }
 
@@ -53,8 +55,19 @@ function isCidr(text: string): boolean {
   return text.includes("/") ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text)
 }
 
+/** Scheme, host and port, as browsers send it. */
+const Origin = Schema.String.check(Schema.makeFilter((text: string) => isOrigin(text)))
+
+function isOrigin(text: string): boolean {
+  const url = /^https?:\/\//.test(text) ? URL.parse(text) : null
+  return url?.origin === text
+}
+
 const toCidr = (text: string): string =>
   text.includes("/") ? text : `${text}/${ipaddr.parse(text).kind() === "ipv6" ? 128 : 32}`
+
+const listOf = (text: string): ReadonlyArray<string> =>
+  text.split(",").map((part) => part.trim()).filter((part) => part !== "")
 
 /** One variable: undefined when it is unset or empty, the decoded value, or the one line that stops the start. */
 const read = <A>(name: string, codec: Schema.Codec<A, string>, expected: string) =>
@@ -122,10 +135,17 @@ const load = Effect.gen(function*() {
   const token = yield* read("BACKOFFICE_TOKEN", Token, "at least 16 visible characters")
   const insecure = yield* read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off")
   const proxies = yield* read("TRUST_PROXY", Schema.String, "a list of networks")
-  const networks = (proxies ?? "").split(",").map((text) => text.trim()).filter((text) => text !== "")
+  const networks = listOf(proxies ?? "")
   if (!networks.every(Schema.is(Cidr))) {
     return yield* new StartupError({
       message: "TRUST_PROXY must be a comma-separated list of networks like 10.0.0.0/8"
+    })
+  }
+  const origins = (yield* read("PLAYER_ORIGINS", Schema.String, "a list of origins")) ?? "*"
+  const playerOrigins = origins === "*" ? origins : listOf(origins)
+  if (playerOrigins !== "*" && (playerOrigins.length === 0 || !playerOrigins.every(Schema.is(Origin)))) {
+    return yield* new StartupError({
+      message: "PLAYER_ORIGINS must be * or a comma-separated list of origins like https://casino.example"
     })
   }
   const logLevel = yield* read("LOG_LEVEL", LogLevel, "one of trace, debug, info, warn, error, fatal, none")
@@ -153,6 +173,7 @@ const load = Effect.gen(function*() {
       : Redacted.make(token),
     webhookAllowInsecure: insecure === "on",
     trustProxy: networks.map(toCidr),
+    playerOrigins,
     logLevel: logLevels[logLevel ?? "info"]
   } satisfies SettingsShape
 })
@@ -180,6 +201,7 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       bootstrapToken: Redacted.make("test-bootstrap-token"),
       webhookAllowInsecure: true,
       trustProxy: [],
+      playerOrigins: "*",
       logLevel: "Info",
       ...overrides
     })

@@ -37,6 +37,7 @@ layer(NodeServices.layer)("Settings", (it) => {
         demo: true,
         webhookAllowInsecure: false,
         trustProxy: [],
+        playerOrigins: "*",
         logLevel: "Info"
       })
       for (const name of ["master.key", "backoffice.token"]) {
@@ -67,6 +68,7 @@ layer(NodeServices.layer)("Settings", (it) => {
         BACKOFFICE_TOKEN: "0123456789abcdef",
         WEBHOOK_ALLOW_INSECURE: "on",
         TRUST_PROXY: "10.0.0.0/8, 192.0.2.1,2001:db8::/32",
+        PLAYER_ORIGINS: "https://casino.example, http://localhost:3000",
         LOG_LEVEL: "debug"
       })
       assert.deepInclude(settings, {
@@ -77,6 +79,7 @@ layer(NodeServices.layer)("Settings", (it) => {
         demo: false,
         webhookAllowInsecure: true,
         trustProxy: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"],
+        playerOrigins: ["https://casino.example", "http://localhost:3000"],
         logLevel: "Debug"
       })
       assert.deepStrictEqual(Redacted.value(settings.masterKey), new Uint8Array(32).fill(1))
@@ -106,6 +109,12 @@ layer(NodeServices.layer)("Settings", (it) => {
         ["WEBHOOK_ALLOW_INSECURE", "true"],
         ["TRUST_PROXY", "10.0.0.0/33"],
         ["TRUST_PROXY", "proxy.example"],
+        ["PLAYER_ORIGINS", ","],
+        ["PLAYER_ORIGINS", "casino.example"],
+        ["PLAYER_ORIGINS", "https://casino.example/"],
+        ["PLAYER_ORIGINS", "https://Casino.example"],
+        ["PLAYER_ORIGINS", "https://casino.example,*"],
+        ["PLAYER_ORIGINS", "file://x"],
         ["LOG_LEVEL", "loud"]
       ]
       for (const [name, value] of wrong) {

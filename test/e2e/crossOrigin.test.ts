@@ -1,0 +1,166 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpApi } from "effect/http-api"
+import { Api } from "../../src/api/Api.ts"
+import { layerPublicServer } from "../../src/http/PublicServer.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import { portOf } from "../support/E2eServer.ts"
+import { type Call, type Reply, send } from "../support/HttpCalls.ts"
+import {
+  assertRefused,
+  call,
+  dataOf,
+  issueToken,
+  layerPublicApi,
+  openOperator,
+  playerCall,
+  register
+} from "../support/PublicApi.ts"
+
+// Goal: pages call the player endpoints from browsers, and nothing else of the API; what a browser asks before it calls is answered, and
+// the errors of the pipeline stay what they are. Method: requests as browsers send them, byte by byte.
+
+const origin = "https://casino.example"
+
+const exposed = "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, Idempotent-Replayed"
+
+const asked = Effect.fnUntraced(function*(path: string, method: string, headers: Call["headers"] = {}) {
+  return yield* send(yield* portOf, path, {
+    method: "OPTIONS",
+    headers: { origin, "access-control-request-method": method, ...headers }
+  })
+})
+
+/** The headers of an answer that are for browsers. */
+const forBrowsers = ({ headers }: Reply) =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name.startsWith("access-control-") || name === "vary")
+  )
+
+const everybody = { "access-control-allow-origin": "*", "access-control-expose-headers": exposed }
+
+layer(layerPublicApi)("calls from pages of other origins", (it) => {
+  it.effect("a browser that asks is told what each player path takes", () =>
+    Effect.gen(function*() {
+      const paths: Array<readonly [path: string, method: string]> = []
+      HttpApi.reflect(Api, {
+        onGroup: () => {},
+        onEndpoint: ({ endpoint: { method, path } }) => {
+          if (path.startsWith("/api/v1/player/")) paths.push([path.replaceAll(/:\w+/g, "1"), method])
+        }
+      })
+      assert.isAtLeast(paths.length, 4)
+      for (const [path, method] of paths) {
+        const headers = { "access-control-request-headers": "authorization,content-type,idempotency-key" }
+        const reply = yield* asked(path, method, headers)
+        assert.deepStrictEqual([reply.status, reply.text], [204, ""], path)
+        assert.deepStrictEqual(forBrowsers(reply), {
+          ...everybody,
+          "access-control-allow-methods": method === "GET" ? "GET, HEAD" : method,
+          "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, X-Request-Id",
+          "access-control-max-age": "7200"
+        })
+        assert.isDefined(reply.headers["x-request-id"])
+        // nobody is asked who they are, and nothing is counted
+        assert.isUndefined(reply.headers["x-ratelimit-limit"])
+      }
+    }))
+
+  it.effect("every answer of a player path can be read by its page, refusals as well; cookies never count", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("pages", { rateLimit: 5 })
+      const { id } = yield* register(key, "ada") // 1
+      const token = yield* issueToken(key, id) // 2
+      const headers = { origin, cookie: "session=1" }
+      const good = yield* playerCall(token, "/wallet?x=1", { headers }) // 3
+      dataOf(good)
+      const answers = [
+        good,
+        yield* playerCall("pt_nothing", "/me", { headers }),
+        yield* playerCall(token, "/nothing", { headers }),
+        yield* playerCall(token, "/me", { method: "DELETE", headers }),
+        yield* playerCall(token, "/transactions?page=x", { headers }), // 4
+        yield* playerCall(token, "/games/1/launch", { raw: "{", headers }), // 5
+        yield* playerCall(token, "/me", { headers }) // 6
+      ]
+      assert.deepStrictEqual(answers.map(({ status }) => String(status)), [
+        "200",
+        "401",
+        "404",
+        "405",
+        "422",
+        "404",
+        "429"
+      ])
+      for (const answer of answers) assert.deepStrictEqual(forBrowsers(answer), everybody)
+      assert.isDefined(answers.at(-1)?.headers["retry-after"])
+      // who asks from no page hears the same
+      assert.deepStrictEqual(forBrowsers(yield* playerCall(token, "/me")), everybody)
+    }))
+
+  it.effect("nothing else of the API says a word to browsers, and the rules for paths and methods stay", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("servers")
+      const headers = { origin }
+      for (
+        const path of [
+          "/api/v1/operator/me",
+          "/api/v1/operator/players",
+          "/api/v1/provider/wallet/bet",
+          "/health/live",
+          "/openapi.json",
+          "/docs"
+        ]
+      ) {
+        for (const method of ["GET", "POST"]) {
+          const reply = yield* asked(path, method)
+          assertRefused(reply, 405, "METHOD_NOT_ALLOWED")
+          assert.deepStrictEqual(forBrowsers(reply), {}, path)
+        }
+        assert.deepStrictEqual(forBrowsers(yield* send(yield* portOf, path, { headers })), {}, path)
+      }
+      const mine = yield* call(key, "/me", { headers })
+      dataOf(mine)
+      assert.deepStrictEqual(forBrowsers(mine), {})
+      assertRefused(yield* asked("/api/v1/player/nothing", "GET"), 404, "NOT_FOUND")
+      assertRefused(yield* asked("/api/v1/players", "GET"), 404, "NOT_FOUND")
+      // no browser's question: an OPTIONS like any other method that a path does not take
+      for (const unasked of [{ origin }, { "access-control-request-method": "GET" }, {}]) {
+        const reply = yield* send(yield* portOf, "/api/v1/player/me", { method: "OPTIONS", headers: unasked })
+        assertRefused(reply, 405, "METHOD_NOT_ALLOWED")
+        assert.strictEqual(reply.headers["allow"], "GET, HEAD")
+      }
+    }))
+})
+
+// fresh, since the first server of the same services is another one
+const layerNamedOrigins = Layer.fresh(layerPublicServer).pipe(
+  Layer.provide(Settings.layerTest({ playerOrigins: [origin, "http://localhost:3000"] })),
+  Layer.provideMerge(layerPublicApi)
+)
+
+layer(layerNamedOrigins)("calls from pages of named origins", (it) => {
+  it.effect("work from those, and a browser keeps the answers from all others", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("named")
+      const token = yield* issueToken(key, (yield* register(key, "ada")).id)
+      for (const known of [origin, "http://localhost:3000"]) {
+        const named = {
+          "vary": "Origin",
+          "access-control-allow-origin": known,
+          "access-control-expose-headers": exposed
+        }
+        assert.deepStrictEqual(forBrowsers(yield* playerCall(token, "/me", { headers: { origin: known } })), named)
+        assert.deepInclude(forBrowsers(yield* asked("/api/v1/player/me", "GET", { origin: known })), {
+          ...named,
+          "access-control-allow-methods": "GET, HEAD"
+        })
+      }
+      for (const other of ["https://evil.example", `${origin}.evil.example`, "http://casino.example", "null"]) {
+        const reply = yield* playerCall(token, "/me", { headers: { origin: other } })
+        assert.deepStrictEqual(forBrowsers(reply), { "vary": "Origin" })
+        const refused = yield* asked("/api/v1/player/me", "GET", { origin: other })
+        assert.deepStrictEqual([refused.status, forBrowsers(refused)], [204, { "vary": "Origin" }])
+      }
+    }))
+})
