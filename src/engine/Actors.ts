@@ -25,6 +25,7 @@ import * as Journal from "./Journal.ts"
 import { actorLoads, actorReloads, residentActors, waitingCommands } from "./internal/Metrics.ts"
 import { type Circumstances, type Decision, idsPerDecision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
+import * as WriteHealth from "./WriteHealth.ts"
 
 export interface Actors<State, Change, Query, Knowledge> {
   /** Runs a step as the only writer of `key` and answers once what it wrote is durable. Not interruptible once accepted. */
@@ -36,6 +37,8 @@ export interface Actors<State, Change, Query, Knowledge> {
   readonly read: (key: number) => Effect.Effect<State, EngineFailure>
   /** How many actors are in memory. */
   readonly resident: () => number
+  /** For how long nothing could be written, in milliseconds; 0 when the last write went well. */
+  readonly writesStalledMs: () => number
 }
 
 export interface ActorsOptions<State, Change, Query, Knowledge> {
@@ -106,10 +109,16 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     askedAt: number
   }
 
-  const { store } = options
   const ids = yield* Ids
   const placement = yield* Placement
   const clock = yield* Clock.Clock
+  const health = WriteHealth.make(clock)
+  const store: Store<State, Change, Query, Knowledge> = {
+    look: options.store.look,
+    claims: options.store.claims,
+    commit: (units) => health.commit(options.store.commit(units)),
+    load: (key, fence) => fence ? health.fence(options.store.load(key, fence)) : options.store.load(key, fence)
+  }
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const journal = yield* Journal.make<Unit<State, Change>>({
     commit: store.commit,
@@ -423,5 +432,5 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     }).pipe(Effect.interruptible, Effect.timeoutOption(Journal.drainTime))
   )
 
-  return { ask, read, resident: () => cells.size }
+  return { ask, read, resident: () => cells.size, writesStalledMs: health.stalledMs }
 })

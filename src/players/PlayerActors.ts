@@ -50,6 +50,8 @@ export class PlayerActors extends Context.Service<PlayerActors, {
   readonly read: (operatorId: number | null, playerId: number) => Effect.Effect<Player, ActorRefusal>
   /** How many players are in memory. */
   readonly resident: () => number
+  /** For how long nothing of any player could be written, in milliseconds; 0 when the last commit went well. */
+  readonly writesStalledMs: () => number
 }>()("pitboss/players/PlayerActors") {
   /** Over any store; `layer` is the one over PostgreSQL. */
   static readonly layerOver = <E, R>(
@@ -89,7 +91,8 @@ export class PlayerActors extends Context.Service<PlayerActors, {
                   : Effect.succeed(player)
               }
             }),
-          resident: actors.resident
+          resident: actors.resident,
+          writesStalledMs: actors.writesStalledMs
         })
       })
     )

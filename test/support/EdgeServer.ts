@@ -22,6 +22,7 @@ import { Credentials } from "../../src/auth/Credentials.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
+import { Placement } from "../../src/engine/Placement.ts"
 import { makeEdge } from "../../src/http/Edge.ts"
 import { Health } from "../../src/http/Health.ts"
 import { serveAt } from "../../src/http/Listener.ts"
@@ -37,6 +38,8 @@ import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings, type SettingsShape } from "../../src/platform/Settings.ts"
+import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
+import { PlayerActors } from "../../src/players/PlayerActors.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 
 const Order = Schema.Struct({
@@ -172,7 +175,8 @@ const Routes = Layer.mergeAll(HttpApiBuilder.layer(ProbeApi), Health, ProbeEdge)
 export const layerEdgeServerOn = serveAt(Routes, { host: "127.0.0.1", port: 0 }).pipe(
   Layer.provideMerge(PathResources.layer),
   Layer.provideMerge(Layer.mergeAll(Credentials.layer, ReplayStore.layer, RateLimiter.layer, Idempotency.layer)),
-  Layer.provideMerge(Layer.mergeAll(layerHttpServices, Probe.layer, Ids.layer, Secrets.layer))
+  Layer.provideMerge(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
+  Layer.provideMerge(Layer.mergeAll(layerHttpServices, Probe.layer, Ids.layer, Placement.layerHere, Secrets.layer))
 )
 
 /** The server on a database of its own. */

@@ -1,0 +1,129 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { correctionStep } from "../../src/domain/Corrections.ts"
+import { OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
+import { Placement } from "../../src/engine/Placement.ts"
+import { Health } from "../../src/http/Health.ts"
+import { serveAt } from "../../src/http/Listener.ts"
+import { layerHttpServices } from "../../src/http/PublicServer.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
+import { PlayerActors } from "../../src/players/PlayerActors.ts"
+import { portOf } from "../support/EdgeServer.ts"
+import { send } from "../support/HttpCalls.ts"
+import { makePlayer } from "../support/Messages.ts"
+import { type Behaviour, makeGate } from "../support/ReceiptMachine.ts"
+import { TestDatabase } from "../support/TestDatabase.ts"
+
+// Goal: a service that cannot write says so before its callers have to find out, also when the database answers everything else, and
+// takes it back by itself. Method: a store whose commits hang or fail as the test says, a database that is well, and the test's clock.
+
+/** What the coming commits do; when it is empty they just happen. */
+const behaviours: Array<Behaviour> = []
+
+const store = MemoryPlayerStore.make({ commit: (run) => behaviours.shift()?.(run) ?? run })
+
+const Live = serveAt(Health, { host: "127.0.0.1", port: 0 }).pipe(
+  Layer.provideMerge(PlayerActors.layerOver(Effect.as(store.add(makePlayer({ id: 1 })), store))),
+  Layer.provideMerge(Layer.mergeAll(layerHttpServices, Ids.layerTest(), Placement.layerHere)),
+  Layer.provideMerge(TestDatabase.layer)
+)
+
+const unavailable: Behaviour = () => Effect.fail(new StoreUnavailable({ reason: "the disk is full" }))
+const silent: Behaviour = () => Effect.fail(new OutcomeUnknown({ reason: "no answer" }))
+const busy: Behaviour = () => Effect.fail(new Rejected({ because: "busy" }))
+
+/** A command of the player that writes; gives how it ended. */
+const write = Effect.flatMap(
+  PlayerActors,
+  (actors) =>
+    Effect.match(actors.ask(null, 1, correctionStep({ wallet: "real", amount: 1, reason: "r", actor: "staff:1" })), {
+      onFailure: ({ code }) => code,
+      onSuccess: () => "done"
+    })
+)
+
+const ready = Effect.gen(function*() {
+  const port = yield* portOf
+  assert.strictEqual((yield* send(port, "/health/live")).status, 200)
+  const { code, status } = yield* send(port, "/health/ready")
+  assert.strictEqual(code, status === 200 ? undefined : "TRY_AGAIN")
+  return status
+})
+
+layer(Live)("/health/ready", (it) => {
+  it.effect("sees a commit that hangs, and that it ended", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* ready, 200)
+      const gate = makeGate()
+      behaviours.push(gate.behaviour)
+      const writing = yield* Effect.forkChild(write)
+      yield* gate.arrived
+      yield* TestClock.adjust("4999 millis")
+      assert.strictEqual(yield* ready, 200)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* ready, 503)
+      // it is the oldest that counts, however long it takes
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* ready, 503)
+      yield* gate.open
+      assert.strictEqual(yield* Fiber.join(writing), "done")
+      assert.strictEqual(yield* ready, 200)
+    }))
+
+  for (const [name, failure] of [["fail", unavailable], ["get no answer", silent]] as const) {
+    it.effect(`sees commits that ${name} for seconds, and the first that does not`, () =>
+      Effect.gen(function*() {
+        const fail = Effect.gen(function*() {
+          behaviours.push(failure)
+          assert.strictEqual(yield* write, "TRY_AGAIN")
+        })
+        yield* fail
+        // one may be bad luck
+        assert.strictEqual(yield* ready, 200)
+        yield* TestClock.adjust("4999 millis")
+        yield* fail
+        assert.strictEqual(yield* ready, 200)
+        yield* TestClock.adjust("1 millis")
+        yield* fail
+        assert.strictEqual(yield* ready, 503)
+        assert.strictEqual(yield* write, "done")
+        assert.strictEqual(yield* ready, 200)
+        // what failed before does not count again
+        yield* TestClock.adjust("1 seconds")
+        yield* fail
+        assert.strictEqual(yield* ready, 200)
+        assert.strictEqual(yield* write, "done")
+      }))
+  }
+
+  it.effect("gives a service that nobody asks any more another chance", () =>
+    Effect.gen(function*() {
+      for (const _ of [1, 2, 3]) {
+        behaviours.push(unavailable)
+        yield* write
+        yield* TestClock.adjust("3 seconds")
+      }
+      assert.strictEqual(yield* ready, 503)
+      yield* TestClock.adjust("6999 millis")
+      assert.strictEqual(yield* ready, 503)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* ready, 200)
+      // and counts anew
+      behaviours.push(unavailable)
+      yield* write
+      assert.strictEqual(yield* ready, 200)
+      assert.strictEqual(yield* write, "done")
+    }))
+
+  it.effect("takes a rejection for an answer", () =>
+    Effect.gen(function*() {
+      for (const _ of [1, 2, 3]) {
+        behaviours.push(busy, busy, busy)
+        assert.strictEqual(yield* write, "TRY_AGAIN")
+        yield* TestClock.adjust("4 seconds")
+      }
+      assert.strictEqual(yield* ready, 200)
+    }))
+})
