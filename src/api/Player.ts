@@ -54,7 +54,9 @@ export const Player = Schema.Struct({
     affiliate_id: Schema.NullOr(Schema.String),
     btag: Schema.NullOr(Schema.String)
   }),
-  last_login_at: Schema.NullOr(timestamp),
+  last_login_at: Schema.NullOr(timestamp).annotate({
+    description: "When a session token was last issued, to the minute; null until the first."
+  }),
   created_at: timestamp,
   updated_at: timestamp
 }).annotate({ identifier: "Player" })

@@ -10,6 +10,7 @@ import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
 import type { Operator } from "../domain/Operator.ts"
 import type { KycStatus, PlayerStatus } from "../domain/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
+import { describeSqlError } from "../platform/Database.ts"
 import { Ids } from "../platform/Ids.ts"
 import { toDate } from "../platform/Time.ts"
 import { holds, holdsByIndex, isRare } from "./internal/PlayerSearch.ts"
@@ -70,6 +71,9 @@ type Unavailable = Refusal<"TRY_AGAIN">
 
 /** An offset that no list reaches; the numbers of an array end not far beyond. */
 const maxOffset = 2_000_000_000
+
+/** A player who is given tokens again and again costs a write a minute at most. */
+const loginNotedEveryMs = 60_000
 
 const replayWindowMs = 24 * 60 * 60_000
 
@@ -170,6 +174,11 @@ export class Players extends Context.Service<Players, {
     body: { readonly [field: string]: unknown },
     options: RegisterOptions
   ) => Effect.Effect<Registered, RegisterRefusal>
+  /**
+   * Remembers that a player of the operator has logged in now, to the minute. Never fails: who logs in is not kept from it by a
+   * note about it.
+   */
+  readonly noteLogin: (operatorId: number, playerId: number) => Effect.Effect<void>
   /** A player of an operator. */
   readonly get: (
     operatorId: number,
@@ -319,6 +328,15 @@ export class Players extends Context.Service<Players, {
         orTryAgain
       )
 
+      const noteLogin = Effect.fn("Players.noteLogin")(function*(operatorId: number, playerId: number) {
+        const now = yield* Clock.currentTimeMillis
+        yield* sql`UPDATE players SET last_login_at = ${toDate(now)}
+          WHERE id = ${playerId} AND operator_id = ${operatorId}
+            AND (last_login_at IS NULL OR last_login_at <= ${toDate(now - loginNotedEveryMs)})`.pipe(
+          Effect.catch((error) => Effect.logWarning(`a login was not noted: ${describeSqlError(error)}`))
+        )
+      })
+
       const select = (operatorId: number | undefined, playerId: number) =>
         orTryAgain(oneOf(players(
           sql`SELECT ${columns} FROM players
@@ -413,6 +431,7 @@ export class Players extends Context.Service<Players, {
 
       return Players.of({
         register,
+        noteLogin,
         get: Effect.fn("Players.get")((operatorId, playerId) =>
           Effect.flatMap(select(operatorId, playerId), asProfile)
         ),

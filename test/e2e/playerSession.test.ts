@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "../../src/auth/Credentials.ts"
@@ -13,6 +13,7 @@ import {
   deposit,
   issueToken,
   layerPublicApi,
+  noon,
   openGame,
   openOperator,
   playerCall,
@@ -39,7 +40,7 @@ layer(layerPublicApi)("SPEC 4.9 player session endpoints", (it) => {
       yield* register(key, "other")
       for (const amount of [100, 200, 300]) yield* deposit(key, player.id, amount)
       const token = yield* issueToken(key, player.id)
-      assert.deepStrictEqual(dataOf(yield* playerCall(token, "/me")), player)
+      assert.deepStrictEqual(dataOf(yield* playerCall(token, "/me")), { ...player, last_login_at: noon })
       assert.deepStrictEqual(dataOf(yield* playerCall(token, "/wallet")), {
         player_id: player.id,
         currency: "EUR",
@@ -221,6 +222,44 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       assert.strictEqual((yield* call(key, `/players/${player.id}`)).code, "RATE_LIMITED")
       yield* TestClock.adjust("40 seconds")
       dataOf(yield* playerCall(token, "/me"))
+    }))
+
+  it.effect("say when the player last came: at an issue, to the minute, and at nothing else", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("logins")
+      const game = yield* openGame("logins")
+      const player = yield* register(key, "ada")
+      const other = yield* register(key, "bob")
+      const begun = yield* Clock.currentTimeMillis
+      const after = (ms: number) => new Date(begun + ms).toISOString()
+      const shown = Effect.gen(function*() {
+        const shown = dataOf(yield* call(key, `/players/${player.id}`))
+        assert.deepStrictEqual({ ...shown, last_login_at: null }, player)
+        return shown.last_login_at
+      })
+      assert.isNull(yield* shown)
+      const headers = { "Idempotency-Key": "login" }
+      const first = yield* call(key, `/players/${player.id}/session-tokens`, { body: {}, headers })
+      const { token } = dataOf(first, 201)
+      assert.strictEqual(yield* shown, after(0))
+      yield* TestClock.adjust("59999 millis")
+      yield* issueToken(key, player.id)
+      assert.strictEqual(yield* shown, after(0))
+      yield* TestClock.adjust("1 millis")
+      // not by using a token, a replayed answer, a launch, or a token that is refused
+      dataOf(yield* playerCall(token, "/me"))
+      dataOf(yield* playerCall(token, `/games/${game.id}/launch`, { body: {} }))
+      yield* call(key, `/players/${player.id}/session-tokens`, { body: {}, headers })
+      dataOf(yield* call(key, `/players/${player.id}/games/${game.id}/launch`, { body: {} }))
+      assertRefused(
+        yield* call(key, `/players/${player.id}/session-tokens`, { body: { ttl_minutes: 0 } }),
+        422,
+        "VALIDATION_FAILED"
+      )
+      assert.strictEqual(yield* shown, after(0))
+      yield* issueToken(key, player.id)
+      assert.strictEqual(yield* shown, after(60_000))
+      assert.deepStrictEqual(dataOf(yield* call(key, `/players/${other.id}`)), other)
     }))
 
   // The allowlist says where the operator's servers are; a player's browser is elsewhere.

@@ -95,6 +95,7 @@ export const PlayersHandlers = HttpApiBuilder.group(
           yield* players.get(operator.id, params.player)
           const { ttl_minutes: ttlMinutes = defaultTtlMinutes } = yield* tokenOptions
           const { expiresAt, token } = yield* tokens.issue(operator.id, apiKey.key, params.player, ttlMinutes)
+          yield* players.noteLogin(operator.id, params.player)
           const data = { token, token_type: "Bearer", player_id: params.player, expires_at: iso(expiresAt) }
           return jsonResponse(201, JSON.stringify({ data }))
         }))
