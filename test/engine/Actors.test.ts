@@ -26,6 +26,8 @@ const lostAnswer: Behaviour = (apply) => Effect.andThen(apply, Effect.fail(new O
 
 const lostRequest: Behaviour = () => Effect.fail(new OutcomeUnknown({ reason: "cut off" }))
 
+const busy: Behaviour = () => Effect.fail(new Rejected({ because: "busy" }))
+
 const clashes: Behaviour = () => Effect.fail(new Rejected({ because: "clash" }))
 
 describe("Actors", () => {
@@ -427,6 +429,31 @@ describe("Actors", () => {
         })
         const actors = yield* makeActors(store)
         assert.deepInclude(yield* actors.ask(1, postKnowing("r", -5)), { total: 0, isRepeat: true })
+      }).pipe(Effect.provide(services)))
+
+    // Goal: a row that somebody else holds for a moment is nobody's concern, and one that is held for long costs the journal, in
+    // which everybody waits, no more than two waits. Method: commits that are rejected as busy, so often or once more.
+    it.effect("waits a little for a row that somebody else holds", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 10 })
+        store.behaviours.push(busy, busy)
+        const actors = yield* makeActors(store)
+        assert.strictEqual((yield* actors.ask(1, post("a", 1))).total, 11)
+        assert.deepStrictEqual([store.commits.length, store.looks.length, store.loads.length], [3, 0, 1])
+      }).pipe(Effect.provide(services)))
+
+    it.effect("gives up on a row that stays held, and knows that nothing was written", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 10 })
+        store.behaviours.push(busy, busy, busy)
+        const actors = yield* makeActors(store)
+        const failed = yield* start(actors.ask(1, post("a", 1)))
+        assert.strictEqual(yield* failureOf(failed), "StoreUnavailable")
+        assert.deepStrictEqual(yield* actors.read(1), { total: 10, receipts: [] })
+        assert.strictEqual((yield* actors.ask(1, post("b", 1))).total, 11)
+        // the state that it had was good enough: nothing was loaded again, and nobody was fenced off
+        assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }])
+        assert.strictEqual(store.commits.length, 4)
       }).pipe(Effect.provide(services)))
 
     it.effect("is given up after a bounded number of times", () =>

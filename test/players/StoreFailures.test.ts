@@ -1,0 +1,130 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { correctionStep } from "../../src/domain/Corrections.ts"
+import { JournalClient } from "../../src/platform/Database.ts"
+import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
+import { byDeadline, orUnavailable, silent } from "../../src/players/internal/StoreFailures.ts"
+import { PlayerActors } from "../../src/players/PlayerActors.ts"
+import { holdPlayer, someoneWaits } from "../support/E2eHold.ts"
+import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
+
+const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
+
+// Goal: nobody waits for a database that has gone silent, not even for its answer to a cancellation. Method: statements that the test
+// ends when it likes, on the test's clock.
+describe("a statement with a deadline", () => {
+  it.effect("gives what comes in time, good or bad", () =>
+    Effect.gen(function*() {
+      for (const exit of [Exit.succeed(7), Exit.fail("refused"), Exit.die("broken")]) {
+        assert.deepStrictEqual(yield* Effect.exit(byDeadline(exit, "late")), exit)
+      }
+      const answer = yield* Deferred.make<number>()
+      const waiting = yield* Effect.forkChild(byDeadline(Deferred.await(answer), "late"))
+      yield* TestClock.adjust("5999 millis")
+      yield* settle
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* Deferred.succeed(answer, 8)
+      assert.strictEqual(yield* Fiber.join(waiting), 8)
+    }))
+
+  it.effect("is given up on after six seconds, and cancelled", () =>
+    Effect.gen(function*() {
+      const cancelled = yield* Deferred.make<void>()
+      const statement = Effect.onInterrupt(Effect.never, () => Deferred.succeed(cancelled, undefined))
+      // as the engine runs it: not to be interrupted from outside
+      const waiting = yield* Effect.forkChild(Effect.uninterruptible(Effect.exit(byDeadline(statement, "late"))))
+      yield* TestClock.adjust("6 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(waiting), Exit.fail("late"))
+      yield* Deferred.await(cancelled)
+    }))
+
+  it.effect("is not waited for when it cannot be cancelled", () =>
+    Effect.gen(function*() {
+      const answer = yield* Deferred.make<void>()
+      const statement = Effect.uninterruptible(Deferred.await(answer))
+      const waiting = yield* Effect.forkChild(Effect.exit(byDeadline(statement, "late")))
+      yield* TestClock.adjust("6 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(waiting), Exit.fail("late"))
+      yield* Deferred.succeed(answer, undefined)
+    }))
+
+  it.effect("says of a silent store that it is unavailable", () =>
+    Effect.gen(function*() {
+      const waiting = yield* Effect.forkChild(Effect.flip(orUnavailable(Effect.never)))
+      yield* TestClock.adjust("6 seconds")
+      assert.deepInclude(yield* Fiber.join(waiting), { _tag: "StoreUnavailable", reason: silent })
+    }))
+})
+
+// Goal: somebody else who holds a player's row delays that player for a moment and nobody else, and nothing is half done. Method: a
+// transaction that holds the row until the test lets it go.
+layer(layerTestService(), { excludeTestServices: true })("a row that somebody else holds", (it) => {
+  it.effect("refuses its player a change until it is free, and no other player", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actors = yield* PlayerActors
+      const operator = yield* addOperator("busy")
+      const [held, free] = [yield* addPlayer(operator, "held"), yield* addPlayer(operator, "free")]
+      const correct = (playerId: number) =>
+        Effect.match(
+          actors.ask(
+            operator.id,
+            playerId,
+            correctionStep({ wallet: "real", amount: 5, reason: "r", actor: "staff:1" })
+          ),
+          { onFailure: ({ code }) => code, onSuccess: ({ balanceAfter }) => balanceAfter }
+        )
+      const holds = yield* Deferred.make<void>()
+      const release = yield* Deferred.make<void>()
+      const holding = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`SELECT 1 FROM accounts WHERE player_id = ${held} FOR UPDATE`
+        yield* Deferred.succeed(holds, undefined)
+        yield* Deferred.await(release)
+      })))
+      yield* Deferred.await(holds)
+      assert.deepStrictEqual(yield* Effect.all([correct(held), correct(free)], { concurrency: 2 }), ["TRY_AGAIN", 5])
+      assert.strictEqual((yield* actors.read(operator.id, held)).real, 0)
+      const entries = yield* sql`SELECT 1 FROM ledger_entries WHERE player_id = ${held}`
+      assert.strictEqual(entries.length, 0)
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(holding)
+      assert.strictEqual(yield* correct(held), 5)
+      // known not to have been written: no fence was needed, which would have raised the version once more
+      const [account] = yield* sql`SELECT version::float8 AS version FROM accounts WHERE player_id = ${held}`
+      assert.deepStrictEqual(account, { version: 1 })
+    }))
+})
+
+// Goal: a commit whose answer does not come in time may have happened or not; nobody guesses, and nothing is counted twice. Method: a
+// write that a gate in the database keeps, given up on by the test's clock; on connections whose own time limit is longer than that.
+layer(layerTestService())("a commit that is given up on", (it) => {
+  it.effect("is told as unknown, and the next command finds out what became of it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const patient = Effect.provideService(makePlayerStore, JournalClient, yield* PgClient.PgClient)
+      const actors = Context.get(yield* Layer.build(PlayerActors.layerOver(patient)), PlayerActors)
+      const operator = yield* addOperator("silent")
+      const playerId = yield* addPlayer(operator, "ada")
+      const correct = actors.ask(
+        operator.id,
+        playerId,
+        correctionStep({ wallet: "real", amount: 5, reason: "r", actor: "staff:1" })
+      )
+      const open = yield* holdPlayer(playerId)
+      const refused = yield* Effect.forkChild(Effect.flip(correct))
+      yield* TestClock.withLive(someoneWaits)
+      yield* TestClock.adjust("6 seconds")
+      const refusal = yield* Fiber.join(refused)
+      assert.strictEqual(refusal.code, "TRY_AGAIN")
+      assert.include(refusal.message, "not known yet")
+      yield* open
+      const { balanceAfter } = yield* correct
+      const entries = yield* sql<{ readonly sum: number; readonly count: number }>`
+        SELECT sum(amount)::float8 AS sum, count(*)::float8 AS count FROM ledger_entries WHERE player_id = ${playerId}`
+      assert.deepStrictEqual(entries[0], { sum: balanceAfter, count: balanceAfter / 5 })
+      assert.strictEqual((yield* actors.read(operator.id, playerId)).real, balanceAfter)
+    }))
+})
