@@ -1,0 +1,76 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  assertRefused,
+  call,
+  issueToken,
+  layerPublicApi,
+  openGame,
+  openOperator,
+  playerCall,
+  register,
+  registration
+} from "../support/PublicApi.ts"
+
+// Goal: an idempotency key is held for 24 hours to the millisecond and is free then, whichever way its answer was stored: with an actor's
+// commit, in a registration's transaction, or by the pipeline; and whether or not old ones have been cleaned away. Method: answers made
+// older in the database, so that no job has had its turn; before and after, another request under the same key.
+
+layer(layerPublicApi)("SPEC 8 the window of 24 hours", (it) => {
+  it.effect("ends for every kind of request", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { key, operator } = yield* openOperator("window")
+      const game = yield* openGame("window")
+      const { id } = yield* register(key, "ada")
+      const token = yield* issueToken(key, id)
+      yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days, created_at,
+          updated_at)
+        VALUES (1, ${operator.id}, 'Ten', 'no_deposit', 1000, 10, 7, now(), now())`
+      const asOperator = (path: string) => (body: unknown, name: string) =>
+        call(key, path, { body, headers: { "Idempotency-Key": name } })
+      const asPlayer = (path: string) => (body: unknown, name: string) =>
+        playerCall(token, path, { body, headers: { "Idempotency-Key": name } })
+      const kinds = [
+        ["a registration", asOperator("/players"), registration("bob"), registration("cyd")],
+        [
+          "a deposit",
+          asOperator(`/players/${id}/deposits`),
+          { amount: 1, external_reference: "one" },
+          { amount: 2, external_reference: "two" }
+        ],
+        ["a token", asOperator(`/players/${id}/session-tokens`), { ttl_minutes: 5 }, { ttl_minutes: 6 }],
+        ["a launch", asOperator(`/players/${id}/games/${game.id}/launch`), { mode: "real" }, { mode: "demo" }],
+        ["a player's launch", asPlayer(`/games/${game.id}/launch`), { mode: "real" }, { mode: "demo" }],
+        ["a bonus", asOperator(`/players/${id}/bonuses`), { bonus_id: 1 }, { bonus_id: 1, amount: 500 }],
+        [
+          "a refusal",
+          asOperator(`/players/${id}/deposits`),
+          { amount: 0, external_reference: "no" },
+          { amount: 3, external_reference: "three" }
+        ],
+        // last, since it ends the player's tokens
+        ["an exclusion", asOperator(`/players/${id}/self-exclusion`), { period: "24_hours" }, { period: "7_days" }]
+      ] as const
+      for (const [what, send, first, other] of kinds) {
+        const age = (interval: string) =>
+          sql`UPDATE idempotency_keys SET created_at = created_at - ${interval}::interval WHERE key = ${what}`
+        const answered = yield* send(first, what)
+        assert.isBelow(answered.status, 423, answered.text)
+        assert.isUndefined(answered.headers["idempotent-replayed"])
+        yield* age("23 hours 59 minutes 59.999 seconds")
+        const again = yield* send(first, what)
+        assert.deepStrictEqual([again.text, again.headers["idempotent-replayed"]], [answered.text, "true"], what)
+        assertRefused(yield* send(other, what), 422, "IDEMPOTENCY_KEY_REUSED")
+        yield* age("1 millisecond")
+        const fresh = yield* send(other, what)
+        assert.isBelow(fresh.status, 300, `${what}: ${fresh.text}`)
+        assert.isUndefined(fresh.headers["idempotent-replayed"], what)
+        // which holds the key from now on
+        const held = yield* send(other, what)
+        assert.deepStrictEqual([held.text, held.headers["idempotent-replayed"]], [fresh.text, "true"], what)
+        assertRefused(yield* send(first, what), 422, "IDEMPOTENCY_KEY_REUSED")
+      }
+    }))
+})
