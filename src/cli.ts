@@ -9,7 +9,7 @@ import { Effect, Schema } from "effect"
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { FetchHttpClient, HttpClientError } from "effect/http"
 import { bonus, promo } from "./commands/Bonuses.ts"
-import { audit, ledger } from "./commands/Books.ts"
+import { audit, job, ledger, round } from "./commands/Books.ts"
 import { game, provider } from "./commands/Games.ts"
 import { paymentMethod } from "./commands/PaymentMethods.ts"
 import { payment } from "./commands/Payments.ts"
@@ -33,6 +33,8 @@ const program = root.pipe(
     player,
     payment,
     ledger,
+    round,
+    job,
     audit
   ])
 )

@@ -11,7 +11,7 @@ import { layerHttpServices, layerPublicServer, MetricsRoute } from "./http/Publi
 import { layerHardStop } from "./platform/HardStop.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
-import { layerCapabilities, layerMigratedDatabase } from "./service.ts"
+import { layerCapabilities, layerJobs, layerMigratedDatabase } from "./service.ts"
 
 const greeting = (
   { backofficeHost, backofficePort, host, port }: Settings["Service"],
@@ -73,6 +73,7 @@ const Service = layerHardStop(8500).pipe(
   Layer.provideMerge(layerBackofficeServer(MetricsRoute)),
   Layer.provideMerge(layerHttpServices),
   Layer.provideMerge(Demo.layer),
+  Layer.provideMerge(layerJobs),
   Layer.provideMerge(layerBackoffice),
   Layer.provideMerge(layerCapabilities),
   Layer.provideMerge(layerMigratedDatabase),

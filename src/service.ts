@@ -2,7 +2,7 @@
  * What makes up the service: every capability on its database. `main.ts` puts the servers on top; a test takes this, or less of
  * it, with a database of its own.
  */
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Credentials } from "./auth/Credentials.ts"
 import { PlayerTokens } from "./auth/PlayerTokens.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
@@ -23,12 +23,15 @@ import { DatabaseUrl, layerDatabase } from "./platform/Database.ts"
 import { Entropy } from "./platform/Entropy.ts"
 import { Ids } from "./platform/Ids.ts"
 import { layerMigrations } from "./platform/Migrations.ts"
+import { Scheduler } from "./platform/Scheduler.ts"
 import { Secrets } from "./platform/Secrets.ts"
+import { AccountUpkeep } from "./players/AccountUpkeep.ts"
 import { PlayerAccounts } from "./players/PlayerAccounts.ts"
 import { PlayerActors } from "./players/PlayerActors.ts"
 import { Players } from "./players/Players.ts"
 import { Profiles } from "./players/Profiles.ts"
 import { Ledger } from "./wallet/Ledger.ts"
+import { StaleRounds } from "./wallet/StaleRounds.ts"
 import { ProviderWallet } from "./wallet/ProviderWallet.ts"
 import { Wallet } from "./wallet/Wallet.ts"
 
@@ -45,6 +48,8 @@ export const layerCapabilities = Layer.mergeAll(
   Players.layer,
   Profiles.layer,
   PlayerAccounts.layer,
+  AccountUpkeep.layer,
+  StaleRounds.layer,
   PlayerTokens.layer,
   ResponsibleGaming.layer,
   Credentials.layer,
@@ -68,3 +73,19 @@ export const layerMigratedDatabase = layerMigrations.pipe(
   Layer.provideMerge(DatabaseUrl.layer),
   Layer.provideMerge(Entropy.layer)
 )
+
+/** The work that nobody calls. Needs the capabilities. */
+export const layerJobs = Layer.unwrap(Effect.gen(function*() {
+  const replayStore = yield* ReplayStore
+  const idempotency = yield* Idempotency
+  const bonuses = yield* Bonuses
+  const accounts = yield* AccountUpkeep
+  const rounds = yield* StaleRounds
+  return Scheduler.layer([
+    { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
+    { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
+    { name: "bonuses", everySeconds: 60, run: Effect.map(bonuses.tend, (done) => ({ done, hasMore: false })) },
+    { name: "accounts", everySeconds: 60, run: accounts.run },
+    { name: "stale-rounds", everySeconds: 300, run: rounds.run }
+  ])
+}))

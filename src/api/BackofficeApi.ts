@@ -8,8 +8,9 @@ import ipaddr from "ipaddr.js"
 import { features, scopes } from "../domain/Operator.ts"
 import { refusals } from "./Errors.ts"
 import { PaymentGroup } from "./BackofficePayments.ts"
-import { amountFrom, currency, instant, integer, oneOf, pathId, text } from "./Fields.ts"
+import { amountFrom, currency, date, instant, integer, oneOf, pathId, text } from "./Fields.ts"
 import { BonusGroup, PromoGroup } from "./groups/BackofficeBonuses.ts"
+import { JobGroup, RoundGroup } from "./groups/BackofficeUpkeep.ts"
 import { list, page, pageQuery, single } from "./Pagination.ts"
 import { kycStatuses, Player, playerStatuses } from "./Player.ts"
 import { currencyCode, id, money, timestamp } from "./Resource.ts"
@@ -373,7 +374,11 @@ const PlayerGroup = HttpApiGroup.make("player").add(
   }),
   HttpApiEndpoint.post("kyc", "/players/:player/kyc", {
     params: { player: pathId },
-    payload: Schema.Struct({ status: oneOf(kycStatuses), reason: optional(text(500)) }),
+    payload: Schema.Struct({
+      status: oneOf(kycStatuses),
+      document_expires_on: optional(Schema.NullOr(date)),
+      reason: optional(text(500))
+    }),
     success: single(StaffPlayer)
   }),
   HttpApiEndpoint.patch("restrict", "/players/:player/restrictions", {
@@ -425,6 +430,8 @@ export const BackofficeApi = HttpApi.make("backoffice")
     PlayerGroup,
     PaymentGroup,
     LedgerGroup,
+    RoundGroup,
+    JobGroup,
     AuditGroup
   )
   .prefix("/backoffice/v1")

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"
 import { toDate } from "../platform/Time.ts"
+import { orTryAgain } from "../players/Rows.ts"
 
 /**
  * A timestamp may lie 300 seconds ahead when its request is first accepted, and is refused 300 seconds after its own time.
@@ -16,6 +17,9 @@ const maxRemembered = 200_000
 
 const maxWaiting = 10_000
 const maxBatch = 1000
+
+/** Signatures removed from the table in one run, at most. */
+const prunedMost = 10_000
 
 const replayed = refuse("REPLAYED_REQUEST", "This signed request was already received. Sign a new one.")
 const tryAgain = refuse("TRY_AGAIN", "The request could not be recorded. Sign it again with a new timestamp.")
@@ -40,6 +44,8 @@ export class ReplayStore extends Context.Service<ReplayStore, {
    * durable, and fails when the database has known it before.
    */
   readonly write: (signature: string, now: number) => Effect.Effect<void, Failure>
+  /** Removes signatures that are past their time from the table: a bounded number at a time, `hasMore` when it was met. */
+  readonly prune: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/auth/ReplayStore") {
   static readonly layer = Layer.effect(
     ReplayStore,
@@ -122,16 +128,19 @@ export class ReplayStore extends Context.Service<ReplayStore, {
         return Deferred.await(done)
       }
 
+      yield* Effect.forkScoped(
+        Effect.repeat(Effect.map(Clock.currentTimeMillis, forget), Schedule.spaced("1 minute"))
+      )
+
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        forget(now)
-        yield* sql`DELETE FROM accepted_signatures WHERE accepted_at < ${toDate(now - rememberedMs)}`
-      }).pipe(
-        Effect.catch((error) => Effect.logWarning(`old signatures were not removed: ${describeSqlError(error)}`))
-      )
-      yield* Effect.forkScoped(Effect.repeat(prune, Schedule.spaced("1 minute")))
+        const gone =
+          yield* sql`DELETE FROM accepted_signatures WHERE signature IN (SELECT signature FROM accepted_signatures
+          WHERE accepted_at < ${toDate(now - rememberedMs)} ORDER BY accepted_at LIMIT ${prunedMost}) RETURNING 1`
+        return { done: gone.length, hasMore: gone.length >= prunedMost }
+      }).pipe(orTryAgain)
 
-      return ReplayStore.of({ remember, write })
+      return ReplayStore.of({ remember, write, prune })
     })
   )
 }

@@ -43,6 +43,8 @@ export const rolesByAction = {
   "payment.reject": ["payments"],
   "payment.cancel": ["payments"],
   "payment.chargeback": ["payments"],
+  "round.list": ["support", "payments", "compliance"],
+  "job.list": ["support", "payments", "compliance"],
   "ledger.verify": ["payments", "compliance"],
   "audit.list": ["compliance"]
 } as const satisfies { readonly [action: string]: ReadonlyArray<Role> }

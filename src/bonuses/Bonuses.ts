@@ -1,5 +1,5 @@
 /** Bonuses as operators and staff see and grant them (SPEC section 4.6). The rules are `src/domain/BonusGrants.ts`. */
-import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { BonusState } from "../domain/Bonus.ts"
 import {
@@ -311,10 +311,6 @@ export class Bonuses extends Context.Service<Bonuses, {
         )
         return tended.filter((one) => one === 1).length + registered.length
       }).pipe(orTryAgain, Effect.withSpan("Bonuses.tend"))
-
-      yield* Effect.forkScoped(
-        Effect.repeat(Effect.ignore(Effect.delay(tend, "1 minute")), Schedule.forever)
-      )
 
       return Bonuses.of({ catalogue, list, walk, grant, redeem, redeemAtRegistration, cancel, tend })
     })

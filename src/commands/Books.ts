@@ -22,3 +22,15 @@ export const audit = noun("audit", "Who did what").pipe(Command.withSubcommands(
     ...pageFlags
   }, (client, input) => client.audit.list({ query: given(input) }))
 ]))
+
+export const round = noun("round", "Rounds of games").pipe(Command.withSubcommands([
+  verb("list", "Rounds without an end, the oldest first: to be reconciled with their providers", {
+    operator: optional(operatorFlag),
+    older_than_hours: optional(integer("older-than-hours", "Only those open for so long, at least 24 (48)")),
+    ...pageFlags
+  }, (client, input) => client.round.list({ query: given(input) }))
+]))
+
+export const job = noun("job", "Work that the service does by itself").pipe(Command.withSubcommands([
+  verb("list", "What runs when, and how the last run went", {}, (client) => client.job.list())
+]))

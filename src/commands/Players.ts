@@ -2,7 +2,7 @@
 import { Command, Flag } from "effect/cli"
 import { kycStatuses, playerStatuses } from "../api/Player.ts"
 import { walletKinds } from "../api/Wallet.ts"
-import { about, given, integer, text, truth } from "../platform/CliFlags.ts"
+import { about, given, integer, orNone, text, truth } from "../platform/CliFlags.ts"
 import { idOf, noun, operatorFlag, pageFlags, verb } from "./Verb.ts"
 
 const { optional } = Flag
@@ -29,6 +29,9 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
   verb("kyc", "Say how far the identity is known", {
     id: idOf("player"),
     status: about(Flag.Literals("status", kycStatuses), "Where it stands now"),
+    document_expires_on: optional(
+      orNone(text("document-expires-on", "With verified: the last day on which the document is valid, like 2031-05-31"))
+    ),
     reason: optional(text("reason", "Why, for the audit log"))
   }, (client, { id, ...input }) => client.player.kyc({ params: { player: id }, payload: given(input) })),
   verb("restrict", "Switch abilities on or off", {

@@ -21,20 +21,36 @@ export interface SettingsRecord {
   readonly reason: string | null
 }
 
-/** Accepts a draft with these settings changed and the line of the audit log that says so. The reply is the next player. */
-export const acceptSettings = (draft: Draft, changed: Partial<Settings>, record: SettingsRecord): Accept<Player> => {
+/** Accepts a draft with these settings changed and the lines of the audit log that say so. The reply is the next player. */
+export const acceptSettings = (
+  draft: Draft,
+  changed: Partial<Settings>,
+  ...records: ReadonlyArray<SettingsRecord>
+): Accept<Player> => {
   const { now, player } = draft
-  const { exclusion, kycStatus, limits, pendingLimits, restrictions, status } = { ...player, ...changed }
-  const settings = { status, kycStatus, restrictions, exclusion, limits, pendingLimits, updatedAt: now }
-  const audit = {
+  const { documentExpiresAt, exclusion, kycStatus, limits, pendingLimits, restrictions, status } = {
+    ...player,
+    ...changed
+  }
+  const settings = {
+    status,
+    kycStatus,
+    documentExpiresAt,
+    restrictions,
+    exclusion,
+    limits,
+    pendingLimits,
+    updatedAt: now
+  }
+  const audit = records.map((record) => ({
     id: draft.takeId(),
     at: now,
     operatorId: player.operatorId,
     playerId: player.id,
     subject: `player:${player.id}`,
     ...record
-  }
-  const accepted = draft.accept(undefined, { settings, audit: [audit] }, changed)
+  }))
+  const accepted = draft.accept(undefined, { settings, audit }, changed)
   return { ...accepted, reply: accepted.state }
 }
 
@@ -72,27 +88,56 @@ const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
 
 export interface MoveKyc {
   readonly status: KycStatus
+  /** With `verified`: from when on the document counts no longer, epoch milliseconds; null: it is not known. */
+  readonly documentExpiresAt: number | null
   readonly reason: string | null
   readonly actor: string
 }
 
+/** Tells the operator of a move, on a draft. What the audit log keeps of it is the answer. */
+export const emitKyc = (
+  draft: Draft,
+  to: { readonly status: KycStatus; readonly documentExpiresAt: number | null },
+  by: { readonly actor: string; readonly reason: string | null }
+): SettingsRecord => {
+  const from = draft.player.kycStatus
+  draft.emit("kyc.status_changed", {
+    previous_status: from,
+    status: to.status,
+    is_verified: to.status === "verified"
+  })
+  return {
+    ...by,
+    action: "player.kyc",
+    before: { kyc_status: from },
+    after: to.documentExpiresAt === null
+      ? { kyc_status: to.status }
+      : { kyc_status: to.status, document_expires_on: lastDayBefore(to.documentExpiresAt) }
+  }
+}
+
+const dayMs = 86_400_000
+
+/** `2026-11-20` for the midnight that ends that day, UTC. */
+const lastDayBefore = (at: number): string => new Date(at - dayMs).toISOString().slice(0, 10)
+
 /** Moves the KYC status along one of the known ways and tells the operator. */
 export const moveKycStep =
   (command: MoveKyc) => (player: Player, context: Context): Decision<Player, Refusal<"VALIDATION_FAILED">> => {
-    const { actor, reason, status } = command
+    const { actor, documentExpiresAt, reason, status } = command
     const from = player.kycStatus
     if (!kycMoves[from].includes(status)) {
       return refused(refuseFields({ status: [`must be one of ${kycMoves[from].join(", ")}: the status is ${from}`] }))
     }
+    if (documentExpiresAt !== null && status !== "verified") {
+      return refused(refuseFields({ document_expires_on: ["is kept with the status verified only"] }))
+    }
+    if (documentExpiresAt !== null && documentExpiresAt <= context.now) {
+      return refused(refuseFields({ document_expires_on: ["must not be over"] }))
+    }
     const draft = new Draft(player, context)
-    draft.emit("kyc.status_changed", { previous_status: from, status, is_verified: status === "verified" })
-    return acceptSettings(draft, { kycStatus: status }, {
-      actor,
-      action: "player.kyc",
-      before: { kyc_status: from },
-      after: { kyc_status: status },
-      reason
-    })
+    const record = emitKyc(draft, { status, documentExpiresAt }, { actor, reason })
+    return acceptSettings(draft, { kycStatus: status, documentExpiresAt }, record)
   }
 
 /** Restrictions under the names that operators see. */

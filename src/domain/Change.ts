@@ -171,8 +171,11 @@ export interface AuditRecord {
  * The settings of a player that decisions read, as they are to stand: always all of them, so that of several in one commit the
  * last is the whole truth.
  */
-export interface PlayerSettings
-  extends Pick<Player, "status" | "kycStatus" | "restrictions" | "exclusion" | "limits" | "pendingLimits">
+export interface PlayerSettings extends
+  Pick<
+    Player,
+    "status" | "kycStatus" | "documentExpiresAt" | "restrictions" | "exclusion" | "limits" | "pendingLimits"
+  >
 {
   /** Epoch milliseconds. */
   readonly updatedAt: number

@@ -49,6 +49,8 @@ export interface Player {
   readonly status: PlayerStatus
   readonly restrictions: Restrictions
   readonly kycStatus: KycStatus
+  /** From when on the document that the identity was verified by counts no longer, epoch milliseconds; null: not known. */
+  readonly documentExpiresAt: number | null
   readonly exclusion: Exclusion | null
   readonly limits: Limits
   readonly pendingLimits: ReadonlyArray<PendingLimit>

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type IdempotencyClaim, replyPurpose, type StoredReply } from "../domain/Idempotency.ts"
 import { type Refusal, type RefusalCode, refuse } from "../domain/Refusal.ts"
@@ -64,6 +64,9 @@ const Row = Schema.Struct({
 const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
 
+/** Replies removed in one run, at most. */
+const prunedMost = 10_000
+
 /**
  * Requests that run once (SPEC section 8). A key belongs to its scope, and to the request of its fingerprint.
  *
@@ -88,6 +91,8 @@ export class Idempotency extends Context.Service<Idempotency, {
   ) => Effect.Effect<void, Refusal<"IDEMPOTENCY_IN_PROGRESS"> | SqlError.SqlError>
   /** Says that the answer to a claim was committed with its effect. */
   readonly noteStored: (claim: IdempotencyClaim) => void
+  /** Removes replies that are past their 24 hours: a bounded number at a time, `hasMore` when the bound was met. */
+  readonly prune: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/idempotency/Idempotency") {
   static readonly layer = Layer.effect(
     Idempotency,
@@ -192,13 +197,13 @@ export class Idempotency extends Context.Service<Idempotency, {
 
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        yield* sql`DELETE FROM idempotency_keys WHERE created_at <= ${toDate(now - keptMs)}`
-      }).pipe(
-        Effect.catch((error) => Effect.logWarning(`old idempotency keys were not removed: ${describeSqlError(error)}`))
-      )
-      yield* Effect.forkScoped(Effect.repeat(prune, Schedule.spaced("10 minutes")))
+        const gone =
+          yield* sql`DELETE FROM idempotency_keys WHERE (scope, key) IN (SELECT scope, key FROM idempotency_keys
+          WHERE created_at <= ${toDate(now - keptMs)} ORDER BY created_at LIMIT ${prunedMost}) RETURNING 1`
+        return { done: gone.length, hasMore: gone.length >= prunedMost }
+      }).pipe(orTryAgain)
 
-      return Idempotency.of({ guard, insert, noteStored: (claim) => stored.add(claim) })
+      return Idempotency.of({ guard, insert, noteStored: (claim) => stored.add(claim), prune })
     })
   )
 }

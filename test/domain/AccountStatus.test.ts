@@ -80,7 +80,10 @@ describe("moveKycStep", () => {
     ]
     const open = kycStatuses.flatMap((from) =>
       kycStatuses.filter((status) => {
-        const decision = run(moveKycStep({ status, reason: null, actor: "staff:1" }), newPlayer({ kycStatus: from }))
+        const decision = run(
+          moveKycStep({ status, documentExpiresAt: null, reason: null, actor: "staff:1" }),
+          newPlayer({ kycStatus: from })
+        )
         if (decision._tag === "Accept") return decision.state.kycStatus === status
         assert.deepStrictEqual(
           decision._tag === "Refuse" && [decision.error.code, Object.keys(decision.error.details)],
@@ -94,7 +97,10 @@ describe("moveKycStep", () => {
 
   it("tells the operator and the audit log", () => {
     const move = (kycStatus: KycStatus, status: KycStatus) =>
-      accepted(moveKycStep({ status, reason: "passport", actor: "staff:7" }), newPlayer({ kycStatus }))
+      accepted(
+        moveKycStep({ status, documentExpiresAt: null, reason: "passport", actor: "staff:7" }),
+        newPlayer({ kycStatus })
+      )
     const { change, idsUsed } = move("pending_review", "verified")
     assert.deepStrictEqual(change?.events, [{
       id: 100,

@@ -183,6 +183,7 @@ describe("setLimitsStep", () => {
     assert.deepStrictEqual(change?.settings, {
       status: "active",
       kycStatus: "verified",
+      documentExpiresAt: null,
       restrictions: player.restrictions,
       exclusion: null,
       limits: { max_daily_bet: 100, max_balance: 5, max_weekly_bet: 7 },

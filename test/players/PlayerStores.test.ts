@@ -307,6 +307,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
       settings: {
         status: "locked",
         kycStatus: "rejected",
+        documentExpiresAt: noon + day,
         restrictions: {
           canLogin: false,
           canDeposit: false,

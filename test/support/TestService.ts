@@ -4,16 +4,18 @@ import { SqlClient } from "effect/sql"
 import type { Operator } from "../../src/domain/Operator.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
+import { Scheduler } from "../../src/platform/Scheduler.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerCapabilities } from "../../src/service.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 
 /**
  * All capabilities, with settings for tests and the real source of randomness. To replay a run, put another `Entropy` in:
- * `layerTestService(Layer.succeed(Entropy, Entropy.fromBytes(…)))`.
+ * `layerTestService(Layer.succeed(Entropy, Entropy.fromBytes(…)))`. The scheduler has no jobs: a test runs what it wants to see.
  */
 export const layerTestService = (entropy: Layer.Layer<Entropy> = Entropy.layer) =>
-  layerCapabilities.pipe(
+  Scheduler.layerIdle([]).pipe(
+    Layer.provideMerge(layerCapabilities),
     Layer.provideMerge(TestDatabase.layer),
     Layer.provideMerge(Settings.layerTest()),
     Layer.provideMerge(entropy)

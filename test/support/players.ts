@@ -13,6 +13,7 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   status: "active",
   restrictions: noRestrictions,
   kycStatus: "verified",
+  documentExpiresAt: null,
   exclusion: null,
   limits: {},
   pendingLimits: [],

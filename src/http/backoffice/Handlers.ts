@@ -21,8 +21,12 @@ import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { paginated } from "../handlers/Page.ts"
 import { entryFields } from "../handlers/Entries.ts"
 import { PaymentHandlers } from "./PaymentHandlers.ts"
+import { UpkeepHandlers } from "./UpkeepHandlers.ts"
 
 const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
+
+/** The midnight that ends a day, UTC, epoch milliseconds. */
+const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
 
 /** Runs what staff do with who does it. */
 const act = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
@@ -185,7 +189,12 @@ const PlayerHandlers = HttpApiBuilder.group(
       .handle("kyc", ({ params, payload }) =>
         act(({ label }) =>
           Effect.andThen(
-            accounts.moveKyc(params.player, { status: payload.status, reason: payload.reason ?? null, actor: label }),
+            accounts.moveKyc(params.player, {
+              status: payload.status,
+              documentExpiresAt: dayAfter(payload.document_expires_on ?? null),
+              reason: payload.reason ?? null,
+              actor: label
+            }),
             players.staffGet(params.player)
           )
         ))
@@ -253,5 +262,6 @@ export const BackofficeHandlers = Layer.mergeAll(
   PlayerHandlers,
   PaymentHandlers,
   LedgerHandlers,
+  UpkeepHandlers,
   AuditHandlers
 )

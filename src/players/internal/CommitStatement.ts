@@ -106,6 +106,7 @@ const settingsColumns: ReadonlyArray<Column<SettingsRow>> = [
   number("operator_id", (row) => row.operatorId),
   text("status", (row) => row.status),
   text("kyc_status", (row) => row.kycStatus),
+  time("document_expires_at", (row) => row.documentExpiresAt),
   flag("can_login", (row) => row.restrictions.canLogin),
   flag("can_deposit", (row) => row.restrictions.canDeposit),
   flag("can_withdraw", (row) => row.restrictions.canWithdraw),

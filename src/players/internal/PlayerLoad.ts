@@ -45,6 +45,7 @@ const PlayerRow = Schema.Struct({
   isTest: Schema.Boolean,
   status: Schema.Literals(["active", "locked", "closed"]),
   kycStatus: Schema.Literals(["not_started", "pending_review", "verified", "rejected", "expired"]),
+  documentExpiresAt: nullable(Schema.Date),
   canLogin: Schema.Boolean,
   canDeposit: Schema.Boolean,
   canWithdraw: Schema.Boolean,
@@ -108,6 +109,7 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
     excludedFromBonuses: row.excludedFromBonuses
   },
   kycStatus: row.kycStatus,
+  documentExpiresAt: row.documentExpiresAt?.getTime() ?? null,
   exclusion: row.exclusionType === null || row.exclusionSince === null ? null : {
     type: row.exclusionType,
     since: row.exclusionSince.getTime(),
@@ -134,7 +136,7 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
 const epochMs = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::bigint`
 
 const playerColumns = `p.id::float8 AS id, p.operator_id::float8 AS "operatorId", p.currency, p.country, p.language,
-  p.is_test AS "isTest", p.status, p.kyc_status AS "kycStatus", p.can_login AS "canLogin", p.can_deposit AS "canDeposit",
+  p.is_test AS "isTest", p.status, p.kyc_status AS "kycStatus", p.document_expires_at AS "documentExpiresAt", p.can_login AS "canLogin", p.can_deposit AS "canDeposit",
   p.can_withdraw AS "canWithdraw", p.can_bet AS "canBet", p.excluded_from_bonuses AS "excludedFromBonuses",
   p.exclusion_type AS "exclusionType", p.exclusion_since AS "exclusionSince", p.exclusion_until AS "exclusionUntil",
   p.limits, p.pending_limits AS "pendingLimits", a.version::float8 AS version, a.entry_seq::float8 AS "entrySeq",

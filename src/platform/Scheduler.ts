@@ -1,0 +1,222 @@
+/**
+ * Work that nobody calls: jobs that come round at their times, each by one service at a time however many there are.
+ *
+ * A job's row says when it is due and who holds it. Whoever takes it holds it for a lease; a service that dies lets the lease
+ * run out, and another one takes the job. So a job may, at worst, be cut off and begun again: every job is safe to run twice.
+ * `docs/decisions/0016-scheduler.md` says more.
+ */
+import { Cause, Clock, Context, Effect, Exit, Layer, Metric, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "./Entropy.ts"
+import { toDate } from "./Time.ts"
+
+/** What one run of a job came to. */
+export interface JobResult {
+  /** How many things it did. */
+  readonly done: number
+  /** Whether it stopped at its bound with more to do: it is run again at once. */
+  readonly hasMore: boolean
+}
+
+export interface Job {
+  /** Unique, and kept for good: the job's row goes by it. */
+  readonly name: string
+  /** How long after the end of a run the next one is due. */
+  readonly everySeconds: number
+  /**
+   * One run. Does a bounded amount of work, is safe to be cut off at any point, and safe to be run twice. What it fails with is
+   * logged, and it is tried again.
+   */
+  readonly run: Effect.Effect<JobResult, { readonly message: string }>
+}
+
+/** Where a job stands. Instants are epoch milliseconds. */
+export interface JobStatus {
+  readonly name: string
+  readonly nextRunAt: number
+  readonly isRunning: boolean
+  readonly lastStartedAt: number | null
+  readonly lastEndedAt: number | null
+  /** What the last run that ended well did. */
+  readonly lastDone: number | null
+  /** Runs that failed since the last one that ended well. */
+  readonly failures: number
+  readonly lastError: string | null
+}
+
+/** How long whoever takes a job holds it. */
+const leaseMs = 60_000
+
+/** A run is cut off before its lease runs out, with room for clocks that differ. */
+const longestRunMs = 45_000
+
+/** How often each service looks whether a job is due. */
+const lookEveryMs = 5_000
+
+/** A failed run is tried again after this, doubled with every further failure, and never later than this bound. */
+const retryMs = 10_000
+const longestRetryMs = 600_000
+
+const runs = Metric.counter("scheduler_runs_total", { description: "Runs of jobs, by result", incremental: true })
+const jobDone = Metric.counter("scheduler_done_total", { description: "What jobs did, in things", incremental: true })
+const failing = Metric.gauge("scheduler_failures", { description: "Runs that failed since the job last ended well" })
+
+const JobRow = Schema.Struct({
+  name: Schema.String,
+  nextRunAt: Schema.Date,
+  leaseUntil: Schema.NullOr(Schema.Date),
+  lastStartedAt: Schema.NullOr(Schema.Date),
+  lastEndedAt: Schema.NullOr(Schema.Date),
+  lastDone: Schema.NullOr(Schema.Number),
+  failures: Schema.Number,
+  lastError: Schema.NullOr(Schema.String)
+})
+const decodeJobs = Schema.decodeUnknownEffect(Schema.Array(JobRow))
+
+const ClaimedRow = Schema.Array(Schema.Struct({ failures: Schema.Number }))
+const decodeClaimed = Schema.decodeUnknownEffect(ClaimedRow)
+
+export class Scheduler extends Context.Service<Scheduler, {
+  /** All jobs by name, as their rows say. */
+  readonly list: Effect.Effect<ReadonlyArray<JobStatus>, { readonly message: string }>
+  /**
+   * Runs what is due now and free to be taken, each job until it has no more to do; gives the names of those that ran. The
+   * service does this by itself; tests and the impatient may ask.
+   */
+  readonly runDue: Effect.Effect<ReadonlyArray<string>>
+}>()("pitboss/platform/Scheduler") {
+  /** The scheduler of these jobs, which runs them when it is asked to and never by itself. */
+  static readonly layerIdle = (jobs: ReadonlyArray<Job>) => Layer.effect(Scheduler, Effect.map(make(jobs), serviceOf))
+
+  /** The scheduler of these jobs, at work until its scope closes. */
+  static readonly layer = (jobs: ReadonlyArray<Job>) =>
+    Layer.effect(
+      Scheduler,
+      Effect.gen(function*() {
+        const made = yield* make(jobs)
+        yield* Effect.forEach(
+          jobs,
+          (job) => Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEveryMs), made.runOne(job)))),
+          { discard: true }
+        )
+        return serviceOf(made)
+      })
+    )
+}
+
+const make = (jobs: ReadonlyArray<Job>) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const runner = (yield* Entropy).token("", 22)
+
+    /** Takes a job that is due and that nobody holds. Gives how often it failed in a row, undefined when it is not to be had. */
+    const claim = Effect.fnUntraced(function*(name: string) {
+      const now = yield* Clock.currentTimeMillis
+      const taken = yield* decodeClaimed(
+        yield* sql`INSERT INTO jobs (name, next_run_at, runner, lease_until, last_started_at)
+            VALUES (${name}, ${toDate(now)}, ${runner}, ${toDate(now + leaseMs)}, ${toDate(now)})
+            ON CONFLICT (name) DO UPDATE
+              SET runner = excluded.runner, lease_until = excluded.lease_until, last_started_at = excluded.last_started_at
+              WHERE jobs.next_run_at <= ${toDate(now)} AND (jobs.lease_until IS NULL OR jobs.lease_until <= ${
+          toDate(now)
+        })
+            RETURNING failures::float8 AS failures`
+      )
+      return taken[0]?.failures
+    })
+
+    /** Lets go of a job, unless another one has taken it meanwhile. */
+    const release = Effect.fnUntraced(function*(
+      job: Job,
+      failures: number,
+      exit: Exit.Exit<JobResult, unknown>
+    ) {
+      const now = yield* Clock.currentTimeMillis
+      const isGood = Exit.isSuccess(exit)
+      const waitMs = isGood
+        ? exit.value.hasMore ? 0 : job.everySeconds * 1000
+        : Math.min(retryMs * 2 ** Math.min(failures, 10), longestRetryMs)
+      const failed = isGood ? 0 : failures + 1
+      yield* Metric.update(Metric.withAttributes(runs, { job: job.name, result: isGood ? "ok" : "failed" }), 1)
+      yield* Metric.update(Metric.withAttributes(failing, { job: job.name }), failed)
+      if (isGood) yield* Metric.update(Metric.withAttributes(jobDone, { job: job.name }), exit.value.done)
+      const error = isGood ? null : messageOf(exit.cause)
+      const done = isGood ? exit.value.done : null
+      yield* sql`UPDATE jobs SET lease_until = NULL, runner = NULL, next_run_at = ${toDate(now + waitMs)},
+              last_ended_at = ${toDate(now)}, last_done = coalesce(${done}, last_done), failures = ${failed},
+              last_error = ${error}
+            WHERE name = ${job.name} AND runner = ${runner}`
+    })
+
+    /** Whether the job ran, and whether it wants to be run again at once. */
+    const attempt = Effect.fnUntraced(function*(job: Job) {
+      const failures = yield* claim(job.name)
+      if (failures === undefined) return { ran: false, again: false }
+      const exit = yield* Effect.exit(
+        job.run.pipe(
+          Effect.timeoutOrElse({
+            duration: longestRunMs,
+            orElse: () => Effect.fail({ message: "the run took too long and was cut off" })
+          }),
+          Effect.withSpan(`Scheduler.${job.name}`)
+        )
+      )
+      if (Exit.isFailure(exit)) {
+        yield* Effect.logWarning(`the job ${job.name} failed; it is tried again`, exit.cause)
+      }
+      yield* release(job, failures, exit)
+      return { ran: true, again: Exit.isSuccess(exit) && exit.value.hasMore }
+    })
+
+    /** Runs a job that is due until it has no more to do. The database being away is waited out. */
+    const runOne = (job: Job): Effect.Effect<boolean> =>
+      attempt(job).pipe(
+        Effect.flatMap(({ again, ran }) => again ? Effect.as(runOne(job), true) : Effect.succeed(ran)),
+        Effect.catchCause((cause) =>
+          Effect.as(Effect.logWarning(`the job ${job.name} could not be looked after`, cause), false)
+        )
+      )
+
+    const runDue = Effect.map(
+      Effect.forEach(jobs, (job) => Effect.map(runOne(job), (ran) => ran ? [job.name] : []), {
+        concurrency: "unbounded"
+      }),
+      (ran) => ran.flat()
+    )
+
+    const list = sql`SELECT name, next_run_at AS "nextRunAt", lease_until AS "leaseUntil",
+            last_started_at AS "lastStartedAt", last_ended_at AS "lastEndedAt", last_done::float8 AS "lastDone",
+            failures::float8 AS failures, last_error AS "lastError"
+          FROM jobs ORDER BY name`.pipe(
+      Effect.flatMap(decodeJobs),
+      Effect.flatMap((rows) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          rows.map((row): JobStatus => ({
+            name: row.name,
+            nextRunAt: row.nextRunAt.getTime(),
+            isRunning: row.leaseUntil !== null && row.leaseUntil.getTime() > now,
+            lastStartedAt: row.lastStartedAt?.getTime() ?? null,
+            lastEndedAt: row.lastEndedAt?.getTime() ?? null,
+            lastDone: row.lastDone,
+            failures: row.failures,
+            lastError: row.lastError
+          })))
+      )
+    )
+
+    return { list, runDue, runOne }
+  })
+
+const serviceOf = ({ list, runDue }: Effect.Success<ReturnType<typeof make>>): Scheduler["Service"] => ({
+  list,
+  runDue
+})
+
+/** One line for the job's row; the whole cause is in the log. */
+const messageOf = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  const message = typeof error === "object" && error !== null && "message" in error
+    ? String(error.message)
+    : String(error)
+  return message.replaceAll(/\s+/g, " ").slice(0, 500)
+}
