@@ -2,8 +2,8 @@
  * The part of the ledger's proof that is about originals: rounds are their entries, server seeds were used in order and kept their
  * promise, and every round whose seed is revealed came out as seeds and rules say.
  *
- * The last is not a sample: a round that was paid wrongly would pass most of them. It costs one read of the rounds and about a
- * hundredth of a millisecond for each.
+ * The last is not a sample: a round that was paid wrongly would pass most of them. It costs one read of the rounds and a few
+ * hundredths of a millisecond for each.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Equal, Schema } from "effect"

@@ -70,7 +70,6 @@ const maxAttempts = 5
 
 const clientSeedLength = 16
 
-const notAnOriginal = refuse("NOT_AN_ORIGINAL", "This game is its provider's: launch it instead.")
 const noSuchRound = refuse("NOT_FOUND", "There is no such round.")
 const rotatedTooOften = refuse("TRY_AGAIN", "The seeds changed while this was decided. Send the same request again.", {
   retry: "same_request"
@@ -96,8 +95,8 @@ const roundRows = rowsOf(Schema.Struct({
 }))
 
 export class Originals extends Context.Service<Originals, {
-  /** A game on offer that is played here. */
-  readonly find: (gameId: number) => Effect.Effect<OriginalGame, Refusal<"NOT_FOUND" | "NOT_AN_ORIGINAL" | "TRY_AGAIN">>
+  /** A game on offer as it is played here; undefined when it is its provider's. */
+  readonly find: (gameId: number) => Effect.Effect<OriginalGame | undefined, Refusal<"NOT_FOUND" | "TRY_AGAIN">>
   /** Plays one round: bet, outcome and payout in one commit. */
   readonly play: (
     operatorId: number,
@@ -135,7 +134,7 @@ export class Originals extends Context.Service<Originals, {
       const find = Effect.fnUntraced(function*(gameId: number) {
         const game = yield* games.get(gameId)
         const original = game.original === null ? undefined : originals.get(game.original)
-        if (original === undefined) return yield* Effect.fail(notAnOriginal)
+        if (original === undefined) return undefined
         // they count in full towards a bonus, whatever the catalogue calls them
         return { game: { id: game.id, type: "rng", active: game.active }, original } satisfies OriginalGame
       })

@@ -86,11 +86,16 @@ const endpoints: ReadonlyArray<Endpoint> = Object.entries(Object(document["paths
 
 const written = endpoints.filter(({ method }) => method === "POST")
 
+/** The one player there is, with a provider's game and an original. */
+interface OnePlayer extends Seat {
+  readonly original: number
+}
+
 class Stage extends Context.Service<Stage, {
   readonly port: number
   readonly operator: Caller
   readonly provider: Caller
-  readonly seat: Seat
+  readonly seat: OnePlayer
   /** The header that says who the player is. */
   readonly bearer: { readonly authorization: string }
   /** One connection, for all requests of a scene; counts how often it had to be opened. */
@@ -104,6 +109,7 @@ class Stage extends Context.Service<Stage, {
       const { call } = yield* addTenant(plain, port, "acme")
       const studio = yield* addStudio(plain, port, "studio")
       const game = yield* addGame(studio.id, "dice")
+      const original = yield* addGame(studio.id, "own", { original: "dice" })
       const at = yield* seat(call, studio.call, game, { username: "someone", balance: 1_000_000 })
       const issued = yield* call.post(`/api/v1/operator/players/${at.playerId}/session-tokens`, {})
       const bearer = { authorization: `Bearer ${Object(issued.json).data.token}` }
@@ -118,7 +124,7 @@ class Stage extends Context.Service<Stage, {
         port,
         operator: callerOf(agent, port, call.signer),
         provider: callerOf(agent, port, studio.call.signer),
-        seat: at,
+        seat: { ...at, original: original.id },
         bearer,
         opened: () => opened
       }
@@ -149,9 +155,10 @@ const complaintAbout = (reply: Reply, isProvider: boolean): string | undefined =
   return undefined
 }
 
-/** The path of an endpoint for the one player and game there are. */
-const pathOf = ({ path }: Endpoint, { game, playerId }: Seat): string =>
-  path.replace("{player}", String(playerId)).replace("{game}", String(game.id)).replace("{transaction_id}", "t-1")
+/** The path of an endpoint for the one player there is. Only an original is played here. */
+const pathOf = ({ path }: Endpoint, { game, original, playerId }: OnePlayer): string =>
+  path.replace("{player}", String(playerId)).replace("{transaction_id}", "t-1")
+    .replace("{game}", String(path.endsWith("/play") ? original : game.id))
 
 interface Expected {
   readonly status?: number
@@ -192,8 +199,9 @@ const makeJudge = Effect.map(Stage, ({ bearer, operator, provider, seat }) => {
 
 const invalidRequest = { status: 422, code: "INVALID_REQUEST" }
 
-/** A launch and a session token take no body at all. */
-const takesNothing = ({ path }: Endpoint): boolean => path.endsWith("/launch") || path.endsWith("/session-tokens")
+/** A launch, a session token and a rotation take no body at all. */
+const takesNothing = ({ path }: Endpoint): boolean =>
+  ["/launch", "/session-tokens", "/rotate"].some((end) => path.endsWith(end))
 
 const successOf = ({ path }: Endpoint): number => path.endsWith("/session-tokens") ? 201 : 200
 

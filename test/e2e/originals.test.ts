@@ -269,6 +269,9 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       const elsewhere = (game: number | string) =>
         playerCall(token, `/games/${game}/play`, { body: { stake: 100, params: {} } })
       assertRefused(yield* elsewhere(other.id), 422, "NOT_AN_ORIGINAL")
+      const misformed = yield* playerCall(token, `/games/${other.id}/play`, { body: { params: 7, client_seed: "" } })
+      assertRefused(misformed, 422, "VALIDATION_FAILED")
+      assert.sameMembers(Object.keys(misformed.details), ["stake", "params", "client_seed"])
       for (const game of [999_999_999, "0", "x", `${games.idOf("dice")}x`]) {
         assertRefused(yield* elsewhere(game), 404, "NOT_FOUND")
       }

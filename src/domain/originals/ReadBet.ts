@@ -1,4 +1,5 @@
 /** Reading a bet on an original as a player sends it, and saying everything that is wrong with it at once. */
+import { maxAmount } from "../Money.ts"
 import type { CheckedBet, Original } from "./Original.ts"
 import type { FieldMessages } from "./ParamsReader.ts"
 import { clientSeedMessages } from "./Seeds.ts"
@@ -21,6 +22,22 @@ const wrongClientSeed = (clientSeed: unknown): FieldMessages => {
   if (clientSeed === undefined || clientSeed === null) return noFields
   const messages = typeof clientSeed === "string" ? clientSeedMessages(clientSeed) : ["must be a string"]
   return messages.length === 0 ? noFields : { client_seed: messages }
+}
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** What is wrong with a bet whatever it is on; undefined when that depends on the game. */
+export const wrongForm = (body: { readonly [field: string]: unknown }): FieldMessages | undefined => {
+  const { client_seed: clientSeed, params = {}, stake } = body
+  const isStake = typeof stake === "number" && Number.isSafeInteger(stake) && stake > 0
+  const wrong = {
+    ...(isStake
+      ? noFields
+      : { stake: [stake === undefined ? "is required" : `must be an integer from 1 to ${maxAmount}`] }),
+    ...(isObject(params) ? noFields : { params: ["must be an object"] }),
+    ...wrongClientSeed(clientSeed)
+  }
+  return Object.keys(wrong).length === 0 ? undefined : wrong
 }
 
 /** Reads `stake` (minor units), `params` of the game and `client_seed`, which may be left out. Fields of params are `params.<name>`. */

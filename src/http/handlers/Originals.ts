@@ -4,8 +4,8 @@ import { Rotation } from "../../api/Original.ts"
 import { CurrentClaim, CurrentPlayer } from "../../api/Middleware.ts"
 import type { PlayedRound, RotatedSeeds } from "../../domain/OriginalRounds.ts"
 import type { PlayerSeeds } from "../../domain/originals/PlayerSeeds.ts"
-import { readBet } from "../../domain/originals/ReadBet.ts"
-import { refuseFields } from "../../domain/Refusal.ts"
+import { readBet, wrongForm } from "../../domain/originals/ReadBet.ts"
+import { refuse, refuseFields } from "../../domain/Refusal.ts"
 import type { Originals, RoundProof } from "../../games/Originals.ts"
 import { iso } from "../../platform/Time.ts"
 import { bodyObject, optionalBody } from "../FormRules.ts"
@@ -77,6 +77,8 @@ export const proofFields = (proof: RoundProof) => ({
   }
 })
 
+const notAnOriginal = refuse("NOT_AN_ORIGINAL", "This game is its provider's: launch it instead.")
+
 const rotation = optionalBody(Rotation)
 
 /** What the endpoints of players do. */
@@ -85,7 +87,12 @@ export const playerRounds = (originals: Originals["Service"]) => ({
   play: Effect.fnUntraced(function*(gameId: number) {
     const { operator, playerId } = yield* CurrentPlayer
     const game = yield* originals.find(gameId)
-    const bet = readBet(game.original, yield* bodyObject)
+    const sent = yield* bodyObject
+    if (game === undefined) {
+      const wrong = wrongForm(sent)
+      return yield* Effect.fail(wrong === undefined ? notAnOriginal : refuseFields(wrong))
+    }
+    const bet = readBet(game.original, sent)
     if (bet._tag === "Unreadable") return yield* Effect.fail(refuseFields(bet.fields))
     const played = yield* originals.play(operator.id, playerId, game, bet, {
       claim: yield* CurrentClaim,
