@@ -250,6 +250,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
         ["coin_flip", { stake: 100, params: { side: "heads" }, client_seed: "" }, ["client_seed"]],
         ["coin_flip", { stake: 100, params: { side: "heads" }, client_seed: "x".repeat(65) }, ["client_seed"]],
         ["coin_flip", { stake: 100, params: { side: "heads" }, client_seed: 7 }, ["client_seed"]],
+        ["coin_flip", { stake: 100, params: { side: "heads" }, client_seed: null }, ["client_seed"]],
         ["plinko", { stake: 100, params: { rows: 7, risk: "none" } }, ["params.rows", "params.risk"]],
         ["mines", { stake: 100, params: { mines: 24, cells: [1, 2] } }, ["params.cells"]],
         ["mines", { stake: 100, params: { mines: 3, cells: [1, 1] } }, ["params.cells"]]

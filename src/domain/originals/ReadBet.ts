@@ -19,7 +19,7 @@ export interface UnreadableBet {
 const noFields: FieldMessages = {}
 
 const wrongClientSeed = (clientSeed: unknown): FieldMessages => {
-  if (clientSeed === undefined || clientSeed === null) return noFields
+  if (clientSeed === undefined) return noFields
   const messages = typeof clientSeed === "string" ? clientSeedMessages(clientSeed) : ["must be a string"]
   return messages.length === 0 ? noFields : { client_seed: messages }
 }
