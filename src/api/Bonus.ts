@@ -15,7 +15,22 @@ export const Bonus = Schema.Struct({
   max_conversion_multiplier: Schema.Int.annotate({ description: "Times the amount; 0 means no cap." }),
   max_grants_per_player: Schema.Int.annotate({ description: "0 means no cap." }),
   is_active: Schema.Boolean
-}).annotate({ identifier: "Bonus" })
+}).annotate({
+  identifier: "Bonus",
+  examples: [{
+    id: 71,
+    name: "Welcome",
+    description: "Ten euros to begin with.",
+    type: "no_deposit",
+    default_amount: 1000,
+    wagering_multiplier: 30,
+    valid_days: 14,
+    max_bet: 500,
+    max_conversion_multiplier: 5,
+    max_grants_per_player: 1,
+    is_active: true
+  }]
+})
 
 /** A bonus as it was granted to a player (SPEC section 2.8). */
 export const PlayerBonus = Schema.Struct({
@@ -42,4 +57,27 @@ export const PlayerBonus = Schema.Struct({
   }),
   finished_at: Schema.NullOr(timestamp),
   created_at: timestamp
-}).annotate({ identifier: "PlayerBonus" })
+}).annotate({
+  identifier: "PlayerBonus",
+  examples: [{
+    id: 6021,
+    player_id: 48213,
+    bonus_id: 71,
+    name: "Welcome",
+    type: "no_deposit",
+    state: "activated",
+    result: null,
+    amount: 1000,
+    currency: "EUR",
+    wager_requirement: 30_000,
+    wagered_amount: 4500,
+    wagering_progress: 15,
+    converted_amount: 0,
+    forfeited_amount: 0,
+    max_bet: 500,
+    started_at: "2026-11-20T12:01:00.000Z",
+    expires_at: "2026-12-04T12:01:00.000Z",
+    finished_at: null,
+    created_at: "2026-11-20T12:01:00.000Z"
+  }]
+})

@@ -79,3 +79,6 @@ const byCode = {
 /** The error schemas of an endpoint, one per code. */
 export const refusals = <const Codes extends ReadonlyArray<RefusalCode>>(...codes: Codes) =>
   codes.map((code: Codes[number]) => byCode[code])
+
+/** The envelope of every code there is. */
+export const allRefusals = Object.values(byCode).map((refusal) => Schema.toEncoded(refusal))

@@ -19,4 +19,17 @@ export const Identity = Schema.Struct({
     cooperation_model: Schema.Literals(["api", "turnkey"])
   }),
   server_time: timestamp
-}).annotate({ identifier: "Identity" })
+}).annotate({
+  identifier: "Identity",
+  examples: [{
+    api_key: {
+      key: "pk_live_VIYgVA9SKFJIjDxvrZ1ewiIW",
+      name: "site",
+      scopes: ["players:read", "players:write", "wallet:read"],
+      rate_limit_per_minute: 600,
+      expires_at: null
+    },
+    operator: { id: 3, slug: "harbour", name: "Harbour Casino", currency: "EUR", cooperation_model: "api" },
+    server_time: "2026-11-20T12:00:00.000Z"
+  }]
+})

@@ -6,7 +6,7 @@ import { currencyCode, id, timestamp } from "./Resource.ts"
 const minutesOrMoney = Schema.NullOr(Schema.Int)
 
 /** One field for each of the sixteen limits. */
-const perLimit = <S extends Schema.Top>(field: S) => ({
+const perLimit = <S>(field: S) => ({
   max_single_bet: field,
   max_daily_bet: field,
   max_weekly_bet: field,
@@ -46,9 +46,30 @@ export const Limits = Schema.Struct({
       used: Schema.Int.annotate({ description: "Below zero for a loss limit while the player is ahead." }),
       remaining: minutesOrMoney.annotate({ description: "Null where there is no limit." }),
       resets_at: Schema.NullOr(timestamp).annotate({ description: "When `used` begins anew." })
-    }).annotate({ identifier: "LimitUsage" })
+    }).annotate({
+      identifier: "LimitUsage",
+      examples: [{ used: 5000, remaining: 5000, resets_at: "2026-11-21T00:00:00.000Z" }]
+    })
   ))
-}).annotate({ identifier: "Limits" })
+}).annotate({
+  identifier: "Limits",
+  examples: [{
+    player_id: 48213,
+    currency: "EUR",
+    limits: { ...perLimit(null), max_daily_deposit: 10_000 },
+    pending_changes: [{
+      field: "max_daily_deposit",
+      current_value: 10_000,
+      requested_value: 20_000,
+      effective_at: "2026-11-21T12:00:00.000Z"
+    }],
+    self_exclusion: null,
+    usage: {
+      ...perLimit({ used: 0, remaining: null, resets_at: null }),
+      max_daily_deposit: { used: 5000, remaining: 5000, resets_at: "2026-11-21T00:00:00.000Z" }
+    }
+  }]
+})
 
 /** The limits that a request may set. A name that is none of them is refused. */
 export const LimitChanges = Schema.Struct(perLimit(

@@ -1,28 +1,21 @@
 /**
- * The OpenAPI document of the contract: what the schemas say, plus what they cannot: how requests are signed, the headers
- * around them, and query and path fields under the type that they mean rather than the text that they travel as.
+ * The OpenAPI document of the contract: what the schemas say, plus what they cannot: how requests are signed, the headers around
+ * them, which refusals of the checks around an endpoint it can really give, an example of everything, and query and path fields
+ * under the type that they mean rather than the text that they travel as.
  */
 import { Context, Schema } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope } from "./Annotations.ts"
-
-const description = `Wallet and player platform for casino operators.
-
-**Signing.** Every request carries the public key id (\`X-Api-Key\`, for game providers \`X-Provider-Key\`), the Unix time in
-seconds (\`X-Timestamp\`, at most 300 seconds off) and \`X-Signature\`: the lower-case hex HMAC-SHA256, keyed with the secret, of
-the method, the request URI as sent, the timestamp and the raw body (empty for GET), joined by line feeds, and of the nonce
-after another line feed when \`X-Nonce\` is sent. An operator's signature is accepted once. Under \`/api/v1/player\` nothing is signed:
-a session token that the operator's server has issued stands for the player (\`Authorization: Bearer …\`).
-
-**Errors** are \`{"error": {"code", "message", "details"}}\`. **Money** is an integer in minor units. **Times** are ISO 8601 in UTC.
-Clients ignore fields they do not know.`
+import { RequiredFeature, RequiredScope, RetryAfterFailure } from "./Annotations.ts"
+import { answersOf, errorExamples, type Facts } from "./document/Answers.ts"
+import { exampleOf, membersOf, type Schemas } from "./document/Examples.ts"
+import { description, headers, parameters, parameterWords, securitySchemes, servers } from "./document/Words.ts"
+import { allRefusals } from "./Errors.ts"
 
 interface Parameter {
   readonly name: string
   readonly in: string
   readonly required: boolean
   readonly schema: unknown
-  readonly description?: string
 }
 
 interface Operation {
@@ -33,43 +26,9 @@ interface Operation {
 
 type Operations = { readonly [method: string]: Operation }
 
-const header = (name: string, required: boolean, maxLength: number, about: string): Parameter => ({
-  name,
-  in: "header",
-  required,
-  schema: { type: "string", maxLength },
-  description: about
-})
-
-const nonce = header(
-  "X-Nonce",
-  false,
-  128,
-  "Makes otherwise identical requests of one second distinct; part of the signature."
-)
-const idempotencyKey = header(
-  "Idempotency-Key",
-  false,
-  255,
-  "Runs the request once: every retry with this key gets the first answer, marked Idempotent-Replayed: true, for 24 hours."
-)
-
-const apiKeyScheme = (name: string, about: string) => ({ type: "apiKey", in: "header", name, description: about })
-
-const securitySchemes = {
-  api_key: apiKeyScheme("X-Api-Key", "Public key id of an operator's key."),
-  provider_key: apiKeyScheme("X-Provider-Key", "Public key id of a game provider."),
-  timestamp: apiKeyScheme("X-Timestamp", "Unix time in seconds."),
-  signature: apiKeyScheme("X-Signature", "Lower-case hex HMAC-SHA256 of the string to sign."),
-  player_token: { type: "http", scheme: "bearer", description: "A player session token." }
-}
-
 /** The type side of path and query fields by name, as JSON schemas. */
-const typedProperties = (schema: Schema.Top | undefined): { readonly [name: string]: unknown } => {
-  if (schema === undefined) return {}
-  const properties = Schema.toJsonSchemaDocument(Schema.toType(schema)).schema["properties"]
-  return typeof properties === "object" && properties !== null ? { ...properties } : {}
-}
+const typedProperties = (schema: Schema.Top | undefined): { readonly [name: string]: unknown } =>
+  schema === undefined ? {} : membersOf(Schema.toJsonSchemaDocument(Schema.toType(schema)).schema["properties"])
 
 /** Members that are open to fields we may add later; requests are read past fields we do not know. */
 const openObjects = (value: unknown): unknown => {
@@ -82,44 +41,45 @@ const openObjects = (value: unknown): unknown => {
   )
 }
 
-/** Takes the refusals of idempotency keys out of an operation that takes none, and statuses that had no other. */
-const withoutKeyRefusals = (responses: Operation["responses"]) =>
-  Object.fromEntries(
-    Object.entries(responses).flatMap(([status, response]) => {
-      const rest = withoutMembers(response)
-      return rest === undefined ? [] : [[status, rest]]
-    })
-  )
-
-const isKeyRefusal = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && "$ref" in value &&
-  /Error_(INVALID_)?IDEMPOTENCY/.test(String(value.$ref))
-
-const withoutMembers = (value: unknown): unknown => {
-  if (isKeyRefusal(value)) return undefined
-  if (Array.isArray(value)) {
-    const kept = value.map(withoutMembers).filter((member) => member !== undefined)
-    return kept.length === 0 && value.length > 0 ? undefined : kept
-  }
-  if (typeof value !== "object" || value === null) return value
-  const members = Object.entries(value).map(([name, member]) =>
-    [
-      name,
-      name === "description"
-        ? String(member).replaceAll(/( \| )?(INVALID_)?IDEMPOTENCY_[A-Z_]+/g, "")
-        : withoutMembers(member)
-    ] as const
-  )
-  return members.some(([, member]) => member === undefined)
-    ? undefined
-    : Object.fromEntries(members)
+/** What a request sends: one form with an example. A body that may be null may be left out. */
+const bodyOf = (operation: Operation, schemas: Schemas): { readonly requestBody?: unknown } => {
+  if (operation.requestBody === undefined) return {}
+  const media = membersOf(membersOf(membersOf(operation.requestBody)["content"])["application/json"])
+  const { anyOf } = membersOf(media["schema"])
+  const forms: ReadonlyArray<unknown> = Array.isArray(anyOf) ? anyOf : [media["schema"]]
+  const given = forms.filter((form) => membersOf(form)["type"] !== "null")
+  const schema = given.length === 1 ? given[0] : { anyOf: given }
+  const content = { "application/json": { schema, examples: { example: { value: exampleOf(schema, schemas) } } } }
+  return { requestBody: { required: given.length === forms.length, content } }
 }
 
-/** A body that may be null may be left out. */
-const optionalBody = (operation: Operation): { readonly requestBody?: unknown } => {
-  const text = JSON.stringify(operation.requestBody ?? null)
-  const withoutNull = text.replace(/\{"anyOf":\[(.+),\{"type":"null"\}\]\}/, "$1")
-  return withoutNull === text ? {} : { requestBody: { ...JSON.parse(withoutNull), required: false } }
+/** A parameter under its own type, in words. */
+const parameterOf = ({ name, schema: sent, ...rest }: Parameter, typed: { readonly [name: string]: unknown }) => {
+  const { description = parameterWords[name], ...schema } = membersOf(typed[name] ?? sent)
+  return { name, ...rest, ...(description === undefined ? {} : { description }), schema }
+}
+
+const parameter = (name: keyof typeof parameters) => ({ $ref: `#/components/parameters/${name}` })
+
+const audienceOf = (path: string): Facts["audience"] =>
+  path.startsWith("/api/v1/provider/") ? "provider" : path.startsWith("/api/v1/player/") ? "player" : "operator"
+
+const security: { readonly [audience in Facts["audience"]]: unknown } = {
+  operator: [{ api_key: [], timestamp: [], signature: [] }],
+  provider: [{ provider_key: [], timestamp: [], signature: [] }],
+  player: [{ player_token: [] }]
+}
+
+/** The codes of a schema of one refusal or several. */
+const codesOf = (schema: Schema.Top): ReadonlyArray<string> =>
+  [...JSON.stringify(Schema.toJsonSchemaDocument(schema)).matchAll(/"Error_([A-Z_]+)"/g)].map(([, code = ""]) => code)
+
+/** The examples of refusals that some operation refers to, and one of every code. */
+const usedExamples = (paths: unknown) => {
+  const text = JSON.stringify(paths)
+  return Object.fromEntries(
+    Object.entries(errorExamples).filter(([name]) => !name.includes(".") || text.includes(`/examples/${name}"`))
+  )
 }
 
 const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -128,6 +88,8 @@ const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
 ): Record<string, unknown> => {
   const paths: Record<string, Record<string, unknown>> = {}
   const drawn: Record<string, Operations> = { ...Object(document["paths"]) }
+  const components = membersOf(document["components"])
+  const schemas = membersOf(components["schemas"])
   HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, mergedAnnotations }) => {
@@ -135,45 +97,51 @@ const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
       const method = endpoint.method.toLowerCase()
       const operation = drawn[path]?.[method]
       if (operation === undefined) return
-      const isProvider = path.startsWith("/api/v1/provider/")
-      const isPlayer = path.startsWith("/api/v1/player/")
-      const isPost = method === "post"
+      const audience = audienceOf(path)
       const typed = { ...typedProperties(endpoint.params), ...typedProperties(endpoint.query) }
       const scope = Context.getOrUndefined(mergedAnnotations, RequiredScope)
       const feature = Context.getOrUndefined(mergedAnnotations, RequiredFeature)
+      const facts: Facts = {
+        audience,
+        method,
+        hasPathId: path.includes("{"),
+        hasQuery: endpoint.query !== undefined,
+        scope,
+        feature,
+        ownCodes: new Set([...endpoint.error].flatMap(codesOf)),
+        retryAfterFailure: Context.getOrUndefined(mergedAnnotations, RetryAfterFailure) ?? "same_request"
+      }
       const item = paths[path] ?? {}
       paths[path] = item
       item[method] = {
         ...operation,
-        ...optionalBody(operation),
+        ...bodyOf(operation, schemas),
         ...(scope === undefined ? {} : { "x-required-scope": scope }),
         ...(feature === undefined ? {} : { "x-required-feature": feature }),
-        security: [
-          isPlayer
-            ? { player_token: [] }
-            : { [isProvider ? "provider_key" : "api_key"]: [], timestamp: [], signature: [] }
-        ],
+        security: security[audience],
         parameters: [
-          ...operation.parameters.map((parameter) => ({
-            ...parameter,
-            schema: typed[parameter.name] ?? parameter.schema
-          })),
-          ...(isPlayer ? [] : [nonce]),
-          ...(isPost && !isProvider ? [idempotencyKey] : [])
+          ...operation.parameters.map((each) => parameterOf(each, typed)),
+          ...(audience === "player" ? [] : [parameter("nonce")]),
+          ...(method === "post" && audience !== "provider" ? [parameter("idempotency_key")] : []),
+          parameter("request_id")
         ],
-        responses: isPost && !isProvider ? operation.responses : withoutKeyRefusals(operation.responses)
+        responses: answersOf(operation.responses, facts, schemas)
       }
     }
   })
-  const components = { ...Object(document["components"]), securitySchemes }
-  return Object(openObjects({ ...document, paths, components }))
+  return Object(openObjects({
+    ...document,
+    servers,
+    paths,
+    components: { ...components, examples: usedExamples(paths), headers, parameters, securitySchemes }
+  }))
 }
 
-/** Gives an API its document: title, words, and what {@link complete} adds. */
+/** Gives an API its document: title, words, every code, and what {@link complete} adds. */
 export const documented = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) =>
-  api.annotateMerge(OpenApi.annotations({
+  api.annotate(HttpApi.AdditionalSchemas, allRefusals).annotateMerge(OpenApi.annotations({
     title: "Pitboss",
     version: "1.0.0",
     description,

@@ -22,14 +22,21 @@ const PageMeta = Schema.Struct({
   last_page: Schema.Int,
   from: Schema.Int.annotate({ description: "Position of the first item of the page, 0 when it is empty." }),
   to: Schema.Int.annotate({ description: "Position of the last item of the page, 0 when it is empty." })
-}).annotate({ identifier: "PageMeta" })
+}).annotate({
+  identifier: "PageMeta",
+  examples: [{ current_page: 1, per_page: 25, total: 1, last_page: 1, from: 1, to: 1 }]
+})
 
 const PageLinks = Schema.Struct({
   first: Schema.String,
   last: Schema.String,
   prev: Schema.NullOr(Schema.String),
   next: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "PageLinks", description: "Relative to the base URL." })
+}).annotate({
+  identifier: "PageLinks",
+  description: "Relative to the base URL.",
+  examples: [{ first: "/api/v1/…?page=1", last: "/api/v1/…?page=1", prev: null, next: null }]
+})
 
 const cursorOf = (form: RegExp) =>
   Schema.optionalKey(
@@ -59,9 +66,18 @@ export const page = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), meta: PageMeta, links: PageLinks })
 
 const PageMetaWithCursor = Schema.Struct({ ...PageMeta.fields, next_cursor: nextCursor })
-  .annotate({ identifier: "PageMetaWithCursor" })
-const WalkMeta = Schema.Struct({ per_page: Schema.Int, next_cursor: nextCursor }).annotate({ identifier: "WalkMeta" })
-const WalkLinks = Schema.Struct({ next: Schema.NullOr(Schema.String) }).annotate({ identifier: "WalkLinks" })
+  .annotate({
+    identifier: "PageMetaWithCursor",
+    examples: [{ current_page: 1, per_page: 25, total: 1, last_page: 1, from: 1, to: 1, next_cursor: null }]
+  })
+const WalkMeta = Schema.Struct({ per_page: Schema.Int, next_cursor: nextCursor }).annotate({
+  identifier: "WalkMeta",
+  examples: [{ per_page: 25, next_cursor: "11g5" }]
+})
+const WalkLinks = Schema.Struct({ next: Schema.NullOr(Schema.String) }).annotate({
+  identifier: "WalkLinks",
+  examples: [{ next: "/api/v1/…?cursor=11g5" }]
+})
 
 /** As {@link page}; asked for with a cursor, without what would have to be counted. */
 export const pageOrWalk = <S extends Schema.Top>(item: S) =>

@@ -23,7 +23,27 @@ export const PaymentRequest = Schema.Struct({
   rejected_at: Schema.NullOr(timestamp),
   cancelled_at: Schema.NullOr(timestamp),
   updated_at: timestamp
-}).annotate({ identifier: "PaymentRequest" })
+}).annotate({
+  identifier: "PaymentRequest",
+  examples: [{
+    id: 5488,
+    type: "deposit",
+    status: "paid",
+    player_id: 48213,
+    amount: 5000,
+    currency: "EUR",
+    payment_method: "card",
+    external_reference: "psp-88213",
+    info: "Visa, ends in 4242",
+    reject_reason: null,
+    is_reversed: false,
+    created_at: "2026-11-20T12:00:30.000Z",
+    paid_at: "2026-11-20T12:00:30.000Z",
+    rejected_at: null,
+    cancelled_at: null,
+    updated_at: "2026-11-20T12:00:30.000Z"
+  }]
+})
 
 /** A way to pay that an operator offers (SPEC section 2.6). */
 export const PaymentMethod = Schema.Struct({
@@ -36,4 +56,17 @@ export const PaymentMethod = Schema.Struct({
   min_withdrawal: money,
   max_withdrawal: money,
   currencies: Schema.Array(currencyCode)
-}).annotate({ identifier: "PaymentMethod" })
+}).annotate({
+  identifier: "PaymentMethod",
+  examples: [{
+    code: "card",
+    name: "Card",
+    supports_deposit: true,
+    supports_withdrawal: true,
+    min_deposit: 500,
+    max_deposit: 100_000,
+    min_withdrawal: 1000,
+    max_withdrawal: 500_000,
+    currencies: ["EUR"]
+  }]
+})

@@ -10,7 +10,10 @@ export const SelfExclusion = Schema.Struct({
   type: Schema.Literals(["self_exclusion", "time_out", "self_closure"]),
   since: timestamp,
   until: Schema.NullOr(timestamp).annotate({ description: "Null means without end." })
-}).annotate({ identifier: "SelfExclusion" })
+}).annotate({
+  identifier: "SelfExclusion",
+  examples: [{ type: "time_out", since: "2026-11-20T12:00:00.000Z", until: "2026-11-27T12:00:00.000Z" }]
+})
 
 /** A registered player (SPEC section 2.1). */
 export const Player = Schema.Struct({
@@ -59,4 +62,45 @@ export const Player = Schema.Struct({
   }),
   created_at: timestamp,
   updated_at: timestamp
-}).annotate({ identifier: "Player" })
+}).annotate({
+  identifier: "Player",
+  examples: [{
+    id: 48213,
+    external_id: "c-1001",
+    username: "lucky_luke",
+    email: "luke@example.com",
+    first_name: "Luke",
+    last_name: "Marten",
+    middle_name: null,
+    gender: "male",
+    birth_date: "1990-12-31",
+    country: "DE",
+    city: "Hamburg",
+    address: "Elbchaussee 1",
+    zip_code: "22765",
+    phone: "+4915112345678",
+    personal_id: null,
+    document_number: null,
+    language: "de",
+    currency: "EUR",
+    status: "active",
+    category: "new",
+    kyc_status: "not_started",
+    is_verified: false,
+    risk_level: "low",
+    is_test: false,
+    restrictions: {
+      can_login: true,
+      can_deposit: true,
+      can_withdraw: true,
+      can_bet: true,
+      excluded_from_bonuses: false
+    },
+    self_exclusion: null,
+    marketing: { email: true, sms: false, newsletter: false },
+    registration: { source: "api", ip: "203.0.113.7", promo_code: null, affiliate_id: null, btag: null },
+    last_login_at: null,
+    created_at: "2026-11-20T12:00:00.000Z",
+    updated_at: "2026-11-20T12:00:00.000Z"
+  }]
+})

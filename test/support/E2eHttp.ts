@@ -1,6 +1,10 @@
-/** The service as its callers reach it: over HTTP on kept connections, where a connection that breaks is a value to act on. */
+/**
+ * The service as its callers reach it: over HTTP on kept connections, where a connection that breaks is a value to act on. An
+ * answer that the OpenAPI document does not know fails the test.
+ */
 import { Clock, Effect, Schema, type Scope } from "effect"
 import * as Http from "node:http"
+import { undocumented } from "./Documented.ts"
 import { bytesOf, type Call, type Reply, type SignedCall, signedHeaders, type Signer } from "./HttpCalls.ts"
 
 /** No whole answer came: what was asked may have happened or not. */
@@ -33,6 +37,7 @@ export const exchange = (
 ): Effect.Effect<Reply, ConnectionLost> =>
   Effect.callback((resume) => {
     const bytes = Buffer.from(bytesOf(call))
+    const method = call.method ?? (bytes.length > 0 ? "POST" : "GET")
     const lost = (error: Error, isSilence = false) =>
       resume(Effect.fail(new ConnectionLost({ reason: error.message, isSilence })))
     const request = Http.request({
@@ -40,7 +45,7 @@ export const exchange = (
       port,
       path,
       agent,
-      method: call.method ?? (bytes.length > 0 ? "POST" : "GET"),
+      method,
       headers: {
         ...(bytes.length > 0 ? { "content-type": "application/json" } : {}),
         ...(call.headers?.["transfer-encoding"] === undefined ? { "content-length": String(bytes.length) } : {}),
@@ -59,7 +64,9 @@ export const exchange = (
             [name, value]
           ) => [name, Array.isArray(value) ? value.join(", ") : value])
         )
-        resume(Effect.succeed({ status: response.statusCode ?? 0, headers, text, json, code, details }))
+        const reply = { status: response.statusCode ?? 0, headers, text, json, code, details }
+        const wrong = undocumented(method, path, reply)
+        resume(wrong === undefined ? Effect.succeed(reply) : Effect.die(new Error(wrong)))
       })
     })
     request.on("error", (error) => lost(error))

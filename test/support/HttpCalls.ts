@@ -1,6 +1,10 @@
-/** Calls over real HTTP, with nothing between the test and the bytes: no client that tidies a URI or a header. */
+/**
+ * Calls over real HTTP, with nothing between the test and the bytes: no client that tidies a URI or a header. An answer that the
+ * OpenAPI document does not know fails the test.
+ */
 import { Effect } from "effect"
 import * as Http from "node:http"
+import { undocumented } from "./Documented.ts"
 import { sign } from "./sign.ts"
 
 export interface Reply {
@@ -67,7 +71,9 @@ export const send = (port: number, path: string, call: Call = {}): Effect.Effect
             [name, value]
           ) => [name, Array.isArray(value) ? value.join(", ") : value])
         )
-        resume(Effect.succeed({ status: response.statusCode ?? 0, headers, text, json, code, details }))
+        const reply = { status: response.statusCode ?? 0, headers, text, json, code, details }
+        const wrong = undocumented(method, path, reply)
+        resume(wrong === undefined ? Effect.succeed(reply) : Effect.die(new Error(wrong)))
       })
     })
     request.on("error", (error) => resume(Effect.die(error)))

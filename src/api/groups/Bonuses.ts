@@ -15,11 +15,11 @@ const BonusGrant = Schema.Struct({
     amountFrom(1).annotate({ description: "Minor units; the bonus's own amount when left out." })
   ),
   note: Schema.optionalKey(lines(2000))
-}).annotate({ identifier: "BonusGrant" })
+}).annotate({ identifier: "BonusGrant", examples: [{ bonus_id: 71, amount: 1000, note: "Welcome back." }] })
 
 const PromoRedemption = Schema.Struct({
   redemption_id: id,
-  code: Schema.String,
+  code: Schema.String.annotate({ examples: ["WELCOME10"] }),
   bonus: PlayerBonus
 }).annotate({ identifier: "PromoRedemption" })
 
@@ -27,14 +27,22 @@ export const BonusesGroup = HttpApiGroup.make("bonuses")
   .add(
     HttpApiEndpoint.get("catalogue", "/bonuses", { success: list(Bonus) })
       .annotate(RequiredScope, "bonuses:read")
-      .annotate(OpenApi.Summary, "Bonuses on offer"),
+      .annotate(OpenApi.Summary, "Bonuses on offer")
+      .annotate(
+        OpenApi.Description,
+        "Active ones. Amounts are minor units of the operator's currency."
+      ),
     HttpApiEndpoint.get("list", "/players/:player/bonuses", {
       params: { player: pathId },
       query: Schema.Struct({ ...walkQuery, state: Schema.optionalKey(oneOf(bonusStates)) }),
       success: pageOrWalk(PlayerBonus)
     })
       .annotate(RequiredScope, "bonuses:read")
-      .annotate(OpenApi.Summary, "A player's bonuses, newest first"),
+      .annotate(OpenApi.Summary, "A player's bonuses, newest first")
+      .annotate(
+        OpenApi.Description,
+        "Running ones, waiting ones and those that ended, with how far they were wagered."
+      ),
     HttpApiEndpoint.post("grant", "/players/:player/bonuses", {
       params: { player: pathId },
       payload: BonusGrant,
@@ -52,12 +60,20 @@ export const BonusesGroup = HttpApiGroup.make("bonuses")
       payload: Schema.Struct({
         code: text(64, { description: "In any case of its letters.", examples: ["WELCOME10"] })
       })
-        .annotate({ identifier: "PromoCode" }),
+        .annotate({ identifier: "PromoCode", examples: [{ code: "WELCOME10" }] }),
       success: single(PromoRedemption).pipe(HttpApiSchema.status(201)),
       error: refusals("PROMO_CODE_INVALID", "BONUS_INVALID")
     })
       .annotate(RequiredScope, "bonuses:write")
       .annotate(OpenApi.Summary, "Redeem a promo code")
+      .annotate(
+        OpenApi.Description,
+        "Grants the bonus that the code stands for. A player redeems a code once."
+      )
   )
   .annotate(RequiredFeature, "bonuses")
   .annotate(OpenApi.Title, "Bonuses")
+  .annotate(
+    OpenApi.Description,
+    "What is on offer, granting, and promo codes."
+  )

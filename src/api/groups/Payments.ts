@@ -13,7 +13,10 @@ const Deposit = Schema.Struct({
   payment_method: Schema.optionalKey(text(64)),
   info: Schema.optionalKey(lines(1000, { description: "Shown to staff." })),
   notes: Schema.optionalKey(lines(2000, { description: "An internal note." }))
-}).annotate({ identifier: "Deposit" })
+}).annotate({
+  identifier: "Deposit",
+  examples: [{ amount: 5000, external_reference: "psp-88213", payment_method: "card", info: "Visa, ends in 4242" }]
+})
 
 /** A request to pay out (SPEC section 4.4). */
 const Withdrawal = Schema.Struct({
@@ -25,7 +28,38 @@ const Withdrawal = Schema.Struct({
   info: Schema.optionalKey(lines(1000, { description: "Payout details, shown to staff." })),
   bank_name: Schema.optionalKey(text(255)),
   notes: Schema.optionalKey(lines(2000, { description: "An internal note." }))
-}).annotate({ identifier: "Withdrawal" })
+}).annotate({
+  identifier: "Withdrawal",
+  examples: [{
+    amount: 2000,
+    payment_method: "bank",
+    external_reference: "wd-1207",
+    info: "DE89 3704 0044 0532 0130 00"
+  }]
+})
+
+const requested = single(PaymentRequest).annotate({
+  examples: [{
+    data: {
+      id: 5490,
+      type: "withdrawal",
+      status: "new",
+      player_id: 48213,
+      amount: 2000,
+      currency: "EUR",
+      payment_method: "bank",
+      external_reference: "wd-1207",
+      info: "DE89 3704 0044 0532 0130 00",
+      reject_reason: null,
+      is_reversed: false,
+      created_at: "2026-11-20T18:00:00.000Z",
+      paid_at: null,
+      rejected_at: null,
+      cancelled_at: null,
+      updated_at: "2026-11-20T18:00:00.000Z"
+    }
+  }]
+})
 
 /** The filters of the payment list (SPEC section 4.4). */
 const PaymentsQuery = Schema.Struct({
@@ -42,7 +76,11 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
   .add(
     HttpApiEndpoint.get("methods", "/payment-methods", { success: list(PaymentMethod) })
       .annotate(RequiredScope, "payments:read")
-      .annotate(OpenApi.Summary, "Active payment methods for the operator's currency"),
+      .annotate(OpenApi.Summary, "Active payment methods for the operator's currency")
+      .annotate(
+        OpenApi.Description,
+        "The codes are what deposits and withdrawals name as `payment_method`, the bounds what they have to keep to."
+      ),
     HttpApiEndpoint.post("deposit", "/players/:player/deposits", {
       params: { player: pathId },
       payload: Deposit,
@@ -62,8 +100,8 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       params: { player: pathId },
       payload: Withdrawal,
       success: [
-        single(PaymentRequest).pipe(HttpApiSchema.status(201)),
-        single(PaymentRequest).annotate({ description: "The reference was known: the withdrawal that it names" })
+        requested.pipe(HttpApiSchema.status(201)),
+        requested.annotate({ description: "The reference was known: the withdrawal that it names" })
       ],
       error: refusals(
         "DUPLICATE_TRANSACTION",
@@ -82,10 +120,24 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       ),
     HttpApiEndpoint.get("list", "/payments", { query: PaymentsQuery, success: pageOrWalk(PaymentRequest) })
       .annotate(RequiredScope, "payments:read")
-      .annotate(OpenApi.Summary, "Deposits and withdrawals, newest first"),
+      .annotate(OpenApi.Summary, "Deposits and withdrawals, newest first")
+      .annotate(
+        OpenApi.Description,
+        "All filters given must hold."
+      ),
     HttpApiEndpoint.get("get", "/payments/:payment", { params: { payment: pathId }, success: single(PaymentRequest) })
       .annotate(RequiredScope, "payments:read")
       .annotate(OpenApi.Summary, "One deposit or withdrawal")
+      .annotate(
+        OpenApi.Description,
+        "A withdrawal is `new` until staff approve it (`allowed`), pay it out (`paid`), refuse it (`rejected`, with `reject_reason`) or " +
+          "cancel it (`cancelled`). A deposit is `paid` from the beginning; `is_reversed` says that it was charged back."
+      )
   )
   .annotate(RequiredFeature, "payments")
   .annotate(OpenApi.Title, "Payments")
+  .annotate(
+    OpenApi.Description,
+    "Deposits that your payment provider has collected, and withdrawals that staff approve and pay out. Both are idempotent on " +
+      "`external_reference`, for ever."
+  )

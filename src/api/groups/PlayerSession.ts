@@ -14,19 +14,31 @@ import { PlayerWallet, Transaction } from "../Wallet.ts"
 export const PlayerLaunchOptions = Schema.Struct({
   mode: Schema.optionalKey(oneOf(["real", "demo"])),
   platform: Schema.optionalKey(oneOf(launchPlatforms))
-})
+}).annotate({ examples: [{ mode: "real", platform: "web" }] })
 
 export const PlayerSessionGroup = HttpApiGroup.make("player_session")
   .add(
     HttpApiEndpoint.get("me", "/me", { success: single(Player) })
       .annotate(RequiredFeature, "players")
-      .annotate(OpenApi.Summary, "The player of the token"),
+      .annotate(OpenApi.Summary, "The player of the token")
+      .annotate(
+        OpenApi.Description,
+        "The same as the operator reads."
+      ),
     HttpApiEndpoint.get("wallet", "/wallet", { success: single(PlayerWallet) })
       .annotate(RequiredFeature, "players")
-      .annotate(OpenApi.Summary, "The player's balances"),
+      .annotate(OpenApi.Summary, "The player's balances")
+      .annotate(
+        OpenApi.Description,
+        "As of the last committed action."
+      ),
     HttpApiEndpoint.get("transactions", "/transactions", { query: walkQuery, success: pageOrWalk(Transaction) })
       .annotate(RequiredFeature, "players")
-      .annotate(OpenApi.Summary, "The player's ledger, newest first"),
+      .annotate(OpenApi.Summary, "The player's ledger, newest first")
+      .annotate(
+        OpenApi.Description,
+        "Every movement of money. Credits are positive, debits negative."
+      ),
     HttpApiEndpoint.post("launch", "/games/:game/launch", {
       params: { game: pathId },
       // Null is what an empty body is read as.
@@ -36,6 +48,10 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
     })
       .annotate(RequiredFeature, "games")
       .annotate(OpenApi.Summary, "Open a game")
+      .annotate(
+        OpenApi.Description,
+        "As the operator opens one for the player. An empty body opens it for real money."
+      )
       .annotate(SecretAnswer, true),
     HttpApiEndpoint.post("play", "/games/:game/play", {
       params: { game: pathId },
@@ -78,3 +94,7 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
       .annotate(OpenApi.Description, recipe)
   )
   .annotate(OpenApi.Title, "Player session")
+  .annotate(
+    OpenApi.Description,
+    "What a player's browser or app calls with a session token. Nothing is signed; the token stands for the player."
+  )

@@ -75,7 +75,23 @@ const Registration = Schema.Struct({
     newsletter: Schema.optionalKey(Schema.Boolean)
   })),
   is_test: Schema.optionalKey(Schema.Boolean)
-}).annotate({ identifier: "Registration" })
+}).annotate({
+  identifier: "Registration",
+  examples: [{
+    username: "lucky_luke",
+    email: "luke@example.com",
+    first_name: "Luke",
+    last_name: "Marten",
+    birth_date: "1990-12-31",
+    country: "DE",
+    terms_accepted: true,
+    external_id: "c-1001",
+    phone: "+4915112345678",
+    language: "de",
+    registration_ip: "203.0.113.7",
+    marketing: { email: true }
+  }]
+})
 
 /** What changes of a player; what is not sent stays. The players capability judges it, as it does a registration. */
 const ProfileUpdate = Schema.Struct({
@@ -92,14 +108,21 @@ const ProfileUpdate = Schema.Struct({
   external_id: Schema.optionalKey(Schema.NullOr(text(255))),
   language: Schema.optionalKey(language),
   marketing: Schema.optionalKey(Schema.Struct({ email: Schema.optionalKey(Schema.Boolean) }))
-}).annotate({ identifier: "ProfileUpdate" })
+}).annotate({
+  identifier: "ProfileUpdate",
+  examples: [{ city: "Hamburg", phone: null, marketing: { email: false } }]
+})
 
 /** An empty body issues a token of 30 minutes. */
 export const TokenOptions = Schema.Struct({ ttl_minutes: Schema.optionalKey(integer(1, 720)) })
+  .annotate({ examples: [{ ttl_minutes: 60 }] })
 
 /** A session token (SPEC section 5.4). */
 const SessionToken = Schema.Struct({
-  token: Schema.String.annotate({ description: "Sent as `Authorization: Bearer <token>` to the player endpoints." }),
+  token: Schema.String.annotate({
+    examples: ["pbt_7Hq2"],
+    description: "Sent as `Authorization: Bearer <token>` to the player endpoints."
+  }),
   token_type: Schema.Literal("Bearer"),
   player_id: id,
   expires_at: timestamp
@@ -109,17 +132,30 @@ export const PlayersGroup = HttpApiGroup.make("players")
   .add(
     HttpApiEndpoint.get("list", "/players", { query: PlayersQuery, success: pageOrWalk(Player) })
       .annotate(RequiredScope, "players:read")
-      .annotate(OpenApi.Summary, "Players, newest first"),
+      .annotate(OpenApi.Summary, "Players, newest first")
+      .annotate(
+        OpenApi.Description,
+        "All filters given must hold. `email`, `username` and `external_id` are compared exactly; `search` looks for a part, in any case."
+      ),
     HttpApiEndpoint.post("register", "/players", {
       payload: Registration,
       success: single(Player).pipe(HttpApiSchema.status(201)),
       error: refusals("SELF_EXCLUDED_IDENTITY", "PROMO_CODE_INVALID")
     })
       .annotate(RequiredScope, "players:write")
-      .annotate(OpenApi.Summary, "Register a player"),
+      .annotate(OpenApi.Summary, "Register a player")
+      .annotate(
+        OpenApi.Description,
+        "Opens the account with a real and a bonus wallet in the player's currency. Username, e-mail, phone and external id are unique " +
+          "within the operator. An adult who has accepted the terms, and who is not excluded from play under another account."
+      ),
     HttpApiEndpoint.get("get", "/players/:player", { params: { player: pathId }, success: single(Player) })
       .annotate(RequiredScope, "players:read")
-      .annotate(OpenApi.Summary, "One player"),
+      .annotate(OpenApi.Summary, "One player")
+      .annotate(
+        OpenApi.Description,
+        "The profile, the status, what staff have restricted and a running self-exclusion."
+      ),
     HttpApiEndpoint.patch("update", "/players/:player", {
       params: { player: pathId },
       payload: ProfileUpdate,
@@ -133,11 +169,16 @@ export const PlayersGroup = HttpApiGroup.make("players")
       payload: Schema.Struct({
         status: oneOf(playerStatuses),
         reason: Schema.optionalKey(lines(1000, { description: "Kept as a note on the player." }))
-      }),
+      }).annotate({ examples: [{ status: "locked", reason: "Asked for by the player." }] }),
       success: single(Player)
     })
       .annotate(RequiredScope, "players:write")
-      .annotate(OpenApi.Summary, "Lock, close or open an account"),
+      .annotate(OpenApi.Summary, "Lock, close or open an account")
+      .annotate(
+        OpenApi.Description,
+        "A locked or closed account cannot log in, play or deposit; its open rounds are still settled. Any status may follow any other. " +
+          "Opening an account does not lift a self-exclusion."
+      ),
     HttpApiEndpoint.post("issueToken", "/players/:player/session-tokens", {
       params: { player: pathId },
       // Null is what an empty body is read as.
@@ -147,7 +188,16 @@ export const PlayersGroup = HttpApiGroup.make("players")
     })
       .annotate(RequiredScope, "players:write")
       .annotate(OpenApi.Summary, "Issue a player session token")
+      .annotate(
+        OpenApi.Description,
+        "For the player's browser or app, which sends it to the endpoints under `/api/v1/player`. It serves this player only, until it " +
+          "expires, the key is revoked, or the account is locked, closed or excluded. An empty body asks for 30 minutes."
+      )
       .annotate(SecretAnswer, true)
   )
   .annotate(RequiredFeature, "players")
   .annotate(OpenApi.Title, "Players")
+  .annotate(
+    OpenApi.Description,
+    "Registration, profiles, account status and session tokens."
+  )

@@ -21,16 +21,24 @@ const SelfExclusionRequest = Schema.Struct({
   period: Schema.optionalKey(oneOf(exclusionPeriods)),
   until: Schema.optionalKey(instant),
   type: Schema.optionalKey(oneOf(["self_exclusion", "time_out", "self_closure"]))
-}).annotate({ identifier: "SelfExclusionRequest" })
+}).annotate({ identifier: "SelfExclusionRequest", examples: [{ period: "7_days" }] })
 
 export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
   .add(
     HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) })
       .annotate(RequiredScope, "players:read")
-      .annotate(OpenApi.Summary, "A player's limits, what waits and what was used"),
+      .annotate(OpenApi.Summary, "A player's limits, what waits and what was used")
+      .annotate(
+        OpenApi.Description,
+        "`pending_changes` are raises within their cooling-off period. `usage` says of each limit what counts against it now and when it " +
+          "begins anew; days, ISO weeks, months and years are those of UTC."
+      ),
     HttpApiEndpoint.put("setLimits", "/players/:player/limits", {
       params: { player: pathId },
-      payload: Schema.Struct({ limits: LimitChanges }).annotate({ identifier: "LimitsRequest" }),
+      payload: Schema.Struct({ limits: LimitChanges }).annotate({
+        identifier: "LimitsRequest",
+        examples: [{ limits: { max_daily_deposit: 10_000, max_single_bet: null } }]
+      }),
       success: Changed
     })
       .annotate(RequiredScope, "limits:write")
@@ -51,3 +59,7 @@ export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
   )
   .annotate(RequiredFeature, "responsible_gaming")
   .annotate(OpenApi.Title, "Responsible gaming")
+  .annotate(
+    OpenApi.Description,
+    "Limits and self-exclusion. What protects the player applies at once, what loosens it waits or is refused."
+  )

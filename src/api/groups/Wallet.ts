@@ -26,14 +26,23 @@ export const WalletGroup = HttpApiGroup.make("wallet")
       success: single(Schema.Union([Wallet, WalletAtMoment]))
     })
       .annotate(RequiredScope, "wallet:read")
-      .annotate(OpenApi.Summary, "A player's balances, now or at a moment"),
+      .annotate(OpenApi.Summary, "A player's balances, now or at a moment")
+      .annotate(
+        OpenApi.Description,
+        "The real and the bonus wallet as of the last committed action, or with `at` as they stood at that moment."
+      ),
     HttpApiEndpoint.get("transactions", "/players/:player/transactions", {
       params: { player: pathId },
       query: TransactionsQuery,
       success: pageOrWalk(Transaction)
     })
       .annotate(RequiredScope, "wallet:read")
-      .annotate(OpenApi.Summary, "A player's ledger, newest first"),
+      .annotate(OpenApi.Summary, "A player's ledger, newest first")
+      .annotate(
+        OpenApi.Description,
+        "Every movement of money, never changed and never removed. Credits are positive, debits negative; `balance_after` is the balance " +
+          "of the entry's own wallet."
+      ),
     HttpApiEndpoint.get("round", "/players/:player/rounds/:round", {
       params: { player: pathId, round: pathId },
       success: single(RoundProof)
@@ -44,3 +53,7 @@ export const WalletGroup = HttpApiGroup.make("wallet")
   )
   .annotate(RequiredFeature, "players")
   .annotate(OpenApi.Title, "Wallet")
+  .annotate(
+    OpenApi.Description,
+    "Balances and the ledger, which is never changed, only added to."
+  )

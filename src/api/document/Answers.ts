@@ -1,0 +1,125 @@
+/** The answers of an operation: the ones it really can give, each code with its meaning and an example, and the headers around it. */
+import { errorGuide } from "../ErrorGuide.ts"
+import { isRefusalCode, type RefusalCode } from "../Errors.ts"
+import { examplesOf, membersOf, type Schemas } from "./Examples.ts"
+
+/** What a provider may have to do about a refusal. */
+const retries = ["never", "same_request", "rollback"] as const
+
+/** Who calls, and what with. */
+export interface Facts {
+  readonly audience: "operator" | "player" | "provider"
+  readonly method: string
+  readonly hasPathId: boolean
+  readonly hasQuery: boolean
+  readonly scope: string | undefined
+  readonly feature: string | undefined
+  /** Codes that the endpoint itself names, whatever stands around it. */
+  readonly ownCodes: ReadonlySet<string>
+  /** What a provider does when nobody knows what became of the call. */
+  readonly retryAfterFailure: (typeof retries)[number]
+}
+
+const isKeyed = ({ audience, method }: Facts): boolean => method === "post" && audience !== "provider"
+const hasBody = ({ method }: Facts): boolean => method !== "get"
+
+/** Whether a check that stands before many endpoints can be the end of a request of this one. */
+const canAnswer = (code: RefusalCode, facts: Facts): boolean => {
+  if (facts.ownCodes.has(code)) return true
+  switch (code) {
+    case "INVALID_IDEMPOTENCY_KEY":
+    case "IDEMPOTENCY_KEY_REUSED":
+    case "IDEMPOTENCY_IN_PROGRESS":
+      return isKeyed(facts)
+    case "INSUFFICIENT_SCOPE":
+      return facts.scope !== undefined
+    case "FEATURE_NOT_AVAILABLE":
+      return facts.feature !== undefined
+    case "NOT_FOUND":
+      return facts.hasPathId || facts.audience === "provider"
+    case "INVALID_REQUEST":
+      return hasBody(facts)
+    case "VALIDATION_FAILED":
+      return hasBody(facts) || facts.hasQuery || facts.audience === "provider"
+    default:
+      return true
+  }
+}
+
+const codePattern = /#\/components\/schemas\/Error_([A-Z_]+)/g
+
+/** The codes that a response of the generated document refers to. */
+const codesIn = (response: unknown): ReadonlyArray<RefusalCode> =>
+  [...JSON.stringify(response).matchAll(codePattern)].map(([, code = ""]) => code).filter(isRefusalCode)
+
+const headersOf = (status: number, facts: Facts) => {
+  const names = [
+    "X-Request-Id",
+    ...(facts.audience === "provider" ? [] : ["X-RateLimit-Limit", "X-RateLimit-Remaining"]),
+    ...(status === 429 || status === 503 ? ["Retry-After"] : []),
+    ...(isKeyed(facts) && status < 500 && ![401, 403, 429].includes(status) ? ["Idempotent-Replayed"] : [])
+  ]
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const envelope = (code: RefusalCode, more: { readonly [name: string]: unknown } = {}) => {
+  const { details, message, meaning } = errorGuide[code]
+  return { summary: meaning, value: { error: { code, message, details: { ...details, ...more } } } }
+}
+
+/** An envelope of every code, once for operators and players, and once for each thing a provider may have to do about it. */
+export const errorExamples = Object.fromEntries(
+  Object.keys(errorGuide).filter(isRefusalCode).flatMap((code) => [
+    [code, envelope(code)],
+    ...retries.map((retry) => [`${code}.${retry}`, envelope(code, { retry })])
+  ])
+)
+
+/** The name of a code's example, as this audience reads it. */
+const exampleName = (code: RefusalCode, status: number, { audience, retryAfterFailure }: Facts): string =>
+  audience === "provider" ? `${code}.${status >= 500 ? retryAfterFailure : "never"}` : code
+
+const refusal = (status: number, codes: ReadonlyArray<RefusalCode>, facts: Facts) => {
+  const schemas = codes.map((code) => ({ $ref: `#/components/schemas/Error_${code}` }))
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorGuide[code].meaning}`).join("\n\n"),
+    headers: headersOf(status, facts),
+    content: {
+      "application/json": {
+        schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas },
+        examples: Object.fromEntries(
+          codes.map((code) => [code, { $ref: `#/components/examples/${exampleName(code, status, facts)}` }])
+        )
+      }
+    }
+  }
+}
+
+const doneWords: { readonly [status: string]: string } = { 200: "What was asked for.", 201: "What was created." }
+
+/** A good answer, with its headers and an example. */
+const done = (status: number, response: unknown, facts: Facts, schemas: Schemas) => {
+  const { content, description } = membersOf(response)
+  const media = membersOf(membersOf(content)["application/json"])
+  return {
+    description: description === "Success" ? doneWords[status] ?? description : description,
+    headers: headersOf(status, facts),
+    content: { "application/json": { ...media, examples: examplesOf(media["schema"], schemas) } }
+  }
+}
+
+/** The answers of an operation, made from those of the generated document. */
+export const answersOf = (responses: { readonly [status: string]: unknown }, facts: Facts, schemas: Schemas) => {
+  const answers: Record<string, unknown> = {}
+  for (const [key, response] of Object.entries(responses)) {
+    const status = Number(key)
+    if (status < 400) answers[key] = done(status, response, facts, schemas)
+    else {
+      const codes = codesIn(response).filter((code) => canAnswer(code, facts))
+      if (codes.length > 0) answers[key] = refusal(status, [...new Set(codes)], facts)
+    }
+  }
+  // A body that is too large is refused under the status that says so.
+  if (hasBody(facts)) answers["413"] = refusal(413, ["INVALID_REQUEST"], facts)
+  return answers
+}
