@@ -61,7 +61,9 @@ export const outlineOf = (document: Json): string =>
       .filter(([name]) => !name.startsWith("Error_"))
       .sort(([a], [b]) => a < b ? -1 : 1)
       .flatMap(([name, schema]: [string, Json]) =>
-        schema.properties === undefined ? [`${name}: ${form(schema)}`] : [name, ...fields(schema).map((field) => `  ${field}`)]
+        schema.properties === undefined
+          ? [`${name}: ${form(schema)}`]
+          : [name, ...fields(schema).map((field) => `  ${field}`)]
       ),
     ""
   ].join("\n")

@@ -48,9 +48,11 @@ HttpApi.reflect(Api, {
     const template = endpoint.path.replaceAll(/:(\w+)/g, "{$1}")
     const responses: { readonly [status: string]: unknown } =
       Object(Object(document.paths)[template])[endpoint.method.toLowerCase()]?.responses ?? {}
-    const decoders = new Map([...successes].map(([status, schemas]) =>
-      [status, Schema.decodeUnknownResult(Schema.Union(schemas), { onExcessProperty: "error" })] as const
-    ))
+    const decoders = new Map(
+      [...successes].map(([status, schemas]) =>
+        [status, Schema.decodeUnknownResult(Schema.Union(schemas), { onExcessProperty: "error" })] as const
+      )
+    )
     operations.push({
       name: `${endpoint.method} ${template}`,
       pattern: new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`),

@@ -22,7 +22,9 @@ export const resolve = (schema: unknown, schemas: Schemas): { readonly [name: st
 const givenBy = (members: { readonly [name: string]: unknown }): unknown => {
   const { allOf, examples } = members
   if (Array.isArray(examples)) return examples[0]
-  return Array.isArray(allOf) ? allOf.map((each) => givenBy(membersOf(each))).find((given) => given !== undefined) : undefined
+  return Array.isArray(allOf)
+    ? allOf.map((each) => givenBy(membersOf(each))).find((given) => given !== undefined)
+    : undefined
 }
 
 /** An example of a schema: the one it gives, or else one put together from its parts. */

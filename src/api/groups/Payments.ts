@@ -86,7 +86,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       payload: Deposit,
       success: [
         single(PaymentRequest).pipe(HttpApiSchema.status(201)),
-        single(PaymentRequest).annotate({ description: "The reference was known: the deposit that it names" })
+        single(PaymentRequest).annotate({ description: "The reference was known: the deposit that it names." })
       ],
       error: refusals("DUPLICATE_TRANSACTION", "PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "PAYMENT_REQUEST_INVALID")
     })
@@ -101,7 +101,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       payload: Withdrawal,
       success: [
         requested.pipe(HttpApiSchema.status(201)),
-        requested.annotate({ description: "The reference was known: the withdrawal that it names" })
+        requested.annotate({ description: "The reference was known: the withdrawal that it names." })
       ],
       error: refusals(
         "DUPLICATE_TRANSACTION",
