@@ -2,12 +2,59 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiSwagger } from "effect/http-api"
 import { Api } from "../api/Api.ts"
+import { bodyText } from "./Refusals.ts"
 
 /** The page brings everything it needs; this says so to the browser, which then loads nothing from anywhere else. */
 const policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-const SelfContained = HttpRouter.middleware(Effect.map(HttpServerResponse.setHeader("content-security-policy", policy)))
+/**
+ * Runs in the reader's browser: signs what is tried out on the page. Whoever puts a key's secret where the signature belongs
+ * gets requests that are signed with it; the secret itself goes nowhere.
+ */
+const signRequest = `async (request) => {
+      const header = (name) => Object.keys(request.headers).find((each) => each.toLowerCase() === name);
+      const secret = request.headers[header("x-signature")];
+      if (secret === undefined || /^[0-9a-f]{64}$/.test(secret)) return request;
+      const { pathname, search } = new URL(request.url, globalThis.location?.href);
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      const nonce = crypto.randomUUID();
+      const text = [request.method.toUpperCase(), pathname + search, timestamp, request.body ?? "", nonce].join("\\n");
+      const bytes = (value) => new TextEncoder().encode(value);
+      const key = await crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+      const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes(text)));
+      const set = { "X-Timestamp": timestamp, "X-Nonce": nonce, "X-Signature": Array.from(signature, (byte) => byte.toString(16).padStart(2, "0")).join("") };
+      for (const name of Object.keys(set)) delete request.headers[header(name.toLowerCase())];
+      Object.assign(request.headers, set);
+      return request;
+    }`
 
-/** `/docs`: the contract to browse. `/openapi.json` is the same for machines. */
+const mount = `dom_id: "#swagger-ui",`
+
+const settings = `${mount}
+        deepLinking: true,
+        defaultModelsExpandDepth: 0,
+        displayRequestDuration: true,
+        filter: true,
+        requestInterceptor: ${signRequest},`
+
+/** The page with settings of ours. The last place is the one: before it stand the script and the document. */
+const furnished = (html: string): string => {
+  const at = html.lastIndexOf(mount)
+  return at < 0 ? html : html.slice(0, at) + settings + html.slice(at + mount.length)
+}
+
+const SelfContained = HttpRouter.middleware(
+  Effect.sync(() => {
+    // The same for every reader, and two megabytes: made once.
+    let page: HttpServerResponse.HttpServerResponse | undefined
+    return Effect.map((response: HttpServerResponse.HttpServerResponse) =>
+      page ??= HttpServerResponse.html(furnished(bodyText(response))).pipe(
+        HttpServerResponse.setHeader("content-security-policy", policy)
+      )
+    )
+  })
+)
+
+/** `/docs`: the contract to browse and to try out. `/openapi.json` is the same for machines. */
 export const Documentation = HttpApiSwagger.layer(Api, { path: "/docs" }).pipe(Layer.provide(SelfContained.layer))

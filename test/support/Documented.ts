@@ -50,7 +50,8 @@ HttpApi.reflect(Api, {
       Object(Object(document.paths)[template])[endpoint.method.toLowerCase()]?.responses ?? {}
     const decoders = new Map(
       [...successes].map(([status, schemas]) =>
-        [status, Schema.decodeUnknownResult(Schema.Union(schemas), { onExcessProperty: "error" })] as const
+        // as an object of any type: no schema of the contract needs services to decode
+        [status, Schema.decodeUnknownResult(Object(Schema.Union(schemas)), { onExcessProperty: "error" })] as const
       )
     )
     operations.push({
@@ -67,8 +68,12 @@ HttpApi.reflect(Api, {
     })
   }
 })
-// a path that is spelled out before one that has a parameter in the same place
-operations.sort((a, b) => a.pattern.source.split("[^/]+").length - b.pattern.source.split("[^/]+").length)
+
+/** Operations whose path has no parameter, which are those that are called most. */
+const plain = new Map(operations.filter(({ name }) => !name.includes("{")).map((each) => [each.name, each]))
+
+const operationOf = (method: string, path: string): Operation | undefined =>
+  plain.get(`${method} ${path}`) ?? operations.find((each) => each.method === method && each.pattern.test(path))
 
 const tracked = ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "retry-after", "idempotent-replayed"]
 
@@ -80,8 +85,8 @@ const beforeAnyOperation = [400, 408, 431]
  * contract.
  */
 export const undocumented = (method: string, uri: string, answer: Answer): string | undefined => {
-  const [path = ""] = uri.split("?", 1)
-  const operation = operations.find((each) => each.method === method && each.pattern.test(path))
+  const [path = ""] = uri.split(/[?#]/, 1)
+  const operation = operationOf(method, path)
   if (operation === undefined || beforeAnyOperation.includes(answer.status)) return undefined
   const { code, headers, json, status } = answer
   const documented = operation.byStatus.get(status)

@@ -66,7 +66,7 @@ export const exchange = (
         )
         const reply = { status: response.statusCode ?? 0, headers, text, json, code, details }
         const wrong = undocumented(method, path, reply)
-        resume(wrong === undefined ? Effect.succeed(reply) : Effect.die(new Error(wrong)))
+        resume(wrong === undefined ? Effect.succeed(reply) : Effect.die(new Error(`${wrong} (${path})`)))
       })
     })
     request.on("error", (error) => lost(error))

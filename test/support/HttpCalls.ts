@@ -73,7 +73,7 @@ export const send = (port: number, path: string, call: Call = {}): Effect.Effect
         )
         const reply = { status: response.statusCode ?? 0, headers, text, json, code, details }
         const wrong = undocumented(method, path, reply)
-        resume(wrong === undefined ? Effect.succeed(reply) : Effect.die(new Error(wrong)))
+        resume(wrong === undefined ? Effect.succeed(reply) : Effect.die(new Error(`${wrong} (${path})`)))
       })
     })
     request.on("error", (error) => resume(Effect.die(error)))

@@ -97,7 +97,11 @@ export const securitySchemes = {
   api_key: apiKey("X-Api-Key", "Public key id of an operator's key."),
   provider_key: apiKey("X-Provider-Key", "Public key id of a game provider."),
   timestamp: apiKey("X-Timestamp", "Unix time in seconds, at most 300 off."),
-  signature: apiKey("X-Signature", "Lower-case hex HMAC-SHA256 of the string to sign."),
+  signature: apiKey(
+    "X-Signature",
+    "Lower-case hex HMAC-SHA256 of the string to sign. On the page `/docs`, give the key's secret here, and any timestamp: the " +
+      "page then signs what is tried out, with the time of its sending, and keeps the secret to itself."
+  ),
   player_token: { type: "http", scheme: "bearer", description: "A player session token." }
 }
 

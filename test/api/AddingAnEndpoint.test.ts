@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+
+const root = Path.join(import.meta.dirname, "..", "..")
+const page = Fs.readFileSync(Path.join(root, "docs", "adding-an-endpoint.md"), "utf8")
+const blocks = [...page.matchAll(/<!-- (src\/[\w/.]+) -->\n+```ts\n([\s\S]*?)```/g)]
+
+const withoutIndent = (text: string): string => text.trim().replaceAll(/^\s+/gm, "")
+
+// Goal: the page shows what is there. Method: find each block in the file it names, however deep it stands there.
+describe("docs/adding-an-endpoint.md", () => {
+  it("shows a block of every file that is touched, but the tests", () => {
+    assert.lengthOf(blocks, 4)
+  })
+  for (const [, file = "", shown = ""] of blocks) {
+    it(`shows ${file} as it is`, () => {
+      assert.include(withoutIndent(Fs.readFileSync(Path.join(root, file), "utf8")), withoutIndent(shown))
+    })
+  }
+  it("names files and folders that are there", () => {
+    const named = [...page.matchAll(/`((?:src|test)\/[\w/.]+)`/g)].map(([, path = ""]) => path)
+    assert.isNotEmpty(named)
+    for (const path of named) assert.isTrue(Fs.existsSync(Path.join(root, path)), path)
+  })
+})
