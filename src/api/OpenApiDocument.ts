@@ -7,7 +7,7 @@ import { Context, Schema } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { RequiredFeature, RequiredScope, RetryAfterFailure } from "./Annotations.ts"
 import { answersOf, errorExamples, type Facts } from "./document/Answers.ts"
-import { exampleOf, membersOf, type Schemas } from "./document/Examples.ts"
+import { exampleOf, membersOf, saidBy, type Schemas } from "./document/Examples.ts"
 import { description, headers, parameters, parameterWords, securitySchemes, servers } from "./document/Words.ts"
 import { allRefusals } from "./Errors.ts"
 
@@ -55,7 +55,8 @@ const bodyOf = (operation: Operation, schemas: Schemas): { readonly requestBody?
 
 /** A parameter under its own type, in words. */
 const parameterOf = ({ name, schema: sent, ...rest }: Parameter, typed: { readonly [name: string]: unknown }) => {
-  const { description = parameterWords[name], ...schema } = membersOf(typed[name] ?? sent)
+  const members = membersOf(typed[name] ?? sent)
+  const { description = saidBy(members, "description") ?? parameterWords[name], ...schema } = members
   return { name, ...rest, ...(description === undefined ? {} : { description }), schema }
 }
 

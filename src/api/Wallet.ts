@@ -44,7 +44,10 @@ export const WalletAtMoment = Schema.Struct({ ...balances, at: timestamp, wallet
 })
 
 /** A player's wallets as the player sees them (SPEC section 4.9). */
-export const PlayerWallet = Schema.Struct(balances).annotate({ identifier: "PlayerWallet", examples: [exampleBalances] })
+export const PlayerWallet = Schema.Struct(balances).annotate({
+  identifier: "PlayerWallet",
+  examples: [exampleBalances]
+})
 
 /** A ledger entry (SPEC section 2.4). Credits are positive, debits negative. */
 export const Transaction = Schema.Struct({

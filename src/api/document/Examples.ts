@@ -18,12 +18,12 @@ export const resolve = (schema: unknown, schemas: Schemas): { readonly [name: st
   return typeof $ref === "string" ? resolve(schemas[$ref.split("/").at(-1) ?? ""], schemas) : members
 }
 
-/** What a schema gives as an example. What is said after a check stands among the schema's further conditions. */
-const givenBy = (members: { readonly [name: string]: unknown }): unknown => {
-  const { allOf, examples } = members
-  if (Array.isArray(examples)) return examples[0]
+/** What a schema says of itself under a name. What is said after a check stands among the schema's further conditions. */
+export const saidBy = (members: { readonly [name: string]: unknown }, name: "description" | "examples"): unknown => {
+  const { allOf, [name]: said } = members
+  if (said !== undefined) return said
   return Array.isArray(allOf)
-    ? allOf.map((each) => givenBy(membersOf(each))).find((given) => given !== undefined)
+    ? allOf.map((each) => saidBy(membersOf(each), name)).find((each) => each !== undefined)
     : undefined
 }
 
@@ -31,8 +31,8 @@ const givenBy = (members: { readonly [name: string]: unknown }): unknown => {
 export const exampleOf = (schema: unknown, schemas: Schemas): unknown => {
   const members = resolve(schema, schemas)
   const { anyOf, const: constant, enum: words, items, properties, type } = members
-  const given = givenBy(members)
-  if (given !== undefined) return given
+  const examples = saidBy(members, "examples")
+  if (Array.isArray(examples) && examples.length > 0) return examples[0]
   if (constant !== undefined) return constant
   if (Array.isArray(words)) return words[0]
   if (Array.isArray(anyOf)) return exampleOf(anyOf.find((each) => !isNull(each)) ?? anyOf[0], schemas)

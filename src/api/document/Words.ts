@@ -110,6 +110,7 @@ export const parameterWords: { readonly [name: string]: string } = {
   player: "The player's id.",
   game: "The game's id.",
   payment: "The payment request's id.",
+  round: "The round's id.",
   transaction_id: "The provider's own id of the message.",
   page: "The page, from 1.",
   per_page: "Items per page.",
