@@ -6,7 +6,7 @@ type Json = any
 const nameOf = ($ref: string): string => $ref.split("/").at(-1) ?? ""
 
 const bounds = (schema: Json): string =>
-  [...["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format"]]
+  ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format"]
     .flatMap((key) => schema[key] === undefined ? [] : [` ${key}=${schema[key]}`])
     .join("") + (schema.allOf ?? []).map(bounds).join("")
 

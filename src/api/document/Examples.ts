@@ -12,7 +12,7 @@ const isNull = (schema: unknown): boolean => membersOf(schema)["type"] === "null
 const plain: { readonly [type: string]: unknown } = { string: "text", integer: 1, number: 1, boolean: true, null: null }
 
 /** The schema that a reference means. */
-export const resolve = (schema: unknown, schemas: Schemas): { readonly [name: string]: unknown } => {
+const resolve = (schema: unknown, schemas: Schemas): { readonly [name: string]: unknown } => {
   const members = membersOf(schema)
   const { $ref } = members
   return typeof $ref === "string" ? resolve(schemas[$ref.split("/").at(-1) ?? ""], schemas) : members
