@@ -17,13 +17,14 @@ const signRequest = `async (request) => {
       const secret = request.headers[header("x-signature")];
       if (secret === undefined || /^[0-9a-f]{64}$/.test(secret)) return request;
       const { pathname, search } = new URL(request.url, globalThis.location?.href);
-      const timestamp = String(Math.floor(Date.now() / 1000));
-      const nonce = crypto.randomUUID();
+      const timestamp = String(Math.floor(new Date / 1000));
+      const hex = (buffer) => Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
+      const nonce = hex(crypto.getRandomValues(new Uint8Array(16)));
       const text = [request.method.toUpperCase(), pathname + search, timestamp, request.body ?? "", nonce].join("\\n");
       const bytes = (value) => new TextEncoder().encode(value);
       const key = await crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-      const signature = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes(text)));
-      const set = { "X-Timestamp": timestamp, "X-Nonce": nonce, "X-Signature": Array.from(signature, (byte) => byte.toString(16).padStart(2, "0")).join("") };
+      const signature = hex(await crypto.subtle.sign("HMAC", key, bytes(text)));
+      const set = { "X-Timestamp": timestamp, "X-Nonce": nonce, "X-Signature": signature };
       for (const name of Object.keys(set)) delete request.headers[header(name.toLowerCase())];
       Object.assign(request.headers, set);
       return request;

@@ -111,6 +111,7 @@ export const parameterWords: { readonly [name: string]: string } = {
   game: "The game's id.",
   payment: "The payment request's id.",
   round: "The round's id.",
+  at: "A moment of the past: what the balances were then.",
   transaction_id: "The provider's own id of the message.",
   page: "The page, from 1.",
   per_page: "Items per page.",
