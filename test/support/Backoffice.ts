@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer, Logger, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { layerBackoffice } from "../../src/backoffice/Backoffice.ts"
 import { layerBackofficeServer } from "../../src/http/backoffice/BackofficeServer.ts"
 import { layerHttpServices, layerPublicServer, MetricsRoute } from "../../src/http/PublicServer.ts"
@@ -58,18 +59,11 @@ export interface CommandOptions {
   readonly dataDir?: string
 }
 
-/** Runs the command line against the back-office server. */
-export const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>, options: CommandOptions = {}) {
-  const { backofficePort } = yield* BothServers
-  const token = "token" in options ? options.token : bootstrapToken
-  return yield* Effect.callback<CommandOutcome>((resume) => {
-    const child = spawn(process.execPath, [cli, ...args], {
-      env: {
-        PATH: process.env["PATH"],
-        BACKOFFICE_PORT: String(options.port ?? backofficePort),
-        DATA_DIR: options.dataDir ?? join(import.meta.dirname, "no-such-folder"),
-        ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
-      },
+/** Runs a Node.js to its end. */
+const runNode = (args: ReadonlyArray<string>, env: { readonly [name: string]: string | undefined }) =>
+  Effect.callback<CommandOutcome>((resume) => {
+    const child = spawn(process.execPath, args, {
+      env: { PATH: process.env["PATH"], ...env },
       stdio: ["ignore", "pipe", "pipe"]
     })
     let stdout = ""
@@ -79,6 +73,50 @@ export const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string
     child.on("close", (exitCode) => resume(Effect.succeed({ exitCode, stdout, stderr })))
     return Effect.sync(() => child.kill("SIGKILL"))
   })
+
+const environment = (port: number, options: CommandOptions) => ({
+  BACKOFFICE_PORT: String(options.port ?? port),
+  DATA_DIR: options.dataDir ?? join(import.meta.dirname, "no-such-folder")
+})
+
+/** Runs the command line against the back-office server. */
+export const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>, options: CommandOptions = {}) {
+  const { backofficePort } = yield* BothServers
+  const token = "token" in options ? options.token : bootstrapToken
+  return yield* runNode([cli, ...args], {
+    ...environment(backofficePort, options),
+    ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
+  })
+})
+
+/** Loads the command line anew for each command, in one process; says what each wrote, and how it would have ended. */
+const manyCommands = `
+const outcomes = []
+const tell = process.stdout.write.bind(process.stdout)
+for (const [index, args] of JSON.parse(process.env.COMMANDS).entries()) {
+  const outcome = { stdout: "", stderr: "" }
+  process.stdout.write = (text) => (outcome.stdout += text, true)
+  process.stderr.write = (text) => (outcome.stderr += text, true)
+  process.argv = [process.execPath, "backoffice", ...args]
+  process.exitCode = 0
+  await import(process.env.CLI + "?" + index)
+  outcomes.push({ ...outcome, exitCode: process.exitCode })
+}
+process.exitCode = 0
+tell(JSON.stringify(outcomes))
+`
+
+/** As {@link runCommand}, for tables of commands: in a process that starts once. */
+export const runCommands = Effect.fnUntraced(function*(commands: ReadonlyArray<ReadonlyArray<string>>) {
+  const { backofficePort } = yield* BothServers
+  const { stderr, stdout } = yield* runNode(["--input-type=module", "-e", manyCommands], {
+    ...environment(backofficePort, {}),
+    BACKOFFICE_TOKEN: bootstrapToken,
+    CLI: pathToFileURL(cli).href,
+    COMMANDS: JSON.stringify(commands)
+  })
+  const outcomes: ReadonlyArray<CommandOutcome> = stdout === "" ? [] : JSON.parse(stdout)
+  return outcomes.length === commands.length ? outcomes : yield* Effect.die(new Error(stderr))
 })
 
 /** An answer of a server. */

@@ -85,7 +85,8 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
         readonly amount: number
         readonly balance_after: number
       }
-      const shown = (entries: ReadonlyArray<Entry>) => entries.map(({ amount, wallet }) => [wallet, amount])
+      const shown = (entries: ReadonlyArray<Entry>): ReadonlyArray<readonly [wallet: string, amount: number]> =>
+        entries.map(({ amount, wallet }) => [wallet, amount])
       for (const [type, entries] of Object.entries(expected)) {
         assert.deepStrictEqual(shown(dataOf(yield* house.get(`${path}&type=${type}`))), entries, type)
       }

@@ -198,7 +198,7 @@ const decisions: ReadonlyArray<Row> = [
   ["2.5 256 KiB", ["spec/section7", "7 VALIDATION_FAILED 422"]],
   ["2.6 signatures are remembered for 600 s", ["spec/section5", "5.1 rule 1"]],
   ["2.7 rate window", ["spec/section8", "8 rate: 600 a minute"]],
-  ["2.8 X-Request-Id", ["spec/section7", "7 every code of the table was met"]],
+  ["2.8 X-Request-Id", ["spec/section8", "2.8 X-Request-Id"]],
   ["2.9 details", ["spec/section7", "7 LIMIT_EXCEEDED 422"], ["spec/section7", "7 DUPLICATE_TRANSACTION 409"]],
   ["2.10 money is a safe integer", ["badInput", "numbers out of every range"]],
   ["4 funding a bet", ["spec/money", "4 funding a bet: real first"], ["spec/money", "4 funding a bet: no bonus money"]],

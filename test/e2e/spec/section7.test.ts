@@ -17,7 +17,7 @@ import {
   staff
 } from "../../support/Casino.ts"
 import { holdPlayer, someoneWaits } from "../../support/E2eHold.ts"
-import { signedHeaders, type Signer } from "../../support/HttpCalls.ts"
+import { signedHeaders } from "../../support/HttpCalls.ts"
 import { dataOf, noon, registration } from "../../support/PublicApi.ts"
 
 // Goal: every code of SPEC 7 travels under its status, in the one envelope, with the details that SPEC and DECISIONS promise.

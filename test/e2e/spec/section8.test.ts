@@ -10,7 +10,8 @@ import {
   layerCasinos,
   openCasino,
   operatorWith,
-  plainCall
+  plainCall,
+  signedCall
 } from "../../support/Casino.ts"
 import { signedHeaders } from "../../support/HttpCalls.ts"
 import { assertRefused, dataOf, noon, registration } from "../../support/PublicApi.ts"
@@ -282,6 +283,23 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
         ]
       ) assertRefused(yield* house.exclude(id, body), 422, "VALIDATION_FAILED")
       assert.isNull(dataOf(yield* house.get(`/players/${id}`)).self_exclusion)
+    }))
+
+  it.effect("2.8 X-Request-Id: one of up to 128 visible characters is kept, another is replaced, on every answer", () =>
+    Effect.gen(function*() {
+      const { signer } = yield* House
+      const ask = Effect.fnUntraced(function*(path: string, id: string) {
+        const { headers } = yield* signedCall(signer, path, { headers: { "X-Request-Id": id } })
+        return headers["x-request-id"] ?? ""
+      })
+      for (const path of [me, "/api/v1/operator/nothing", "/api/v1/operator/players/0", "/api/v1/player/me"]) {
+        for (const id of ["x", "r".repeat(128), "a-1_b.c~!#$"]) assert.strictEqual(yield* ask(path, id), id)
+        for (const id of ["r".repeat(129), "two words", "\u00e9"]) {
+          const other = yield* ask(path, id)
+          assert.match(other, /^\S{1,128}$/)
+          assert.notStrictEqual(other, id)
+        }
+      }
     }))
 
   it.effect("8 deposits and withdrawals are idempotent on external_reference for longer than any key", () =>
