@@ -53,6 +53,12 @@ const section3: ReadonlyArray<Row> = [
   ]],
   ["3.5 no play, deposits, bonuses; withdrawals", ["spec/section3", "3.5 an excluded player cannot play"]],
   ["3.5 running bonuses", ["spec/section3", "3.5 a type other than time_out cancels"]],
+  ["3.5 later ends of other types", ["spec/section3", "3.5 a later end is never of a weaker type"]],
+  ["3.2 and 3.5 settled whatever became of the account", [
+    "spec/money",
+    "3.2 and CONTRACT 2: what was begun is settled"
+  ]],
+  ["3.4 to the last millisecond", ["spec/money", "3.4 a bonus is staked to the last millisecond"]],
   ["3.5 tokens stop", ["playerSession", "stop when an exclusion starts and stay stopped when it is over"]],
   ["3.5 wins and rollbacks still settle", ["providerWallet", "and everything else is settled"]],
   ["3.5 a matching identity cannot register", ["operatorApi", "keeps out who excluded themselves"]],

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { made, staffCall } from "../../support/Backoffice.ts"
+import { dayMs, pass, whileTimePasses } from "../../support/Calendar.ts"
 import { type Casino, type Fields, House, layerCasinos, move, openCasino, staff } from "../../support/Casino.ts"
 import { assertRefused, dataOf } from "../../support/PublicApi.ts"
 
@@ -335,6 +336,41 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       yield* staff("PATCH", `/operators/${casino.slug}`, { kyc_withdrawal_threshold: null })
       assert.isNull(yield* allowance)
     }))
+
+  it.effect("3.2 and CONTRACT 2: what was begun is settled for a closed account and for a game that is switched off", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(1000)
+      const [{ id: paymentId }] = dataOf(yield* casino.get(`/payments?player_id=${seat.id}`))
+      const [won, taken] = [dataOf(yield* seat.bet(100)), dataOf(yield* seat.bet(200))]
+      const [held, asked] = [
+        dataOf(yield* casino.withdraw(seat.id, 50), 201),
+        dataOf(yield* casino.withdraw(seat.id, 60), 201)
+      ]
+      yield* casino.put(`/players/${seat.id}/status`, { status: "closed" })
+      yield* staff("PATCH", `/games/${casino.slots.id}`, { active: false })
+      assertRefused(yield* seat.bet(1), 404, "NOT_FOUND")
+      assert.deepInclude(dataOf(yield* seat.win(won.transaction_id, 300)), { status: "processed", balance: 890 })
+      assert.deepInclude(dataOf(yield* seat.rollback(taken.transaction_id)), { status: "processed", balance: 1090 })
+      assert.strictEqual((yield* move(held.id, "reject")).status, 200)
+      assert.strictEqual((yield* move(asked.id, "cancel")).status, 200)
+      assert.deepStrictEqual(yield* casino.balances(seat.id), [1200, 0])
+      assert.strictEqual((yield* move(paymentId, "chargeback")).status, 200)
+      assert.deepStrictEqual(yield* casino.balances(seat.id), [200, 0])
+    }))
+
+  it.effect("3.4 a bonus is staked to the last millisecond of its days, and not in the next", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 0, 500, { valid_days: 1 })
+      yield* pass(dayMs - 1)
+      const { session_token } = dataOf(yield* house.launch(seat.id))
+      const play = house.playOf(session_token, seat.ref)
+      assert.deepInclude(dataOf(yield* play.bet(100)), { bonus_amount: -100, bonus_balance: 400 })
+      yield* pass(1)
+      assertRefused(yield* play.bet(100), 402, "INSUFFICIENT_FUNDS", { balance: 0, retry: "never" })
+      assert.deepInclude(yield* lastBonus(house, seat.id), { result: "expired", forfeited_amount: 400 })
+    })))
 
   it.effect("CONTRACT 2 wallet_seq rises by one with every action that moves money, whoever acts, and with no other", () =>
     Effect.gen(function*() {

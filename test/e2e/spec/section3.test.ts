@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { made, staffCall } from "../../support/Backoffice.ts"
+import { type BothServers, made, staffCall } from "../../support/Backoffice.ts"
 import { type Casino, House, layerCasinos, move, openCasino, operatorWith, staff } from "../../support/Casino.ts"
 import { dayMs, goTo, hourMs, pass, whileTimePasses } from "../../support/Calendar.ts"
 import { assertRefused, dataOf } from "../../support/PublicApi.ts"
@@ -238,6 +238,55 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
         assert.strictEqual(dataOf(yield* casino.get(`/players/${id}/bonuses`))[0].result, result)
       }
     }))
+
+  it.effect("3.5 a later end is never of a weaker type; one that names none keeps the type; when it is over it can be had anew", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* House
+      const bonus = yield* casino.newBonus()
+      const { id } = yield* casino.register()
+      dataOf(yield* casino.grant(id, bonus.id), 201)
+      const first = dataOf(yield* casino.exclude(id, { period: "7_days" })).self_exclusion
+      // a time_out becomes a self_exclusion, which ends the bonus, and keeps its beginning
+      const longer = dataOf(yield* casino.exclude(id, { period: "3_months" })).self_exclusion
+      assert.deepStrictEqual([longer.type, longer.since], ["self_exclusion", first.since])
+      assert.deepStrictEqual(yield* casino.balances(id), [0, 0])
+      yield* goTo("2027-02-15T12:00:00.000Z")
+      const weaker = yield* casino.exclude(id, { period: "30_days", type: "time_out" })
+      assertRefused(weaker, 422, "RESPONSIBLE_GAMING_RULE", { self_exclusion: longer })
+      const kept = dataOf(yield* casino.exclude(id, { period: "30_days" })).self_exclusion
+      assert.deepStrictEqual(kept, { ...longer, until: "2027-03-17T12:00:00.000Z" })
+      const same = yield* casino.exclude(id, { until: kept.until })
+      assertRefused(same, 422, "RESPONSIBLE_GAMING_RULE", { self_exclusion: kept })
+      yield* goTo("2027-03-17T11:59:59.999Z")
+      assertRefused(yield* casino.deposit(id, 100), 422, "PLAYER_RESTRICTED", { reason: "self_exclusion" })
+      yield* pass(1)
+      assert.isNull(dataOf(yield* casino.get(`/players/${id}`)).self_exclusion)
+      dataOf(yield* casino.deposit(id, 100), 201)
+      const anew = dataOf(yield* casino.exclude(id, { period: "24_hours" })).self_exclusion
+      assert.deepStrictEqual([anew.type, anew.since], ["time_out", kept.until])
+    })))
+
+  it.effect("3.1 to 3.6 each change of a player is seen in updated_at", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* House
+      const { id, updated_at } = yield* casino.register()
+      let last: string = updated_at
+      const changes: ReadonlyArray<readonly [what: string, change: Effect.Effect<unknown, unknown, BothServers>]> = [
+        ["status", casino.put(`/players/${id}/status`, { status: "locked" })],
+        ["status back", casino.put(`/players/${id}/status`, { status: "active" })],
+        ["KYC", staff("POST", `/players/${id}/kyc`, { status: "pending_review" })],
+        ["restrictions", staff("PATCH", `/players/${id}/restrictions`, { can_bet: false })],
+        ["profile", casino.patch(`/players/${id}`, { city: "Oslo" })],
+        ["exclusion", casino.exclude(id, { period: "24_hours" })]
+      ]
+      for (const [what, change] of changes) {
+        yield* pass(hourMs)
+        yield* change
+        const { updated_at: next } = dataOf(yield* casino.get(`/players/${id}`))
+        assert.isAbove(Date.parse(next), Date.parse(last), what)
+        last = next
+      }
+    })))
 
   it.effect("3.6 a raise and a removal wait; a lower value sent meanwhile applies at once and drops what waits", () =>
     whileTimePasses(Effect.gen(function*() {

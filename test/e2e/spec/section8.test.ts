@@ -292,7 +292,16 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
         const { headers } = yield* signedCall(signer, path, { headers: { "X-Request-Id": id } })
         return headers["x-request-id"] ?? ""
       })
-      for (const path of [me, "/api/v1/operator/nothing", "/api/v1/operator/players/0", "/api/v1/player/me"]) {
+      for (
+        const path of [
+          me,
+          "/api/v1/operator/nothing",
+          "/api/v1/operator/players/0",
+          "/api/v1/player/me",
+          "/health/live",
+          "/docs"
+        ]
+      ) {
         for (const id of ["x", "r".repeat(128), "a-1_b.c~!#$"]) assert.strictEqual(yield* ask(path, id), id)
         for (const id of ["r".repeat(129), "two words", "\u00e9"]) {
           const other = yield* ask(path, id)
