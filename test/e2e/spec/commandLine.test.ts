@@ -25,6 +25,7 @@ const rows: ReadonlyArray<readonly [command: string, code: string]> = [
   ["provider update nobody --active false", "NOT_FOUND"],
   ["game create --provider nobody --external-id x --name X", "NOT_FOUND"],
   ["game create --provider $studio --external-id slots --name Taken", "VALIDATION_FAILED"],
+  ["game create --provider $studio --external-id own --name Own --original chess", "VALIDATION_FAILED"],
   [`game update ${nobody} --active false`, "NOT_FOUND"],
   ["payment-method create --operator $house --code bank", "VALIDATION_FAILED"],
   ["payment-method create --operator $house --code low --min-deposit 9 --max-deposit 8", "VALIDATION_FAILED"],

@@ -121,6 +121,11 @@ const section4: ReadonlyArray<Row> = [
   ["4.7 PUT limits: what is refused", ["responsibleGaming", "are refused with every bad field named"]],
   ["4.7 POST self-exclusion: each period", ["responsibleGaming", "takes its type from its length"]],
   ["4.9 GET me, wallet, transactions", ["spec/4-3-to-4-9", "4.9 each player endpoint"]],
+  ["4.5 launch rule 4: NOT_AN_ORIGINAL", ["spec/4-9-play", "4.5 rule 4"], ["spec/section7", "7 NOT_AN_ORIGINAL 422"]],
+  ["4.9 POST play", ["spec/4-9-play", "4.9 play: bet and win"], [
+    "originals",
+    "every round was decided by what was promised"
+  ]],
   ["4.9 POST launch", ["playerSession", "launch games, whose sessions take bets"]]
 ]
 
@@ -230,6 +235,10 @@ const decisions: ReadonlyArray<Row> = [
     "2.9 max_single_deposit"
   ]],
   ["4 negative balance", ["spec/money", "4 negative balance"]],
+  ["2.3 play", ["spec/4-9-play", "2.3 a play"]],
+  ["4 originals", ["originals", "every round was decided by what was promised"]],
+  ["5 play: body, fields, one step", ["spec/4-9-play", "4.9 play: bet and win"]],
+  ["5 play: once, and its feature", ["spec/4-9-play", "4.9 play: once under"]],
   ["4 unverified_withdrawal_allowance", ["spec/money", "4 unverified_withdrawal_allowance"]]
 ]
 

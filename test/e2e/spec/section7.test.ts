@@ -248,6 +248,16 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
       }
     }))
 
+  it.effect("7 NOT_AN_ORIGINAL 422", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const { id } = yield* house.register()
+      const { token } = dataOf(yield* house.post(`/players/${id}/session-tokens`), 201)
+      const body = { stake: 1, params: {} }
+      const answer = yield* browserCall(token, `/games/${house.slots.id}/play`, { body })
+      assertError(answer, 422, "NOT_AN_ORIGINAL", answer.details)
+    }))
+
   it.effect("7 RATE_LIMITED 429 with Retry-After", () =>
     Effect.gen(function*() {
       const { slug } = yield* House
@@ -310,6 +320,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
         "PAYMENT_REQUEST_INVALID",
         "BONUS_INVALID",
         "PROMO_CODE_INVALID",
+        "NOT_AN_ORIGINAL",
         "RATE_LIMITED",
         "SERVER_ERROR"
       ]

@@ -22,6 +22,7 @@ import { assertRefused, dataOf } from "../../support/PublicApi.ts"
 interface Victim {
   readonly player: number
   readonly payment: number
+  readonly round: number
   readonly bonus: number
   readonly code: string
 }
@@ -30,6 +31,7 @@ interface Victim {
 const owners: { readonly [parameter: string]: "an operator" | "a provider" | "everybody" } = {
   player: "an operator",
   payment: "an operator",
+  round: "an operator",
   game: "everybody",
   transaction_id: "a provider"
 }
@@ -90,6 +92,19 @@ const snapshotOf = Effect.fnUntraced(function*(casino: Casino, { payment, player
   return { shown: [...shown, payments, one].map(({ data, status }) => [status, data]), counts }
 })
 
+/** Plays a round of an original as a player; gives its id. */
+const playedRound = Effect.fnUntraced(function*(casino: Casino, player: number) {
+  const dice = yield* made("/games", {
+    provider: casino.studio.slug,
+    external_id: fresh("dice"),
+    name: fresh("Dice"),
+    original: "dice"
+  })
+  const { token } = dataOf(yield* casino.post(`/players/${player}/session-tokens`), 201)
+  const body = { stake: 10, params: { direction: "under", target: 50 } }
+  return Number(dataOf(yield* browserCall(token, `/games/${dice.id}/play`, { body })).round_id)
+})
+
 layer(layerCasinos, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
   it.effect("1 an endpoint with an id in its path answers 404 to another operator, whatever the method, and changes nothing", () =>
     Effect.gen(function*() {
@@ -100,7 +115,8 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 1 data isolation", (it)
       const { id: bonus } = yield* mine.newBonus()
       const code = fresh("OURS")
       yield* made("/promo-codes", { operator: mine.slug, code, bonus })
-      const victim: Victim = { player, payment, bonus, code }
+      const round = yield* playedRound(mine, player)
+      const victim: Victim = { player, payment, round, bonus, code }
       // the rival has everything of the same name
       yield* made("/promo-codes", { operator: rival.slug, code, bonus: (yield* rival.newBonus()).id })
 
@@ -113,10 +129,8 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 1 data isolation", (it)
       assert.sameMembers(writing, Object.keys(bodies), "what does a new endpoint take?")
 
       const uriOf = ({ path }: Operation, ids: { readonly player: unknown; readonly payment: unknown }) =>
-        path.replace("{player}", String(ids.player)).replace("{payment}", String(ids.payment)).replace(
-          "{game}",
-          String(mine.slots.id)
-        )
+        path.replace("{player}", String(ids.player)).replace("{payment}", String(ids.payment))
+          .replace("{game}", String(mine.slots.id)).replace("{round}", String(round))
       const bodyOf = ({ method, name }: Operation): { readonly body?: Fields } => {
         const body = bodies[name]?.(victim)
         return method === "GET" || body === undefined ? {} : { body }
@@ -195,25 +209,35 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 1 data isolation", (it)
       assert.strictEqual((yield* rival.post("/players", person)).status, 201)
     }))
 
-  it.effect("1 no path of a player's names anything that is an operator's; a token opens its own player only", () =>
+  it.effect("1 a token opens its own player only, and of all rounds the player's own", () =>
     Effect.gen(function*() {
       const found = (yield* operations).filter(({ path }) => path.startsWith("/api/v1/player/"))
       assert.isNotEmpty(found)
-      for (const { name, parameters } of found) {
-        for (const parameter of parameters) assert.strictEqual(owners[parameter], "everybody", name)
-      }
+      const owned = found.filter(({ parameters }) => parameters.some((parameter) => owners[parameter] !== "everybody"))
+      assert.deepStrictEqual(owned.map(({ name }) => name), ["get /api/v1/player/rounds/{round}"])
       const mine = yield* openCasino()
       const rival = yield* openCasino()
       const [ada, bob, eve] = [yield* mine.sit(1000), yield* mine.sit(2000), yield* rival.sit(3000)]
       const tokenOf = Effect.fnUntraced(function*(casino: Casino, id: number) {
         return String(dataOf(yield* casino.post(`/players/${id}/session-tokens`), 201).token)
       })
-      for (const [casino, { id }, balance] of [[mine, ada, 1000], [mine, bob, 2000], [rival, eve, 3000]] as const) {
+      const rounds: ReadonlyArray<readonly [owner: number, round: number]> = [
+        [ada.id, yield* playedRound(mine, ada.id)],
+        [bob.id, yield* playedRound(mine, bob.id)],
+        [eve.id, yield* playedRound(rival, eve.id)]
+      ]
+      for (const [casino, { id }] of [[mine, ada], [mine, bob], [rival, eve]] as const) {
         const token = yield* tokenOf(casino, id)
         assert.strictEqual(dataOf(yield* browserCall(token, "/me")).id, id)
+        const [balance] = yield* casino.balances(id)
         assert.deepInclude(dataOf(yield* browserCall(token, "/wallet")), { player_id: id, balance })
         const entries = dataOf(yield* browserCall(token, "/transactions"))
-        assert.deepStrictEqual(entries.map((entry: { readonly player_id: number }) => entry.player_id), [id])
+        assert.deepStrictEqual([...new Set(entries.map((entry: Fields) => entry["player_id"]))], [id])
+        // of the rounds of three players each sees one
+        for (const [owner, round] of rounds) {
+          const { status } = yield* browserCall(token, `/rounds/${round}`)
+          assert.strictEqual(status, owner === id ? 200 : 404)
+        }
         // an id in the query is nobody's business
         assert.strictEqual(dataOf(yield* browserCall(token, `/me?player=${bob.id}&player_id=${bob.id}`)).id, id)
       }
