@@ -27,7 +27,7 @@ const sitAtDice = Effect.fnUntraced(function*(casino: Casino, amount: number) {
   const player = yield* casino.register()
   if (amount > 0) dataOf(yield* casino.deposit(player.id, amount), 201)
   const { token } = dataOf(yield* casino.post(`/players/${player.id}/session-tokens`), 201)
-  const playAt = (gameId: unknown, body: Fields, headers: { readonly [name: string]: string } = {}) =>
+  const playAt = (gameId: number, body: Fields, headers: { readonly [name: string]: string } = {}) =>
     browserCall(token, `/games/${gameId}/play`, { body, headers })
   const play = (stake: unknown, more: Fields = {}, headers: { readonly [name: string]: string } = {}) =>
     playAt(dice.id, { stake, params: under, ...more }, headers)
