@@ -15,6 +15,7 @@ import { paymentMethod } from "./commands/PaymentMethods.ts"
 import { payment } from "./commands/Payments.ts"
 import { player } from "./commands/Players.ts"
 import { key, operator, staff } from "./commands/StaffAndOperators.ts"
+import { delivery, webhook } from "./commands/Webhooks.ts"
 import { finish, root } from "./commands/Verb.ts"
 import { type Refusal, refuse, refuseFields } from "./domain/Refusal.ts"
 import { fieldIssues } from "./http/FormErrors.ts"
@@ -32,6 +33,8 @@ const program = root.pipe(
     promo,
     player,
     payment,
+    webhook,
+    delivery,
     ledger,
     round,
     job,

@@ -11,7 +11,8 @@ import { layerHttpServices, layerPublicServer, MetricsRoute } from "./http/Publi
 import { layerHardStop } from "./platform/HardStop.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
-import { layerCapabilities, layerJobs, layerMigratedDatabase } from "./service.ts"
+import { layerCapabilities, layerJobs, layerMigratedDatabase, layerWebhooks } from "./service.ts"
+import { WebhookSender } from "./webhooks/WebhookSender.ts"
 
 const greeting = (
   { backofficeHost, backofficePort, host, port }: Settings["Service"],
@@ -67,7 +68,13 @@ const Logging = Layer.unwrap(Effect.map(Settings, ({ logLevel }) =>
     Layer.succeed(References.MinimumLogLevel, logLevel)
   )))
 
+/** Webhooks stop being taken at the moment requests do, so that both have all of the time there is to end what is in flight. */
+const WebhooksStop = Layer.effectDiscard(
+  Effect.flatMap(WebhookSender, ({ beginDrain }) => Effect.addFinalizer(() => beginDrain))
+)
+
 const Service = layerHardStop(8500).pipe(
+  Layer.provideMerge(WebhooksStop),
   Layer.provideMerge(Greeting),
   Layer.provideMerge(layerPublicServer),
   Layer.provideMerge(layerBackofficeServer(MetricsRoute)),
@@ -75,6 +82,7 @@ const Service = layerHardStop(8500).pipe(
   Layer.provideMerge(Demo.layer),
   Layer.provideMerge(layerJobs),
   Layer.provideMerge(layerBackoffice),
+  Layer.provideMerge(layerWebhooks),
   Layer.provideMerge(layerCapabilities),
   Layer.provideMerge(layerMigratedDatabase),
   Layer.provideMerge(Logging),

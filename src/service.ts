@@ -26,6 +26,7 @@ import { layerMigrations } from "./platform/Migrations.ts"
 import { Scheduler } from "./platform/Scheduler.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { AccountUpkeep } from "./players/AccountUpkeep.ts"
+import { Outbox } from "./players/Outbox.ts"
 import { PlayerAccounts } from "./players/PlayerAccounts.ts"
 import { PlayerActors } from "./players/PlayerActors.ts"
 import { Players } from "./players/Players.ts"
@@ -34,6 +35,11 @@ import { Ledger } from "./wallet/Ledger.ts"
 import { StaleRounds } from "./wallet/StaleRounds.ts"
 import { ProviderWallet } from "./wallet/ProviderWallet.ts"
 import { Wallet } from "./wallet/Wallet.ts"
+import { Attempts } from "./webhooks/Attempts.ts"
+import { Resolver } from "./webhooks/Resolver.ts"
+import { Transport } from "./webhooks/Transport.ts"
+import { WebhookHousekeeping } from "./webhooks/WebhookHousekeeping.ts"
+import { WebhookSender } from "./webhooks/WebhookSender.ts"
 
 /** The rules in action. Needs the clients of a migrated database, `Settings` and `Entropy`. */
 export const layerCapabilities = Layer.mergeAll(
@@ -55,7 +61,8 @@ export const layerCapabilities = Layer.mergeAll(
   Credentials.layer,
   RateLimiter.layer,
   ReplayStore.layer,
-  Idempotency.layer
+  Idempotency.layer,
+  Attempts.layer.pipe(Layer.provide(Transport.layer), Layer.provide(Resolver.layer))
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(
     PlayerActors.layer,
@@ -64,8 +71,11 @@ export const layerCapabilities = Layer.mergeAll(
     PlayerRefs.layer,
     PaymentMethods.layer
   )),
-  Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer))
+  Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer))
 )
+
+/** What works by itself, beside all requests: sends webhooks. Needs {@link layerCapabilities}. */
+export const layerWebhooks = Layer.merge(WebhookSender.layer, WebhookHousekeeping.layer)
 
 /** The database of the settings: started when it is embedded, looked over, and migrated. */
 export const layerMigratedDatabase = layerMigrations.pipe(

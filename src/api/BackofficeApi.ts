@@ -11,6 +11,7 @@ import { PaymentGroup } from "./BackofficePayments.ts"
 import { amountFrom, currency, date, instant, integer, oneOf, pathId, text } from "./Fields.ts"
 import { BonusGroup, PromoGroup } from "./groups/BackofficeBonuses.ts"
 import { JobGroup, RoundGroup } from "./groups/BackofficeUpkeep.ts"
+import { DeliveryGroup, WebhookGroup } from "./groups/BackofficeWebhooks.ts"
 import { list, page, pageQuery, single } from "./Pagination.ts"
 import { kycStatuses, Player, playerStatuses } from "./Player.ts"
 import { currencyCode, id, money, timestamp } from "./Resource.ts"
@@ -429,6 +430,8 @@ export const BackofficeApi = HttpApi.make("backoffice")
     PromoGroup,
     PlayerGroup,
     PaymentGroup,
+    WebhookGroup,
+    DeliveryGroup,
     LedgerGroup,
     RoundGroup,
     JobGroup,

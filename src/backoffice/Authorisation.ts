@@ -45,6 +45,13 @@ export const rolesByAction = {
   "payment.chargeback": ["payments"],
   "round.list": ["support", "payments", "compliance"],
   "job.list": ["support", "payments", "compliance"],
+  "webhook.create": [],
+  "webhook.rotate": [],
+  "webhook.update": [],
+  "webhook.ping": ["support"],
+  "webhook.list": ["support"],
+  "delivery.list": ["support"],
+  "delivery.retry": ["support"],
   "ledger.verify": ["payments", "compliance"],
   "audit.list": ["compliance"]
 } as const satisfies { readonly [action: string]: ReadonlyArray<Role> }

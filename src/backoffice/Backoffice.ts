@@ -9,8 +9,10 @@ import { MethodsOnOffer } from "./MethodsOnOffer.ts"
 import { Operators } from "./Operators.ts"
 import { Providers } from "./Providers.ts"
 import { StaffAccounts } from "./Staff.ts"
+import { WebhookDeliveries } from "./WebhookDeliveries.ts"
+import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
-/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games` and `PaymentMethods`. */
+/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `PaymentMethods` and `Attempts`. */
 export const layerBackoffice = Layer.mergeAll(
   StaffAccounts.layer,
   Operators.layer,
@@ -19,5 +21,7 @@ export const layerBackoffice = Layer.mergeAll(
   Catalogue.layer,
   MethodsOnOffer.layer,
   BonusesOnOffer.layer,
+  WebhookEndpoints.layer,
+  WebhookDeliveries.layer,
   LedgerAudit.layer
 ).pipe(Layer.provideMerge(AuditLog.layer))

@@ -3,6 +3,7 @@
  * it does.
  */
 import type { PlayerBonus } from "./Bonus.ts"
+import type { EventType } from "./Events.ts"
 import type { StoredReply } from "./Idempotency.ts"
 import type { JsonObject } from "./originals/Original.ts"
 import type { SeedChange } from "./originals/PlayerSeeds.ts"
@@ -136,7 +137,7 @@ export interface Event {
   readonly id: number
   readonly operatorId: number
   readonly playerId: number
-  readonly type: string
+  readonly type: EventType
   readonly data: { readonly [field: string]: unknown }
   readonly createdAt: number
 }

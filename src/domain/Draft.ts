@@ -22,6 +22,7 @@ import {
   type WalletKind
 } from "./Change.ts"
 import type { Accept, Context } from "./Decision.ts"
+import type { EventType } from "./Events.ts"
 import type { ActiveBonus, BonusResult, PlayerBonus } from "./Bonus.ts"
 import type { Counters } from "./Limits.ts"
 import { isBalance } from "./Money.ts"
@@ -180,7 +181,7 @@ export class Draft {
     this.roundChanges.push({ round, isNew })
   }
 
-  emit(type: string, data: { readonly [field: string]: unknown }): void {
+  emit(type: EventType, data: { readonly [field: string]: unknown }): void {
     this.events.push({
       id: this.takeId(),
       operatorId: this.player.operatorId,
@@ -336,8 +337,8 @@ export class Draft {
     this.walletSeqCounted = this.walletSeq
   }
 
-  /** The decision to do all that was posted, answering `reply`. Events in `more` come after those that were emitted. */
-  accept<Reply>(reply: Reply, more?: Partial<Change>, settings?: Partial<Player>): Accept<Reply> {
+  /** The decision to do all that was posted and emitted, answering `reply`. */
+  accept<Reply>(reply: Reply, more?: Omit<Partial<Change>, "events">, settings?: Partial<Player>): Accept<Reply> {
     if (this.pendingBonuses.length > 0) this.activateNext({ ...this.player, ...settings })
     this.countAction()
     const { activeBonus } = this
@@ -368,7 +369,7 @@ export class Draft {
         rounds: this.roundChanges,
         bonuses: this.bonusChanges.size === 0 ? noChange.bonuses : [...this.bonusChanges.values()],
         ...more,
-        events: more?.events === undefined ? this.events : [...this.events, ...more.events]
+        events: this.events
       },
       idsUsed: this.nextId - this.context.firstId
     }

@@ -1,7 +1,7 @@
 /**
  * Deposits: money that the operator's own payment provider has collected, credited at once (SPEC section 4.4).
  */
-import type { Event, Payment, PaymentType } from "./Change.ts"
+import type { Payment, PaymentType } from "./Change.ts"
 import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
 import { countDeposit, effectiveLimits, refuseDeposit } from "./Limits.ts"
@@ -76,16 +76,6 @@ export const answerKnown = (
         external_reference: earlier.externalReference
       })
     )
-
-/** The event that a payment moved. The store adds the player's short form. */
-const paymentEvent = (draft: Draft, type: string, payment: Payment): Event => ({
-  id: draft.takeId(),
-  operatorId: payment.operatorId,
-  playerId: payment.playerId,
-  type,
-  data: { payment: paymentFields(payment) },
-  createdAt: draft.now
-})
 
 const refuseAccount = (player: Player, now: number): DepositRefusal | undefined => {
   if (player.status !== "active") {
@@ -177,6 +167,6 @@ export const depositStep =
       cancelledAt: null,
       updatedAt: now
     }
-    const event = paymentEvent(draft, "deposit.paid", payment)
-    return draft.accept({ payment, isRepeat: false }, { payments: [{ payment, isNew: true }], events: [event] })
+    draft.emit("deposit.paid", { payment: paymentFields(payment) })
+    return draft.accept({ payment, isRepeat: false }, { payments: [{ payment, isNew: true }] })
   }

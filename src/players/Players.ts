@@ -16,6 +16,7 @@ import { toDate } from "../platform/Time.ts"
 import { holds, holdsByIndex, isRare } from "./internal/PlayerSearch.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { comparableNumber, type Identity, isSamePerson } from "./Identity.ts"
+import { Outbox } from "./Outbox.ts"
 import { PasswordHashes } from "./PasswordHashes.ts"
 import { playerColumns, type PlayerProfile, PlayerRow, toProfile } from "./PlayerProfile.ts"
 import { checkRegistration, type FieldMessages, type Registration } from "./Registration.ts"
@@ -205,6 +206,7 @@ export class Players extends Context.Service<Players, {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
       const passwords = yield* PasswordHashes
+      const outbox = yield* Outbox
       const columns = sql.literal(playerColumns)
       const findTaken = yield* makeFindTaken
 
@@ -310,6 +312,7 @@ export class Players extends Context.Service<Players, {
               return yield* Effect.fail(alreadyAnswered)
             }
             yield* insertPlayer(row, passwordHash, registration.terms_version ?? null, event)
+            yield* sql.afterCommit(Effect.sync(outbox.announce))
             return { _tag: "Registered", player, reply } satisfies Registered
           })).pipe(
             Effect.catchTags({

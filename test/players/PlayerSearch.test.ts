@@ -3,6 +3,7 @@ import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
 import { holdsByIndex, isRare } from "../../src/players/internal/PlayerSearch.ts"
+import { Outbox } from "../../src/players/Outbox.ts"
 import { Players } from "../../src/players/Players.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { TestDatabase } from "../support/TestDatabase.ts"
@@ -29,6 +30,7 @@ const generate = Effect.gen(function*() {
 })
 
 const live = Players.layer.pipe(
+  Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(Ids.layer),
   Layer.provideMerge(Layer.effectDiscard(generate)),
   Layer.provideMerge(TestDatabase.layer)

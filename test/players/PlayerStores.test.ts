@@ -26,6 +26,7 @@ import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
+import { Outbox } from "../../src/players/Outbox.ts"
 import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
 import { bet, close, day, makePlayer, minute, noon, promoWin, rollback, roulette, win } from "../support/Messages.ts"
 import { betPaying, openChance, playOf, sealedSeedOf, startSeedsOf } from "../support/Originals.ts"
@@ -70,7 +71,10 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
 
 const live = Layer.provideMerge(
   seed,
-  TestDatabase.layer.pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
+  Outbox.layer.pipe(
+    Layer.provideMerge(TestDatabase.layer),
+    Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon)))
+  )
 ).pipe(Layer.provideMerge(Secrets.layer.pipe(Layer.provide(Settings.layerTest()))))
 
 const welcome: CatalogueBonus = {

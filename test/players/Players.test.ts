@@ -7,6 +7,7 @@ import type { Operator } from "../../src/domain/Operator.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { iso } from "../../src/platform/Time.ts"
 import type { PlayerProfile } from "../../src/players/PlayerProfile.ts"
+import { Outbox } from "../../src/players/Outbox.ts"
 import { type PlayerQuery, Players } from "../../src/players/Players.ts"
 import { TestDatabase } from "../support/TestDatabase.ts"
 
@@ -40,6 +41,7 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
 
 // The clock is set before anything sleeps: on the way from 1970 every timer of the pools would have to run.
 const live = Players.layer.pipe(
+  Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(seed),
   Layer.provideMerge(Ids.layer),
   Layer.provideMerge(TestDatabase.layer),

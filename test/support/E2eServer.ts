@@ -22,6 +22,7 @@ import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
+import { Outbox } from "../../src/players/Outbox.ts"
 import { PlayerAccounts } from "../../src/players/PlayerAccounts.ts"
 import { PlayerActors } from "../../src/players/PlayerActors.ts"
 import { Players } from "../../src/players/Players.ts"
@@ -69,7 +70,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
       PlayerRefs.layer,
       PaymentMethods.layer
     )),
-    Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer)),
+    Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer)),
     Layer.provideMerge(TestDatabase.layer),
     Layer.provideMerge(Settings.layerTest()),
     Layer.provideMerge(Entropy.layer)

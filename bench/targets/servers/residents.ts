@@ -9,6 +9,7 @@ import { Ids } from "../../../src/platform/Ids.ts"
 import { layerMigrations } from "../../../src/platform/Migrations.ts"
 import { Secrets } from "../../../src/platform/Secrets.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
+import { Outbox } from "../../../src/players/Outbox.ts"
 import { PlayerActors } from "../../../src/players/PlayerActors.ts"
 import type { ResidentsMessage } from "../ResidentsMessage.ts"
 
@@ -104,6 +105,7 @@ const players = PlayerActors.layer.pipe(
   Layer.provide(Ids.layer),
   Layer.provide(Placement.layerHere),
   Layer.provide(Secrets.layer.pipe(Layer.provide(Settings.layerTest()))),
+  Layer.provide(Outbox.layer),
   Layer.provideMerge(database)
 )
 

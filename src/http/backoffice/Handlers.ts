@@ -22,6 +22,7 @@ import { paginated } from "../handlers/Page.ts"
 import { entryFields } from "../handlers/Entries.ts"
 import { PaymentHandlers } from "./PaymentHandlers.ts"
 import { UpkeepHandlers } from "./UpkeepHandlers.ts"
+import { WebhookHandlers } from "./WebhookHandlers.ts"
 
 const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
 
@@ -261,6 +262,7 @@ export const BackofficeHandlers = Layer.mergeAll(
   PromoHandlers,
   PlayerHandlers,
   PaymentHandlers,
+  WebhookHandlers,
   LedgerHandlers,
   UpkeepHandlers,
   AuditHandlers

@@ -315,7 +315,7 @@ const textOf = (parts: ReadonlyArray<Part>): string => {
 export const commitStatement = (
   units: ReadonlyArray<PlayerUnit>,
   seal: Seal
-): { readonly text: string; readonly parameters: ReadonlyArray<unknown> } => {
+): { readonly text: string; readonly parameters: ReadonlyArray<unknown>; readonly hasEvents: boolean } => {
   const ordered = [...units].sort((a, b) => a.key - b.key)
   const entryRows: Array<Entry> = []
   const transactionRows: Array<Transaction> = []
@@ -405,6 +405,7 @@ export const commitStatement = (
   add("audit_part", audit, auditRows)
   add("replies", replies, replyRows)
   return {
+    hasEvents: eventRows.length > 0,
     text: textOf(parts),
     parameters: [
       ...parts.flatMap(({ parameters }) => parameters),

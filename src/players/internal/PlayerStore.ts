@@ -9,6 +9,7 @@ import { OutcomeUnknown } from "../../engine/Failures.ts"
 import type { Store } from "../../engine/Machine.ts"
 import { JournalClient } from "../../platform/Database.ts"
 import { Secrets } from "../../platform/Secrets.ts"
+import { Outbox } from "../Outbox.ts"
 import { commitStatement } from "./CommitStatement.ts"
 import { loadPlayer } from "./PlayerLoad.ts"
 import { lookUp } from "./PlayerLookups.ts"
@@ -19,11 +20,13 @@ export const makePlayerStore = Effect.gen(function*() {
   const journal = yield* JournalClient
   const sql = yield* SqlClient.SqlClient
   const { seal } = yield* Secrets
+  const outbox = yield* Outbox
 
   const commit: Store<Player, Change, Query, Knowledge>["commit"] = (units) =>
     Effect.suspend(() => {
-      const { parameters, text } = commitStatement(units, seal)
-      return byDeadline(journal.unsafe(text, parameters).values, new OutcomeUnknown({ reason: silent }))
+      const { hasEvents, parameters, text } = commitStatement(units, seal)
+      const written = byDeadline(journal.unsafe(text, parameters).values, new OutcomeUnknown({ reason: silent }))
+      return hasEvents ? Effect.tap(written, () => Effect.sync(outbox.announce)) : written
     }).pipe(
       Effect.matchCauseEffect({
         onSuccess: () => Effect.void,

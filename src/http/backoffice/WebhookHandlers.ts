@@ -1,0 +1,50 @@
+/** Webhooks and their deliveries as staff see and steer them. */
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
+import { Operators } from "../../backoffice/Operators.ts"
+import { WebhookDeliveries } from "../../backoffice/WebhookDeliveries.ts"
+import { WebhookEndpoints } from "../../backoffice/WebhookEndpoints.ts"
+import { paginated } from "../handlers/Page.ts"
+
+const act = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flatMap(CurrentStaff, effect), (data) => ({ data }))
+
+const EndpointHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "webhook",
+  Effect.fnUntraced(function*(handlers) {
+    const endpoints = yield* WebhookEndpoints
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => endpoints.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => endpoints.update(actor, params.webhook, payload)))
+      .handle("rotate", ({ params }) => act((actor) => endpoints.rotate(actor, params.webhook)))
+      .handle("ping", ({ params }) => act((actor) => endpoints.ping(actor, params.webhook)))
+      .handle("list", ({ query }) => Effect.map(endpoints.list(query.operator), (data) => ({ data })))
+  })
+)
+
+const DeliveryHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "delivery",
+  Effect.fnUntraced(function*(handlers) {
+    const deliveries = yield* WebhookDeliveries
+    const operators = yield* Operators
+    return handlers
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+          const { items, total } = yield* deliveries.list({
+            page: query.page,
+            perPage: query.per_page,
+            operatorId,
+            webhookId: query.webhook,
+            status: query.status
+          })
+          return yield* paginated(query, total, items)
+        }))
+      .handle("retry", ({ params }) => act((actor) => deliveries.retry(actor, params.delivery)))
+  })
+)
+
+export const WebhookHandlers = Layer.merge(EndpointHandlers, DeliveryHandlers)

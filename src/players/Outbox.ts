@@ -1,0 +1,60 @@
+/** Events on their way into the table they are sent from. What a player's commit emits goes there by itself. */
+import { Context, Effect, Layer, Schema, type Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { Event } from "../domain/Change.ts"
+import { toDate } from "../platform/Time.ts"
+import { rowsOf } from "./Rows.ts"
+
+const written = rowsOf(Schema.Struct({ one: Schema.Number }))
+
+/**
+ * Where events are written by who does not act through a player's actor, and how who sends them learns that there are new ones.
+ *
+ *     yield* sql.withTransaction(Effect.andThen(raiseAlert, outbox.insert(event)))
+ */
+export class Outbox extends Context.Service<Outbox, {
+  /**
+   * Writes an event in the transaction that is open: it is kept with what it tells of, or not at all. The player's short form is
+   * added here. Tells the listeners after the commit.
+   */
+  readonly insert: (event: Event) => Effect.Effect<void, SqlError.SqlError>
+  /** Says that events, or deliveries that are due, have been committed. */
+  readonly announce: () => void
+  /** Hears of it until the scope closes. A listener must be quick and must not throw. */
+  readonly listen: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
+}>()("pitboss/players/Outbox") {
+  static readonly layer = Layer.effect(
+    Outbox,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const listeners = new Set<() => void>()
+
+      const announce = () => {
+        for (const listener of listeners) listener()
+      }
+
+      const insert = Effect.fn("Outbox.insert")(function*(event: Event) {
+        const rows = yield* written(sql`
+          INSERT INTO events (id, operator_id, player_id, type, data, created_at)
+          SELECT ${event.id}, p.operator_id, p.id, ${event.type}, ${JSON.stringify(event.data)}::jsonb ||
+              jsonb_build_object('player',
+                jsonb_build_object('id', p.id, 'external_id', p.external_id, 'username', p.username)),
+            ${toDate(event.createdAt)}
+          FROM players p WHERE p.id = ${event.playerId} AND p.operator_id = ${event.operatorId}
+          RETURNING 1 AS one`)
+        if (rows.length === 0) {
+          return yield* Effect.die(new Error(`event ${event.id} is about a player its operator does not have`))
+        }
+        yield* sql.afterCommit(Effect.sync(announce))
+      })
+
+      const listen = (listener: () => void) =>
+        Effect.asVoid(Effect.acquireRelease(
+          Effect.sync(() => listeners.add(listener)),
+          () => Effect.sync(() => listeners.delete(listener))
+        ))
+
+      return Outbox.of({ insert, announce, listen })
+    })
+  )
+}

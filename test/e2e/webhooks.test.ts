@@ -1,0 +1,307 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { eventTypes } from "../../src/domain/Events.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import { Outbox } from "../../src/players/Outbox.ts"
+import { layerWebhooks } from "../../src/service.ts"
+import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
+import {
+  type Answer,
+  BothServers,
+  command,
+  layerBothServers,
+  made,
+  operatorCall,
+  runCommand,
+  staffCall
+} from "../support/Backoffice.ts"
+import { registration } from "../support/E2eWorld.ts"
+import { expectedSignature, makeSink, type Received } from "../support/WebhookSink.ts"
+
+// Goal: an operator is told of everything that happens on the account, whatever its origin, in full, and staff steer it from the
+// command line. Method: the service over HTTP and the command line as a child process, a sink of the test's own, the real clock;
+// what an event says is compared with what the API says of the same thing.
+
+const live = layerWebhooks.pipe(Layer.provideMerge(layerBothServers))
+
+/** Data of an answer that must be good. */
+const good = (answer: Answer) => {
+  assert.isBelow(answer.status, 300, JSON.stringify(answer))
+  return answer.data
+}
+
+const base = "/api/v1/operator"
+
+/** An operator with a key and a webhook, at a sink. */
+const addAccount = Effect.fnUntraced(function*(slug: string) {
+  yield* made("/operators", { slug, name: slug, currency: "EUR" })
+  const key = yield* made("/keys", { operator: slug, rate_limit_per_minute: 10_000 })
+  const sink = yield* makeSink()
+  const webhook = yield* made("/webhooks", { operator: slug, url: sink.url })
+  yield* Effect.addFinalizer(() => staffCall("PATCH", `/backoffice/v1/webhooks/${webhook.id}`, { active: false }))
+  const { sweep } = yield* WebhookSender
+  const call = (path: string, body?: unknown) => Effect.map(operatorCall(key, `${base}${path}`, body), good)
+  /** What has come since the last time it was asked, by the order of events. */
+  let seen = 0
+  const told = Effect.map(sweep, () => {
+    const fresh = sink.received.slice(seen).map((received) => {
+      assert.strictEqual(received.headers["x-service-signature"], expectedSignature(webhook.secret, received))
+      return JSON.parse(received.body)
+    })
+    seen = sink.received.length
+    return fresh.sort((a, b) => Number(a.id) - Number(b.id)).map(({ data, type }) => ({ type, data }))
+  })
+  return { key, sink, webhook, call, told }
+})
+
+const headersOf = ({ headers }: Received, name: string) => String(headers[name])
+
+layer(live, { excludeTestServices: true })("webhooks", (it) => {
+  it.effect("tell everything, in full, whoever did it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { call, key, sink, told } = yield* addAccount("told")
+      yield* made("/payment-methods", { operator: "told", code: "bank", currencies: ["EUR"] })
+      const bonus = yield* made("/bonuses", {
+        operator: "told",
+        name: "Welcome",
+        type: "no_deposit",
+        default_amount: 1000,
+        wagering_multiplier: 5
+      })
+      const expected: Array<string> = []
+
+      const player = yield* call("/players", { ...registration("ada"), external_id: "x-1", personal_id: "P 1" })
+      const short = { id: player.id, external_id: "x-1", username: "ada" }
+      assert.deepStrictEqual(yield* told, [{ type: "player.registered", data: { player } }])
+      const [first] = sink.received
+      assert(first !== undefined)
+      const body = JSON.parse(first.body)
+      assert.deepInclude(body, { type: "player.registered", api_version: "v1" })
+      assert.isString(body.id)
+      assert.match(body.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.strictEqual(headersOf(first, "x-service-event"), body.type)
+      assert.strictEqual(headersOf(first, "x-service-event-id"), body.id)
+      assert.match(headersOf(first, "x-service-delivery"), /^\d+$/)
+      assert.isAtMost(
+        Math.abs(Number(headersOf(first, "x-service-timestamp")) - Date.parse(body.created_at) / 1000),
+        300
+      )
+      expected.push("player.registered")
+
+      const deposit = yield* call(`/players/${player.id}/deposits`, { amount: 50_000, external_reference: "d1" })
+      assert.deepStrictEqual(yield* told, [{ type: "deposit.paid", data: { payment: deposit, player: short } }])
+      // the same again is no second deposit, and what is refused is none
+      yield* call(`/players/${player.id}/deposits`, { amount: 50_000, external_reference: "d1" })
+      const clash = { amount: 1, external_reference: "d1" }
+      assert.strictEqual((yield* operatorCall(key, `${base}/players/${player.id}/deposits`, clash)).status, 409)
+      assert.strictEqual((yield* operatorCall(key, `${base}/players`, registration("ada"))).status, 422)
+      assert.deepStrictEqual(yield* told, [])
+      expected.push("deposit.paid")
+
+      const withdraw = (reference: string) =>
+        call(`/players/${player.id}/withdrawals`, {
+          amount: 700,
+          payment_method: "bank",
+          external_reference: reference
+        })
+      const payment = (id: number) => Effect.map(call(`/payments/${id}`), (data) => ({ payment: data, player: short }))
+      const paid = yield* withdraw("w1")
+      assert.deepStrictEqual(yield* told, [{ type: "withdrawal.requested", data: { payment: paid, player: short } }])
+      yield* command("payment", "approve", String(paid.id))
+      assert.deepStrictEqual(yield* told, [])
+      yield* command("payment", "pay", String(paid.id))
+      assert.deepStrictEqual(yield* told, [{ type: "withdrawal.paid", data: yield* payment(paid.id) }])
+      const rejected = yield* withdraw("w2")
+      yield* command("payment", "reject", String(rejected.id), "--reason", "papers are missing")
+      const [requested, refusal] = yield* told
+      assert.strictEqual(requested?.type, "withdrawal.requested")
+      assert.deepStrictEqual(refusal, { type: "withdrawal.rejected", data: yield* payment(rejected.id) })
+      assert.strictEqual(refusal?.data.payment.reject_reason, "papers are missing")
+      expected.push("withdrawal.requested", "withdrawal.paid", "withdrawal.rejected")
+      const cancelled = yield* withdraw("w3")
+      yield* command("payment", "cancel", String(cancelled.id))
+      assert.deepStrictEqual((yield* told).map(({ type }) => type), ["withdrawal.requested"])
+
+      const bonuses = call(`/players/${player.id}/bonuses`)
+      yield* call(`/players/${player.id}/bonuses`, { bonus_id: bonus.id })
+      const [granted] = yield* bonuses
+      assert.deepStrictEqual(yield* told, [{ type: "bonus.granted", data: { bonus: granted, player: short } }])
+      yield* command("bonus", "cancel", String(granted.id), "--reason", "by mistake")
+      const [ended] = yield* bonuses
+      assert.deepInclude(ended, { id: granted.id, state: "finished", result: "cancelled" })
+      assert.deepStrictEqual(yield* told, [{ type: "bonus.completed", data: { bonus: ended, player: short } }])
+      expected.push("bonus.granted", "bonus.completed")
+      // one that time ends: noticed by the next who asks anything of the player
+      yield* call(`/players/${player.id}/bonuses`, { bonus_id: bonus.id })
+      yield* told
+      yield* sql`UPDATE player_bonuses SET expires_at = now() - interval '1 second' WHERE player_id = ${player.id}
+        AND state = 'activated'`
+      // who holds the player in memory looks again when another writer was faster
+      yield* sql`UPDATE accounts SET version = version + 1 WHERE player_id = ${player.id}`
+      yield* command("player", "correct", String(player.id), "--amount", "1", "--reason", "look again")
+      const [expired] = yield* bonuses
+      assert.deepInclude(expired, { state: "finished", result: "expired" })
+      assert.deepStrictEqual(yield* told, [{ type: "bonus.completed", data: { bonus: expired, player: short } }])
+
+      yield* command("player", "kyc", String(player.id), "--status", "pending_review")
+      yield* command("player", "kyc", String(player.id), "--status", "verified")
+      const change = (previous: string, status: string) => ({
+        type: "kyc.status_changed",
+        data: { player: short, previous_status: previous, status, is_verified: status === "verified" }
+      })
+      assert.deepStrictEqual(yield* told, [
+        change("not_started", "pending_review"),
+        change("pending_review", "verified")
+      ])
+      assert.strictEqual((yield* runCommand(["player", "kyc", String(player.id), "--status", "rejected"])).exitCode, 1)
+      assert.deepStrictEqual(yield* told, [])
+      expected.push("kyc.status_changed")
+
+      // what is not a player's own commit: in the transaction of whoever raises an alert
+      const outbox = yield* Outbox
+      const eventId = yield* (yield* Ids).reserve(1)
+      const at = Date.parse(player.created_at)
+      const alert = { id: 7, rule: "structuring", severity: "high", status: "open", created_at: player.created_at }
+      const event = {
+        id: eventId,
+        operatorId: key.operator_id,
+        playerId: player.id,
+        type: "compliance.alert_created",
+        data: { alert },
+        createdAt: at
+      } as const
+      yield* Effect.ignore(sql.withTransaction(Effect.andThen(outbox.insert(event), Effect.fail("no alert after all"))))
+      assert.deepStrictEqual(yield* told, [])
+      yield* sql.withTransaction(outbox.insert(event))
+      assert.deepStrictEqual(yield* told, [{ type: event.type, data: { alert, player: short } }])
+      expected.push("compliance.alert_created")
+
+      assert.sameMembers(expected, [...eventTypes])
+      // nothing of it stands in what was logged
+      const { logged } = yield* BothServers
+      assert.notInclude(logged.join("\n"), "ada@example.com")
+      assert.notInclude(logged.join("\n"), "whsec_")
+    }), 180_000)
+
+  it.effect("are steered from the command line", () =>
+    Effect.gen(function*() {
+      const { sweep } = yield* WebhookSender
+      yield* made("/operators", { slug: "steered", name: "Steered", currency: "EUR" })
+      const key = yield* made("/keys", { operator: "steered" })
+      const sink = yield* makeSink()
+      const webhook = yield* command(
+        ["webhook", "create", "--operator", "steered", "--url", sink.url],
+        ["--events", "player.registered,deposit.paid"]
+      )
+      const { secret, ...shown } = webhook
+      assert.match(secret, /^whsec_\w{43}$/)
+      assert.deepInclude(shown, {
+        operator_id: key.operator_id,
+        url: sink.url,
+        events: ["player.registered", "deposit.paid"],
+        active: true,
+        previous_secret_until: null
+      })
+      assert.deepStrictEqual(yield* command("webhook", "list", "--operator", "steered"), [shown])
+
+      const pinged = yield* command("webhook", "ping", String(webhook.id))
+      assert.deepInclude(pinged, { type: "ping", status: "delivered", attempts: 1, response_status: 200, error: null })
+      const [ping] = sink.received
+      assert(ping !== undefined)
+      assert.strictEqual(ping.headers["x-service-signature"], expectedSignature(secret, ping))
+      assert.strictEqual(ping.headers["x-service-delivery"], String(pinged.id))
+
+      const rotated = yield* command("webhook", "rotate", String(webhook.id))
+      assert.notStrictEqual(rotated.secret, secret)
+      assert.isAbove(Date.parse(rotated.previous_secret_until), Date.parse(rotated.updated_at))
+
+      sink.answer = () => 410
+      good(yield* operatorCall(key, `${base}/players`, registration("cleo")))
+      yield* sweep
+      const pending = yield* command("delivery", "list", "--webhook", String(webhook.id), "--status", "pending")
+      assert.strictEqual(pending.length, 1)
+      const [delivery] = pending
+      assert.deepInclude(delivery, {
+        type: "player.registered",
+        status: "pending",
+        attempts: 1,
+        response_status: 410,
+        webhook_id: webhook.id,
+        event_id: sink.received[1]?.headers["x-service-event-id"]
+      })
+      assert.strictEqual(Date.parse(delivery.next_attempt_at) - Date.parse(delivery.updated_at), 60_000)
+      sink.answer = () => 200
+      const retried = yield* command("delivery", "retry", String(delivery.id))
+      assert.deepInclude(retried, { id: delivery.id, status: "pending", attempts: 0, response_status: null })
+      yield* sweep
+      const log = yield* command("delivery", "list", "--webhook", String(webhook.id))
+      assert.deepStrictEqual(
+        log.map(({ attempts, id, status }: typeof delivery) => [id, status, attempts]),
+        [[delivery.id, "delivered", 1], [pinged.id, "delivered", 1]]
+      )
+
+      const paused = yield* command("webhook", "update", String(webhook.id), "--active", "false")
+      assert.deepInclude(paused, { active: false, events: shown.events })
+      const everything = yield* command("webhook", "update", String(webhook.id), "--events", eventTypes.join())
+      assert.deepInclude(everything, { active: false, events: [...eventTypes] })
+
+      const trail = yield* command("audit", "list", "--operator", "steered")
+      assert.deepStrictEqual(trail.map((line: { readonly action: string }) => line.action).slice(0, 6), [
+        "webhook.update",
+        "webhook.update",
+        "delivery.retry",
+        "webhook.rotate",
+        "webhook.ping",
+        "webhook.create"
+      ])
+      assert.notInclude(JSON.stringify(trail), "whsec_")
+    }), 180_000)
+
+  it.effect("refuse what cannot be", () =>
+    Effect.gen(function*() {
+      yield* made("/operators", { slug: "refused", name: "Refused", currency: "EUR" })
+      const create = (url: string, more: object = {}) =>
+        staffCall("POST", "/backoffice/v1/webhooks", { operator: "refused", url, ...more })
+      for (
+        const url of ["https://user:pass@hooks.example.com/", "ftp://hooks.example.com/", "hooks", "https://x.com/#f"]
+      ) {
+        const answer = yield* create(url)
+        assert.deepStrictEqual([answer.status, Object.keys(answer.details)], [422, ["url"]], url)
+      }
+      const none = yield* create("https://hooks.example.com/", { events: [] })
+      assert.deepStrictEqual([none.code, Object.keys(none.details)], ["VALIDATION_FAILED", ["events"]])
+      assert.strictEqual((yield* create("https://hooks.example.com/", { events: ["ping"] })).code, "VALIDATION_FAILED")
+      assert.strictEqual(
+        (yield* staffCall("POST", "/backoffice/v1/webhooks", { operator: "nobody", url: "https://x.example/" })).code,
+        "NOT_FOUND"
+      )
+      for (const path of ["webhooks/1/ping", "webhooks/1/rotate", "deliveries/1/retry"]) {
+        assert.strictEqual((yield* staffCall("POST", `/backoffice/v1/${path}`)).code, "NOT_FOUND", path)
+      }
+      assert.strictEqual((yield* staffCall("PATCH", "/backoffice/v1/webhooks/1", { active: false })).code, "NOT_FOUND")
+      const twenty = yield* Effect.forEach(
+        Array.from({ length: 25 }),
+        () => create("https://hooks.example.com/", { active: false }),
+        { concurrency: 5 }
+      )
+      assert.strictEqual(twenty.filter(({ status }) => status === 201).length, 20)
+      assert.strictEqual(twenty.filter(({ code }) => code === "INVALID_REQUEST").length, 5)
+      for (const args of [["webhook", "rotate", "1"], ["webhook", "ping", "1"], ["delivery", "retry", "1"]]) {
+        const { exitCode, stderr } = yield* runCommand(args)
+        assert.strictEqual(exitCode, 1)
+        assert.include(stderr, "NOT_FOUND")
+      }
+      for (
+        const args of [
+          ["webhook", "create", "--operator", "refused"],
+          ["webhook", "create", "--operator", "refused", "--url", "https://x.example/", "--events", "everything"],
+          ["webhook", "update", "1", "--active", "maybe"],
+          ["delivery", "list", "--status", "lost"]
+        ]
+      ) {
+        assert.strictEqual((yield* runCommand(args)).exitCode, 2, args.join(" "))
+      }
+    }), 180_000)
+})
