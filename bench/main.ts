@@ -5,6 +5,7 @@ import { Command, Flag } from "effect/cli"
 import { runBaselineTuning } from "./scenarios/BaselineTuning.ts"
 import { mixNames, runBets } from "./scenarios/Bets.ts"
 import { runMemory } from "./scenarios/Memory.ts"
+import { runWebhooks } from "./scenarios/Webhooks.ts"
 import { bestBaseline } from "./targets/Baseline.ts"
 import { baselineStyles } from "./targets/servers/BaselineBets.ts"
 import { targetNames } from "./targets/Target.ts"
@@ -96,9 +97,18 @@ const memory = Command.make("memory", {
   Command.withDescription("Heap per resident idle player, loaded from PostgreSQL by the service's own loader")
 )
 
+const webhooks = Command.make("webhooks", {
+  endpoints: count("endpoints", "endpoints, each of an operator of its own", 500).pipe(Flag.withDefault(50)),
+  hanging: count("hanging", "endpoints among them that never answer", 100).pipe(Flag.withDefault(1)),
+  events: count("events", "events of each operator in a round", 100_000).pipe(Flag.withDefault(200)),
+  rounds: count("rounds", "rounds", 1000).pipe(Flag.withDefault(5))
+}, runWebhooks).pipe(
+  Command.withDescription("Events to endpoints: deliveries per second while some endpoints never answer")
+)
+
 Command.make("bench").pipe(
   Command.withDescription("Measures the service. Figures are comparable within one run only: see docs/benchmarks.md"),
-  Command.withSubcommands([bets, baseline, memory]),
+  Command.withSubcommands([bets, baseline, memory, webhooks]),
   Command.run({ version: "1.0.0" }),
   Effect.tapErrorTag("BenchError", (error) => Console.error(`bench: ${error.message}`)),
   Effect.provide(NodeServices.layer),
