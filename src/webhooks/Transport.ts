@@ -1,7 +1,7 @@
 /** One HTTP POST to an endpoint, and what came of it. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import Undici from "@effect/platform-node/Undici"
-import { Context, Effect, FiberSet, Layer, Option, Stream } from "effect"
+import { Context, Effect, FiberSet, Layer, Option } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import type { LookupFunction } from "node:net"
 import { Settings } from "../platform/Settings.ts"
@@ -96,6 +96,7 @@ export class Transport extends Context.Service<Transport, {
           return connect(options, callback)
         },
         pipelining: 1,
+        maxResponseSize: maxAnswerBytes,
         keepAliveTimeout: 20_000,
         keepAliveMaxTimeout: 60_000
       })
@@ -109,11 +110,7 @@ export class Transport extends Context.Service<Transport, {
         const attempt = Effect.gen(function*() {
           const response = yield* client.execute(request)
           status = response.status
-          let bytes = 0
-          yield* response.stream.pipe(
-            Stream.takeUntil((chunk) => (bytes += chunk.length) > maxAnswerBytes),
-            Stream.runDrain
-          )
+          yield* response.arrayBuffer
         })
         const failure = yield* attempt.pipe(
           Effect.match({ onFailure: ({ reason }) => errorOf(reason.cause), onSuccess: () => null }),
