@@ -391,7 +391,7 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
         "content-type": "application/x-www-form-urlencoded"
       })
       assert.strictEqual(form.code, "INVALID_REQUEST")
-    }))
+    }), 240_000)
 
   // Goal: a secret is seen once, by who asked for it. Method: make one of each kind, then look for them in every table as text and
   // as bytes, in everything that was logged, and in every list.
