@@ -14,6 +14,7 @@ import { game, provider } from "./commands/Games.ts"
 import { paymentMethod } from "./commands/PaymentMethods.ts"
 import { payment } from "./commands/Payments.ts"
 import { player } from "./commands/Players.ts"
+import { rate, report } from "./commands/Reports.ts"
 import { key, operator, staff } from "./commands/StaffAndOperators.ts"
 import { delivery, webhook } from "./commands/Webhooks.ts"
 import { finish, root } from "./commands/Verb.ts"
@@ -35,6 +36,8 @@ const program = root.pipe(
     payment,
     webhook,
     delivery,
+    rate,
+    report,
     ledger,
     round,
     job,

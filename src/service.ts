@@ -31,6 +31,7 @@ import { PlayerAccounts } from "./players/PlayerAccounts.ts"
 import { PlayerActors } from "./players/PlayerActors.ts"
 import { Players } from "./players/Players.ts"
 import { Profiles } from "./players/Profiles.ts"
+import { Reports } from "./reports/Reports.ts"
 import { Ledger } from "./wallet/Ledger.ts"
 import { StaleRounds } from "./wallet/StaleRounds.ts"
 import { ProviderWallet } from "./wallet/ProviderWallet.ts"
@@ -58,6 +59,7 @@ export const layerCapabilities = Layer.mergeAll(
   StaleRounds.layer,
   PlayerTokens.layer,
   ResponsibleGaming.layer,
+  Reports.layer,
   Credentials.layer,
   RateLimiter.layer,
   ReplayStore.layer,

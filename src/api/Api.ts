@@ -7,6 +7,7 @@ import { PaymentsGroup } from "./groups/Payments.ts"
 import { PlayersGroup } from "./groups/Players.ts"
 import { PlayerSessionGroup } from "./groups/PlayerSession.ts"
 import { ProviderWalletGroup } from "./groups/ProviderWallet.ts"
+import { ReportsGroup } from "./groups/Reports.ts"
 import { ResponsibleGamingGroup } from "./groups/ResponsibleGaming.ts"
 import { WalletGroup } from "./groups/Wallet.ts"
 import {
@@ -24,7 +25,16 @@ import { documented } from "./OpenApiDocument.ts"
 
 /** What operators' servers call, signed. */
 export const OperatorApi = HttpApi.make("operator")
-  .add(AccountGroup, PlayersGroup, WalletGroup, PaymentsGroup, GamesGroup, BonusesGroup, ResponsibleGamingGroup)
+  .add(
+    AccountGroup,
+    PlayersGroup,
+    WalletGroup,
+    PaymentsGroup,
+    GamesGroup,
+    BonusesGroup,
+    ResponsibleGamingGroup,
+    ReportsGroup
+  )
   .prefix("/api/v1/operator")
   .middleware(RequestRules)
   .middleware(IdempotentPost)

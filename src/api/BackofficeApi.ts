@@ -12,6 +12,7 @@ import { amountFrom, currency, date, instant, integer, oneOf, pathId, text } fro
 import { BonusGroup, PromoGroup } from "./groups/BackofficeBonuses.ts"
 import { JobGroup, RoundGroup } from "./groups/BackofficeUpkeep.ts"
 import { DeliveryGroup, WebhookGroup } from "./groups/BackofficeWebhooks.ts"
+import { RateGroup, ReportGroup } from "./groups/BackofficeReports.ts"
 import { list, page, pageQuery, single } from "./Pagination.ts"
 import { kycStatuses, Player, playerStatuses } from "./Player.ts"
 import { currencyCode, id, money, timestamp } from "./Resource.ts"
@@ -435,6 +436,8 @@ export const BackofficeApi = HttpApi.make("backoffice")
     LedgerGroup,
     RoundGroup,
     JobGroup,
+    RateGroup,
+    ReportGroup,
     AuditGroup
   )
   .prefix("/backoffice/v1")

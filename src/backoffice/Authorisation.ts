@@ -52,6 +52,9 @@ export const rolesByAction = {
   "webhook.list": ["support"],
   "delivery.list": ["support"],
   "delivery.retry": ["support"],
+  "rate.set": ["payments"],
+  "rate.list": ["support", "payments", "compliance"],
+  "report.ggr": ["payments", "compliance"],
   "ledger.verify": ["payments", "compliance"],
   "audit.list": ["compliance"]
 } as const satisfies { readonly [action: string]: ReadonlyArray<Role> }

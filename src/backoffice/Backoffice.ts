@@ -4,6 +4,7 @@ import { ApiKeys } from "./ApiKeys.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { BonusesOnOffer } from "./BonusesOnOffer.ts"
 import { Catalogue } from "./Catalogue.ts"
+import { ExchangeRates } from "./ExchangeRates.ts"
 import { LedgerAudit } from "./LedgerAudit.ts"
 import { MethodsOnOffer } from "./MethodsOnOffer.ts"
 import { Operators } from "./Operators.ts"
@@ -23,5 +24,6 @@ export const layerBackoffice = Layer.mergeAll(
   BonusesOnOffer.layer,
   WebhookEndpoints.layer,
   WebhookDeliveries.layer,
+  ExchangeRates.layer,
   LedgerAudit.layer
 ).pipe(Layer.provideMerge(AuditLog.layer))

@@ -10,6 +10,7 @@ import type { Refusal } from "../domain/Refusal.ts"
 import { orTryAgain, rowsOf } from "../players/Rows.ts"
 import { type Law, toldMost, type Violation } from "./Law.ts"
 import { findWrongOutcomes, originalLaws } from "./OriginalsAudit.ts"
+import { reportLaws } from "./ReportLaws.ts"
 
 export interface LedgerReport {
   readonly players: number
@@ -293,7 +294,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
             `SELECT (SELECT count(*) FROM accounts WHERE ${condition})::float8 AS players,
               (SELECT count(*) FROM ledger_entries WHERE ${condition})::float8 AS entries`
           ))
-          const violations = yield* Effect.forEach([...laws, ...originalLaws], check)
+          const violations = yield* Effect.forEach([...laws, ...originalLaws, ...reportLaws], check)
           const wrongOutcomes = yield* findWrongOutcomes(sql, condition)
           return {
             players: counted[0]?.players ?? 0,

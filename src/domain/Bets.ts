@@ -1,5 +1,6 @@
 /** Taking a stake (the rules of `Settlement.ts`). */
 import { contribution } from "./Bonus.ts"
+import type { CasinoSource } from "./Change.ts"
 import { type Knowledge, missing } from "./Decision.ts"
 import type { Draft } from "./Draft.ts"
 import { count, effectiveLimits, notePlay, refuseBet } from "./Limits.ts"
@@ -110,17 +111,20 @@ interface Staked {
 export const takeStake = (
   draft: Draft,
   game: SettledGame,
+  source: CasinoSource,
   roundId: string,
   amount: number,
   { bonus, real }: Funding
 ): Staked => {
   const running = draft.activeBonus?.id ?? null
   const bonusId = bonus > 0 ? running : null
-  const references = { gameId: game.id, gameRoundId: roundId }
+  const references = { gameId: game.id, gameRoundId: roundId, source }
   const entryIds = ids(
     draft.post("real", "casino_bet", -real, references),
     draft.post("bonus", "casino_bet", -bonus, { ...references, playerBonusId: bonusId })
   )
+  // a free bet posts no entry and is a bet all the same
+  draft.visit(source.isLive ? "live" : "rng")
   if (entryIds.length > 0) draft.walletSeq++
   const wagered = draft.wager(amount, game.id, game.type)
   draft.counters = notePlay(count(draft.counters, draft.now, amount, real, draft.now), draft.now, true)
@@ -165,7 +169,16 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     })
   }
   const { bonus, real } = funding
-  const { bonusId, entryIds, wagered, wageredBonusId } = takeStake(draft, bet.game, bet.roundId, bet.amount, funding)
+  // a round stays what its game was when it was opened, whatever staff make of the game meanwhile
+  const source = { providerId: bet.providerId, isLive: round?.isLive ?? bet.game.type === "live" }
+  const { bonusId, entryIds, wagered, wageredBonusId } = takeStake(
+    draft,
+    bet.game,
+    source,
+    bet.roundId,
+    bet.amount,
+    funding
+  )
   const transaction = newTransaction(draft, "bet", bet, {
     amount: bet.amount,
     gameId: bet.game.id,
@@ -177,6 +190,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     wagered
   })
   draft.record(transaction)
+  if (round === null || round === undefined) draft.countRound(source)
   writeRound(draft, round ?? null, {
     gameId: bet.game.id,
     roundId: bet.roundId,
@@ -185,6 +199,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     paidWins: round?.paidWins ?? 0,
     bonusId: round !== null && round !== undefined && round.bonusStake > 0 ? round.bonusId : bonusId,
     closed: bet.closesRound,
+    isLive: source.isLive,
     openedAt: round?.openedAt ?? draft.now
   })
   draft.closeBonusWhenDue()

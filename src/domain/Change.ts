@@ -2,6 +2,7 @@
  * What a decision wants written, beside the player it leads to. All of it commits with the player's next version, or none of
  * it does.
  */
+import type { Visit } from "./Activity.ts"
 import type { PlayerBonus } from "./Bonus.ts"
 import type { EventType } from "./Events.ts"
 import type { StoredReply } from "./Idempotency.ts"
@@ -31,6 +32,9 @@ export const entryTypes = [
 
 /** SPEC section 2.4. */
 export type EntryType = (typeof entryTypes)[number]
+
+/** The types of entries that are a game's. */
+export type CasinoEntryType = "casino_bet" | "casino_win" | "casino_rollback"
 
 /** One ledger entry. `amount` is signed; `balanceAfter` is the balance of its wallet with it. Minor units. */
 export interface Entry {
@@ -182,6 +186,28 @@ export interface PlayerSettings extends
   readonly updatedAt: number
 }
 
+/** Where money of a game comes from or goes to. */
+export interface CasinoSource {
+  readonly providerId: number
+  /** As the game was when its round was opened; money of no round counts as of a game of chance (`rng`). */
+  readonly isLive: boolean
+}
+
+export type Figure = "rounds" | "bets" | "wins" | "bonus_conversions" | "deposits" | "chargebacks" | "withdrawals"
+
+/** An amount for one figure of one day. */
+export interface Count {
+  readonly figure: Figure
+  /** Numbered from 1970-01-01, UTC. */
+  readonly day: number
+  /** Null for what is not of a game. */
+  readonly source: CasinoSource | null
+  /** Signed; for `rounds` how many. */
+  readonly amount: number
+  /** How much of `bets` is bonus money. */
+  readonly bonusAmount: number
+}
+
 export interface Change {
   readonly entries: ReadonlyArray<Entry>
   readonly transactions: ReadonlyArray<Transaction>
@@ -198,6 +224,9 @@ export interface Change {
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
   readonly replies: ReadonlyArray<StoredReply>
+  /** What the reports add up. */
+  readonly counts: ReadonlyArray<Count>
+  readonly visits: ReadonlyArray<Visit>
 }
 
 const none: ReadonlyArray<never> = []
@@ -215,5 +244,7 @@ export const noChange: Change = {
   settings: null,
   events: none,
   audit: none,
-  replies: none
+  replies: none,
+  counts: none,
+  visits: none
 }

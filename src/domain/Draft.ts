@@ -13,7 +13,10 @@ import {
 } from "./Bonus.ts"
 import {
   type BonusChange,
+  type CasinoEntryType,
+  type CasinoSource,
   type Change,
+  type Count,
   type Entry,
   type EntryType,
   type Event,
@@ -21,6 +24,8 @@ import {
   type RoundChange,
   type WalletKind
 } from "./Change.ts"
+import { type Activity, type ActivityKind, isNoted, noteDay, type Visit } from "./Activity.ts"
+import { countOf, dayOf } from "./Counts.ts"
 import type { Accept, Context } from "./Decision.ts"
 import type { EventType } from "./Events.ts"
 import type { ActiveBonus, BonusResult, PlayerBonus } from "./Bonus.ts"
@@ -35,6 +40,12 @@ export interface EntryReferences {
   readonly gameId?: number | null
   readonly gameRoundId?: string | null
   readonly playerBonusId?: number | null
+}
+
+/** What an entry of a game is about. */
+export interface CasinoReferences extends EntryReferences {
+  /** Null when it belongs to no result of a game: taking back a tournament's prize. */
+  readonly source: CasinoSource | null
 }
 
 const dayMs = 86_400_000
@@ -71,6 +82,10 @@ export class Draft {
   private readonly roundChanges: Array<RoundChange> = []
   private readonly bonusChanges = new Map<number, BonusChange>()
   private readonly events: Array<Event> = []
+  private readonly counts: Array<Count> = []
+  private activity: Activity
+  private visits: ReadonlyArray<Visit> = noChange.visits
+  private readonly day: number
   private bonusGrants: Player["bonusGrants"]
   /** How many entries the wallet sequence has counted, and where it stood then. */
   private entriesCounted = 0
@@ -88,6 +103,8 @@ export class Draft {
     this.realUpdatedAt = player.realUpdatedAt
     this.bonusUpdatedAt = player.bonusUpdatedAt
     this.counters = player.counters
+    this.activity = player.activity
+    this.day = dayOf(context.now)
     this.walletSeqCounted = player.walletSeq
     this.activeBonus = player.activeBonus
     this.pendingBonuses = player.pendingBonuses
@@ -106,7 +123,24 @@ export class Draft {
   }
 
   /** Posts one entry and gives its id. Zero posts nothing: a ledger entry moves money. */
-  post(wallet: WalletKind, type: EntryType, amount: number, references: EntryReferences): number | undefined {
+  post(
+    wallet: WalletKind,
+    type: CasinoEntryType,
+    amount: number,
+    references: CasinoReferences
+  ): number | undefined
+  post(
+    wallet: WalletKind,
+    type: Exclude<EntryType, CasinoEntryType>,
+    amount: number,
+    references: EntryReferences
+  ): number | undefined
+  post(
+    wallet: WalletKind,
+    type: EntryType,
+    amount: number,
+    references: EntryReferences & Partial<CasinoReferences>
+  ): number | undefined {
     if (amount === 0) return undefined
     const balanceAfter = wallet === "real" ? this.real += amount : this.bonus += amount
     // no rule lets it come to this; if one does, nothing is written rather than something inexact
@@ -114,6 +148,11 @@ export class Draft {
     if (wallet === "real") this.realUpdatedAt = this.now
     else this.bonusUpdatedAt = this.now
     const id = this.takeId()
+    const source = references.source ?? null
+    const counted = countOf({ wallet, type, amount }, this.day, source)
+    if (counted !== undefined) this.counts.push(counted)
+    if (type === "casino_bet" && source !== null) this.visit(source.isLive ? "live" : "rng")
+    if (type === "deposit") this.visit("deposit")
     this.entries.push({
       id,
       playerId: this.player.id,
@@ -131,6 +170,25 @@ export class Draft {
       createdAt: this.now
     })
     return id
+  }
+
+  /** Has the player counted for this day. */
+  visit(kind: ActivityKind): void {
+    if (isNoted(this.activity, kind, this.day)) return
+    const noted = noteDay(this.activity, kind, this.day)
+    this.activity = noted.activity
+    this.visits = this.visits.length === 0 ? noted.visits : [...this.visits, ...noted.visits]
+  }
+
+  /** Counts a round that a bet opens. */
+  countRound(source: CasinoSource): void {
+    this.counts.push({ figure: "rounds", day: this.day, source, amount: 1, bonusAmount: 0 })
+  }
+
+  /** Counts a withdrawal that is paid out: its entry was posted when it was asked for. */
+  countPayout(amount: number): void {
+    this.counts.push({ figure: "withdrawals", day: this.day, source: null, amount, bonusAmount: 0 })
+    this.visit("withdrawal")
   }
 
   /** Carries a message and has it written. */
@@ -349,6 +407,7 @@ export class Draft {
         ...this.player,
         ...settings,
         counters: this.counters,
+        activity: this.activity,
         real: this.real,
         bonus: this.bonus,
         realUpdatedAt: this.realUpdatedAt,
@@ -367,6 +426,8 @@ export class Draft {
         entries: this.entries,
         transactions: this.newTransactions,
         rounds: this.roundChanges,
+        counts: this.counts,
+        visits: this.visits,
         bonuses: this.bonusChanges.size === 0 ? noChange.bonuses : [...this.bonusChanges.values()],
         ...more,
         events: this.events

@@ -5,13 +5,14 @@ import type { Refusal } from "./Refusal.ts"
 /** The game of a message, as the catalogue knows it. */
 export interface SettledGame {
   readonly id: number
+  readonly providerId: number
   readonly type: GameType
   /** False when the game or its provider is switched off: no new bets. */
   readonly active: boolean
 }
 
 /** Stands for a game that the provider does not have: its messages are refused, unless their ids are known. */
-export const unknownGame: SettledGame = { id: 0, type: "rng", active: false }
+export const unknownGame: SettledGame = { id: 0, providerId: 0, type: "rng", active: false }
 
 interface Message {
   readonly providerId: number

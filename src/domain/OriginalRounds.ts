@@ -91,13 +91,15 @@ export const playStep =
     const { multiplier, outcome, payout } = bet.play(drawsOf(chance.hmacSha256, { serverSeed, ...fairness }))
     const id = draft.takeId()
     const roundId = String(id)
-    const { bonusId } = takeStake(draft, game, roundId, bet.stake, funding)
+    const source = { providerId: game.providerId, isLive: false }
+    const { bonusId } = takeStake(draft, game, source, roundId, bet.stake, funding)
+    draft.countRound(source)
     const stakes = { gameId: game.id, roundId, realStake: funding.real, bonusStake: funding.bonus, bonusId }
     holdBonus(draft, null, { ...stakes, closed: false })
     draft.closeBonusWhenDue()
     // a bonus whose requirement this stake has met is converted by now, and its part of the win is the player's own
     const standing = bonusId === null ? "over" : bonusStanding(draft, context.known, bonusId) ?? "over"
-    payOut(draft, stakes, payout, standing)
+    payOut(draft, stakes, source, payout, standing)
     holdBonus(draft, { ...stakes, closed: false }, { ...stakes, closed: true })
     draft.closeBonusWhenDue()
     // one action, whatever it moved

@@ -165,6 +165,7 @@ export const movePaymentStep =
       draft.post("real", entry.type, entry.sign * payment.amount, { paymentRequestId: payment.id })
       draft.walletSeq++
     }
+    if (move === "pay") draft.countPayout(payment.amount)
     if (event !== null) draft.emit(event, { payment: paymentFields(after) })
     const audit = {
       id: draft.takeId(),

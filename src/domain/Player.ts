@@ -3,6 +3,7 @@
  *
  * One writer at a time turns one such value into the next; nothing here is ever changed in place.
  */
+import type { Activity } from "./Activity.ts"
 import type { ActiveBonus, GrantedBonus } from "./Bonus.ts"
 import type { Counters, Limits, PendingLimit } from "./Limits.ts"
 import type { PlayerSeeds } from "./originals/PlayerSeeds.ts"
@@ -42,6 +43,8 @@ export interface Player {
   readonly operatorId: number
   /** ISO 4217; of every amount in this player's wallets. */
   readonly currency: string
+  /** ISO 4217; the operator's: what reports are in. */
+  readonly baseCurrency: string
   readonly country: string
   readonly language: string
   readonly isTest: boolean
@@ -68,6 +71,8 @@ export interface Player {
   readonly walletSeq: number
   /** Minor units of all withdrawals that were not rejected or cancelled. */
   readonly withdrawn: number
+  /** The days that reports count the player on. */
+  readonly activity: Activity
 
   readonly activeBonus: ActiveBonus | null
   /** Bonuses that wait for their turn, the oldest first. */

@@ -1,7 +1,7 @@
 /** Taking a bet or a win back (the rules of `Settlement.ts`). */
 import { writeRound } from "./Bets.ts"
 import { type Knowledge, type Missing, missing } from "./Decision.ts"
-import type { Draft } from "./Draft.ts"
+import type { CasinoReferences, Draft } from "./Draft.ts"
 import { count } from "./Limits.ts"
 import type { Rollback, RollbackCode, Settlement } from "./Messages.ts"
 import { refuse } from "./Refusal.ts"
@@ -75,6 +75,10 @@ const leaveTombstone = (draft: Draft, rollback: Rollback, isFirst: boolean): Set
   return settlement(draft, rollback.transactionId, "ignored", "closed")
 }
 
+/** A tournament's prize is no win of a game, and so is nothing of a game when it is taken back. */
+const isPrize = (target: Transaction): boolean =>
+  target.kind === "promo_win" && target.detail?.startsWith("tournament:") === true
+
 const takeBack = (
   draft: Draft,
   rollback: Rollback,
@@ -93,7 +97,8 @@ const takeBack = (
     draft.record(newTransaction(draft, "rollback", rollback, { ...about, status: "ignored" }))
     return settlement(draft, rollback.transactionId, "ignored", roundState)
   }
-  const references = { gameId: target.gameId, gameRoundId: target.roundId }
+  const source = isPrize(target) ? null : { providerId: target.providerId, isLive: round?.isLive ?? false }
+  const references = { gameId: target.gameId, gameRoundId: target.roundId, source }
   const realEntry = draft.post("real", "casino_rollback", -target.realAmount, references)
   const moved = target.bonusAmount === 0 || target.bonusId === null
     ? { entryIds: [], real: 0, bonus: 0 }
@@ -104,9 +109,9 @@ const takeBack = (
       -target.bonusAmount,
       target.bonusId,
       bonusStanding(draft, known, target.bonusId) ?? "over",
-      { gameId: target.gameId ?? 0, gameRoundId: target.roundId ?? "" }
+      references
     )
-    : debitBonus(draft, target, target.bonusId, bonusStanding(draft, known, target.bonusId) ?? "over")
+    : debitBonus(draft, target, target.bonusId, bonusStanding(draft, known, target.bonusId) ?? "over", references)
   const entryIds = [...ids(realEntry), ...moved.entryIds]
   const real = -target.realAmount + moved.real
   if (entryIds.length > 0) draft.walletSeq++
@@ -148,9 +153,10 @@ const debitBonus = (
   draft: Draft,
   target: Transaction,
   bonusId: number,
-  standing: "running" | "converted" | "over"
+  standing: "running" | "converted" | "over",
+  about: CasinoReferences
 ): { readonly entryIds: ReadonlyArray<number>; readonly real: number; readonly bonus: number } => {
-  const references = { gameId: target.gameId, gameRoundId: target.roundId, playerBonusId: bonusId }
+  const references = { ...about, playerBonusId: bonusId }
   switch (standing) {
     case "running": {
       const amount = Math.min(draft.bonus, target.bonusAmount)

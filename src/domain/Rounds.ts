@@ -51,6 +51,8 @@ export interface Round {
   /** The bonus that funded `bonusStake`. */
   readonly bonusId: number | null
   readonly closed: boolean
+  /** Whether the game was live when a bet opened the round; null for a round that was closed before a bet came. */
+  readonly isLive: boolean | null
   readonly openedAt: number
 }
 

@@ -212,6 +212,7 @@ export const closeRound = (
     bonusStake: 0,
     paidWins: 0,
     bonusId: null,
+    isLive: null,
     openedAt: draft.now,
     ...round,
     closed: true
@@ -247,7 +248,9 @@ export const payPromoWin = (
       : missing({ providerId: win.providerId, transactionIds: [win.transactionId] })
   }
   const entryIds = ids(
-    draft.post("real", win.kind === "tournament" ? "tournament_prize" : "casino_win", win.amount, {})
+    win.kind === "tournament"
+      ? draft.post("real", "tournament_prize", win.amount, {})
+      : draft.post("real", "casino_win", win.amount, { source: { providerId: win.providerId, isLive: false } })
   )
   if (entryIds.length > 0) draft.walletSeq++
   const transaction = newTransaction(draft, "promo_win", win, {

@@ -1,7 +1,8 @@
 /** Paying a win (the rules of `Settlement.ts`). */
 import { writeRound } from "./Bets.ts"
+import type { CasinoSource } from "./Change.ts"
 import { type Knowledge, missing } from "./Decision.ts"
-import type { Draft } from "./Draft.ts"
+import type { CasinoReferences, Draft } from "./Draft.ts"
 import { count } from "./Limits.ts"
 import { unknownGame, type Win, type WinCode } from "./Messages.ts"
 import { isBalance, maxBalance, multiplyDivideFloor } from "./Money.ts"
@@ -32,7 +33,7 @@ export const creditBonus = (
   amount: number,
   bonusId: number | null,
   standing: "running" | "converted" | "over",
-  references: { readonly gameId: number; readonly gameRoundId: string }
+  references: CasinoReferences
 ): { readonly entryIds: ReadonlyArray<number>; readonly real: number; readonly bonus: number } => {
   const withBonus = { ...references, playerBonusId: bonusId }
   switch (standing) {
@@ -56,10 +57,11 @@ export const creditBonus = (
 export const payOut = (
   draft: Draft,
   round: Pick<Round, "gameId" | "roundId" | "realStake" | "bonusStake" | "bonusId">,
+  source: CasinoSource,
   amount: number,
   standing: "running" | "converted" | "over"
 ) => {
-  const references = { gameId: round.gameId, gameRoundId: round.roundId }
+  const references = { gameId: round.gameId, gameRoundId: round.roundId, source }
   const stakes = round.realStake + round.bonusStake
   const bonusPart = round.bonusStake === 0 ? 0 : multiplyDivideFloor(amount, round.bonusStake, stakes)
   const realPart = amount - bonusPart
@@ -102,7 +104,8 @@ export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Ou
     : bonusStanding(draft, known, round.bonusId)
   if (standing === undefined) return lookUp
 
-  const { bonus, bonusPart, entryIds, real } = payOut(draft, round, win.amount, standing)
+  const source = { providerId: win.providerId, isLive: round.isLive ?? win.game.type === "live" }
+  const { bonus, bonusPart, entryIds, real } = payOut(draft, round, source, win.amount, standing)
   const transaction = newTransaction(draft, "win", win, {
     amount: win.amount,
     gameId: win.game.id,

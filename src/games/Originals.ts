@@ -136,7 +136,10 @@ export class Originals extends Context.Service<Originals, {
         const original = game.original === null ? undefined : originals.get(game.original)
         if (original === undefined) return undefined
         // they count in full towards a bonus, whatever the catalogue calls them
-        return { game: { id: game.id, type: "rng", active: game.active }, original } satisfies OriginalGame
+        return {
+          game: { id: game.id, providerId: game.provider.id, type: "rng", active: game.active },
+          original
+        } satisfies OriginalGame
       })
 
       const start = (operatorId: number, playerId: number) =>

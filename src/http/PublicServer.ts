@@ -15,6 +15,7 @@ import { PaymentsHandlers } from "./handlers/Payments.ts"
 import { PlayerSessionHandlers } from "./handlers/PlayerSession.ts"
 import { PlayersHandlers } from "./handlers/Players.ts"
 import { ProviderWalletHandlers } from "./handlers/ProviderWallet.ts"
+import { ReportsHandlers } from "./handlers/Reports.ts"
 import { ResponsibleGamingHandlers } from "./handlers/ResponsibleGaming.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
 import { Health } from "./Health.ts"
@@ -35,6 +36,7 @@ const Handlers = Layer.mergeAll(
   PaymentsHandlers,
   GamesHandlers,
   ResponsibleGamingHandlers,
+  ReportsHandlers,
   PlayerSessionHandlers,
   BonusesHandlers,
   ProviderWalletHandlers

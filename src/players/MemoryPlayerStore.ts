@@ -25,6 +25,7 @@ import { type CommitFailure, Rejected, type StoreUnavailable } from "../engine/F
 import type { Loaded, Store, Unit } from "../engine/Machine.ts"
 import { mergeSeeds } from "./internal/OriginalSections.ts"
 import { claims } from "./internal/PlayerStore.ts"
+import { type PlayersRow, RatePairs, reportRows, type SumsRow } from "./internal/ReportSections.ts"
 
 /**
  * What stands around the store's operations. Each is given the operation as an effect that takes no time and cannot be
@@ -61,6 +62,9 @@ interface Tables {
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
   readonly replies: ReadonlyArray<StoredReply>
+  /** What each commit added to the reports. */
+  readonly sums: ReadonlyArray<SumsRow>
+  readonly visits: ReadonlyArray<PlayersRow>
 }
 
 export interface MemoryPlayerStore extends Store<Player, Change, Query, Knowledge> {
@@ -149,6 +153,8 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   const sessions = new Table<GameSession>(({ id }) => `${id}`)
   const events = new Table<Event>(({ id }) => `${id}`)
   const audit = new Table<AuditRecord>(({ id }) => `${id}`)
+  const sums: Array<SumsRow> = []
+  const visits: Array<PlayersRow> = []
   const replies = new Table<StoredReply>(({ key, scope }) => `${scope} ${key}`)
 
   const loadNow = (playerId: number, fence: boolean): Loaded<Player> | undefined => {
@@ -299,9 +305,13 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       for (const step of undo.reverse()) step()
       return new Rejected({ because: "clash" })
     }
+    const report = reportRows(units, new RatePairs())
+    sums.push(...report.sums)
+    visits.push(...report.players)
     for (const { after, changes, key, version } of units) {
       const {
         activeBonus,
+        activity,
         bonus,
         bonusGrants,
         bonusUpdatedAt,
@@ -316,6 +326,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       } = after
       const account = {
         activeBonus,
+        activity,
         bonus,
         bonusGrants,
         bonusUpdatedAt,
@@ -377,7 +388,9 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         sessions: [...sessions.rows.values()],
         events: [...events.rows.values()],
         audit: [...audit.rows.values()],
-        replies: [...replies.rows.values()]
+        replies: [...replies.rows.values()],
+        sums: [...sums],
+        visits: [...visits]
       }
     }
   }

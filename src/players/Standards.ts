@@ -25,6 +25,9 @@ const currencyCodes: ReadonlySet<string> = new Set(
 /** True for a currency of ISO 4217 that is in use as money, in capitals. */
 export const isCurrency = (code: string): boolean => currencyCodes.has(code)
 
+/** How many digits stand behind the point in amounts of a currency: 2 of the euro, none of the yen, 3 of the Kuwaiti dinar. */
+export const minorDigits = (code: string): number => currencies.code(code)?.digits ?? 2
+
 /**
  * The E.164 form of a phone number in international format, undefined when it is none. Checked are the country code and the
  * length, not whether the range is given out already: numbering plans change faster than libraries.

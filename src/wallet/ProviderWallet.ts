@@ -164,7 +164,12 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         // an original takes no bets from outside: its rounds are decided here
         game === undefined
           ? unknownGame
-          : { id: game.id, type: game.type, active: game.active && game.original === null }
+          : {
+            id: game.id,
+            providerId: game.provider.id,
+            type: game.type,
+            active: game.active && game.original === null
+          }
 
       const findGame = (provider: Provider, gameId: string): Effect.Effect<SettledGame, Refusal<"TRY_AGAIN">> => {
         const warm = games.findByExternalIdUnsafe(provider.id, gameId)

@@ -137,7 +137,7 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ["UPDATE ledger_entries SET balance_after = balance_after - 1 WHERE type = 'casino_win'", ["balance_chain"]],
   [
     "UPDATE ledger_entries SET amount = amount + 1 WHERE type = 'casino_win'",
-    ["balance_chain", "account_is_its_ledger", "transaction_is_its_entries"]
+    ["balance_chain", "account_is_its_ledger", "transaction_is_its_entries", "daily_sums_are_the_ledger"]
   ],
   ["DELETE FROM ledger_entries WHERE type = 'correction_down'", [
     "entries_without_gap",
@@ -157,7 +157,8 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     ["entry_id_once"]
   ],
   ["UPDATE ledger_entries SET type = 'casino_bet', game_id = 2 WHERE type = 'casino_rollback' AND balance_after < 0", [
-    "negative_balance"
+    "negative_balance",
+    "daily_sums_are_the_ledger"
   ]],
   [
     "UPDATE payment_requests SET amount = amount + 1 WHERE external_reference = 'd1'",
@@ -166,7 +167,13 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ["UPDATE payment_requests SET is_reversed = true WHERE external_reference = 'd1'", ["payment_is_its_entries"]],
   [
     "UPDATE payment_requests SET type = 'withdrawal' WHERE external_reference = 'd1'",
-    ["payment_is_its_entries", "payment_entry_moves_its_amount", "withdrawn_is_its_requests"]
+    [
+      "payment_is_its_entries",
+      "payment_entry_moves_its_amount",
+      "withdrawn_is_its_requests",
+      "daily_sums_are_the_ledger",
+      "daily_players_are_the_ledger"
+    ]
   ],
   ["DELETE FROM payment_requests WHERE external_reference = 'd2'", ["payment_is_its_entries"]],
   ["UPDATE ledger_entries SET payment_request_id = NULL WHERE type = 'deposit' AND amount = 500", [
@@ -192,11 +199,13 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "payment_entry_moves_its_amount"
   ]],
   ["UPDATE ledger_entries SET type = 'deposit' WHERE type = 'withdrawal_rejection' AND amount = 140", [
-    "payment_entry_moves_its_amount"
+    "payment_entry_moves_its_amount",
+    "daily_sums_are_the_ledger"
   ]],
   ["UPDATE ledger_entries SET type = 'withdrawal' WHERE type = 'chargeback'", [
     "negative_balance",
-    "payment_entry_moves_its_amount"
+    "payment_entry_moves_its_amount",
+    "daily_sums_are_the_ledger"
   ]],
   ["UPDATE payment_requests SET is_reversed = false WHERE external_reference = 'd3'", [
     "payment_is_its_entries",
@@ -204,7 +213,11 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ]],
   ["UPDATE accounts SET withdrawn = withdrawn + 1 WHERE withdrawn = 330", ["withdrawn_is_its_requests"]],
   ["UPDATE payment_requests SET paid_at = now() WHERE external_reference = 'allowed'", ["payment_went_a_known_way"]],
-  ["UPDATE payment_requests SET status = 'allowed' WHERE external_reference = 'paid'", ["payment_went_a_known_way"]],
+  ["UPDATE payment_requests SET status = 'allowed' WHERE external_reference = 'paid'", [
+    "payment_went_a_known_way",
+    "daily_sums_are_the_ledger",
+    "daily_players_are_the_ledger"
+  ]],
   ["UPDATE payment_requests SET reject_reason = NULL WHERE external_reference = 'rejected'", [
     "payment_went_a_known_way"
   ]],
@@ -244,7 +257,8 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ]],
   ["UPDATE ledger_entries SET type = 'correction_up' WHERE type = 'bonus_conversion' AND wallet = 'real'", [
     "conversion_in_pairs",
-    "bonus_is_its_entries"
+    "bonus_is_its_entries",
+    "daily_sums_are_the_ledger"
   ]],
   ["UPDATE player_bonuses SET converted = converted + 1 WHERE result = 'converted'", ["bonus_is_its_entries"]],
   ["UPDATE player_bonuses SET max_conversion = 29 WHERE result = 'converted'", ["bonus_is_its_entries"]],
@@ -256,7 +270,23 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ],
   ["UPDATE promo_codes SET redemptions = 2", ["promo_code_counts"]],
   ["UPDATE provider_transactions SET target_transaction_id = 'b9' WHERE transaction_id = 'w2'", ["win_has_its_bet"]],
-  ["UPDATE provider_transactions SET target_transaction_id = 'w1' WHERE transaction_id = 'w2'", ["win_has_its_bet"]]
+  ["UPDATE provider_transactions SET target_transaction_id = 'w1' WHERE transaction_id = 'w2'", ["win_has_its_bet"]],
+  ["UPDATE daily_sums SET bets = bets + 1 WHERE provider_id <> 0", ["daily_sums_are_the_ledger"]],
+  ["UPDATE daily_sums SET currency = 'USD' WHERE provider_id = 0", ["daily_sums_are_the_ledger"]],
+  ["DELETE FROM daily_sums", ["daily_sums_are_the_ledger", "rounds_are_counted"]],
+  ["UPDATE daily_sums SET rounds = rounds + 1 WHERE provider_id <> 0", ["rounds_are_counted"]],
+  ["UPDATE daily_players SET players = players + 1 WHERE kind = 'deposit'", ["daily_players_are_the_ledger"]],
+  ["DELETE FROM daily_players WHERE kind = 'casino'", ["daily_players_are_the_ledger"]],
+  ["UPDATE rounds SET is_live = true WHERE round_id = 'r1'", [
+    "daily_sums_are_the_ledger",
+    "rounds_are_counted",
+    "daily_players_are_the_ledger"
+  ]],
+  ["UPDATE rounds SET is_live = NULL WHERE round_id = 'r1'", ["rounds_are_counted", "round_with_a_bet_has_its_type"]],
+  ["UPDATE ledger_entries SET exchange_rate_id = 9 WHERE type = 'casino_win'", [
+    "daily_sums_are_the_ledger",
+    "rate_is_of_its_currency"
+  ]]
 ]
 
 layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit", (it) => {

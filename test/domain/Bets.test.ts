@@ -12,7 +12,7 @@ describe("a negative balance", () => {
         providerId: 5,
         transactionId: "t",
         currency: "EUR",
-        game: { id: 7, type: "rng", active: true },
+        game: { id: 7, providerId: 1, type: "rng", active: true },
         roundId: "r",
         amount,
         sessionExpiresAt: 10,

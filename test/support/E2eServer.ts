@@ -27,6 +27,7 @@ import { PlayerAccounts } from "../../src/players/PlayerAccounts.ts"
 import { PlayerActors } from "../../src/players/PlayerActors.ts"
 import { Players } from "../../src/players/Players.ts"
 import { Profiles } from "../../src/players/Profiles.ts"
+import { Reports } from "../../src/reports/Reports.ts"
 import { Ledger } from "../../src/wallet/Ledger.ts"
 import { ProviderWallet } from "../../src/wallet/ProviderWallet.ts"
 import { Wallet } from "../../src/wallet/Wallet.ts"
@@ -57,6 +58,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
         PlayerAccounts.layer,
         PlayerTokens.layer,
         ResponsibleGaming.layer,
+        Reports.layer,
         Credentials.layer,
         RateLimiter.layer,
         ReplayStore.layer,

@@ -12,8 +12,8 @@ export const hour = 60 * minute
 export const day = 24 * hour
 
 export const providerId = 1
-export const slot: SettledGame = { id: 11, type: "rng", active: true }
-export const roulette: SettledGame = { id: 12, type: "live", active: true }
+export const slot: SettledGame = { id: 11, providerId, type: "rng", active: true }
+export const roulette: SettledGame = { id: 12, providerId, type: "live", active: true }
 
 /** A player with 10.00 who plays with the provider. */
 export const makePlayer = (overrides: Partial<Player> = {}): Player =>

@@ -1,4 +1,5 @@
 /** Players as values, for tests of rules. */
+import { noActivity } from "../../src/domain/Activity.ts"
 import { emptyCounters } from "../../src/domain/Limits.ts"
 import { noRestrictions, type Player } from "../../src/domain/Player.ts"
 
@@ -7,6 +8,7 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   id: 1,
   operatorId: 1,
   currency: "EUR",
+  baseCurrency: "EUR",
   country: "MT",
   language: "en",
   isTest: false,
@@ -25,6 +27,7 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   entrySeq: 0,
   walletSeq: 0,
   withdrawn: 0,
+  activity: noActivity,
   activeBonus: null,
   pendingBonuses: [],
   bonusGrants: {},

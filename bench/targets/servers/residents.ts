@@ -63,7 +63,7 @@ const bet = (player: number, number: number) =>
     providerId: 1,
     transactionId: `${player}-${number}`,
     currency: "EUR",
-    game: { id: 1, type: "rng", active: true },
+    game: { id: 1, providerId: 1, type: "rng", active: true },
     roundId: `round-${player}-${number}`,
     amount: 10,
     sessionExpiresAt: Number.MAX_SAFE_INTEGER,

@@ -23,6 +23,7 @@ import { entryFields } from "../handlers/Entries.ts"
 import { PaymentHandlers } from "./PaymentHandlers.ts"
 import { UpkeepHandlers } from "./UpkeepHandlers.ts"
 import { WebhookHandlers } from "./WebhookHandlers.ts"
+import { ReportHandlers } from "./ReportHandlers.ts"
 
 const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
 
@@ -265,5 +266,6 @@ export const BackofficeHandlers = Layer.mergeAll(
   WebhookHandlers,
   LedgerHandlers,
   UpkeepHandlers,
+  ReportHandlers,
   AuditHandlers
 )

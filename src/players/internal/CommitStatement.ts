@@ -26,10 +26,13 @@ import type { Player } from "../../domain/Player.ts"
 import { roundKey, type Transaction } from "../../domain/Rounds.ts"
 import type { Unit } from "../../engine/Machine.ts"
 import { type BonusRow, changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
+import { encodeActivity } from "./ActivityCodec.ts"
 import { encodeCounters } from "./CountersCodec.ts"
 import { changedSeeds, mergeSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
+import { convertedSums, pairColumn, players, rateOfPair, RatePairs, rates, reportRows, sums } from "./ReportSections.ts"
 import {
   bytes,
+  cast,
   type Column,
   columnNamed,
   flag,
@@ -56,6 +59,7 @@ const accountColumns: ReadonlyArray<Column<PlayerUnit>> = [
   number("real_balance", (unit) => unit.after.real),
   number("bonus_balance", (unit) => unit.after.bonus),
   text("counters", (unit) => encodeCounters(unit.after.counters)),
+  text("activity", (unit) => encodeActivity(unit.after.activity)),
   text("provider_ids", (unit) => numbers(unit.after.providerIds), "bigint[]"),
   time("real_updated_at", (unit) => unit.after.realUpdatedAt),
   time("bonus_updated_at", (unit) => unit.after.bonusUpdatedAt)
@@ -133,6 +137,7 @@ const roundColumns: ReadonlyArray<Column<RoundRow>> = [
   { ...number("paid_wins", (row: RoundRow) => row.round.paidWins), type: "integer" },
   number("player_bonus_id", (row) => row.round.bonusId),
   flag("closed", (row) => row.round.closed),
+  { ...flag("is_live", (row: RoundRow) => row.round.isLive === true), value: (row) => row.round.isLive },
   time("opened_at", (row) => row.round.openedAt)
 ]
 
@@ -229,6 +234,7 @@ const accounts: Section<PlayerUnit> = {
           "real_balance",
           "bonus_balance",
           "counters",
+          "activity",
           "provider_ids",
           "real_updated_at",
           "bonus_updated_at"
@@ -259,19 +265,49 @@ const settings = update("players", settingsColumns, {
   set: settingsColumns.slice(2).map(({ name }) => name)
 })
 const newPayments = insertInto("payment_requests", paymentColumns)
+const changeableOfPayments = [
+  "status",
+  "reject_reason",
+  "is_reversed",
+  "first_approved_by",
+  "paid_at",
+  "rejected_at",
+  "cancelled_at",
+  "updated_at"
+]
 const changedPayments = update("payment_requests", paymentColumns, {
   keys: ["id", "operator_id"],
-  set: [
-    "status",
-    "reject_reason",
-    "is_reversed",
-    "first_approved_by",
-    "paid_at",
-    "rejected_at",
-    "cancelled_at",
-    "updated_at"
-  ]
+  set: changeableOfPayments
 })
+
+/** Rows of players whose currency is not their operator's, each with the place of its rate. */
+interface Converted<Row> {
+  readonly row: Row
+  readonly pair: number | null
+}
+
+const converted = <Row>(columns: ReadonlyArray<Column<Row>>): ReadonlyArray<Column<Converted<Row>>> => [
+  ...columns.map((column) => ({ ...column, value: ({ row }: Converted<Row>) => column.value(row) })),
+  pairColumn(({ pair }: Converted<Row>) => pair)
+]
+
+const convertedEntries: Section<Converted<Entry>> = {
+  columns: converted(entryColumns),
+  query: (source) =>
+    `INSERT INTO ledger_entries (${entryColumns.map(({ name }) => quoted(name)).join(", ")}, exchange_rate_id) SELECT ${
+      entryColumns.map((column) => cast(column)).join(", ")
+    }, ${rateOfPair} FROM ${source}`
+}
+
+/** A withdrawal keeps the rate of its payout. */
+const convertedPayments: Section<Converted<PaymentChange>> = {
+  columns: converted(paymentColumns),
+  query: update("payment_requests", converted(paymentColumns), {
+    keys: ["id", "operator_id"],
+    set: changeableOfPayments,
+    more: `, exchange_rate_id = coalesce(t.exchange_rate_id, ${rateOfPair})`
+  }).query
+}
 const sessions = insertInto("game_sessions", sessionColumns)
 const audit = insertInto("audit_log", auditColumns)
 const replies = insertInto("idempotency_keys", replyColumns)
@@ -311,6 +347,10 @@ const textOf = (parts: ReadonlyArray<Part>): string => {
   return composed
 }
 
+/** Whether a change of a payment is that a withdrawal was paid out. */
+const isPayout = ({ payment }: PaymentChange): boolean =>
+  payment.type === "withdrawal" && payment.paidAt !== null && payment.paidAt === payment.updatedAt
+
 /** The statement that commits the units, and its parameters. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
 export const commitStatement = (
   units: ReadonlyArray<PlayerUnit>,
@@ -329,9 +369,14 @@ export const commitStatement = (
   const eventRows: Array<Event> = []
   const auditRows: Array<AuditRecord> = []
   const replyRows: Array<ReplyRow> = []
+  const pairs = new RatePairs()
+  const report = reportRows(ordered, pairs)
+  const placeOfPlayer = new Map<number, number>()
   const newRoundRows: Array<RoundRow> = []
   const changedRoundRows: Array<RoundRow> = []
   for (const unit of ordered) {
+    const place = pairs.placeOf(unit.after)
+    if (place !== null) placeOfPlayer.set(unit.key, place)
     // a round that several decisions of the unit wrote is written once, as the last of them left it
     let rounds: Map<string, RoundRow> | undefined
     let lastSettings: PlayerSettings | null = null
@@ -381,13 +426,28 @@ export const commitStatement = (
     if (rows.length > 0) parts.push(part(name, section, rows))
   }
   const payments = [...paymentRows.values()]
-  add("entries", entries, entryRows)
+  const changed = payments.filter(({ isNew }) => !isNew)
+  const placeOf = (playerId: number): number | null => placeOfPlayer.get(playerId) ?? null
+  if (placeOfPlayer.size === 0) {
+    add("entries", entries, entryRows)
+    add("sums", sums, report.sums)
+    add("changed_payments", changedPayments, changed)
+  } else {
+    add("rates", rates, pairs.all)
+    add("converted_entries", convertedEntries, entryRows.map((row) => ({ row, pair: placeOf(row.playerId) })))
+    add("converted_sums", convertedSums, report.sums)
+    add(
+      "converted_payments",
+      convertedPayments,
+      changed.map((row) => ({ row, pair: isPayout(row) ? placeOf(row.payment.playerId) : null }))
+    )
+  }
+  add("visits", players, report.players)
   add("transactions", transactions, transactionRows)
   add("new_rounds", newRounds, newRoundRows)
   add("changed_rounds", changedRounds, changedRoundRows)
   add("settings_part", settings, settingsRows)
   add("new_payments", newPayments, payments.filter(({ isNew }) => isNew))
-  add("changed_payments", changedPayments, payments.filter(({ isNew }) => !isNew))
   if (bonusRows.size > 0) {
     const bonuses = [...bonusRows.values()]
     add("new_bonuses", newBonuses, bonuses.filter(({ isNew }) => isNew))

@@ -9,6 +9,7 @@ import { limitFields, type Limits, type PendingLimit } from "../../domain/Limits
 import type { Player } from "../../domain/Player.ts"
 import type { Query } from "../../domain/Rounds.ts"
 import type { Store } from "../../engine/Machine.ts"
+import { decodeActivity } from "./ActivityCodec.ts"
 import { decodeCounters } from "./CountersCodec.ts"
 import { orUnavailable } from "./StoreFailures.ts"
 
@@ -40,6 +41,7 @@ const PlayerRow = Schema.Struct({
   id: Schema.Number,
   operatorId: Schema.Number,
   currency: Schema.String,
+  baseCurrency: Schema.String,
   country: Schema.String,
   language: Schema.String,
   isTest: Schema.Boolean,
@@ -67,6 +69,7 @@ const PlayerRow = Schema.Struct({
   real: Schema.Number,
   bonus: Schema.Number,
   counters: Schema.String,
+  activity: Schema.String,
   providerIds: Schema.Array(Schema.Number),
   realUpdatedAt: Schema.Date,
   bonusUpdatedAt: Schema.Date,
@@ -97,6 +100,7 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
   id: row.id,
   operatorId: row.operatorId,
   currency: row.currency,
+  baseCurrency: row.baseCurrency,
   country: row.country,
   language: row.language,
   isTest: row.isTest,
@@ -125,6 +129,7 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
   entrySeq: row.entrySeq,
   walletSeq: row.walletSeq,
   withdrawn: row.withdrawn,
+  activity: decodeActivity(row.activity),
   ...toBonuses(row.openBonuses),
   bonusGrants: row.bonusGrants ?? noGrants,
   providerIds: row.providerIds,
@@ -135,19 +140,20 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
 
 const epochMs = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::bigint`
 
-const playerColumns = `p.id::float8 AS id, p.operator_id::float8 AS "operatorId", p.currency, p.country, p.language,
+const playerColumns =
+  `p.id::float8 AS id, p.operator_id::float8 AS "operatorId", p.currency, coalesce((SELECT o.currency FROM operators o WHERE o.id = p.operator_id), p.currency) AS "baseCurrency", p.country, p.language,
   p.is_test AS "isTest", p.status, p.kyc_status AS "kycStatus", p.document_expires_at AS "documentExpiresAt", p.can_login AS "canLogin", p.can_deposit AS "canDeposit",
   p.can_withdraw AS "canWithdraw", p.can_bet AS "canBet", p.excluded_from_bonuses AS "excludedFromBonuses",
   p.exclusion_type AS "exclusionType", p.exclusion_since AS "exclusionSince", p.exclusion_until AS "exclusionUntil",
   p.limits, p.pending_limits AS "pendingLimits", a.version::float8 AS version, a.entry_seq::float8 AS "entrySeq",
-  a.wallet_seq::float8 AS "walletSeq", a.withdrawn::float8 AS withdrawn, a.real_balance::float8 AS real, a.bonus_balance::float8 AS bonus, a.counters,
+  a.wallet_seq::float8 AS "walletSeq", a.withdrawn::float8 AS withdrawn, a.real_balance::float8 AS real, a.bonus_balance::float8 AS bonus, a.counters, a.activity,
   a.provider_ids::float8[] AS "providerIds", a.real_updated_at AS "realUpdatedAt", a.bonus_updated_at AS "bonusUpdatedAt",
   (SELECT jsonb_agg(jsonb_build_object('id', b.id, 'bonusId', b.bonus_id, 'name', b.name, 'type', b.type, 'amount', b.amount,
     'wagerRequirement', b.wager_requirement, 'maxBet', b.max_bet, 'maxConversion', b.max_conversion, 'validDays', b.valid_days,
     'contributions', b.contributions, 'wagered', b.wagered, 'openRounds', b.open_rounds,
     'createdAt', ${epochMs("b.created_at")}, 'startedAt', ${epochMs("b.started_at")}, 'expiresAt', ${
-  epochMs("b.expires_at")
-}) ORDER BY b.id) FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished') AS "openBonuses",
+    epochMs("b.expires_at")
+  }) ORDER BY b.id) FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished') AS "openBonuses",
   (SELECT jsonb_object_agg(g.bonus_id, g.granted) FROM (SELECT b.bonus_id, count(*) AS granted FROM player_bonuses b
     WHERE b.player_id = p.id GROUP BY b.bonus_id) g) AS "bonusGrants"`
 

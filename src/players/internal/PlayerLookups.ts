@@ -52,12 +52,13 @@ const RoundRow = Schema.Struct({
   paidWins: Schema.Number,
   bonusId: nullable(Schema.Number),
   closed: Schema.Boolean,
+  isLive: nullable(Schema.Boolean),
   openedAt: Schema.Date
 })
 
 const roundsText = `SELECT r.game_id::float8 AS "gameId", r.round_id AS "roundId", r.real_stake::float8 AS "realStake",
   r.bonus_stake::float8 AS "bonusStake", r.paid_wins::float8 AS "paidWins", r.player_bonus_id::float8 AS "bonusId", r.closed,
-  r.opened_at AS "openedAt"
+  r.is_live AS "isLive", r.opened_at AS "openedAt"
   FROM unnest($2::float8[], $3::text[]) AS u(game_id, round_id)
   JOIN rounds r ON r.player_id = $1::float8::bigint AND r.game_id = u.game_id::bigint AND r.round_id = u.round_id`
 

@@ -1,0 +1,25 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { RequiredFeature, RequiredScope } from "../Annotations.ts"
+import { date } from "../Fields.ts"
+import { single } from "../Pagination.ts"
+import { flagInQuery, GgrReport } from "../Report.ts"
+
+/** A range of days (SPEC section 4.8). */
+export const reportRange = {
+  from: date.annotate({ description: "First day, UTC." }),
+  to: date.annotate({ description: "Last day, UTC, included; at most 366 days in all." }),
+  include_test_players: Schema.optionalKey(flagInQuery)
+}
+
+export const ReportsGroup = HttpApiGroup.make("reports")
+  .add(
+    HttpApiEndpoint.get("ggr", "/reports/ggr", {
+      query: Schema.Struct(reportRange),
+      success: single(GgrReport)
+    })
+      .annotate(RequiredScope, "reports:read")
+      .annotate(OpenApi.Summary, "Gross gaming revenue and payments of a range of days")
+  )
+  .annotate(RequiredFeature, "reports")
+  .annotate(OpenApi.Title, "Reports")

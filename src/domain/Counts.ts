@@ -1,0 +1,52 @@
+/**
+ * What entries mean in a report: which figure of which day each one adds to (`docs/decisions/0018-reports.md`). The figures are
+ * sums of these and of nothing else, in minor units of the player's currency.
+ */
+import type { CasinoSource, Count, EntryType, WalletKind } from "./Change.ts"
+
+const dayMs = 86_400_000
+
+/** The number of the day that holds an instant of epoch milliseconds. */
+export const dayOf = (at: number): number => Math.floor(at / dayMs)
+
+/**
+ * The count of an entry, undefined when no figure counts it. A rollback counts against what it takes back: it gives a stake
+ * back, or takes a win. A tournament's prize is no win of a round, so that taking one back, which has no source, is none either.
+ */
+export const countOf = (
+  entry: { readonly wallet: WalletKind; readonly type: EntryType; readonly amount: number },
+  day: number,
+  source: CasinoSource | null
+): Count | undefined => {
+  const { amount, type, wallet } = entry
+  switch (type) {
+    case "casino_bet":
+      return ofBet(day, source, wallet, -amount)
+    case "casino_win":
+      return { figure: "wins", day, source, amount, bonusAmount: 0 }
+    case "casino_rollback":
+      return source === null
+        ? undefined
+        : amount > 0
+        ? ofBet(day, source, wallet, -amount)
+        : { figure: "wins", day, source, amount, bonusAmount: 0 }
+    case "bonus_conversion":
+      return wallet === "real"
+        ? { figure: "bonus_conversions", day, source: null, amount, bonusAmount: 0 }
+        : undefined
+    case "deposit":
+      return { figure: "deposits", day, source: null, amount, bonusAmount: 0 }
+    case "chargeback":
+      return { figure: "chargebacks", day, source: null, amount: -amount, bonusAmount: 0 }
+    default:
+      return undefined
+  }
+}
+
+const ofBet = (day: number, source: CasinoSource | null, wallet: WalletKind, amount: number): Count => ({
+  figure: "bets",
+  day,
+  source,
+  amount,
+  bonusAmount: wallet === "bonus" ? amount : 0
+})

@@ -1,0 +1,15 @@
+/** The text form of a player's days of activity in the account's row: eight day numbers in a fixed order, commas between; empty for none. */
+import { type Activity, never, noActivity } from "../../domain/Activity.ts"
+
+export const encodeActivity = (activity: Activity): string => {
+  if (activity === noActivity) return ""
+  const { deposit, live, rng, withdrawal } = activity
+  return `${rng.last},${rng.before},${live.last},${live.before},${deposit.last},${deposit.before},${withdrawal.last},${withdrawal.before}`
+}
+
+export const decodeActivity = (text: string): Activity => {
+  if (text === "") return noActivity
+  const values = text.split(",").map(Number)
+  const at = (index: number) => ({ last: values[index] ?? never, before: values[index + 1] ?? never })
+  return { rng: at(0), live: at(2), deposit: at(4), withdrawal: at(6) }
+}
