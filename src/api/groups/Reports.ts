@@ -20,6 +20,12 @@ export const ReportsGroup = HttpApiGroup.make("reports")
     })
       .annotate(RequiredScope, "reports:read")
       .annotate(OpenApi.Summary, "Gross gaming revenue and payments of a range of days")
+      .annotate(
+        OpenApi.Description,
+        "Days are those of UTC, at most 366 of them. The figures are the back office's, in the operator's currency; test accounts " +
+          "are left out unless they are asked for."
+      )
   )
   .annotate(RequiredFeature, "reports")
   .annotate(OpenApi.Title, "Reports")
+  .annotate(OpenApi.Description, "What came of it all: gaming revenue, payments and registrations.")
