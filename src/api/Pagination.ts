@@ -65,7 +65,13 @@ export const list = <S extends Schema.Top>(item: S) => Schema.Struct({ data: Sch
 export const page = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), meta: PageMeta, links: PageLinks })
 
-const PageMetaWithCursor = Schema.Struct({ ...PageMeta.fields, next_cursor: nextCursor })
+const PageMetaWithCursor = Schema.Struct({
+  ...PageMeta.fields,
+  total_is_lower_bound: Schema.optionalKey(Schema.Boolean.annotate({
+    description: "True when there are more than total: among very many players a search counts only so far."
+  })),
+  next_cursor: nextCursor
+})
   .annotate({
     identifier: "PageMetaWithCursor",
     examples: [{ current_page: 1, per_page: 25, total: 1, last_page: 1, from: 1, to: 1, next_cursor: null }]

@@ -106,7 +106,7 @@ export class AuditLog extends Context.Service<AuditLog, {
         const [found, counted] = yield* Effect.all([
           auditRows(sql`SELECT id::float8 AS id, at, actor, action, operator_id::float8 AS operator_id,
               player_id::float8 AS player_id, subject, before, after, reason
-            ${from} ORDER BY at DESC, id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
+            ${from} ORDER BY audit_log.at DESC, audit_log.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
           counts(sql`SELECT count(*)::float8 AS total ${from}`)
         ], { concurrency: 2 })
         return { items: found.map(toFields), total: counted[0]?.total ?? 0 }

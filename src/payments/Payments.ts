@@ -23,6 +23,7 @@ import {
   walkOf,
   type WalkQuery
 } from "../players/Rows.ts"
+import { makeRowCounts } from "../players/RowCounts.ts"
 import { PaymentMethods } from "./Methods.ts"
 
 /** Absent means any. */
@@ -87,6 +88,7 @@ export class Payments extends Context.Service<Payments, {
       const actors = yield* PlayerActors
       const methods = yield* PaymentMethods
       const columns = sql.literal(paymentColumns)
+      const countPayments = yield* makeRowCounts("payment_requests", "payment_counts", ["type", "status"])
 
       const withdraw: Payments["Service"]["withdraw"] = Effect.fn("Payments.withdraw")(
         function*(operator, playerId, request, answering) {
@@ -134,12 +136,20 @@ export class Payments extends Context.Service<Payments, {
 
       const select = Effect.fnUntraced(function*(operatorId: number | undefined, query: PaymentQuery) {
         const where = sql.and(conditionsOf(operatorId, query))
-        const [counted, rows] = yield* Effect.all([
-          counts(sql`SELECT count(*)::float8 AS total FROM payment_requests WHERE ${where}`),
-          payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where} ORDER BY created_at DESC, id DESC
-            LIMIT ${query.perPage}::float8::bigint OFFSET ${offsetOf(query)}::float8::bigint`)
+        const { createdFrom, createdTo, externalReference, playerId, status, type } = query
+        const [total, rows] = yield* Effect.all([
+          playerId !== undefined || externalReference !== undefined
+            ? Effect.map(
+              counts(sql`SELECT count(*)::float8 AS total FROM payment_requests WHERE ${where}`),
+              ([row]) => row?.total ?? 0
+            )
+            : countPayments({ operatorId, groups: { type, status }, createdFrom, createdTo }),
+          payments(
+            sql`SELECT ${columns} FROM payment_requests WHERE ${where} ORDER BY created_at DESC, payment_requests.id DESC
+            LIMIT ${query.perPage}::float8::bigint OFFSET ${offsetOf(query)}::float8::bigint`
+          )
         ], { concurrency: 2 })
-        return { items: rows.map(toPayment), total: counted[0]?.total ?? 0 }
+        return { items: rows.map(toPayment), total }
       }, orTryAgain)
 
       const walk = Effect.fn("Payments.walk")(
@@ -152,7 +162,7 @@ export class Payments extends Context.Service<Payments, {
               : [sql`(created_at, id) < (${toDate(below.at)}::timestamptz, ${below.id}::float8::bigint)`]
           ])
           const rows = yield* payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where}
-            ORDER BY created_at DESC, id DESC LIMIT ${query.perPage + 1}::float8::bigint`)
+            ORDER BY created_at DESC, payment_requests.id DESC LIMIT ${query.perPage + 1}::float8::bigint`)
           return walkOf(rows, query, ({ createdAt, id }) => ({ at: createdAt.getTime(), id }), toPayment)
         },
         orTryAgain

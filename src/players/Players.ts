@@ -13,13 +13,14 @@ import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"
 import { Ids } from "../platform/Ids.ts"
 import { toDate } from "../platform/Time.ts"
-import { holds, holdsByIndex, isRare } from "./internal/PlayerSearch.ts"
+import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { comparableNumber, type Identity, isSamePerson } from "./Identity.ts"
 import { Outbox } from "./Outbox.ts"
 import { PasswordHashes } from "./PasswordHashes.ts"
 import { playerColumns, type PlayerProfile, PlayerRow, toProfile } from "./PlayerProfile.ts"
 import { checkRegistration, type FieldMessages, type Registration } from "./Registration.ts"
+import { makeRowCounts } from "./RowCounts.ts"
 import {
   isStorable,
   offsetOf,
@@ -185,7 +186,7 @@ export class Players extends Context.Service<Players, {
     operatorId: number,
     playerId: number
   ) => Effect.Effect<PlayerProfile, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The players of an operator, newest first. */
+  /** The players of an operator, newest first. A search of an operator with very many counts no further than some. */
   readonly list: (operatorId: number, query: PlayerQuery) => Effect.Effect<Page<PlayerProfile>, Unavailable>
   /** As `list`, from a player on: nothing is counted. Positions are ids. */
   readonly walk: (
@@ -209,6 +210,7 @@ export class Players extends Context.Service<Players, {
       const outbox = yield* Outbox
       const columns = sql.literal(playerColumns)
       const findTaken = yield* makeFindTaken
+      const countPlayers = yield* makeRowCounts("players", "player_counts", ["status", "kyc_status"])
 
       /** Whether a player of the operator whose exclusion is in force is the same person. */
       const isExcluded = Effect.fnUntraced(function*(operatorId: number, identity: Identity, now: number) {
@@ -370,56 +372,88 @@ export class Players extends Context.Service<Players, {
         ]
       }
 
-      const isIndexed = (operatorId: number | undefined, { search }: PlayerFilters) =>
-        search === undefined || !isStorable(search) ? Effect.succeed(false) : isRare(sql, operatorId, search)
+      /** The way to what a search finds, and how many of them to count at most, undefined for all. */
+      const searchFor = Effect.fnUntraced(
+        function*(operatorId: number | undefined, { search }: PlayerFilters, wanted: number) {
+          if (search === undefined || !isStorable(search)) return { byIndex: false, most: undefined }
+          const { countedAll } = yield* SearchBounds
+          const many = yield* countPlayers({ operatorId, groups: {} })
+          const byIndex = yield* isRare(sql, operatorId, search, many, wanted)
+          return { byIndex, most: byIndex || many <= countedAll ? undefined : wanted }
+        }
+      )
 
       /**
-       * Gathers the few who fulfil the conditions, newest first, and gives those from an offset on. In this form because with an
-       * order and a limit the planner would rather walk over everybody, hoping to be done soon. With room for the places of all
-       * candidates, so that none has to be taken apart into pieces again.
+       * Gathers those who fulfil the conditions, newest first, and gives those from an offset on, and how many they are. All who
+       * fulfil them are gathered, by whichever way finds few among many, or the first `most` of a walk back from the newest.
+       * With an order and a limit in one statement the planner would always rather walk, hoping to be done soon. With room for
+       * the places of all candidates, so that none has to be taken apart into pieces again.
        */
-      const selectFew = Effect.fnUntraced(
-        function*(conditions: ReadonlyArray<Statement.Fragment>, offset: number, limit: number) {
+      const selectFound = Effect.fnUntraced(
+        function*(
+          conditions: ReadonlyArray<Statement.Fragment>,
+          offset: number,
+          limit: number,
+          most: number | undefined
+        ) {
           const first = Math.min(offset, maxOffset) + 1
-          const [few] = yield* sql.withTransaction(Effect.andThen(
+          const [found] = yield* sql.withTransaction(Effect.andThen(
             sql`SET LOCAL work_mem = '32MB'`,
             gathered(
               sql`SELECT count(*)::float8 AS total,
               (coalesce(array_agg(id::float8 ORDER BY id DESC), '{}'))[${first}::int:${first + limit - 1}::int] AS ids
-            FROM players WHERE ${sql.and(conditions)}`
+            FROM (SELECT id FROM players WHERE ${sql.and(conditions)} ${
+                most === undefined ? sql`` : sql`ORDER BY id DESC LIMIT ${most}::float8::bigint`
+              }) AS found`
             )
           ))
-          const { ids, total } = few ?? { ids: [], total: 0 }
+          const { ids, total } = found ?? { ids: [], total: 0 }
           const rows = ids.length === 0
             ? []
-            : yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.in("id", ids)} ORDER BY id DESC`)
+            : yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.in("id", ids)} ORDER BY players.id DESC`)
           return { items: rows, total }
         }
       )
 
-      const selectPage = Effect.fnUntraced(function*(operatorId: number | undefined, query: PlayerQuery) {
-        const byIndex = yield* isIndexed(operatorId, query)
-        const conditions = conditionsOf(operatorId, query, byIndex)
-        if (conditions === undefined) return { items: [], total: 0 }
-        if (byIndex) return yield* selectFew(conditions, offsetOf(query), query.perPage)
-        const from = sql`FROM players WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
-        const [found, counted] = yield* Effect.all([
-          players(
-            sql`SELECT ${columns} ${from} ORDER BY id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
-          ),
-          counts(sql`SELECT count(*)::float8 AS total ${from}`)
-        ], { concurrency: 2 })
-        return { items: found, total: counted[0]?.total ?? 0 }
-      }, orTryAgain)
+      // Lists are ordered by `players.id`: just `id` would be the column of the answer, a float, which no index is ordered by.
+      const selectPage = Effect.fnUntraced(
+        function*(operatorId: number | undefined, query: PlayerQuery): Effect.fn.Return<
+          Page<PlayerRow>,
+          SqlError.SqlError
+        > {
+          const { createdFrom, createdTo, email, externalId, kycStatus, perPage, search, status, username } = query
+          const offset = offsetOf(query)
+          const { countedMost } = yield* SearchBounds
+          // one more than is told, to know whether there are more
+          const wanted = Math.max(countedMost, offset + perPage) + 1
+          const { byIndex, most } = yield* searchFor(operatorId, query, wanted)
+          const conditions = conditionsOf(operatorId, query, byIndex)
+          if (conditions === undefined) return { items: [], total: 0 }
+          if (search !== undefined) {
+            const { items, total } = yield* selectFound(conditions, offset, perPage, most)
+            return most !== undefined && total >= most ? { items, total: most - 1, more: true } : { items, total }
+          }
+          const from = sql`FROM players WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
+          const isOfOne = [email, username, externalId].some((value) => value !== undefined)
+          const [found, total] = yield* Effect.all([
+            players(sql`SELECT ${columns} ${from} ORDER BY players.id DESC LIMIT ${perPage} OFFSET ${offset}`),
+            isOfOne
+              ? Effect.map(counts(sql`SELECT count(*)::float8 AS total ${from}`), ([row]) => row?.total ?? 0)
+              : countPlayers({ operatorId, groups: { status, kyc_status: kycStatus }, createdFrom, createdTo })
+          ], { concurrency: 2 })
+          return { items: found, total }
+        },
+        orTryAgain
+      )
 
       const selectWalk = Effect.fnUntraced(function*(operatorId: number, query: PlayerFilters & WalkQuery) {
-        const byIndex = yield* isIndexed(operatorId, query)
+        const { byIndex } = yield* searchFor(operatorId, query, query.perPage + 1)
         const filters = conditionsOf(operatorId, query, byIndex)
         if (filters === undefined) return []
         const conditions = query.below === undefined ? filters : [...filters, sql`id < ${query.below}`]
-        if (byIndex) return (yield* selectFew(conditions, 0, query.perPage + 1)).items
+        if (byIndex) return (yield* selectFound(conditions, 0, query.perPage + 1, undefined)).items
         return yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.and(conditions)}
-          ORDER BY id DESC LIMIT ${query.perPage + 1}`)
+          ORDER BY players.id DESC LIMIT ${query.perPage + 1}`)
       }, orTryAgain)
 
       const asProfile = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
@@ -439,9 +473,9 @@ export class Players extends Context.Service<Players, {
           Effect.flatMap(select(operatorId, playerId), asProfile)
         ),
         list: Effect.fn("Players.list")(function*(operatorId, query) {
-          const { items, total } = yield* selectPage(operatorId, query)
+          const { items, ...rest } = yield* selectPage(operatorId, query)
           const now = yield* Clock.currentTimeMillis
-          return { items: items.map((row) => toProfile(row, now)), total }
+          return { items: items.map((row) => toProfile(row, now)), ...rest }
         }),
         walk: Effect.fn("Players.walk")(function*(operatorId, query) {
           const rows = yield* selectWalk(operatorId, query)
@@ -452,9 +486,9 @@ export class Players extends Context.Service<Players, {
           Effect.flatMap(select(undefined, playerId), asStaffPlayer)
         ),
         staffList: Effect.fn("Players.staffList")(function*(operatorId, query) {
-          const { items, total } = yield* selectPage(operatorId, query)
+          const { items, ...rest } = yield* selectPage(operatorId, query)
           const now = yield* Clock.currentTimeMillis
-          return { items: items.map((row) => ({ operator_id: row.operatorId, ...toProfile(row, now) })), total }
+          return { items: items.map((row) => ({ operator_id: row.operatorId, ...toProfile(row, now) })), ...rest }
         })
       })
     })

@@ -54,6 +54,8 @@ export const oneOf = <A, E, R>(found: Effect.Effect<ReadonlyArray<A>, E, R>): Ef
 export interface Page<out A> {
   readonly items: ReadonlyArray<A>
   readonly total: number
+  /** True when there are more than `total` says, because counting them all would take too long. */
+  readonly more?: boolean
 }
 
 /** Which page: `page` from 1, `perPage` from 1 to 100. */

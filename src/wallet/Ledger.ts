@@ -3,7 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { tendBonusesStep } from "../domain/BonusGrants.ts"
-import { type Entry, type EntryType, entryTypes, type WalletKind } from "../domain/Change.ts"
+import { type Entry, entryTypes } from "../domain/Change.ts"
 import type { Player } from "../domain/Player.ts"
 import { type Refusal, refuseFields } from "../domain/Refusal.ts"
 import { toDate } from "../platform/Time.ts"
@@ -19,16 +19,10 @@ import {
   walkOf,
   type WalkQuery
 } from "../players/Rows.ts"
+import { fullBlocks, type LedgerFilters, makeLedgerBlocks, stretchesFrom } from "./internal/LedgerBlocks.ts"
 import { BalancesAtRow, balancesAtText, type PastBalances } from "./PastBalances.ts"
 
-/** Absent means any. */
-export interface LedgerFilters {
-  readonly type?: EntryType | undefined
-  readonly wallet?: WalletKind | undefined
-  /** Epoch milliseconds, both included. */
-  readonly createdFrom?: number | undefined
-  readonly createdTo?: number | undefined
-}
+export type { LedgerFilters }
 
 export interface LedgerQuery extends LedgerFilters, PageQuery {}
 
@@ -55,7 +49,10 @@ const pastBalances = rowsOf(BalancesAtRow)
 const inTheFuture = refuseFields({ at: ["must not be in the future"] })
 
 export class Ledger extends Context.Service<Ledger, {
-  /** A page of a player's entries. An unfiltered page costs the same wherever it lies and however long the ledger is. */
+  /**
+   * A page of a player's entries. An unfiltered page costs the same wherever it lies and however long the ledger is; a filtered one
+   * hardly more (see LedgerBlocks.ts).
+   */
   readonly list: (
     operatorId: number,
     playerId: number,
@@ -82,6 +79,7 @@ export class Ledger extends Context.Service<Ledger, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
+      const blocks = makeLedgerBlocks(sql)
 
       const columns = sql.literal(
         `id::float8 AS id, player_id::float8 AS "playerId", operator_id::float8 AS "operatorId",
@@ -90,6 +88,7 @@ export class Ledger extends Context.Service<Ledger, {
         player_bonus_id::float8 AS "playerBonusId", created_at AS "createdAt"`
       )
 
+      // Orders name the table: just `seq` would be the column of the answer, a float, which no index is ordered by.
       const filtersOf = (query: LedgerFilters) =>
         [
           query.type === undefined ? undefined : sql`type = ${query.type}`,
@@ -123,14 +122,24 @@ export class Ledger extends Context.Service<Ledger, {
             const rows = yield* entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${mine}
               AND seq <= ${newest}::float8::bigint AND seq > ${
               newest - query.perPage
-            }::float8::bigint ORDER BY seq DESC`)
+            }::float8::bigint ORDER BY ledger_entries.seq DESC`)
             return page(rows, entrySeq)
           }
-          const where = sql.and([mine, ...filters])
+          const where = sql.and([mine, sql`seq <= ${entrySeq}::float8::bigint`, ...filters])
+          const full = fullBlocks(entrySeq)
+          if (full !== undefined) {
+            const stretches = yield* blocks.count(playerId, full, query, where)
+            const total = stretches.reduce((sum, stretch) => sum + stretch.entries, 0)
+            const { blocks: chosen, skip } = stretchesFrom(stretches, offset, query.perPage)
+            if (chosen.length === 0) return page([], total)
+            const rows = yield* entries(sql`SELECT ${columns} FROM ${blocks.among(playerId, chosen)} WHERE ${where}
+              ORDER BY e.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${skip}::float8::bigint`)
+            return page(rows, total)
+          }
           const [counted, rows] = yield* Effect.all([
             counts(sql`SELECT count(*)::float8 AS total FROM ledger_entries WHERE ${where}`),
             entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${where}
-              ORDER BY seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${offset}::float8::bigint`)
+              ORDER BY ledger_entries.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${offset}::float8::bigint`)
           ], { concurrency: 2 })
           return page(rows, counted[0]?.total ?? 0)
         },
@@ -139,11 +148,21 @@ export class Ledger extends Context.Service<Ledger, {
 
       const walk = Effect.fn("Ledger.walk")(
         function*(operatorId: number, playerId: number, query: LedgerFilters & WalkQuery) {
-          const { currency } = yield* actors.read(operatorId, playerId)
-          const below = query.below === undefined ? [] : [sql`seq < ${query.below}::float8::bigint`]
-          const where = sql.and([ownedBy(operatorId, playerId), ...filtersOf(query), ...below])
-          const rows = yield* entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${where}
-            ORDER BY seq DESC LIMIT ${query.perPage + 1}::float8::bigint`)
+          const { currency, entrySeq } = yield* actors.read(operatorId, playerId)
+          const below = Math.min(query.below ?? Number.MAX_SAFE_INTEGER, entrySeq + 1)
+          const filters = filtersOf(query)
+          const where = sql.and([
+            ownedBy(operatorId, playerId),
+            sql`seq < ${below}::float8::bigint`,
+            // numbered without a gap: as far as the stretch can go
+            ...(filters.length === 0 ? [sql`seq >= ${below - query.perPage - 1}::float8::bigint`] : filters)
+          ])
+          const full = filters.length === 0 ? undefined : fullBlocks(entrySeq)
+          const source = full === undefined
+            ? sql`ledger_entries AS e`
+            : blocks.among(playerId, yield* blocks.findFrom(playerId, full, query, below, query.perPage + 1))
+          const rows = yield* entries(sql`SELECT ${columns} FROM ${source} WHERE ${where}
+            ORDER BY e.seq DESC LIMIT ${query.perPage + 1}::float8::bigint`)
           return walkOf(rows, query, ({ seq }) => seq, toEntry(currency))
         },
         orTryAgain

@@ -26,7 +26,7 @@ layer(TestDatabase.layer)("clients", (it) => {
       const general = yield* SqlClient.SqlClient
       const journal = yield* JournalClient
       assert.strictEqual(yield* setting(general, "synchronous_commit"), "on")
-      assert.strictEqual(yield* setting(general, "plan_cache_mode"), "auto")
+      assert.strictEqual(yield* setting(general, "plan_cache_mode"), "force_custom_plan")
       const expected = {
         synchronous_commit: "on",
         plan_cache_mode: "force_generic_plan",

@@ -2,10 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
-import { holdsByIndex, isRare } from "../../src/players/internal/PlayerSearch.ts"
+import { holdsByIndex, isRare, SearchBounds } from "../../src/players/internal/PlayerSearch.ts"
 import { Outbox } from "../../src/players/Outbox.ts"
 import { Players } from "../../src/players/Players.ts"
 import { Ids } from "../../src/platform/Ids.ts"
+import { rowsRead } from "../support/RowsRead.ts"
 import { TestDatabase } from "../support/TestDatabase.ts"
 
 // Goal: a search finds exactly the players who have the text in their username, e-mail or last name, and finds them by an index, so that
@@ -45,7 +46,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       for (const text of ["c81e72", "ller4f", "山田a1", "o'neill0", "x1y2", "nobody"]) {
-        assert.isTrue(yield* isRare(sql, 1, text), text)
+        assert.isTrue(yield* isRare(sql, 1, text, 1_000_000, 1000), text)
         const plan = yield* planOf(
           sql`EXPLAIN SELECT count(*), (array_agg(id::float8 ORDER BY id DESC))[1:25] FROM players
             WHERE ${sql.and([sql`operator_id = ${1}`, holdsByIndex(sql, text)])}`
@@ -54,13 +55,18 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
         assert.notInclude(plan, "Seq Scan", text)
       }
       // what many have is found by a walk back from the newest, which needs no more of the index than the order
-      for (const text of ["a", ".example", "mail3", "u_"]) assert.isFalse(yield* isRare(sql, 1, text), text)
+      for (const text of ["a", ".example", "mail3", "u_"]) {
+        assert.isFalse(yield* isRare(sql, 1, text, 1_000_000, 1000), text)
+      }
+      // few players are looked at one by one, whatever the text
+      assert.isFalse(yield* isRare(sql, 1, "nobody", 10_000, 1000))
     }))
 
   it.effect("finds what a look at every player finds", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const players = yield* Players
+      const bounds = { countedAll: 0, countedMost: 7, walkedMost: 5000 }
       const all = yield* sql<{ readonly id: number; readonly fields: ReadonlyArray<string> }>`
         SELECT id::float8 AS id, ARRAY[lower(username), lower(email), lower(last_name)] AS fields
         FROM players WHERE operator_id = 1 ORDER BY id DESC`
@@ -73,6 +79,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
         60
       )
       let found = 0
+      let bounded = 0
       for (const search of texts) {
         // PostgreSQL lowers the text, so that one place decides what upper and lower case are
         const [lowered] = yield* sql<{ readonly text: string }>`SELECT lower(${search}) AS text`
@@ -91,9 +98,48 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
         assert.deepStrictEqual([...walked.items, ...rest.items], items)
         assert.strictEqual(rest.next !== undefined, total > 100)
         if (total > 0) found++
+
+        // among many players a search finds the same and counts no further than it must
+        const far = yield* Effect.provideService(
+          Effect.all([
+            players.list(1, { page: 1, perPage: 100, search }),
+            players.list(1, { page: 2, perPage: 3, search }),
+            players.walk(1, { below: undefined, perPage: 100, search })
+          ]),
+          SearchBounds,
+          bounds
+        )
+        assert.deepStrictEqual(far[0].items, items)
+        assert.deepStrictEqual(far[1].items, items.slice(3, 6))
+        assert.deepStrictEqual(far[2].items, items)
+        for (const [index, most] of [[0, 100], [1, 7]] as const) {
+          const { more, total: told } = far[index]
+          if (more === true) bounded++
+          assert.strictEqual(told, more === true ? most : expected.length)
+          assert.isTrue(more !== true || expected.length > most)
+        }
       }
       assert.isAbove(found, 20)
+      assert.isAbove(bounded, 5)
     }), 60_000)
+
+  // Goal: a page costs the same among however many players. Method: PostgreSQL says how many rows it took up for one.
+  it.effect("takes up hardly more rows than it shows", () =>
+    Effect.gen(function*() {
+      const players = yield* Players
+      const lists = [
+        players.list(1, { page: 1, perPage: 25 }),
+        players.list(1, { page: 2, perPage: 25, status: "active" }),
+        players.list(1, { page: 1, perPage: 25, kycStatus: "verified" }),
+        players.list(1, { page: 1, perPage: 25, email: "nobody@nowhere.example" }),
+        players.walk(1, { below: undefined, perPage: 25 }),
+        players.walk(1, { below: 105_000, perPage: 25 }),
+        players.walk(1, { below: 105_000, perPage: 25, search: ".example" })
+      ]
+      for (const [index, list] of lists.entries()) {
+        assert.isBelow(yield* rowsRead("players", list), 100, `list ${index}`)
+      }
+    }))
 
   it.effect("compares who registers with the excluded by indexes, too", () =>
     Effect.gen(function*() {

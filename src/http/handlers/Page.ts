@@ -18,11 +18,15 @@ const linkWith = (url: string, name: string, value: string): string => {
 
 const linkTo = (url: string, page: number): string => linkWith(url, "page", String(page))
 
-/** Wraps one page of items; the links keep every other query parameter of the request. */
+/**
+ * Wraps one page of items; the links keep every other query parameter of the request. `more`: there are more than `total` says, so
+ * that pages go on behind the last one that is known.
+ */
 export const paginated = Effect.fnUntraced(function*<Item>(
   position: Position,
   total: number,
-  items: ReadonlyArray<Item>
+  items: ReadonlyArray<Item>,
+  more = false
 ) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const { page, per_page: perPage } = position
@@ -34,6 +38,7 @@ export const paginated = Effect.fnUntraced(function*<Item>(
       current_page: page,
       per_page: perPage,
       total,
+      ...(more ? { total_is_lower_bound: true } : {}),
       last_page: lastPage,
       from: items.length === 0 ? 0 : offset + 1,
       to: items.length === 0 ? 0 : offset + items.length
@@ -42,7 +47,7 @@ export const paginated = Effect.fnUntraced(function*<Item>(
       first: linkTo(url, 1),
       last: linkTo(url, lastPage),
       prev: page > 1 ? linkTo(url, Math.min(page - 1, lastPage)) : null,
-      next: page < lastPage ? linkTo(url, page + 1) : null
+      next: page < lastPage || more ? linkTo(url, page + 1) : null
     }
   }
 })
@@ -69,10 +74,11 @@ export const paginatedWithCursor = Effect.fnUntraced(function*<Item>(
   position: Position,
   total: number,
   items: ReadonlyArray<Item>,
-  last: number | TimedPosition | undefined
+  last: number | TimedPosition | undefined,
+  more = false
 ) {
-  const { data, links, meta } = yield* paginated(position, total, items)
-  const isLast = meta.current_page >= meta.last_page
+  const { data, links, meta } = yield* paginated(position, total, items, more)
+  const isLast = meta.current_page >= meta.last_page && !more
   return { data, meta: { ...meta, next_cursor: isLast ? null : cursorAt(last) }, links }
 })
 

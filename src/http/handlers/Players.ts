@@ -54,8 +54,8 @@ export const PlayersHandlers = HttpApiBuilder.group(
             const { items, next } = yield* players.walk(operator.id, { ...filters, perPage, below: positionOf(cursor) })
             return yield* walked(perPage, items, next)
           }
-          const { items, total } = yield* players.list(operator.id, { ...filters, page, perPage })
-          return yield* paginatedWithCursor(query, total, items, items.at(-1)?.id)
+          const { items, more, total } = yield* players.list(operator.id, { ...filters, page, perPage })
+          return yield* paginatedWithCursor(query, total, items, items.at(-1)?.id, more)
         }))
       // Taken as it came: the capability judges the fields, so that one answer names all that are wrong or taken.
       .handleRaw("register", () =>

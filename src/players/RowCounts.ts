@@ -1,0 +1,134 @@
+/**
+ * How many rows a list has in all, from tables that keep the numbers by day and by what the list filters by (migration `reading_at_size`).
+ * Counting a million rows for every page would be what makes the page slow.
+ */
+import { Effect, Schema, type Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { toDate } from "../platform/Time.ts"
+import { rowsOf } from "./Rows.ts"
+
+const dayMs = 86_400_000
+
+/** So many changes are added up with every count; when there are more, they are folded. */
+const looseMost = 2000
+
+const totals = rowsOf(Schema.Struct({ total: Schema.Number, loose: Schema.Number }))
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+
+/** The rows that are counted. Instants are epoch milliseconds, both included; absent means any. */
+export interface CountFilters<Group extends string> {
+  readonly operatorId: number | undefined
+  readonly groups: { readonly [Name in Group]?: string | undefined }
+  readonly createdFrom?: number | undefined
+  readonly createdTo?: number | undefined
+}
+
+/** A stretch of time: `from` included, `to` not; undefined is open. */
+interface Stretch {
+  readonly from: number | undefined
+  readonly to: number | undefined
+}
+
+/** The whole days (UTC) of a stretch of time, and what is left of it before and after them. */
+export const splitDays = (
+  createdFrom: number | undefined,
+  createdTo: number | undefined
+): { readonly days: Stretch | undefined; readonly rests: ReadonlyArray<Stretch> } => {
+  const end = createdTo === undefined ? undefined : createdTo + 1
+  const from = createdFrom === undefined ? undefined : Math.ceil(createdFrom / dayMs) * dayMs
+  const to = end === undefined ? undefined : Math.floor(end / dayMs) * dayMs
+  if (from !== undefined && to !== undefined && from >= to) {
+    return { days: undefined, rests: [{ from: createdFrom, to: end }] }
+  }
+  return {
+    days: { from, to },
+    rests: [
+      ...(createdFrom === undefined || createdFrom === from ? [] : [{ from: createdFrom, to: from }]),
+      ...(end === undefined || end === to ? [] : [{ from: to, to: end }])
+    ]
+  }
+}
+
+/**
+ * Counts the rows of `table` by the numbers that are kept in `kept`, whose columns `groups` are.
+ *
+ *     const countPlayers = yield* makeRowCounts("players", "player_counts", ["status", "kyc_status"])
+ *     const total = yield* countPlayers({ operatorId, groups: { status: "locked" } })
+ */
+export const makeRowCounts = Effect.fnUntraced(function*<const Group extends string>(
+  table: string,
+  kept: string,
+  groups: ReadonlyArray<Group>
+): Effect.fn.Return<
+  (filters: CountFilters<Group>) => Effect.Effect<number, SqlError.SqlError>,
+  never,
+  SqlClient.SqlClient | Scope.Scope
+> {
+  const sql = yield* SqlClient.SqlClient
+  const scope = yield* Effect.scope
+  const folding = new Set<number>()
+  const day = (at: number) => toDate(at).toISOString().slice(0, 10)
+
+  /** Puts the changes of an operator into one row per group. Whoever changes or counts meanwhile is not kept waiting. */
+  const fold = (operatorId: number) =>
+    Effect.suspend(() => {
+      if (folding.has(operatorId)) return Effect.void
+      folding.add(operatorId)
+      const names = sql.literal(groups.join(", "))
+      return sql`WITH gone AS (
+          DELETE FROM ${
+        sql.literal(kept)
+      } WHERE operator_id = ${operatorId}::float8::bigint RETURNING created_on, ${names}, rows
+        )
+        INSERT INTO ${sql.literal(kept)} (operator_id, created_on, ${names}, rows, folded)
+        SELECT ${operatorId}::float8::bigint, created_on, ${names}, sum(rows), true
+        FROM gone GROUP BY created_on, ${names} HAVING sum(rows) <> 0`.pipe(
+        Effect.tapError(() =>
+          Effect.logWarning(`the numbers in ${kept} could not be folded, the next count tries again`)
+        ),
+        Effect.ensuring(Effect.sync(() => folding.delete(operatorId))),
+        Effect.ignore
+      )
+    })
+
+  return Effect.fnUntraced(function*({ createdFrom, createdTo, groups: wanted, operatorId }: CountFilters<Group>) {
+    const shared = [
+      ...(operatorId === undefined ? [] : [sql`operator_id = ${operatorId}::float8::bigint`]),
+      ...groups.flatMap((name) => {
+        const value = wanted[name]
+        return value === undefined ? [] : [sql`${sql.literal(name)} = ${value}`]
+      })
+    ]
+    const { days, rests } = splitDays(createdFrom, createdTo)
+    let total = 0
+    if (days !== undefined) {
+      const [found] = yield* totals(
+        sql`SELECT coalesce(sum(rows), 0)::float8 AS total, (count(*) FILTER (WHERE NOT folded))::float8 AS loose
+          FROM ${sql.literal(kept)} WHERE ${
+          sql.and([
+            sql`true`,
+            ...shared,
+            ...(days.from === undefined ? [] : [sql`created_on >= ${day(days.from)}::text::date`]),
+            ...(days.to === undefined ? [] : [sql`created_on < ${day(days.to)}::text::date`])
+          ])
+        }`
+      )
+      total += found?.total ?? 0
+      if (operatorId !== undefined && (found?.loose ?? 0) > looseMost) yield* Effect.forkIn(fold(operatorId), scope)
+    }
+    for (const { from, to } of rests) {
+      const [found] = yield* counts(
+        sql`SELECT count(*)::float8 AS total FROM ${sql.literal(table)} WHERE ${
+          sql.and([
+            sql`true`,
+            ...shared,
+            ...(from === undefined ? [] : [sql`created_at >= ${toDate(from)}`]),
+            ...(to === undefined ? [] : [sql`created_at < ${toDate(to)}`])
+          ])
+        }`
+      )
+      total += found?.total ?? 0
+    }
+    return total
+  })
+})
