@@ -4,10 +4,11 @@
  * One JSON document on standard output, or a table on a terminal. Exit 0; 1 for a refusal, whose envelope goes to standard error;
  * 2 for wrong usage, with the usage on standard error.
  */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Schema } from "effect"
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
-import { FetchHttpClient, HttpClientError } from "effect/http"
+import { HttpClientError } from "effect/http"
 import { bonus, promo } from "./commands/Bonuses.ts"
 import { audit, job, ledger, round } from "./commands/Books.ts"
 import { game, provider } from "./commands/Games.ts"
@@ -90,7 +91,8 @@ const main = Command.runWith(program, { version: "1" })(process.argv.slice(2)).p
   Effect.provideService(CliConfig.CliConfig, {
     builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
   }),
-  Effect.provide([FetchHttpClient.layer, NodeServices.layer])
+  // not fetch, which gives up on an answer after five minutes: a proof of a large ledger takes what it takes
+  Effect.provide([NodeHttpClient.layerUndici, NodeServices.layer])
 )
 
 await Effect.runPromise(main)

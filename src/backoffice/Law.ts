@@ -1,8 +1,13 @@
 /** The form of the laws that the proof of the ledger checks. */
 
 export interface Law {
-  readonly rule: string
-  /** A statement that finds violations. `$operator` stands for a condition on `operator_id`. */
+  /** What it is called; several when the statement checks several laws at once and says in a column `rule` which one it is about. */
+  readonly rule: string | ReadonlyArray<string>
+  /**
+   * A statement that finds violations: `player_id`, `subject`, `message`. `$operator` stands for a condition on `operator_id`,
+   * `$transactions` for the provider transactions of the operator's players. It reads whole tables, so its joins are ones that can
+   * be hashed.
+   */
   readonly statement: string
 }
 

@@ -1,0 +1,305 @@
+/**
+ * The laws of money that stand in the tables, each a statement over whole tables that finds where it does not hold.
+ *
+ * They are written to take time in proportion to the tables, however large: every join is one that can be hashed, and laws
+ * that look at the same rows share one pass over them. What such a pass finds says which law it is about.
+ */
+
+import type { Law } from "./Law.ts"
+
+/** What a query with `$operator` and `$transactions` means for one operator or, with undefined, for all. */
+export const forOperator = (statement: string, operatorId: number | undefined): string => {
+  const condition = operatorId === undefined ? "true" : `operator_id = ${Math.trunc(operatorId)}`
+  // provider transactions name no operator: their player does
+  const transactions = operatorId === undefined
+    ? "provider_transactions"
+    : "(SELECT t.* FROM provider_transactions t JOIN accounts a ON a.player_id = t.player_id WHERE $operator)"
+  return statement.replaceAll("$transactions", transactions).replaceAll("$operator", condition)
+}
+
+const claims = `(SELECT t.provider_id, t.transaction_id, t.player_id, t.kind, t.real_amount, t.bonus_amount,
+    cardinality(t.entry_ids) AS parts, claimed.entry_id
+  FROM $transactions t CROSS JOIN LATERAL unnest(t.entry_ids) AS claimed (entry_id))`
+
+const named = (alias: string): string =>
+  `'transaction ' || ${alias}.transaction_id || ' of provider ' || ${alias}.provider_id`
+
+/** The first by number of what is wrong in a ledger: kept as a text that sorts by number, so that a million of them need no room. */
+const first = (message: string, condition: string): string =>
+  `min(lpad(seq::text, 20, '0') || 'entry ' || id || E'\\n' || ${message}) FILTER (WHERE ${condition})`
+const subjectOf = (found: string): string => `split_part(substr(${found}, 21), E'\\n', 1)`
+const messageOf = (found: string): string => `split_part(${found}, E'\\n', 2)`
+
+export const ledgerLaws: ReadonlyArray<Law> = [
+  {
+    // one walk along every ledger: its numbers, its balances, its sums, and whose it is
+    rule: ["entries_without_gap", "balance_chain", "account_is_its_ledger", "entry_of_its_operator"],
+    statement: `SELECT found.rule, player_id, found.subject, found.message
+      FROM (SELECT coalesce(a.player_id, l.player_id) AS player_id, l.gap, l.real_break, l.bonus_break,
+          CASE WHEN a.player_id IS NULL OR a.real_balance <> coalesce(l.real, 0) OR a.bonus_balance <> coalesce(l.bonus, 0)
+              OR a.entry_seq <> coalesce(l.entries, 0)
+            THEN 'the account says ' || coalesce(a.real_balance || ' real, ' || a.bonus_balance || ' bonus, ' || a.entry_seq
+              || ' entries', 'nothing') || '; the ledger ' || coalesce(l.real, 0) || ' real, ' || coalesce(l.bonus, 0)
+              || ' bonus, ' || coalesce(l.entries, 0) || ' entries' END AS account_message,
+          CASE WHEN l.player_id IS NOT NULL
+              AND (p.id IS NULL OR p.operator_id <> l.lowest_operator OR p.operator_id <> l.highest_operator)
+            THEN 'its entries name operators ' || l.lowest_operator || ' to ' || l.highest_operator || ', the player '
+              || coalesce(p.operator_id::text, 'does not exist') END AS operator_message
+        FROM (SELECT player_id, count(*) AS entries, sum(CASE wallet WHEN 'real' THEN amount ELSE 0 END) AS real,
+            sum(CASE wallet WHEN 'real' THEN 0 ELSE amount END) AS bonus, min(operator_id) AS lowest_operator,
+            max(operator_id) AS highest_operator,
+            ${first("'entry number ' || seq || ' stands where ' || place || ' should'", "seq <> place")} AS gap,
+            ${
+      first(
+        "'the real balance after it is ' || balance_after || ', the entries sum to ' || running_real",
+        "wallet = 'real' AND balance_after <> running_real"
+      )
+    } AS real_break,
+            ${
+      first(
+        "'the ' || wallet || ' balance after it is ' || balance_after || ', the entries sum to ' || running_bonus",
+        "wallet <> 'real' AND balance_after <> running_bonus"
+      )
+    } AS bonus_break
+          FROM (SELECT player_id, operator_id, id, seq, wallet, amount, balance_after, row_number() OVER history AS place,
+              sum(CASE wallet WHEN 'real' THEN amount ELSE 0 END) OVER history AS running_real,
+              sum(CASE wallet WHEN 'real' THEN 0 ELSE amount END) OVER history AS running_bonus
+            FROM ledger_entries WHERE $operator
+            WINDOW history AS (PARTITION BY player_id ORDER BY seq ROWS UNBOUNDED PRECEDING)) walked
+          GROUP BY player_id) l
+        FULL JOIN (SELECT * FROM accounts WHERE $operator) a ON a.player_id = l.player_id
+        LEFT JOIN players p ON p.id = l.player_id) ledgers
+      CROSS JOIN LATERAL (VALUES
+        ('entries_without_gap', ${subjectOf("gap")}, ${messageOf("gap")}),
+        ('balance_chain', ${subjectOf("real_break")}, ${messageOf("real_break")}),
+        ('balance_chain', ${subjectOf("bonus_break")}, ${messageOf("bonus_break")}),
+        ('account_is_its_ledger', 'player ' || player_id, account_message),
+        ('entry_of_its_operator', 'player ' || player_id, operator_message)) AS found (rule, subject, message)
+      WHERE (gap IS NOT NULL OR real_break IS NOT NULL OR bonus_break IS NOT NULL OR account_message IS NOT NULL
+        OR operator_message IS NOT NULL) AND found.message IS NOT NULL`
+  },
+  {
+    rule: "entry_id_once",
+    statement:
+      `SELECT min(player_id) AS player_id, 'entry ' || id AS subject, count(*) || ' entries have this id' AS message
+      FROM ledger_entries WHERE $operator GROUP BY id HAVING count(*) > 1`
+  },
+  {
+    rule: "negative_balance",
+    statement: `SELECT player_id, 'entry ' || id AS subject,
+        'a ' || type || ' leaves ' || balance_after || ' in the ' || wallet || ' wallet' AS message
+      FROM ledger_entries
+      WHERE $operator AND balance_after < 0 AND (wallet <> 'real'
+        OR (amount < 0 AND type NOT IN ('casino_rollback', 'chargeback', 'correction_down')))`
+  },
+  {
+    rule: "payment_is_its_entries",
+    statement: `SELECT coalesce(p.player_id, e.player_id) AS player_id,
+        'payment ' || coalesce(p.id, e.payment_request_id) AS subject,
+        CASE WHEN p.id IS NULL THEN 'entries name a payment that does not exist'
+          WHEN p.player_id <> e.player_id THEN 'entries of another player name it'
+          ELSE 'a ' || p.status || ' ' || p.type || ' of ' || p.amount || CASE WHEN p.is_reversed THEN ', reversed,' ELSE '' END
+            || ' has ' || coalesce(e.entries, 0) || ' entries that sum to ' || coalesce(e.sum, 0) END AS message
+      FROM (SELECT *,
+          CASE WHEN type = 'deposit' AND status <> 'paid' THEN 0
+            WHEN type = 'deposit' THEN CASE WHEN is_reversed THEN 2 ELSE 1 END
+            WHEN status IN ('rejected', 'cancelled') THEN 2 ELSE 1 END AS entries_due,
+          CASE WHEN type = 'deposit' AND (status <> 'paid' OR is_reversed) THEN 0
+            WHEN type = 'deposit' THEN amount
+            WHEN status IN ('rejected', 'cancelled') THEN 0 ELSE -amount END AS sum_due
+        FROM payment_requests WHERE $operator) p
+      FULL JOIN (SELECT payment_request_id, min(player_id) AS player_id, count(*) AS entries, sum(amount) AS sum
+        FROM ledger_entries WHERE $operator AND payment_request_id IS NOT NULL GROUP BY payment_request_id) e
+        ON e.payment_request_id = p.id
+      WHERE p.id IS NULL OR p.player_id <> e.player_id OR coalesce(e.entries, 0) <> p.entries_due
+        OR coalesce(e.sum, 0) <> p.sum_due`
+  },
+  {
+    rule: "payment_entry_names_its_payment",
+    statement: `SELECT player_id, 'entry ' || id AS subject, 'a ' || type || ' without a payment' AS message
+      FROM ledger_entries
+      WHERE $operator AND payment_request_id IS NULL
+        AND type IN ('deposit', 'withdrawal', 'withdrawal_rejection', 'chargeback')`
+  },
+  {
+    rule: "payment_entry_moves_its_amount",
+    statement:
+      `SELECT e.player_id, 'entry ' || e.id AS subject, 'a ' || e.type || ' of ' || e.amount || ' in the ' || e.wallet
+        || ' wallet names a ' || p.status || ' ' || p.type || ' of ' || p.amount AS message
+      FROM (SELECT * FROM ledger_entries WHERE $operator AND payment_request_id IS NOT NULL) e
+      JOIN payment_requests p ON p.id = e.payment_request_id
+      WHERE e.wallet <> 'real' OR NOT CASE e.type
+        WHEN 'deposit' THEN p.type = 'deposit' AND e.amount = p.amount
+        WHEN 'chargeback' THEN p.type = 'deposit' AND p.is_reversed AND e.amount = -p.amount
+        WHEN 'withdrawal' THEN p.type = 'withdrawal' AND e.amount = -p.amount
+        WHEN 'withdrawal_rejection' THEN p.type = 'withdrawal' AND p.status IN ('rejected', 'cancelled')
+          AND e.amount = p.amount
+        ELSE false END`
+  },
+  {
+    rule: "payment_went_a_known_way",
+    statement: `SELECT player_id, 'payment ' || id AS subject, 'a ' || status || ' ' || type
+        || CASE WHEN is_reversed THEN ', reversed' ELSE '' END || ', whose dates or reason tell otherwise' AS message
+      FROM payment_requests
+      WHERE $operator AND NOT (
+        (status = 'paid') = (paid_at IS NOT NULL)
+        AND (status = 'rejected') = (rejected_at IS NOT NULL) AND (status = 'rejected') = (reject_reason IS NOT NULL)
+        AND (status = 'cancelled') = (cancelled_at IS NOT NULL)
+        AND (type <> 'deposit' OR status = 'paid')
+        AND (NOT is_reversed OR type = 'deposit'))`
+  },
+  {
+    rule: "withdrawn_is_its_requests",
+    statement: `SELECT a.player_id, 'player ' || a.player_id AS subject,
+        'the account says ' || a.withdrawn || ' withdrawn, the requests sum to ' || coalesce(w.total, 0) AS message
+      FROM (SELECT * FROM accounts WHERE $operator) a
+      LEFT JOIN (SELECT player_id, sum(amount) AS total FROM payment_requests
+        WHERE $operator AND type = 'withdrawal' AND status NOT IN ('rejected', 'cancelled') GROUP BY player_id) w
+        ON w.player_id = a.player_id
+      WHERE a.withdrawn <> coalesce(w.total, 0)`
+  },
+  {
+    rule: "transaction_moves_its_amount",
+    statement: `SELECT player_id, 'transaction ' || transaction_id || ' of provider ' || provider_id AS subject,
+        'a ' || kind || ' of ' || amount || ' moved ' || real_amount || ' real and ' || bonus_amount || ' bonus' AS message
+      FROM $transactions t
+      WHERE CASE
+        WHEN status = 'ignored' OR kind = 'tombstone' THEN real_amount <> 0 OR bonus_amount <> 0
+        WHEN kind = 'bet' THEN real_amount > 0 OR bonus_amount > 0 OR real_amount + bonus_amount <> -amount
+        WHEN kind = 'promo_win' THEN real_amount <> amount OR bonus_amount <> 0
+        WHEN kind = 'win' THEN real_amount < 0 OR bonus_amount < 0 OR real_amount + bonus_amount > amount
+        ELSE false END`
+  },
+  {
+    rule: "conversion_in_pairs",
+    statement: `SELECT player_id, 'bonus ' || coalesce(player_bonus_id::text, 'unnamed') AS subject,
+        'its conversions sum to ' || sum(amount) AS message
+      FROM ledger_entries WHERE $operator AND type = 'bonus_conversion'
+      GROUP BY player_id, player_bonus_id HAVING sum(amount) <> 0 OR player_bonus_id IS NULL`
+  },
+  {
+    rule: "bonus_is_its_entries",
+    statement:
+      `SELECT b.player_id, 'bonus ' || b.id AS subject, 'a ' || b.state || ' bonus of ' || b.amount || ', of which '
+          || b.converted || ' converted, has entries of ' || coalesce(e.granted, 0) || ' granted and '
+          || coalesce(e.converted, 0) || ' converted' AS message
+      FROM (SELECT * FROM player_bonuses WHERE $operator) b
+      LEFT JOIN (SELECT player_bonus_id, player_id,
+          sum(CASE WHEN type = 'bonus_correction_up' THEN amount ELSE 0 END) AS granted,
+          sum(CASE WHEN type = 'bonus_conversion' AND wallet = 'real' THEN amount ELSE 0 END) AS converted
+        FROM ledger_entries WHERE $operator AND player_bonus_id IS NOT NULL GROUP BY player_bonus_id, player_id) e
+        ON e.player_bonus_id = b.id AND e.player_id = b.player_id
+      WHERE coalesce(e.granted, 0) <> CASE WHEN b.started_at IS NULL THEN 0 ELSE b.amount END
+        OR coalesce(e.converted, 0) <> b.converted OR (b.max_conversion > 0 AND b.converted > b.max_conversion)`
+  },
+  {
+    rule: "entry_of_a_bonus",
+    statement:
+      `SELECT e.player_id, 'entry ' || e.id AS subject, 'names a bonus that the player was never granted' AS message
+      FROM (SELECT * FROM ledger_entries WHERE $operator AND player_bonus_id IS NOT NULL) e
+      LEFT JOIN player_bonuses b ON b.id = e.player_bonus_id AND b.player_id = e.player_id
+      WHERE b.id IS NULL`
+  },
+  {
+    rule: "one_bonus_at_a_time",
+    statement: `SELECT player_id, 'player ' || player_id AS subject, count(*) || ' bonuses run at once' AS message
+      FROM player_bonuses WHERE $operator AND state = 'activated' GROUP BY player_id HAVING count(*) > 1`
+  },
+  {
+    rule: "promo_code_counts",
+    statement: `SELECT NULL::bigint AS player_id, 'promo code ' || c.id AS subject,
+        'says ' || c.redemptions || ' redemptions of at most ' || coalesce(c.max_redemptions::text, 'any number')
+          || '; there are ' || coalesce(r.redeemed, 0) AS message
+      FROM (SELECT * FROM promo_codes WHERE $operator) c
+      LEFT JOIN (SELECT promo_code_id, count(*) AS redeemed FROM promo_redemptions GROUP BY promo_code_id) r
+        ON r.promo_code_id = c.id
+      WHERE c.redemptions <> coalesce(r.redeemed, 0) OR c.redemptions > c.max_redemptions`
+  },
+  {
+    rule: "rolled_back_once",
+    statement: `SELECT min(player_id) AS player_id,
+        'transaction ' || target_transaction_id || ' of provider ' || provider_id AS subject,
+        'rolled back ' || count(*) || ' times' AS message
+      FROM $transactions t WHERE kind = 'rollback' AND status = 'processed'
+      GROUP BY provider_id, target_transaction_id HAVING count(*) > 1`
+  },
+  {
+    // every entry beside the message that names it
+    rule: ["game_entry_has_its_transaction", "transaction_is_its_entries"],
+    statement: `SELECT found.rule, found.player_id, found.subject, found.message
+      FROM (SELECT e.id, e.player_id AS entry_player, e.type, e.wallet, e.amount, e.game_id, e.game_round_id, c.*
+        FROM ${claims} c FULL JOIN (SELECT id, player_id, type, wallet, amount, game_id, game_round_id FROM ledger_entries WHERE $operator) e
+          ON e.id = c.entry_id AND e.player_id = c.player_id
+        WHERE c.entry_id IS NULL AND e.type IN ('casino_bet', 'casino_win', 'casino_rollback', 'tournament_prize')
+          OR c.parts = 1 AND (e.id IS NULL OR c.real_amount <> CASE e.wallet WHEN 'real' THEN e.amount ELSE 0 END
+            OR c.bonus_amount <> CASE e.wallet WHEN 'real' THEN 0 ELSE e.amount END)) pair
+      LEFT JOIN original_rounds r
+        ON r.player_id = pair.entry_player AND r.game_id = pair.game_id AND r.id::text = pair.game_round_id
+      CROSS JOIN LATERAL (
+        SELECT 'game_entry_has_its_transaction' AS rule, pair.entry_player AS player_id, 'entry ' || pair.id AS subject,
+          'a ' || pair.type || ' that no transaction names' AS message
+        WHERE pair.entry_id IS NULL AND r.id IS NULL
+        UNION ALL
+        SELECT 'transaction_is_its_entries', pair.player_id, ${
+      named("pair")
+    }, 'a ' || pair.kind || ' of ' || pair.real_amount
+          || ' real and ' || pair.bonus_amount || ' bonus names the entry ' || pair.entry_id || ', '
+          || coalesce('a ' || pair.type || ' of ' || pair.amount || ' ' || pair.wallet, 'which is not there')
+        WHERE pair.entry_id IS NOT NULL) found`
+  },
+  {
+    // the few messages that moved nothing or posted several entries: the others are above
+    rule: "transaction_is_its_entries",
+    statement: `SELECT t.player_id, ${named("t")} AS subject,
+        'a ' || t.kind || ' of ' || t.real_amount || ' real and ' || t.bonus_amount || ' bonus names '
+          || cardinality(t.entry_ids) || ' entries; there are ' || coalesce(c.entries, 0) || ' of '
+          || coalesce(c.real, 0) || ' real and ' || coalesce(c.bonus, 0) || ' bonus' AS message
+      FROM $transactions t
+      LEFT JOIN (SELECT claim.provider_id, claim.transaction_id, count(*) AS entries,
+          sum(CASE e.wallet WHEN 'real' THEN e.amount ELSE 0 END) AS real,
+          sum(CASE e.wallet WHEN 'real' THEN 0 ELSE e.amount END) AS bonus
+        FROM ${claims} claim JOIN ledger_entries e ON e.id = claim.entry_id AND e.player_id = claim.player_id
+        WHERE claim.parts > 1 GROUP BY claim.provider_id, claim.transaction_id) c
+        ON c.provider_id = t.provider_id AND c.transaction_id = t.transaction_id
+      WHERE cardinality(t.entry_ids) <> 1 AND (coalesce(c.entries, 0) <> cardinality(t.entry_ids)
+        OR coalesce(c.real, 0) <> t.real_amount OR coalesce(c.bonus, 0) <> t.bonus_amount)`
+  },
+  {
+    rule: "entry_of_one_transaction",
+    statement: `SELECT min(player_id) AS player_id, 'entry ' || entry_id AS subject,
+        count(*) || ' transactions name it' AS message
+      FROM ${claims} claim GROUP BY entry_id HAVING count(*) > 1`
+  },
+  {
+    rule: ["rollback_has_its_target", "win_has_its_bet"],
+    statement:
+      `SELECT CASE r.kind WHEN 'win' THEN 'win_has_its_bet' ELSE 'rollback_has_its_target' END AS rule, r.player_id,
+        ${
+        named("r")
+      } AS subject, CASE r.kind WHEN 'win' THEN 'a win of ' ELSE 'takes back ' END || r.target_transaction_id || ', which '
+          || coalesce('is a ' || t.status || ' ' || t.kind
+            || CASE WHEN t.player_id <> r.player_id THEN ' of another player' ELSE '' END, 'was never seen') AS message
+      FROM $transactions r LEFT JOIN provider_transactions t
+        ON t.provider_id = r.provider_id AND t.transaction_id = r.target_transaction_id
+      WHERE (r.kind = 'win' OR r.kind = 'rollback' AND r.status = 'processed')
+        AND (t.transaction_id IS NULL OR t.player_id <> r.player_id
+          OR CASE r.kind WHEN 'win' THEN t.kind <> 'bet'
+            ELSE t.status <> 'processed' OR t.kind NOT IN ('bet', 'win', 'promo_win') END)`
+  },
+  {
+    rule: "block_is_its_entries",
+    statement: `SELECT coalesce(b.player_id, e.player_id) AS player_id,
+        'block ' || coalesce(b.block, e.block) || ' of player ' || coalesce(b.player_id, e.player_id) AS subject,
+        'its summary says ' || coalesce(b.entries, 0) || ' of ' || coalesce(b.wallet, e.wallet) || ' ' || coalesce(b.type, e.type)
+          || ', the ledger ' || coalesce(e.entries, 0) || ', or of another time' AS message
+      FROM (SELECT k.* FROM ledger_blocks k JOIN accounts a ON a.player_id = k.player_id WHERE $operator) b
+      FULL JOIN (SELECT l.player_id, ((l.seq - 1) / 256)::integer AS block, l.wallet, l.type, count(*) AS entries,
+          min(l.created_at) AS first_at, max(l.created_at) AS last_at
+        FROM ledger_entries l JOIN (SELECT player_id, max(block) AS last FROM ledger_blocks GROUP BY player_id) summed
+          ON summed.player_id = l.player_id AND l.seq <= (summed.last + 1) * 256
+        WHERE $operator GROUP BY 1, 2, 3, 4) e
+        ON e.player_id = b.player_id AND e.block = b.block AND e.wallet = b.wallet AND e.type = b.type
+      WHERE b.player_id IS NULL OR e.player_id IS NULL OR b.entries <> e.entries OR b.first_at <> e.first_at
+        OR b.last_at <> e.last_at`
+  }
+]
