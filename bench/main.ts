@@ -5,6 +5,7 @@ import { Command, Flag } from "effect/cli"
 import { runBaselineTuning } from "./scenarios/BaselineTuning.ts"
 import { mixNames, runBets } from "./scenarios/Bets.ts"
 import { runMemory } from "./scenarios/Memory.ts"
+import { runReads } from "./scenarios/Reads.ts"
 import { runWebhooks } from "./scenarios/Webhooks.ts"
 import { bestBaseline } from "./targets/Baseline.ts"
 import { baselineStyles } from "./targets/servers/BaselineBets.ts"
@@ -106,9 +107,24 @@ const webhooks = Command.make("webhooks", {
   Command.withDescription("Events to endpoints: deliveries per second while some endpoints never answer")
 )
 
+const reads = Command.make("reads", {
+  players: count("players", "players to generate", 5_000_000).pipe(Flag.withDefault(1_000_000)),
+  entries: count("entries", "ledger entries to generate, about", 50_000_000).pipe(Flag.withDefault(10_000_000)),
+  connections: counts("connections", "connections of the closed loop, one measurement each", [1, 8], 256),
+  repetitions: count("repetitions", "answers that are measured per case and number of connections", 100_000).pipe(
+    Flag.withDefault(300)
+  ),
+  verify: Flag.Boolean("verify").pipe(
+    Flag.withDescription("prove the generated ledger at the end"),
+    Flag.withDefault(true)
+  )
+}, runReads).pipe(
+  Command.withDescription("How fast operators' reads are among millions of players and ledger entries")
+)
+
 Command.make("bench").pipe(
   Command.withDescription("Measures the service. Figures are comparable within one run only: see docs/benchmarks.md"),
-  Command.withSubcommands([bets, baseline, memory, webhooks]),
+  Command.withSubcommands([bets, reads, baseline, memory, webhooks]),
   Command.run({ version: "1.0.0" }),
   Effect.tapErrorTag("BenchError", (error) => Console.error(`bench: ${error.message}`)),
   Effect.provide(NodeServices.layer),

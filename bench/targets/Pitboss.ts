@@ -1,56 +1,18 @@
-import { Effect, Schedule, Schema, type Scope } from "effect"
-import { randomBytes } from "node:crypto"
-import { join } from "node:path"
-import { BenchError } from "../BenchError.ts"
+import { Effect, Schema, type Scope } from "effect"
+import type { BenchError } from "../BenchError.ts"
 import { parseCommitCounts } from "../report/Prometheus.ts"
-import { runToEnd, startChild } from "./Child.ts"
-import { freePort } from "./FreePort.ts"
 import { makeOperatorClient, type OperatorClient, operatorConcurrency } from "./OperatorClient.ts"
 import type { Postgres } from "./Postgres.ts"
+import { ApiKey, create, Created, environmentOn, get, startService, Verification } from "./Service.ts"
 import type { Provisioning, Target } from "./Target.ts"
 
-const source = join(import.meta.dirname, "..", "..", "src")
-const host = "127.0.0.1"
 const gameId = "bench-slot"
 const database = "pitboss"
 
-const Created = Schema.Struct({ id: Schema.Int })
-const ApiKey = Schema.Struct({ key: Schema.String, secret: Schema.String })
 const Provider = Schema.Struct({ id: Schema.Int, key: Schema.String, secret: Schema.String })
 const Launch = Schema.Struct({ session_token: Schema.String })
 const Wallet = Schema.Struct({ balance: Schema.Int })
-const Verification = Schema.Struct({ violations: Schema.Array(Schema.Unknown) })
 const Anything = Schema.Unknown
-
-/** The back-office command line against the running service, as staff use it. */
-const makeBackoffice = (environment: Readonly<Record<string, string>>) => {
-  return <A>(schema: Schema.Codec<A, unknown>, words: ReadonlyArray<string>): Effect.Effect<A, BenchError> =>
-    runToEnd({
-      name: `backoffice ${words.slice(0, 2).join(" ")}`,
-      args: [join(source, "cli.ts"), ...words, "--json"],
-      environment
-    }).pipe(
-      Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(schema))),
-      Effect.timeoutOrElse({
-        duration: "5 minutes",
-        orElse: () => Effect.fail(new BenchError({ message: `backoffice ${words.join(" ")} does not end` }))
-      }),
-      Effect.catchTag(
-        "SchemaError",
-        (error) => Effect.fail(new BenchError({ message: `backoffice ${words.join(" ")}: ${error.message}` }))
-      )
-    )
-}
-
-const get = (url: string): Effect.Effect<string, BenchError> =>
-  Effect.tryPromise({
-    try: async (signal) => {
-      const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(5000)]) })
-      if (!response.ok) throw new Error(String(response.status))
-      return response.text()
-    },
-    catch: (error) => new BenchError({ message: `${url}: ${error instanceof Error ? error.message : String(error)}` })
-  })
 
 interface Player {
   readonly id: number
@@ -95,30 +57,8 @@ export const startPitboss = (
   progress: (text: string) => void
 ): Effect.Effect<Target, BenchError, Scope.Scope> =>
   Effect.gen(function*() {
-    const [port, backofficePort] = [yield* freePort, yield* freePort]
     yield* postgres.query("postgres", `CREATE DATABASE ${database}`)
-    const environment = {
-      HOST: host,
-      PORT: String(port),
-      BACKOFFICE_PORT: String(backofficePort),
-      DATABASE_URL: postgres.url(database),
-      DATA_DIR: join(postgres.folder, "pitboss"),
-      DEMO: "off",
-      MASTER_KEY: randomBytes(32).toString("base64"),
-      BACKOFFICE_TOKEN: randomBytes(24).toString("hex")
-    }
-    const child = yield* startChild({ name: "pitboss", args: [join(source, "main.ts")], environment })
-    yield* get(`http://${host}:${port}/health/ready`).pipe(
-      Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 300 }),
-      Effect.raceFirst(child.ended)
-    )
-
-    const backoffice = makeBackoffice(environment)
-    const create = (noun: string, flags: Readonly<Record<string, string>>) => [
-      noun,
-      "create",
-      ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])
-    ]
+    const { backoffice, backofficePort, child, host, port } = yield* startService(environmentOn(postgres, database))
     const operator = yield* backoffice(
       Created,
       create("operator", { slug: "bench", name: "Bench", currency: provisioning.currency })

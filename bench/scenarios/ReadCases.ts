@@ -1,0 +1,138 @@
+import { heavyPlayer, playerId, type Shape } from "../data/GeneratorSql.ts"
+
+/** Something that is read over and over. */
+export interface ReadCase {
+  readonly name: string
+  /** What the answer may take at most, ms; undefined where no target is set. */
+  readonly target_ms: number | undefined
+  /** Read in turn. */
+  readonly uris: ReadonlyArray<string>
+}
+
+const ledgerTarget_ms = 10
+const searchTarget_ms = 50
+const reportTarget_ms = 200
+
+const dayMs = 86_400_000
+const base = "/api/v1/operator"
+
+const query = (fields: Readonly<Record<string, string | number>>): string =>
+  Object.entries(fields).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")
+
+/** Texts to search for. How many of a hundred players have one is the generator's doing; see Names.ts. */
+const searches: ReadonlyArray<readonly [kind: string, texts: ReadonlyArray<string>]> = [
+  ["2 characters, common", ["an", "ma", "so", "er"]],
+  ["2 characters, rare", ["qu", "hy", "zk"]],
+  ["2 characters, absent", ["qq", "x%"]],
+  ["3 characters, common", ["son", "mar", "com"]],
+  ["3 characters, rare", ["fea", "uac", "vdb"]],
+  ["3 characters, absent", ["zqx", "q_j"]],
+  ["5+ characters, common", ["gmail", "@gmail.com", "smith"]],
+  ["5+ characters, one in a hundred", ["petrov", "walker", "zammit"]],
+  ["5+ characters, rare", ["featherstone", "quackenbush"]],
+  ["5+ characters, absent", ["nobodyhere", "smithsonian"]]
+]
+
+/** What operators and staff look at, of the generated casino. `usual` are ids of the big operator's players with a few entries. */
+export const readCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyArray<ReadCase> => {
+  const heavy = heavyPlayer(shape)
+  const ledger = (player: number, fields: Readonly<Record<string, string | number>> = {}) =>
+    `${base}/players/${player}/transactions?${query(fields)}`
+  const heavyId = playerId(shape, heavy.number)
+  const [someone = heavyId] = usual
+  const at = (daysBeforeEnd: number) => new Date(shape.endsAt - daysBeforeEnd * dayMs).toISOString()
+  const middle = Math.floor(heavy.entries / 2)
+  const list = (path: string, fields: Readonly<Record<string, string | number>> = {}) =>
+    `${base}/${path}?${query(fields)}`
+  const one = (name: string, target_ms: number | undefined, ...uris: ReadonlyArray<string>): ReadCase => ({
+    name,
+    target_ms,
+    uris
+  })
+  const long = `ledger of ${heavy.entries} entries`
+  return [
+    one(`${long}, page 1`, ledgerTarget_ms, ledger(heavyId)),
+    one(`${long}, page 1, 100 per page`, ledgerTarget_ms, ledger(heavyId, { per_page: 100 })),
+    one(`${long}, type=casino_bet`, ledgerTarget_ms, ledger(heavyId, { type: "casino_bet" })),
+    one(`${long}, type=withdrawal`, ledgerTarget_ms, ledger(heavyId, { type: "withdrawal" })),
+    one(`${long}, type=tournament_prize (none)`, ledgerTarget_ms, ledger(heavyId, { type: "tournament_prize" })),
+    one(`${long}, wallet=bonus`, ledgerTarget_ms, ledger(heavyId, { wallet: "bonus" })),
+    one(
+      `${long}, a month half a year ago`,
+      ledgerTarget_ms,
+      ledger(heavyId, { created_from: at(180), created_to: at(150) })
+    ),
+    one(
+      `${long}, real wins of half a year`,
+      ledgerTarget_ms,
+      ledger(heavyId, { created_from: at(200), created_to: at(20), type: "casino_win", wallet: "real" })
+    ),
+    one(
+      `${long}, in its middle by page`,
+      ledgerTarget_ms,
+      ledger(heavyId, { page: Math.max(1, Math.floor(middle / 25)) })
+    ),
+    one(
+      `${long}, in its middle by cursor`,
+      ledgerTarget_ms,
+      ledger(heavyId, { cursor: middle.toString(36) })
+    ),
+    one(
+      `${long}, type=deposit, in its middle by cursor`,
+      ledgerTarget_ms,
+      ledger(heavyId, { type: "deposit", cursor: middle.toString(36) })
+    ),
+    one("ledger of a usual player, page 1", ledgerTarget_ms, ledger(someone)),
+    one("ledger of a usual player, type=casino_win", ledgerTarget_ms, ledger(someone, { type: "casino_win" })),
+    one("ledgers of usual players, each another", ledgerTarget_ms, ...usual.map((player) => ledger(player))),
+
+    ...searches.map(([kind, texts]) =>
+      one(`search, ${kind}`, searchTarget_ms, ...texts.map((search) => list("players", { search })))
+    ),
+    one("search, a common text by cursor", searchTarget_ms, list("players", { search: "son", cursor: "" })),
+
+    one("players, page 1", undefined, list("players")),
+    one("players, status=locked", undefined, list("players", { status: "locked" })),
+    one("players, kyc_status=expired", undefined, list("players", { kyc_status: "expired" })),
+    one(
+      "players, kyc_status=verified, of a quarter",
+      undefined,
+      list("players", { kyc_status: "verified", created_from: at(100), created_to: at(0) })
+    ),
+    one("players, an exact e-mail that nobody has", undefined, list("players", { email: "nobody@nowhere.example" })),
+    one(
+      "players, by cursor",
+      undefined,
+      list("players", { cursor: playerId(shape, Math.ceil(shape.players / 2)).toString(36) })
+    ),
+
+    one("payments, page 1", undefined, list("payments")),
+    one("payments, status=new", undefined, list("payments", { status: "new" })),
+    one(
+      "payments, type=withdrawal of a month",
+      undefined,
+      list("payments", {
+        type: "withdrawal",
+        created_from: at(60),
+        created_to: at(30)
+      })
+    ),
+    one(
+      "payments of the player with the long ledger",
+      undefined,
+      list("payments", { player_id: heavyId })
+    )
+  ]
+}
+
+/** The report over the longest range that may be asked for. */
+export const reportCase = (shape: Shape): ReadCase => {
+  const day = (daysBeforeEnd: number) => new Date(shape.endsAt - daysBeforeEnd * dayMs).toISOString().slice(0, 10)
+  return {
+    name: "GGR report over 366 days",
+    target_ms: reportTarget_ms,
+    uris: [list366(day(365), day(0))]
+  }
+}
+
+const list366 = (from: string, to: string): string => `${base}/reports/ggr?${query({ from, to })}`
