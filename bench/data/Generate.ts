@@ -7,12 +7,14 @@ import {
   filledTables,
   historyStatements,
   idsNeeded,
+  playerId,
   playerNumbersStatement,
   playerStatements,
   scaffolding,
   type Shape,
   spans
 } from "./GeneratorSql.ts"
+import { dailyPlayersStatement, dailySumsStatement } from "./ReportSql.ts"
 
 /** Rows of players and of entries that one statement makes: enough to be quick, few enough to sort in memory. */
 const rowsPerStatement = 250_000
@@ -135,7 +137,14 @@ export const generate = Effect.fn("generate")(
     }))
     yield* inTurn("players", blocks.flatMap(({ from, to }) => playerStatements(from, to, shape)))
     const parts = spans(Math.ceil(entries / rowsPerStatement), shape)
-    yield* inTurn("ledgers", parts.flatMap((part) => historyStatements(part, shape)))
+    yield* inTurn(
+      "ledgers",
+      parts.flatMap((part, number) => [...historyStatements(part, shape), dailySumsStatement(part, number, shape)])
+    )
+    yield* inTurn(
+      "days of players",
+      blocks.map(({ from, to }, number) => dailyPlayersStatement(playerId(shape, from), playerId(shape, to), number))
+    )
     yield* inTurn("indexes", [...structures.map(({ create }) => create), ...countStatements(shape)])
     for (const table of filledTables) yield* main.run(`ALTER TABLE ${table} RESET (autovacuum_enabled)`)
     for (const table of scaffolding) yield* main.run(`DROP TABLE ${table}`)

@@ -161,7 +161,7 @@ const withdrawalPosition = steps.findIndex(({ type }) => type === "withdrawal") 
 const cycleWithdrawn = -(steps[withdrawalPosition - 1]?.amount ?? 0)
 
 /** A part of the year, in seconds since the epoch: `from` included, `to` not. */
-interface Span {
+export interface Span {
   readonly from: number
   readonly to: number
 }
@@ -175,7 +175,7 @@ export const spans = (count: number, shape: Shape): ReadonlyArray<Span> => {
 }
 
 /** The entries of a span, one row each, with all that any table says of them. A player's are spread evenly over the player's time. */
-const entriesOf = ({ from, to }: Span, shape: Shape): string => {
+export const entriesOf = ({ from, to }: Span, shape: Shape): string => {
   const number = (time: number) => `ceil((${time}::float8 - b.began) / b.span * b.n + 0.5)::bigint`
   return `(SELECT b.id AS player_id, b.operator_id, b.is_test, b.unit, b.n, s.seq, ${
     firstEntryId(shape)
@@ -200,13 +200,16 @@ const entriesOf = ({ from, to }: Span, shape: Shape): string => {
 const paymentId = (shape: Shape): string => `e.id + ${entriesAtMost(shape)}`
 const bonusId = (shape: Shape, entryId: string): string => `${entryId} + ${2 * entriesAtMost(shape)}`
 
+/** Withdrawals of the last days wait for staff. */
+export const isWaiting = (shape: Shape): string =>
+  `e.type = 'withdrawal' AND e.created_at > to_timestamp(${shape.endsAt / 1000 - 3 * daySeconds})`
+
 /** Everything that happened in a span, one statement per table. Rows are written in the order of time, as a service would. */
 export const historyStatements = (span: Span, shape: Shape): ReadonlyArray<string> => {
   const entries = entriesOf(span, shape)
   // of the entry of the grant that the money came from
   const ownBonus = `CASE WHEN e.bonus_pos IS NOT NULL THEN ${bonusId(shape, "(e.id - e.pos + e.bonus_pos)")} END`
-  // withdrawals of the last days wait for staff
-  const waiting = `e.type = 'withdrawal' AND e.created_at > to_timestamp(${shape.endsAt / 1000 - 3 * daySeconds})`
+  const waiting = isWaiting(shape)
   return [
     `INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, payment_request_id, game_id,
         game_round_id, player_bonus_id, created_at)
@@ -220,10 +223,10 @@ export const historyStatements = (span: Span, shape: Shape): ReadonlyArray<strin
         CASE wallet WHEN 'real' THEN amount ELSE 0 END, CASE wallet WHEN 'real' THEN 0 ELSE amount END, ARRAY[id], ${ownBonus},
         created_at
       FROM ${entries} WHERE e.game_id IS NOT NULL ORDER BY created_at`,
-    `INSERT INTO rounds (player_id, game_id, round_id, real_stake, bonus_stake, paid_wins, player_bonus_id, closed, opened_at)
+    `INSERT INTO rounds (player_id, game_id, round_id, real_stake, bonus_stake, paid_wins, player_bonus_id, closed, opened_at, is_live)
       SELECT player_id, game_id, round_id, CASE WHEN wallet = 'real' AND NOT taken_back THEN -amount ELSE 0 END,
         CASE WHEN wallet = 'bonus' AND NOT taken_back THEN -amount ELSE 0 END, coalesce(cycle_start + win_pos <= n, false)::integer,
-        ${ownBonus}, true, created_at
+        ${ownBonus}, true, created_at, is_live
       FROM (SELECT *, coalesce(cycle_start + rollback_pos <= n, false) AS taken_back FROM ${entries} WHERE kind = 'bet') e
       ORDER BY created_at`,
     `INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, payment_method, external_reference,
@@ -259,7 +262,9 @@ export const filledTables = [
   "provider_transactions",
   "rounds",
   "payment_requests",
-  "player_bonuses"
+  "player_bonuses",
+  "daily_sums",
+  "daily_players"
 ] as const
 
 /** The numbers that triggers keep, which are silent while this is generated. */

@@ -134,8 +134,7 @@ export const runReads = Effect.fn("runReads")(
         ORDER BY hashint8(player_id) LIMIT ${usualPlayers}`,
       [operatorIds[0]]
     )).map((row) => Number(row["id"]))
-    const [reports] = yield* postgres.query(database, "SELECT to_regclass('daily_sums') IS NOT NULL AS there")
-    const cases = [...readCases(shape, usual), ...(reports?.["there"] === true ? [reportCase(shape)] : [])]
+    const cases = [...readCases(shape, usual), reportCase(shape)]
     // what the first filtered look at the long ledger costs: nobody has summed it up yet
     const [heavyFiltered] = cases.filter(({ name }) => name.includes("type=casino_bet"))
     const origin = `http://${service.host}:${service.port}`
