@@ -42,6 +42,13 @@ const rows: ReadonlyArray<readonly [command: string, code: string]> = [
   ["payment reject $deposit --reason none", "PAYMENT_REQUEST_INVALID"],
   ["payment cancel $deposit", "PAYMENT_REQUEST_INVALID"],
   [`payment chargeback ${nobody}`, "NOT_FOUND"],
+  ["webhook create --operator nobody --url https://hooks.example/in", "NOT_FOUND"],
+  ["webhook create --operator $house --url ftp://hooks.example/in", "VALIDATION_FAILED"],
+  [`webhook rotate ${nobody}`, "NOT_FOUND"],
+  [`webhook update ${nobody} --active false`, "NOT_FOUND"],
+  [`webhook ping ${nobody}`, "NOT_FOUND"],
+  ["webhook list --operator nobody", "NOT_FOUND"],
+  [`delivery retry ${nobody}`, "NOT_FOUND"],
   ["audit list --operator nobody", "NOT_FOUND"],
   ["ledger verify --operator nobody", "NOT_FOUND"]
 ]

@@ -8,7 +8,7 @@ import * as Path from "node:path"
 
 const folder = Path.join(import.meta.dirname, "..")
 
-/** A row, and the tests that prove it: a file of `test/e2e` and the title of a test in it, or how it begins. */
+/** A row, and the tests that prove it: a file, from `test/e2e` on, and the title of a test in it, or how it begins. */
 type Row = readonly [row: string, ...where: ReadonlyArray<readonly [file: string, title: string]>]
 
 const section3: ReadonlyArray<Row> = [
@@ -150,6 +150,22 @@ const section5: ReadonlyArray<Row> = [
 ]
 
 const section6: ReadonlyArray<Row> = [
+  ["6.1 headers, signature, envelope", ["webhooks", "tell everything, in full, whoever did it"]],
+  ["6.2 each type with its data, whatever the origin", ["webhooks", "tell everything, in full, whoever did it"]],
+  ["6.3 2xx within 5 seconds", ["../webhooks/Transport", "a 2xx is a success"], [
+    "../webhooks/Transport",
+    "no answer within five seconds"
+  ]],
+  ["6.3 redirects are not followed", [
+    "../webhooks/Transport",
+    "every other status is a failure, and redirects lead nowhere"
+  ]],
+  ["6.3 eight attempts, then failed; staff retry", [
+    "../webhooks/WebhookSender",
+    "keeps the timetable: eight attempts"
+  ]],
+  ["6 subscribed types only", ["../webhooks/WebhookSender", "tells whom it concerns"]],
+  ["6 test ping", ["../webhooks/WebhookSender", "pings at once, once"]],
   ["6.2 player.registered", ["operatorApi", "registers a player with everything there is to say"]],
   ["6.2 deposit.paid", ["operatorApi", "credits a deposit once, whatever comes after it"]],
   ["6.2 withdrawal.requested, .paid, .rejected", ["payments", "3.2 and 6.2 every state with its money and its event"]],
@@ -181,6 +197,7 @@ const section8: ReadonlyArray<Row> = [
   ["8 cooling-off", ["spec/section8", "8 cooling-off"]],
   ["8 username, password, age", ["spec/section8", "8 username: 3 to 30"], ["spec/section8", "8 age"]],
   ["8 time-out and self-exclusion length", ["spec/section8", "8 time-out: up to 30 days"]],
+  ["8 webhook acknowledgement", ["../webhooks/Transport", "no answer within five seconds"]],
   ["8 external_reference", ["spec/section8", "8 deposits and withdrawals are idempotent"]]
 ]
 
@@ -282,6 +299,7 @@ const contract: ReadonlyArray<Row> = [
   ["3 providers, games, payment methods", ["backofficeCli", "providers, games and ways to pay"]],
   ["3 players, audit, ledger", ["backofficeCli", "players, corrections, the audit log"]],
   ["3 bonuses, promo codes", ["bonuses", "2.8 and 4.6: staff create bonuses"], ["bonuses", "4.6 and 7: promo codes"]],
+  ["3 webhooks and deliveries", ["webhooks", "are steered from the command line"]],
   ["3 payments", ["payments", "the command line moves payments and shows them"]]
 ]
 
