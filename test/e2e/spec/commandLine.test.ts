@@ -49,6 +49,9 @@ const rows: ReadonlyArray<readonly [command: string, code: string]> = [
   [`webhook ping ${nobody}`, "NOT_FOUND"],
   ["webhook list --operator nobody", "NOT_FOUND"],
   [`delivery retry ${nobody}`, "NOT_FOUND"],
+  ["report ggr --operator nobody --from 2026-11-01 --to 2026-11-20", "NOT_FOUND"],
+  ["report ggr --operator $house --from 2026-11-21 --to 2026-11-20", "VALIDATION_FAILED"],
+  ["rate set --currency XXX --base EUR --rate 1.5", "VALIDATION_FAILED"],
   ["audit list --operator nobody", "NOT_FOUND"],
   ["ledger verify --operator nobody", "NOT_FOUND"]
 ]

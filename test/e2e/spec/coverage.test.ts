@@ -120,6 +120,7 @@ const section4: ReadonlyArray<Row> = [
   ["4.7 PUT limits", ["responsibleGaming", "apply at once when stricter and wait when looser"]],
   ["4.7 PUT limits: what is refused", ["responsibleGaming", "are refused with every bad field named"]],
   ["4.7 POST self-exclusion: each period", ["responsibleGaming", "takes its type from its length"]],
+  ["4.8 GET reports/ggr", ["spec/4-8-reports", "4.8 GGR: every figure of a day"]],
   ["4.9 GET me, wallet, transactions", ["spec/4-3-to-4-9", "4.9 each player endpoint"]],
   ["4.5 launch rule 4: NOT_AN_ORIGINAL", ["spec/4-9-play", "4.5 rule 4"], ["spec/section7", "7 NOT_AN_ORIGINAL 422"]],
   ["4.9 POST play", ["spec/4-9-play", "4.9 play: bet and win"], [
@@ -198,6 +199,7 @@ const section8: ReadonlyArray<Row> = [
   ["8 username, password, age", ["spec/section8", "8 username: 3 to 30"], ["spec/section8", "8 age"]],
   ["8 time-out and self-exclusion length", ["spec/section8", "8 time-out: up to 30 days"]],
   ["8 webhook acknowledgement", ["../webhooks/Transport", "no answer within five seconds"]],
+  ["8 GGR report range", ["spec/4-8-reports", "8 GGR report range"]],
   ["8 external_reference", ["spec/section8", "8 deposits and withdrawals are idempotent"]]
 ]
 
@@ -256,6 +258,7 @@ const decisions: ReadonlyArray<Row> = [
   ["4 originals", ["originals", "every round was decided by what was promised"]],
   ["5 play: body, fields, one step", ["spec/4-9-play", "4.9 play: bet and win"]],
   ["5 play: once, and its feature", ["spec/4-9-play", "4.9 play: once under"]],
+  ["4 GGR", ["spec/4-8-reports", "4.8 GGR: every figure"], ["spec/4-8-reports", "4.8 GGR: days in UTC"]],
   ["4 unverified_withdrawal_allowance", ["spec/money", "4 unverified_withdrawal_allowance"]]
 ]
 
