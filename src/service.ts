@@ -76,7 +76,7 @@ export const layerCapabilities = Layer.mergeAll(
   Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer))
 )
 
-/** What works by itself, beside all requests: sends webhooks. Needs {@link layerCapabilities}. */
+/** What sends webhooks, as events come. Needs {@link layerCapabilities}. */
 export const layerWebhooks = Layer.merge(WebhookSender.layer, WebhookHousekeeping.layer)
 
 /** The database of the settings: started when it is embedded, looked over, and migrated. */
@@ -86,18 +86,20 @@ export const layerMigratedDatabase = layerMigrations.pipe(
   Layer.provideMerge(Entropy.layer)
 )
 
-/** The work that nobody calls. Needs the capabilities. */
+/** The work that nobody calls. Needs the capabilities and {@link layerWebhooks}. */
 export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const replayStore = yield* ReplayStore
   const idempotency = yield* Idempotency
   const bonuses = yield* Bonuses
   const accounts = yield* AccountUpkeep
   const rounds = yield* StaleRounds
+  const webhooks = yield* WebhookHousekeeping
   return Scheduler.layer([
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
     { name: "bonuses", everySeconds: 60, run: Effect.map(bonuses.tend, (done) => ({ done, hasMore: false })) },
     { name: "accounts", everySeconds: 60, run: accounts.run },
-    { name: "stale-rounds", everySeconds: 300, run: rounds.run }
+    { name: "stale-rounds", everySeconds: 300, run: rounds.run },
+    { name: "webhooks", everySeconds: 600, run: webhooks.tidy }
   ])
 }))

@@ -2,6 +2,7 @@
 import { Clock, Context, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { describeSqlError } from "../platform/Database.ts"
+import type { JobResult } from "../platform/Scheduler.ts"
 import { toDate } from "../platform/Time.ts"
 import { rowsOf } from "../players/Rows.ts"
 import { makeDeliveryStore } from "./internal/DeliveryStore.ts"
@@ -15,13 +16,13 @@ const maxBacklog = 100_000
 
 /** Rows per statement, and statements of a kind per run. */
 const batchRows = 2000
-const maxBatches = 50
+const maxBatches = 10
 
 const doneRows = rowsOf(Schema.Struct({ done: Schema.Number }))
 
 export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
-  /** Ends what has waited too long and removes what is old; gives how many rows. Runs by itself every ten minutes. */
-  readonly tidy: Effect.Effect<number, SqlError.SqlError>
+  /** Ends what has waited too long and removes what is old; gives how many rows, and whether there is more. A job. */
+  readonly tidy: Effect.Effect<JobResult, SqlError.SqlError>
   /** Notes which endpoints have too much waiting, and measures the lag. Runs by itself every fifteen seconds. */
   readonly watch: Effect.Effect<void, SqlError.SqlError>
 }>()("pitboss/webhooks/WebhookHousekeeping") {
@@ -41,9 +42,9 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
               const [row] = yield* doneRows(statement(batchRows))
               const done = row?.done ?? 0
               total += done
-              if (done < batchRows) break
+              if (done < batchRows) return { done: total, hasMore: false }
             }
-            return total
+            return { done: total, hasMore: true }
           })
 
         const tidy = Effect.gen(function*() {
@@ -78,7 +79,11 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
                 ) RETURNING 1)
               SELECT count(*)::float8 AS done FROM done`
           )
-          return ended + deliveries + events
+          const kinds = [ended, deliveries, events]
+          return {
+            done: kinds.reduce((sum, { done }) => sum + done, 0),
+            hasMore: kinds.some(({ hasMore }) => hasMore)
+          }
         }).pipe(Effect.withSpan("WebhookHousekeeping.tidy"))
 
         const watch = Effect.gen(function*() {
@@ -103,7 +108,6 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
           effect.pipe(
             Effect.catch((error) => Effect.logWarning(`webhooks were not looked after: ${describeSqlError(error)}`))
           )
-        yield* Effect.forkScoped(Effect.repeat(Effect.delay(orWarn(tidy), "10 minutes"), Schedule.forever))
         yield* Effect.forkScoped(Effect.repeat(orWarn(watch), Schedule.spaced("15 seconds")))
 
         return WebhookHousekeeping.of({ tidy, watch })
