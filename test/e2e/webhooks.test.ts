@@ -183,7 +183,7 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       const { logged } = yield* BothServers
       assert.notInclude(logged.join("\n"), "ada@example.com")
       assert.notInclude(logged.join("\n"), "whsec_")
-    }), 180_000)
+    }), 300_000)
 
   it.effect("are steered from the command line", () =>
     Effect.gen(function*() {
@@ -257,7 +257,7 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
         "webhook.create"
       ])
       assert.notInclude(JSON.stringify(trail), "whsec_")
-    }), 180_000)
+    }), 300_000)
 
   it.effect("refuse what cannot be", () =>
     Effect.gen(function*() {
@@ -303,5 +303,5 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       ) {
         assert.strictEqual((yield* runCommand(args)).exitCode, 2, args.join(" "))
       }
-    }), 180_000)
+    }), 300_000)
 })
