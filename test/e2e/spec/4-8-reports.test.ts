@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { runCommands } from "../../support/Backoffice.ts"
 import { dayMs, goTo, pass, whileTimePasses } from "../../support/Calendar.ts"
 import { type Casino, House, layerCasinos, move, openCasino, staff } from "../../support/Casino.ts"
 import { assertRefused, dataOf } from "../../support/PublicApi.ts"
@@ -95,6 +96,37 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.8 reports", (it) => {
       assert.strictEqual(dataOf(yield* report(casino, "from=2026-11-20&to=2026-11-21")).casino.ggr, 30)
       yield* pass(dayMs)
       assert.deepStrictEqual(dataOf(yield* report(casino, friday)), before)
+    })))
+
+  it.effect("4.8 and CONTRACT 3: rate set counts from now on, no day that is over changes, and report ggr prints the report", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino({ currency: "GBP" })
+      const player = yield* casino.register({ currency: "SEK" })
+      const set = (rate: string) => `rate set --currency SEK --base GBP --rate ${rate}`.split(" ")
+      const play = Effect.fnUntraced(function*(stake: number) {
+        const { session_token } = dataOf(yield* casino.launch(player.id))
+        const seat = casino.playOf(session_token, "")
+        dataOf(yield* seat.bet(stake, { currency: "SEK" }))
+      })
+      const friday = "from=2026-11-20&to=2026-11-20"
+      const [first] = yield* runCommands([set("0.1")])
+      assert.strictEqual(first?.exitCode, 0, first?.stderr)
+      assert.deepInclude(JSON.parse(first?.stdout ?? ""), { currency: "SEK", base: "GBP", rate: 0.1 })
+      dataOf(yield* casino.deposit(player.id, 10_000), 201)
+      yield* play(1000)
+      const before = dataOf(yield* report(casino, friday))
+      assert.deepStrictEqual([before.currency, before.casino.bets, before.payments.deposits], ["GBP", 100, 1000])
+      yield* pass(dayMs)
+      const [second, shown] = yield* runCommands([
+        set("0.2"),
+        `report ggr --operator ${casino.slug} --from 2026-11-20 --to 2026-11-20`.split(" ")
+      ])
+      assert.strictEqual(second?.exitCode, 0, second?.stderr)
+      yield* play(1000)
+      assert.strictEqual(dataOf(yield* report(casino, "from=2026-11-21&to=2026-11-21")).casino.bets, 200)
+      assert.deepStrictEqual(dataOf(yield* report(casino, friday)), before)
+      assert.deepStrictEqual([shown?.exitCode, shown?.stderr], [0, ""])
+      assert.deepStrictEqual(JSON.parse(shown?.stdout ?? ""), before)
     })))
 
   it.effect("8 GGR report range: at most 366 days, both dates required, the first not after the last", () =>

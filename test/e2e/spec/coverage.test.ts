@@ -36,6 +36,7 @@ const section3: ReadonlyArray<Row> = [
   ["3.2 what each move sends", ["payments", "3.2 and 6.2 every state with its money and its event"]],
   ["3.2 two approvers", ["payments", "4.4 above a threshold two people approve, each with a role that may"]],
   ["3.3 KYC: every state to every state", ["spec/section3", "3.3 the KYC status goes along its ways"]],
+  ["3.3 verified to expired by the document's date", ["spec/section3", "3.3 verified lasts through"]],
   ["3.3 a change emits kyc.status_changed", [
     "backofficeApi",
     "staff move the KYC status along its ways, and the operator is told"
@@ -302,6 +303,7 @@ const contract: ReadonlyArray<Row> = [
   ["3 providers, games, payment methods", ["backofficeCli", "providers, games and ways to pay"]],
   ["3 players, audit, ledger", ["backofficeCli", "players, corrections, the audit log"]],
   ["3 bonuses, promo codes", ["bonuses", "2.8 and 4.6: staff create bonuses"], ["bonuses", "4.6 and 7: promo codes"]],
+  ["3 rate set, report ggr", ["spec/4-8-reports", "4.8 and CONTRACT 3: rate set"]],
   ["3 webhooks and deliveries", ["webhooks", "are steered from the command line"]],
   ["3 payments", ["payments", "the command line moves payments and shows them"]]
 ]

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { AccountUpkeep } from "../../../src/players/AccountUpkeep.ts"
 import { type BothServers, made, staffCall } from "../../support/Backoffice.ts"
 import { type Casino, House, layerCasinos, move, openCasino, operatorWith, staff } from "../../support/Casino.ts"
 import { dayMs, goTo, hourMs, pass, whileTimePasses } from "../../support/Calendar.ts"
@@ -144,6 +145,23 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
         }
       }
     }))
+
+  it.effect("3.3 verified lasts through the last day of the document, and the scheduler's upkeep ends it", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const { run } = yield* AccountUpkeep
+      const casino = yield* House
+      const { id } = yield* casino.register()
+      yield* staff("POST", `/players/${id}/kyc`, { status: "pending_review" })
+      yield* staff("POST", `/players/${id}/kyc`, { status: "verified", document_expires_on: "2026-11-25" })
+      const shown = Effect.map(
+        Effect.andThen(run, casino.get(`/players/${id}`)),
+        ({ data }) => [data.kyc_status, data.is_verified]
+      )
+      yield* goTo("2026-11-25T23:59:59.999Z")
+      assert.deepStrictEqual(yield* shown, ["verified", true])
+      yield* pass(1)
+      assert.deepStrictEqual(yield* shown, ["expired", false])
+    })))
 
   /** What a player's bonuses are, newest first. */
   const bonusesOf = (casino: Casino, playerId: number) =>
