@@ -107,7 +107,7 @@ const seat = Effect.fnUntraced(function*(slug: string, balance = 100_000) {
   const rotate = (body?: unknown, headers: { readonly [name: string]: string } = {}) =>
     playerCall(token, "/fairness/rotate", { method: "POST", headers, ...(body === undefined ? {} : { body }) })
   const wallet = Effect.map(playerCall(token, "/wallet"), dataOf)
-  return { key, operator, games, playerId: Number(player.id), token, play, flip, fairness, rotate, wallet }
+  return { key, operator, games, playerId: player.id, token, play, flip, fairness, rotate, wallet }
 })
 
 layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals over HTTP", (it) => {
