@@ -55,22 +55,27 @@ export interface RatePair {
 
 /** The rates that one commit reads. */
 export class RatePairs {
-  private readonly byOwner = new Map<string, RatePair>()
+  private readonly byOwner = new Map<string, RatePair | null>()
+  private readonly pairs: Array<RatePair> = []
 
   /** The place of the player's rate among them, null where the currency is the operator's own. */
-  placeOf({ baseCurrency, currency, operatorId }: Player): number | null {
-    if (currency === baseCurrency) return null
-    // one base for an operator, whatever two of its players were loaded with
+  placeOf(
+    { baseCurrency, currency, operatorId }: Pick<Player, "baseCurrency" | "currency" | "operatorId">
+  ): number | null {
+    // one base for an operator, whatever two of its players were loaded with: staff may have changed its currency in between,
+    // and what one row of sums holds has one rate
     const key = `${operatorId} ${currency}`
     const found = this.byOwner.get(key)
-    if (found !== undefined) return found.pair
-    const added = { pair: this.byOwner.size, currency, base: baseCurrency }
+    if (found !== undefined) return found?.pair ?? null
+    const added = currency === baseCurrency ? null : { pair: this.pairs.length, currency, base: baseCurrency }
     this.byOwner.set(key, added)
+    if (added === null) return null
+    this.pairs.push(added)
     return added.pair
   }
 
   get all(): ReadonlyArray<RatePair> {
-    return [...this.byOwner.values()]
+    return this.pairs
   }
 }
 

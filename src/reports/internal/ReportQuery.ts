@@ -20,8 +20,11 @@ const groups = `SELECT s.provider_id, s.is_live, s.currency, s.exchange_rate_id,
   WHERE s.operator_id = $1::bigint AND s.day BETWEEN $2::date AND $3::date AND (NOT s.is_test OR $4::boolean)
   GROUP BY s.provider_id, s.is_live, s.currency, s.exchange_rate_id`
 
-/** A rate to another currency than the operator has now says nothing. */
-const converted = `SELECT g.*, CASE WHEN g.exchange_rate_id = 0 AND g.currency = o.currency THEN 1
+/**
+ * A rate to another currency than the operator has now says nothing; what is in the operator's own needs none, whichever was its
+ * own when it was written.
+ */
+const converted = `SELECT g.*, CASE WHEN g.currency = o.currency THEN 1
       WHEN r.base = o.currency THEN r.factor END AS factor
   FROM groups g CROSS JOIN operator o LEFT JOIN exchange_rates r ON r.id = g.exchange_rate_id`
 
