@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
 import { audit } from "../support/E2eAudit.ts"
 import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
 import { callerOf, exchange, makeAgent } from "../support/E2eHttp.ts"
@@ -99,6 +100,12 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
       assert.deepStrictEqual(found.complaints, [])
       assert.strictEqual(notebook.lost, 0)
       assert.isAtLeast(notebook.notes.filter(({ heard }) => heard.length > 1).length, 50)
+
+      // the sums of the reports lost and doubled nothing either
+      const proof = yield* Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined)).pipe(
+        Effect.provide(LedgerAudit.layer)
+      )
+      assert.deepStrictEqual(proof.violations, [])
 
       // either of them repeats what the other did
       yield* Effect.forEach(lines, (line) => replayAll(notebook, line), { concurrency: 2 })

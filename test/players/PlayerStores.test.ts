@@ -549,6 +549,30 @@ layer(live)("PlayerStore", (it) => {
         messages.map(({ transaction_id }) => transaction_id),
         tables.transactions.map(({ transactionId }) => transactionId)
       )
+      // what the reports add up, whatever the shards
+      const added = new Map<string, bigint>()
+      const add = (key: string, amount: number | bigint) => added.set(key, (added.get(key) ?? 0n) + BigInt(amount))
+      for (const { bonusBets, day: on, isLive, operatorId, providerId, totals } of tables.sums) {
+        for (const [figure, amount] of Object.entries({ ...totals, bonus_bets: bonusBets })) {
+          add(`${operatorId} ${on} ${providerId} ${isLive} ${figure}`, amount)
+        }
+      }
+      for (const { day: on, kind, operatorId, players, previousDay } of tables.visits) {
+        add(`${operatorId} ${on} ${previousDay} ${kind}`, players)
+      }
+      const summed = yield* sql<{ readonly key: string; readonly amount: string }>`
+        SELECT concat_ws(' ', operator_id, day - date '1970-01-01', provider_id, is_live::text, f.figure) AS key,
+          sum(f.amount)::text AS amount
+        FROM daily_sums CROSS JOIN LATERAL (VALUES ('rounds', rounds), ('bets', bets), ('bonus_bets', bonus_bets), ('wins', wins),
+          ('bonus_conversions', bonus_conversions), ('deposits', deposits), ('chargebacks', chargebacks),
+          ('withdrawals', withdrawals)) AS f (figure, amount) GROUP BY 1
+        UNION ALL SELECT concat_ws(' ', operator_id, day - date '1970-01-01', previous_day - date '1970-01-01', kind),
+          sum(players)::text FROM daily_players GROUP BY 1`
+      assert.isAbove(summed.length, 20)
+      assert.deepStrictEqual(
+        summed.map(({ amount, key }) => `${key}: ${amount}`).toSorted(),
+        [...added].map(([key, amount]) => `${key}: ${amount}`).toSorted()
+      )
       const replies = yield* sql<{ readonly key: string; readonly isSealed: boolean }>`
         SELECT scope || ' ' || key AS key, body IS NULL AS "isSealed" FROM idempotency_keys`
       assert.sameDeepMembers(
