@@ -177,7 +177,6 @@ export class Ledger extends Context.Service<Ledger, {
           const row = yield* oneOf(pastBalances(sql.unsafe(balancesAtText, [
             PgTypes.float8(playerId),
             PgTypes.float8(operatorId),
-            PgTypes.float8(player.entrySeq),
             toDate(at)
           ])))
           if (row === undefined) return yield* Effect.die("a ledger has a gap")

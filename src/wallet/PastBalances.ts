@@ -8,13 +8,16 @@
  */
 import { Schema } from "effect"
 
-/** Numbers of a player's entries, and the moment: `$1` player, `$2` operator, `$3` the last entry's number, `$4` the moment. */
+/**
+ * `$1` player, `$2` operator, `$3` the moment. The last entry's number is the table's own: a service that did not write the last entries
+ * may not have heard of them yet.
+ */
 export const balancesAtText = `
   WITH RECURSIVE halving(low, high) AS (
-    SELECT 0::bigint, $3::float8::bigint
+    SELECT 0::bigint, entry_seq FROM accounts WHERE player_id = $1::float8::bigint
     UNION ALL
-    SELECT CASE WHEN e.created_at <= $4::timestamptz THEN e.seq ELSE h.low END,
-      CASE WHEN e.created_at <= $4::timestamptz THEN h.high ELSE e.seq - 1 END
+    SELECT CASE WHEN e.created_at <= $3::timestamptz THEN e.seq ELSE h.low END,
+      CASE WHEN e.created_at <= $3::timestamptz THEN h.high ELSE e.seq - 1 END
     FROM halving h, LATERAL (SELECT seq, created_at FROM ledger_entries
       WHERE player_id = $1::float8::bigint AND seq = (h.low + h.high + 1) / 2) e
     WHERE h.low < h.high

@@ -96,6 +96,20 @@ layer(live)("balances at a moment", (it) => {
       }
     }))
 
+  it.effect("know what another service has written", () =>
+    Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const operator = yield* addOperator("elsewhere")
+      const playerId = yield* addPlayer(operator, "ada")
+      assert.deepInclude(yield* ledger.balancesAt(operator.id, playerId, noon), { real: 0, bonus: 0 })
+      // the player is in memory here now, as it was before these
+      yield* write(operator.id, playerId, [
+        { wallet: "real", amount: 500, after: 1 },
+        { wallet: "bonus", amount: 70, after: 1 }
+      ])
+      assert.deepInclude(yield* ledger.balancesAt(operator.id, playerId, noon), { real: 500, bonus: 70 })
+    }))
+
   it.effect("cost a few pages of a long ledger", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -105,7 +119,6 @@ layer(live)("balances at a moment", (it) => {
         const rows = yield* sql.unsafe(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${balancesAtText}`, [
           PgTypes.float8(playerId),
           PgTypes.float8(operator.id),
-          PgTypes.float8(length),
           new Date(at)
         ])
         const [{ "QUERY PLAN": plans }] = yield* Schema.decodeUnknownEffect(Plans)(rows)
