@@ -31,7 +31,12 @@ export const pages = <Item, E, R>(
   page: (number: number) => Effect.Effect<
     {
       readonly data: ReadonlyArray<Item>
-      readonly meta: { readonly per_page: number; readonly current_page?: number; readonly last_page?: number }
+      readonly meta: {
+        readonly per_page: number
+        readonly current_page?: number
+        readonly last_page?: number
+        readonly total_is_lower_bound?: boolean
+      }
     },
     E,
     R
@@ -40,6 +45,9 @@ export const pages = <Item, E, R>(
   Stream.paginate(
     1,
     (number) =>
-      Effect.map(page(number), ({ data, meta }) =>
-        [data, number < (meta.last_page ?? 0) ? Option.some(number + 1) : Option.none()] as const)
+      Effect.map(page(number), ({ data, meta }) => {
+        // where not all were counted, pages go on behind the last one that is known
+        const hasMore = meta.total_is_lower_bound === true || number < (meta.last_page ?? 0)
+        return [data, hasMore ? Option.some(number + 1) : Option.none()] as const
+      })
   )

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Layer, Redacted } from "effect"
+import { Clock, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
-import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
+import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
+import * as Lists from "../../src/client/Lists.ts"
 import * as OperatorClient from "../../src/client/OperatorClient.ts"
 import * as PlayerClient from "../../src/client/PlayerClient.ts"
 import * as ProviderClient from "../../src/client/ProviderClient.ts"
@@ -198,6 +199,39 @@ describe("an answer", () => {
       })
     }))
 
+  it.effect("that there is none names no player", () =>
+    Effect.gen(function*() {
+      for (const answer of ["cut", { status: 404, body: "<html>" }] as const) {
+        const { http } = wireOf(answer)
+        const operator = yield* operatorOn(http, { maxAttempts: 1 })
+        const error = yield* failureOf(operator.players.list({ query: { email: "ada@example.com" } }))
+        assert(error._tag === "NoAnswer")
+        assert.match(error.message, /^GET \/api\/v1\/operator\/players: /)
+        assert.notInclude(error.message, "ada")
+      }
+    }))
+
+  it.effect("that names another address is no answer, and nothing is sent there", () =>
+    Effect.gen(function*() {
+      const asked: Array<RequestInit | undefined> = []
+      const fetch: typeof globalThis.fetch = (_, init) => {
+        asked.push(init)
+        return Promise.resolve(new Response(null, { status: 307, headers: { location: "https://other.example/" } }))
+      }
+      const call = Effect.gen(function*() {
+        const operator = yield* operatorOn(yield* HttpClient.HttpClient)
+        return yield* failureOf(deposit(operator, "key-1"))
+      })
+      const error = yield* call.pipe(
+        Effect.provide(FetchHttpClient.layer),
+        Effect.provideService(FetchHttpClient.Fetch, fetch),
+        Effect.provideService(FetchHttpClient.RequestInit, { keepalive: true })
+      )
+      assert.deepInclude(error, { _tag: "NoAnswer", status: 307, idempotencyKey: "key-1" })
+      assert.lengthOf(asked, 1)
+      assert.deepInclude(asked[0], { redirect: "manual", keepalive: true })
+    }))
+
   it.effect("that is nobody's contract is no answer", () =>
     Effect.gen(function*() {
       const page: Answer = { status: 404, body: "<html>", headers: { "content-type": "text/html" } }
@@ -328,4 +362,14 @@ it.effect("a secret that is empty makes no client", () =>
     const { http } = wireOf(good)
     const error = yield* Effect.flip(operatorOn(http, { secret: Redacted.make("") }))
     assert.strictEqual(error._tag, "CryptoError")
+  }))
+
+it.effect("a list of which not all is counted is read to its end all the same", () =>
+  Effect.gen(function*() {
+    const page = (number: number) =>
+      Effect.succeed({
+        data: number <= 3 ? [number] : [],
+        meta: { per_page: 1, last_page: 1, ...(number < 3 ? { total_is_lower_bound: true } : {}) }
+      })
+    assert.deepStrictEqual(yield* Stream.runCollect(Lists.pages(page)), [1, 2, 3])
   }))

@@ -1,6 +1,6 @@
 /** One call over the wire: authorised, bounded in time, tried again where that is safe, and read as an answer or an error. */
 import { Clock, Context, Duration, Effect, Option, Random, Schema } from "effect"
-import { HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { isRefusalCode } from "../../api/Errors.ts"
 import { NoAnswer, Refused } from "../Errors.ts"
 import type { Authorise } from "./Signing.ts"
@@ -82,11 +82,18 @@ export const transportOver = (
       HttpClientRequest.setHeaders(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey })
     )
     const uri = uriOf(baseUrl, plain)
+    // without the query, which may name a person: messages end in logs
+    const [path] = uri.split("?", 1)
     const noAnswer = (message: string, cause: unknown, status?: number) =>
-      new NoAnswer({ message: `${request.method} ${uri}: ${message}`, status, idempotencyKey, cause })
+      new NoAnswer({ message: `${request.method} ${path}: ${message}`, status, idempotencyKey, cause })
 
+    const fetchOptions = Context.getOrUndefined(yield* Effect.context<never>(), FetchHttpClient.RequestInit)
     const exchange = Effect.gen(function*() {
-      const response = yield* http.execute(yield* authorise(plain, uri, body))
+      const authorised = yield* authorise(plain, uri, body)
+      const response = yield* http.execute(authorised).pipe(
+        // the service never redirects: what was authorised for it is not to be handed on to whoever an answer names
+        Effect.provideService(FetchHttpClient.RequestInit, { ...fetchOptions, redirect: "manual" })
+      )
       return { response, bytes: new Uint8Array(yield* response.arrayBuffer) }
     })
     const { bytes, response } = yield* exchange.pipe(
