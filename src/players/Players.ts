@@ -15,7 +15,8 @@ import { Ids } from "../platform/Ids.ts"
 import { toDate } from "../platform/Time.ts"
 import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
-import { comparableNumber, type Identity, isSamePerson } from "./Identity.ts"
+import type { Identity } from "./Identity.ts"
+import { makeIsExcluded } from "./internal/ExcludedIdentities.ts"
 import { Outbox } from "./Outbox.ts"
 import { PasswordHashes } from "./PasswordHashes.ts"
 import { playerColumns, type PlayerProfile, PlayerRow, toProfile } from "./PlayerProfile.ts"
@@ -82,13 +83,7 @@ const replayWindowMs = 24 * 60 * 60_000
 const players = rowsOf(PlayerRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 const gathered = rowsOf(Schema.Struct({ total: Schema.Number, ids: Schema.Array(Schema.Number) }))
-const identities = rowsOf(Schema.Struct({
-  firstName: Schema.String,
-  lastName: Schema.String,
-  birthDate: Schema.String,
-  personalId: Schema.NullOr(Schema.String),
-  documentNumber: Schema.NullOr(Schema.String)
-}))
+const notFound = refuse("NOT_FOUND", "There is no such player.")
 const storedReplies = rowsOf(Schema.Struct({
   fingerprint: Schema.Uint8Array,
   status: Schema.Number,
@@ -96,7 +91,6 @@ const storedReplies = rowsOf(Schema.Struct({
   body: Schema.NullOr(Schema.String)
 }))
 
-const notFound = refuse("NOT_FOUND", "There is no such player.")
 const selfExcluded = refuse("SELF_EXCLUDED_IDENTITY", "The identity matches a player who is excluded from play.")
 
 const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
@@ -210,24 +204,8 @@ export class Players extends Context.Service<Players, {
       const outbox = yield* Outbox
       const columns = sql.literal(playerColumns)
       const findTaken = yield* makeFindTaken
+      const isExcluded = yield* makeIsExcluded
       const countPlayers = yield* makeRowCounts("players", "player_counts", ["status", "kyc_status"])
-
-      /** Whether a player of the operator whose exclusion is in force is the same person. */
-      const isExcluded = Effect.fnUntraced(function*(operatorId: number, identity: Identity, now: number) {
-        const comparable = (column: string) => sql.literal(`upper(regexp_replace(${column}, '[^[:alnum:]]', '', 'g'))`)
-        // personal ids and document numbers outside ASCII fall to the birth date, which every excluded player has
-        const candidates = yield* identities(
-          sql`SELECT first_name AS "firstName", last_name AS "lastName", to_char(birth_date, 'YYYY-MM-DD') AS "birthDate",
-              personal_id AS "personalId", document_number AS "documentNumber"
-            FROM players
-            WHERE operator_id = ${operatorId} AND exclusion_type IS NOT NULL
-              AND (exclusion_until IS NULL OR exclusion_until > ${toDate(now)})
-              AND (birth_date = ${identity.birthDate}
-                OR ${comparable("personal_id")} = ${comparableNumber(identity.personalId)}
-                OR ${comparable("document_number")} = ${comparableNumber(identity.documentNumber)})`
-        )
-        return candidates.some((candidate) => isSamePerson(identity, candidate))
-      })
 
       /** The answer that is stored under a key, if there is one that still counts. */
       const findReply = Effect.fnUntraced(function*(claim: IdempotencyClaim, now: number) {

@@ -19,6 +19,9 @@ export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AG
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.")
 
+/** What a person is known by when they register anew, as far as a profile can change it. */
+const identityFields: ReadonlyArray<ProfileField> = ["first_name", "last_name", "birth_date"]
+
 /** How many profiles change at a time; those of one player always one after the other. */
 const lanes = 64
 
@@ -100,6 +103,13 @@ export class Profiles extends Context.Service<Profiles, {
                 marketing_email = ${next("marketing.email")}, updated_at = ${toDate(now)}
               WHERE id = ${playerId} RETURNING ${columns}`
             ))
+            // an exclusion holds under every name that its player ever had
+            if (changed.some((field) => identityFields.includes(field))) {
+              yield* sql`INSERT INTO former_identities (operator_id, player_id, first_name, last_name, birth_date, changed_at)
+                VALUES (${operatorId}, ${playerId}, ${before.firstName}, ${before.lastName}, ${before.birthDate},
+                  ${toDate(now)})
+                ON CONFLICT DO NOTHING`
+            }
             yield* Effect.forEach(
               changed,
               (field, index) =>

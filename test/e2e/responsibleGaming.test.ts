@@ -322,6 +322,32 @@ layer(layerPublicApi)("SPEC 3.5 and 4.7 self-exclusion", (it) => {
       yield* TestClock.setTime(Date.parse(noon))
     }))
 
+  it.effect("knows who is excluded under every name they ever had", () =>
+    Effect.gen(function*() {
+      const { key } = yield* openOperator("renamed")
+      const { id } = yield* register(key, "maiden", { first_name: "Ada", last_name: "Byron", birth_date: "1990-12-10" })
+      const change = (body: unknown) => call(key, `/players/${id}`, { method: "PATCH", body })
+      dataOf(yield* change({ last_name: "King" }))
+      dataOf(yield* exclude(key, id, { period: "24_hours" }))
+      dataOf(yield* change({ last_name: "Lovelace" }))
+      dataOf(yield* change({ birth_date: "1990-12-11", city: "London" }))
+      const attempt = (last_name: string, birth_date: string) =>
+        call(key, "/players", { body: registration(`ada-${last_name}`, { first_name: "Ada", last_name, birth_date }) })
+      for (
+        const reply of [
+          yield* attempt("Byron", "1990-12-10"),
+          yield* attempt("king", "1990-12-10"),
+          yield* attempt("Lovelace", "1990-12-10"),
+          yield* attempt("Lovelace", "1990-12-11")
+        ]
+      ) assertRefused(reply, 422, "SELF_EXCLUDED_IDENTITY")
+      // nobody was ever called so on that day
+      dataOf(yield* attempt("Byron", "1990-12-11"), 201)
+      yield* TestClock.adjust("24 hours")
+      dataOf(yield* attempt("King", "1990-12-10"), 201)
+      yield* TestClock.setTime(Date.parse(noon))
+    }))
+
   it.effect("and limits are of the feature responsible_gaming", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
