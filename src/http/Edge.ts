@@ -71,6 +71,8 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
         metrics.observe(request.method, route, answer.status, clock.currentTimeNanosUnsafe() - startedAt)
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
           "x-request-id": ids.last(request),
+          // whoever wrote the refusal, the schema of an endpoint included
+          ...answer.status === 503 && answer.headers["retry-after"] === undefined ? { "retry-after": "1" } : undefined,
           ...crossOrigin?.headers(request),
           ...drain.isDraining() ? { "connection": "close" } : undefined
         }))

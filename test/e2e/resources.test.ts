@@ -18,7 +18,10 @@ import {
 // Goal: every resource has the fields of SPEC section 2, with their types, and null exactly where it says so or where something is known
 // to be absent. Method: the fields written down here once more, by hand; held against the contract's schemas and against real answers.
 
-/** What a value is: a word, the fields of an object, or a list. `| null` stands where SPEC says so, `?` where the decisions do. */
+/**
+ * What a value is: a word, the fields of an object, or a list. `| null` stands where SPEC says so, `?` where the decisions do;
+ * `maybe` is a field that may be left out.
+ */
 type Shape = string | readonly [Shape] | { readonly [field: string]: Shape }
 
 const orNull = (shape: Shape): Shape => ({ "| null": shape })
@@ -253,7 +256,7 @@ const shapes: { readonly [schema: string]: Shape } = {
   SessionToken: { token: "string", token_type: "string", player_id: "integer", expires_at: "timestamp" },
   PromoRedemption: { redemption_id: "integer", code: "string", bonus: playerBonus },
   PageMeta: pageMeta,
-  PageMetaWithCursor: { ...pageMeta, next_cursor: "string?" },
+  PageMetaWithCursor: { ...pageMeta, next_cursor: "string?", total_is_lower_bound: { maybe: "boolean" } },
   PageLinks: pageLinks
 }
 
@@ -318,11 +321,16 @@ const complaints = (shape: Shape, value: unknown, path: string): ReadonlyArray<s
   }
   const fields = Object.entries(shape)
   const [first] = fields
+  if (first?.[0] === "maybe") return complaints(first[1], value, path)
   if (first?.[0] === "| null") return value === null ? [] : complaints(first[1], value, path)
   if (!isRecord(value)) return [`${path} is no object`]
   return [
     ...fields.flatMap(([field, inner]) =>
-      field in value ? complaints(inner, value[field], `${path}.${field}`) : [`${path}.${field} is missing`]
+      field in value
+        ? complaints(inner, value[field], `${path}.${field}`)
+        : isRecord(inner) && "maybe" in inner
+        ? []
+        : [`${path}.${field} is missing`]
     ),
     ...Object.keys(value).filter((field) => !(field in shape)).map((field) => `${path}.${field} is too much`)
   ]

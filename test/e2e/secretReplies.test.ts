@@ -85,7 +85,8 @@ layer(layerPublicApi)("answers with tokens", (it) => {
         const stored = yield* sql`SELECT body, encode(body_sealed, 'escape') AS sealed FROM idempotency_keys`
         for (const row of stored) for (const value of Object.values(row)) assert.notInclude(String(value), hidden)
       }
-      const sealed = yield* sql`SELECT 1 FROM idempotency_keys WHERE body IS NULL AND body_sealed IS NOT NULL`
+      const sealed = yield* sql`SELECT 1 FROM idempotency_keys
+        WHERE body IS NULL AND body_sealed IS NOT NULL AND key IN ('token', 'launch')`
       assert.strictEqual(sealed.length, ways.length)
     }))
 })

@@ -75,6 +75,12 @@ const plain = new Map(operations.filter(({ name }) => !name.includes("{")).map((
 const operationOf = (method: string, path: string): Operation | undefined =>
   plain.get(`${method} ${path}`) ?? operations.find((each) => each.method === method && each.pattern.test(path))
 
+/** Whether a path is one of the contract, whatever the method. */
+export const isOfContract = (uri: string): boolean => {
+  const [path = ""] = uri.split(/[?#]/, 1)
+  return operations.some(({ pattern }) => pattern.test(path))
+}
+
 const tracked = ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "retry-after", "idempotent-replayed"]
 
 /** What is not even a request has no operation that could have answered it. */
