@@ -46,13 +46,15 @@ export class AccountUpkeep extends Context.Service<AccountUpkeep, {
       const run = Effect.gen(function*() {
         const due = yield* findDue(yield* Clock.currentTimeMillis)
         // whoever cannot be looked after now is found again
-        const done = yield* Effect.forEach(
+        const outcomes = yield* Effect.forEach(
           due,
           ({ playerId }) =>
             Effect.match(actors.ask(null, playerId, upkeepStep), { onFailure: () => 0, onSuccess: () => 1 }),
           { concurrency: atOnce }
         )
-        return { done: done.filter((one) => one === 1).length, hasMore: due.length >= most }
+        const done = outcomes.filter((one) => one === 1).length
+        // a bound that was met without anything done would be met again at once, and again
+        return { done, hasMore: done > 0 && due.length >= most }
       }).pipe(orTryAgain, Effect.withSpan("AccountUpkeep.run"))
 
       return AccountUpkeep.of({ run })
