@@ -19,6 +19,7 @@ import { ResponsibleGaming } from "./limits/ResponsibleGaming.ts"
 import { Approvals } from "./payments/Approvals.ts"
 import { PaymentMethods } from "./payments/Methods.ts"
 import { Payments } from "./payments/Payments.ts"
+import { Thresholds } from "./payments/Thresholds.ts"
 import { DatabaseUrl, layerDatabase } from "./platform/Database.ts"
 import { Entropy } from "./platform/Entropy.ts"
 import { Ids } from "./platform/Ids.ts"
@@ -71,7 +72,8 @@ export const layerCapabilities = Layer.mergeAll(
     Games.layer,
     SessionTokens.layer,
     PlayerRefs.layer,
-    PaymentMethods.layer
+    PaymentMethods.layer,
+    Thresholds.layer
   )),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer))
 )

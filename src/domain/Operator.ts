@@ -42,9 +42,9 @@ export interface Operator {
   readonly active: boolean
   /** How long a raised limit waits. */
   readonly coolingOffHours: number
-  /** Minor units; a larger withdrawal needs two approvals. Null: one is always enough. */
+  /** Minor units of `currency`; a withdrawal of a larger value needs two approvals. Null: one is always enough. */
   readonly withdrawalSecondApprovalAbove: number | null
-  /** Minor units an unverified player may withdraw in total. Null: no limit. */
+  /** Minor units of `currency` that an unverified player may withdraw in total. Null: no limit. */
   readonly kycWithdrawalThreshold: number | null
   readonly forfeitBonusOnWithdrawal: boolean
   readonly disabledFeatures: ReadonlyArray<Feature>

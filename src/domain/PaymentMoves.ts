@@ -83,7 +83,10 @@ export interface MovePayment {
   /** Who acts, as the audit log names them. */
   readonly actor: string
   readonly reason: string | null
-  /** The operator's setting: a larger withdrawal takes two approvals; null means that one is always enough. */
+  /**
+   * The operator's setting in minor units of the payment's currency: a larger withdrawal takes two approvals; null means that one
+   * is always enough.
+   */
   readonly secondApprovalAbove: number | null
 }
 

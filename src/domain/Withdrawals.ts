@@ -30,7 +30,7 @@ export interface Withdrawal {
   readonly info: string | null
   readonly notes: string | null
   readonly bankName: string | null
-  /** The operator's setting: what an unverified player may withdraw in total, in minor units; null means no limit. */
+  /** The operator's setting: what an unverified player may withdraw in total, in minor units of the player's currency; null means no limit. */
   readonly kycThreshold: number | null
   /** The operator's setting: whether a withdrawal ends the running bonus. */
   readonly forfeitsBonus: boolean
@@ -45,7 +45,7 @@ export type WithdrawalRefusal = Refusal<
   | "VALIDATION_FAILED"
 >
 
-/** Minor units the player can still withdraw without being verified; null means no limit. */
+/** Minor units the player can still withdraw without being verified; null means no limit. The threshold is in the player's currency. */
 export const unverifiedAllowance = (player: Player, kycThreshold: number | null): number | null =>
   player.kycStatus === "verified" || kycThreshold === null ? null : Math.max(0, kycThreshold - player.withdrawn)
 

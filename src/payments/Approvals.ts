@@ -6,11 +6,14 @@ import { type MovePayment, movePaymentStep, type MoveRefusal } from "../domain/P
 import { refuse } from "../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
+import { Thresholds } from "./Thresholds.ts"
 
 const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
 const subjects = rowsOf(Schema.Struct({
   playerId: Schema.Number,
+  currency: Schema.String,
+  base: Schema.String,
   secondApprovalAbove: Schema.NullOr(Schema.Number)
 }))
 
@@ -28,18 +31,24 @@ export class Approvals extends Context.Service<Approvals, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
+      const thresholds = yield* Thresholds
 
       // read from the table: what staff set for the operator a moment ago counts
       const find = Effect.fnUntraced(function*(paymentId: number) {
         const subject = yield* oneOf(subjects(
-          sql`SELECT p.player_id::float8 AS "playerId", o.withdrawal_second_approval_above::float8 AS "secondApprovalAbove"
+          sql`SELECT p.player_id::float8 AS "playerId", p.currency, o.currency AS base,
+              o.withdrawal_second_approval_above::float8 AS "secondApprovalAbove"
             FROM payment_requests p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${paymentId}::float8::bigint`
         ))
         return subject === undefined ? yield* Effect.fail(notFound) : subject
       }, orTryAgain)
 
       const move: Approvals["Service"]["move"] = Effect.fn("Approvals.move")(function*(command) {
-        const { playerId, secondApprovalAbove } = yield* find(command.paymentId)
+        const { playerId, ...subject } = yield* find(command.paymentId)
+        // only an approval asks how large the payment is
+        const secondApprovalAbove = command.move === "approve"
+          ? yield* thresholds.convert(subject.secondApprovalAbove, subject)
+          : null
         return yield* actors.ask(null, playerId, movePaymentStep({ ...command, secondApprovalAbove }))
       })
 

@@ -25,6 +25,7 @@ import {
 } from "../players/Rows.ts"
 import { makeRowCounts } from "../players/RowCounts.ts"
 import { PaymentMethods } from "./Methods.ts"
+import { Thresholds } from "./Thresholds.ts"
 
 /** Absent means any. */
 export interface PaymentFilters {
@@ -87,6 +88,7 @@ export class Payments extends Context.Service<Payments, {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
       const methods = yield* PaymentMethods
+      const thresholds = yield* Thresholds
       const columns = sql.literal(paymentColumns)
       const countPayments = yield* makeRowCounts("payment_requests", "payment_counts", ["type", "status"])
 
@@ -94,6 +96,12 @@ export class Payments extends Context.Service<Payments, {
         function*(operator, playerId, request, answering) {
           const { amount, bankName, externalReference, info, notes, paymentMethod: methodCode } = request
           const method = (yield* methods.find(operator.id, methodCode)) ?? null
+          const kycThreshold = operator.kycWithdrawalThreshold === null
+            ? null
+            : yield* thresholds.convert(operator.kycWithdrawalThreshold, {
+              currency: (yield* actors.read(operator.id, playerId)).currency,
+              base: operator.currency
+            })
           const step = withdrawalStep({
             amount,
             externalReference,
@@ -102,7 +110,7 @@ export class Payments extends Context.Service<Payments, {
             info,
             notes,
             bankName,
-            kycThreshold: operator.kycWithdrawalThreshold,
+            kycThreshold,
             forfeitsBonus: operator.forfeitBonusOnWithdrawal
           })
           return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))

@@ -10,6 +10,7 @@ import type { Player } from "../domain/Player.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { unverifiedAllowance } from "../domain/Withdrawals.ts"
 import { PaymentMethods } from "../payments/Methods.ts"
+import { Thresholds } from "../payments/Thresholds.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 
 export interface WalletView {
@@ -55,10 +56,14 @@ export class Wallet extends Context.Service<Wallet, {
     Effect.gen(function*() {
       const actors = yield* PlayerActors
       const methods = yield* PaymentMethods
+      const thresholds = yield* Thresholds
 
       const view = Effect.fn("Wallet.view")(function*(operator: Operator, playerId: number) {
         const player = yield* actors.read(operator.id, playerId)
-        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, operator.kycWithdrawalThreshold) }
+        if (player.kycStatus === "verified") return { player, unverifiedWithdrawalAllowance: null }
+        const { currency: base, kycWithdrawalThreshold } = operator
+        const threshold = yield* thresholds.convert(kycWithdrawalThreshold, { currency: player.currency, base })
+        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
       })
 
       const deposit = Effect.fn("Wallet.deposit")(function*(

@@ -17,6 +17,7 @@ import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { ResponsibleGaming } from "../../src/limits/ResponsibleGaming.ts"
 import { PaymentMethods } from "../../src/payments/Methods.ts"
 import { Payments } from "../../src/payments/Payments.ts"
+import { Thresholds } from "../../src/payments/Thresholds.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
@@ -70,7 +71,8 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
       Games.layer,
       SessionTokens.layer,
       PlayerRefs.layer,
-      PaymentMethods.layer
+      PaymentMethods.layer,
+      Thresholds.layer
     )),
     Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer)),
     Layer.provideMerge(TestDatabase.layer),

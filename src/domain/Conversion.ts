@@ -1,0 +1,33 @@
+/**
+ * Comparing amounts of a player's currency with an operator's settings, which are amounts of the operator's
+ * (`docs/decisions/0021-back-office-rules.md`). Exact: rates are fractions of whole numbers here, never floating point.
+ */
+import { maxAmount } from "./Money.ts"
+
+/** Minor units of the operator's currency for one minor unit of the player's, as numerator over denominator; both positive. */
+export interface Factor {
+  readonly numerator: bigint
+  readonly denominator: bigint
+}
+
+/** One for one: the player's currency is the operator's own. */
+export const oneForOne: Factor = { numerator: 1n, denominator: 1n }
+
+/** Reads a decimal number like `0.0085`; undefined when it is none, or not above zero. */
+export const parseFactor = (decimal: string): Factor | undefined => {
+  const [, whole = "", fraction = ""] = /^(\d+)(?:\.(\d+))?$/.exec(decimal) ?? []
+  const numerator = BigInt(`0${whole}${fraction}`)
+  return numerator === 0n ? undefined : { numerator, denominator: 10n ** BigInt(fraction.length) }
+}
+
+/**
+ * The largest amount of the player's currency that is not worth more than a threshold of the operator's: an amount is above the
+ * one exactly when its value is above the other. Null, which stands for no threshold, stays null. Without a rate it is 0, so that
+ * everything is above it: what cannot be compared is treated as large.
+ */
+export const thresholdIn = (threshold: number | null, factor: Factor | undefined): number | null => {
+  if (threshold === null) return null
+  if (factor === undefined) return 0
+  const largest = BigInt(threshold) * factor.denominator / factor.numerator
+  return largest > BigInt(maxAmount) ? maxAmount : Number(largest)
+}

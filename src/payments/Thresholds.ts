@@ -1,0 +1,35 @@
+/** What thresholds of an operator are for a player who has another currency (`docs/decisions/0021-back-office-rules.md`). */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { oneForOne, parseFactor, thresholdIn } from "../domain/Conversion.ts"
+import type { Refusal } from "../domain/Refusal.ts"
+import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
+
+const factors = rowsOf(Schema.Struct({ factor: Schema.String }))
+
+export class Thresholds extends Context.Service<Thresholds, {
+  /**
+   * A threshold in minor units of `base` as the largest amount in minor units of `currency` that is not above it, at the rate
+   * that holds now. Null, no threshold, stays null. Without a rate it is 0: nothing is known to be small enough.
+   */
+  readonly convert: (
+    threshold: number | null,
+    to: { readonly currency: string; readonly base: string }
+  ) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
+}>()("pitboss/payments/Thresholds") {
+  static readonly layer = Layer.effect(
+    Thresholds,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      Thresholds.of({
+        // read from the table: a rate that staff set a moment ago counts
+        convert: Effect.fn("Thresholds.convert")(function*(threshold, { base, currency }) {
+          if (threshold === null || currency === base) return thresholdIn(threshold, oneForOne)
+          const row = yield* oneOf(factors(
+            sql`SELECT factor::text AS factor FROM exchange_rates WHERE currency = ${currency} AND base = ${base}
+              ORDER BY id DESC LIMIT 1`
+          ))
+          return thresholdIn(threshold, row === undefined ? undefined : parseFactor(row.factor))
+        }, orTryAgain)
+      }))
+  )
+}

@@ -1,0 +1,102 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { layerCasinos, move, openCasino, staff } from "../support/Casino.ts"
+import { made, staffCall } from "../support/Backoffice.ts"
+import { assertRefused, dataOf } from "../support/PublicApi.ts"
+
+// Goal: an operator's thresholds are amounts of the operator's currency, whatever currency a player has; what cannot be compared is
+// treated as large. Method: an operator in EUR with players in EUR, SEK and JPY, with and without rates, over HTTP.
+
+/** What an approval answers as somebody. */
+const approve = (payment: number, token: string) =>
+  Effect.map(
+    staffCall("POST", `/backoffice/v1/payments/${payment}/approve`, {}, { authorization: `Bearer ${token}` }),
+    ({ code, data }) => code ?? data.status
+  )
+
+const setRate = (currency: string, rate: number) => staff("POST", "/rates", { currency, base: "EUR", rate })
+
+/** A casino whose way to pay takes yen as well. */
+const openWith = Effect.fnUntraced(function*(settings: { readonly [field: string]: unknown }) {
+  const casino = yield* openCasino(settings)
+  yield* made("/payment-methods", { operator: casino.slug, code: "wire", currencies: ["EUR", "SEK", "JPY"] })
+  const asks = Effect.fnUntraced(function*(currency: string) {
+    const { id } = yield* casino.register({ currency })
+    dataOf(yield* casino.deposit(id, 10_000_000), 201)
+    return {
+      id,
+      withdraw: (amount: number) => casino.withdraw(id, amount, { payment_method: "wire" }),
+      allowance: Effect.map(casino.get(`/players/${id}/wallet`), ({ data }) => data.unverified_withdrawal_allowance)
+    }
+  })
+  return { ...casino, asks }
+})
+
+layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's currency", (it) => {
+  it.effect("a second approval is needed above the value, at the rate of the moment, and always without a rate", () =>
+    Effect.gen(function*() {
+      const casino = yield* openWith({ withdrawal_second_approval_above: 10_000 })
+      const [first, second] = [
+        (yield* made("/staff", { name: "One", role: "payments" })).token,
+        (yield* made("/staff", { name: "Two", role: "payments" })).token
+      ]
+      const euros = yield* casino.asks("EUR")
+      const kronor = yield* casino.asks("SEK")
+      const yen = yield* casino.asks("JPY")
+      const states = Effect.fnUntraced(function*(player: typeof euros, amount: number) {
+        const { id } = dataOf(yield* player.withdraw(amount), 201)
+        return [yield* approve(id, first), yield* approve(id, first), yield* approve(id, second)]
+      })
+      const one = ["allowed", "PAYMENT_REQUEST_INVALID", "PAYMENT_REQUEST_INVALID"]
+      const two = ["new", "PAYMENT_REQUEST_INVALID", "allowed"]
+      assert.deepStrictEqual([yield* states(euros, 10_000), yield* states(euros, 10_001)], [one, two])
+      // no rate: who knows what a krona is worth
+      assert.deepStrictEqual([yield* states(kronor, 1), yield* states(yen, 1)], [two, two])
+      yield* setRate("SEK", 0.09)
+      // 1111.11 SEK are 99.9999 EUR, and 1111.12 are more than 100
+      assert.deepStrictEqual([yield* states(kronor, 111_111), yield* states(kronor, 111_112)], [one, two])
+      // 1 JPY is 0.61 cents: 16393 yen are 99.9973 EUR
+      yield* setRate("JPY", 0.0061)
+      assert.deepStrictEqual([yield* states(yen, 16_393), yield* states(yen, 16_394)], [one, two])
+      yield* setRate("JPY", 0.01)
+      assert.deepStrictEqual([yield* states(yen, 10_000), yield* states(yen, 10_001)], [one, two])
+      // only an approval looks at the value: money comes back and is paid out whatever the rates
+      const { id } = dataOf(yield* euros.withdraw(20_000), 201)
+      assert.strictEqual((yield* move(id, "reject")).status, 200)
+    }))
+
+  it.effect("what may be withdrawn without verification is counted in the player's currency, and is nothing without a rate", () =>
+    Effect.gen(function*() {
+      const casino = yield* openWith({ kyc_withdrawal_threshold: 10_000, currency: "EUR" })
+      const euros = yield* casino.asks("EUR")
+      const dollars = yield* casino.asks("SEK")
+      const before = yield* openWith({ kyc_withdrawal_threshold: 10_000, currency: "NOK" })
+      const strange = yield* before.asks("SEK")
+      assert.strictEqual(yield* euros.allowance, 10_000)
+      // NOK has no rate for SEK, whatever EUR has
+      assert.strictEqual(yield* strange.allowance, 0)
+      assertRefused(yield* strange.withdraw(1), 422, "KYC_REQUIRED", {
+        kyc_status: "not_started",
+        unverified_withdrawal_allowance: 0,
+        threshold: 0
+      })
+      yield* setRate("SEK", 0.1)
+      assert.strictEqual(yield* dollars.allowance, 100_000)
+      dataOf(yield* dollars.withdraw(60_000), 201)
+      assert.strictEqual(yield* dollars.allowance, 40_000)
+      assertRefused(yield* dollars.withdraw(40_001), 422, "KYC_REQUIRED", {
+        kyc_status: "not_started",
+        unverified_withdrawal_allowance: 40_000,
+        threshold: 100_000
+      })
+      // the rate of the moment decides about all of it
+      yield* setRate("SEK", 0.2)
+      assert.strictEqual(yield* dollars.allowance, 0)
+      assertRefused(yield* dollars.withdraw(1), 422, "KYC_REQUIRED")
+      for (const status of ["pending_review", "verified"]) {
+        yield* staff("POST", `/players/${dollars.id}/kyc`, { status })
+      }
+      assert.isNull(yield* dollars.allowance)
+      dataOf(yield* dollars.withdraw(40_001), 201)
+    }))
+})
