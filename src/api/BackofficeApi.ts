@@ -8,15 +8,15 @@ import ipaddr from "ipaddr.js"
 import { features, scopes } from "../domain/Operator.ts"
 import { refusals } from "./Errors.ts"
 import { PaymentGroup } from "./BackofficePayments.ts"
-import { amountFrom, currency, date, instant, integer, oneOf, pathId, text } from "./Fields.ts"
+import { amountFrom, currency, instant, integer, oneOf, pathId, reference, text } from "./Fields.ts"
+import { AuditGroup } from "./groups/BackofficeAudit.ts"
 import { BonusGroup, PromoGroup } from "./groups/BackofficeBonuses.ts"
+import { PlayerGroup } from "./groups/BackofficePlayers.ts"
 import { JobGroup, RoundGroup } from "./groups/BackofficeUpkeep.ts"
 import { DeliveryGroup, WebhookGroup } from "./groups/BackofficeWebhooks.ts"
 import { RateGroup, ReportGroup } from "./groups/BackofficeReports.ts"
 import { list, page, pageQuery, single } from "./Pagination.ts"
-import { kycStatuses, Player, playerStatuses } from "./Player.ts"
 import { currencyCode, id, money, timestamp } from "./Resource.ts"
-import { Transaction, walletKinds } from "./Wallet.ts"
 
 export const roles = ["admin", "support", "payments", "compliance"] as const
 
@@ -56,9 +56,6 @@ const slug = Schema.String.annotate({ examples: ["lucky-casino"] }).check(
   })
 )
 
-/** An id, or the slug or public key that stands for one. */
-const reference = text(128)
-
 const address = Schema.String.annotate({ examples: ["203.0.113.7", "10.0.0.0/8"] }).check(
   Schema.makeFilter(
     (value: string) =>
@@ -95,7 +92,8 @@ const Staff = Schema.Struct({
   name: Schema.String,
   role: Schema.Literals(roles),
   active: Schema.Boolean,
-  created_at: timestamp
+  created_at: timestamp,
+  token_issued_at: timestamp
 })
 
 const Operator = Schema.Struct({
@@ -176,8 +174,6 @@ const PaymentMethod = Schema.Struct({
   created_at: timestamp
 })
 
-const StaffPlayer = Schema.Struct({ operator_id: id, ...Player.fields })
-
 const LedgerReport = Schema.Struct({
   players: Schema.Int,
   entries: Schema.Int,
@@ -187,19 +183,6 @@ const LedgerReport = Schema.Struct({
     subject: Schema.String,
     message: Schema.String
   }))
-})
-
-const AuditLine = Schema.Struct({
-  id,
-  at: timestamp,
-  actor: Schema.String,
-  action: Schema.String,
-  operator_id: Schema.NullOr(id),
-  player_id: Schema.NullOr(id),
-  subject: Schema.String,
-  before: Schema.Unknown,
-  after: Schema.Unknown,
-  reason: Schema.NullOr(Schema.String)
 })
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -220,6 +203,10 @@ const StaffGroup = HttpApiGroup.make("staff").add(
       active: optional(Schema.Boolean)
     }),
     success: single(Staff)
+  }),
+  HttpApiEndpoint.post("rotate", "/staff/:staff/rotate", {
+    params: { staff: pathId },
+    success: single(Schema.Struct({ ...Staff.fields, token: Schema.String }))
   }),
   HttpApiEndpoint.get("list", "/staff", { success: list(Staff) })
 )
@@ -266,9 +253,14 @@ const KeyGroup = HttpApiGroup.make("key").add(
   }),
   HttpApiEndpoint.post("rotate", "/keys/:key/rotate", {
     params: { key: reference },
+    query: { operator: optional(reference) },
     success: single(Schema.Struct({ ...ApiKey.fields, ...secret }))
   }),
-  HttpApiEndpoint.post("revoke", "/keys/:key/revoke", { params: { key: reference }, success: single(ApiKey) }),
+  HttpApiEndpoint.post("revoke", "/keys/:key/revoke", {
+    params: { key: reference },
+    query: { operator: optional(reference) },
+    success: single(ApiKey)
+  }),
   HttpApiEndpoint.get("list", "/keys", { query: { operator: optional(reference) }, success: list(ApiKey) })
 )
 
@@ -357,65 +349,10 @@ const PaymentMethodGroup = HttpApiGroup.make("payment_method").add(
   })
 )
 
-const PlayerGroup = HttpApiGroup.make("player").add(
-  HttpApiEndpoint.get("show", "/players/:player", { params: { player: pathId }, success: single(StaffPlayer) }),
-  HttpApiEndpoint.get("list", "/players", {
-    query: {
-      ...pageQuery,
-      operator: optional(reference),
-      status: optional(oneOf(playerStatuses)),
-      email: optional(text(254)),
-      username: optional(text(100)),
-      external_id: optional(text(128)),
-      kyc_status: optional(oneOf(kycStatuses)),
-      search: optional(text(100)),
-      created_from: optional(instant),
-      created_to: optional(instant)
-    },
-    success: page(StaffPlayer)
-  }),
-  HttpApiEndpoint.post("kyc", "/players/:player/kyc", {
-    params: { player: pathId },
-    payload: Schema.Struct({
-      status: oneOf(kycStatuses),
-      document_expires_on: optional(Schema.NullOr(date)),
-      reason: optional(text(500))
-    }),
-    success: single(StaffPlayer)
-  }),
-  HttpApiEndpoint.patch("restrict", "/players/:player/restrictions", {
-    params: { player: pathId },
-    payload: Schema.Struct({
-      can_login: optional(Schema.Boolean),
-      can_deposit: optional(Schema.Boolean),
-      can_withdraw: optional(Schema.Boolean),
-      can_bet: optional(Schema.Boolean),
-      excluded_from_bonuses: optional(Schema.Boolean)
-    }),
-    success: single(StaffPlayer)
-  }),
-  HttpApiEndpoint.post("correct", "/players/:player/corrections", {
-    params: { player: pathId },
-    payload: Schema.Struct({
-      wallet: optional(oneOf(walletKinds)),
-      amount: amountFrom(-Number.MAX_SAFE_INTEGER).annotate({ description: "Signed minor units, not zero." }),
-      reason: text(500)
-    }),
-    success: created(Transaction)
-  })
-)
-
 const LedgerGroup = HttpApiGroup.make("ledger").add(
   HttpApiEndpoint.get("verify", "/ledger/verification", {
     query: { operator: optional(reference) },
     success: single(LedgerReport)
-  })
-)
-
-const AuditGroup = HttpApiGroup.make("audit").add(
-  HttpApiEndpoint.get("list", "/audit", {
-    query: { ...pageQuery, operator: optional(reference), player: optional(pathId) },
-    success: page(AuditLine)
   })
 )
 

@@ -107,7 +107,6 @@ export class ProviderAuth extends HttpApiMiddleware.Service<ProviderAuth, { prov
     error: refusals(
       "MISSING_CREDENTIALS",
       "INVALID_API_KEY",
-      "API_KEY_INACTIVE",
       "TIMESTAMP_OUT_OF_RANGE",
       "INVALID_NONCE",
       "INVALID_SIGNATURE",

@@ -2,7 +2,7 @@
  * What is checked of a signed request that needs nothing but the request, its key and the time. The order of all checks is
  * the caller's; `docs/decisions/0003-request-pipeline.md` says it.
  */
-import type { ApiKey, Operator, Provider } from "../domain/Operator.ts"
+import type { ApiKey, Operator } from "../domain/Operator.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { iso } from "../platform/Time.ts"
 
@@ -43,7 +43,6 @@ const inactive = (message: string) => refuse("API_KEY_INACTIVE", message)
 const revoked = inactive("The key was revoked.")
 const expired = inactive("The key has expired.")
 const operatorInactive = inactive("The operator is not active.")
-const providerInactive = inactive("The provider is not active.")
 
 /** Refuses a key that may not be used any more. `now` in epoch milliseconds. */
 export const refuseInactiveKey = (
@@ -54,9 +53,6 @@ export const refuseInactiveKey = (
   if (apiKey.expiresAt !== null && now >= apiKey.expiresAt) return expired
   return operator.active ? undefined : operatorInactive
 }
-
-export const refuseInactiveProvider = (provider: Provider): Refusal<"API_KEY_INACTIVE"> | undefined =>
-  provider.active ? undefined : providerInactive
 
 const unixSeconds = /^\d{1,15}$/
 

@@ -70,15 +70,17 @@ export class ApiKeys extends Context.Service<ApiKeys, {
     actor: Actor,
     input: ApiKeyInput
   ) => Effect.Effect<ApiKeyFields & WithSecret, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
-  /** Gives a key, by public key id or id, a new secret; the old one signs nothing from now on. */
+  /** Gives a key, by public key id or id, a new secret; the old one signs nothing from now on. `operator`: only a key of this one. */
   readonly rotate: (
     actor: Actor,
-    reference: string
+    reference: string,
+    operator?: string
   ) => Effect.Effect<ApiKeyFields & WithSecret, Refusal<"NOT_FOUND" | "INVALID_REQUEST"> | Unavailable>
   /** Ends a key for good. Doing so again changes nothing. */
   readonly revoke: (
     actor: Actor,
-    reference: string
+    reference: string,
+    operator?: string
   ) => Effect.Effect<ApiKeyFields, Refusal<"NOT_FOUND"> | Unavailable>
   /** The keys of one operator or, with undefined, all; newest first. */
   readonly list: (operator: string | undefined) => Effect.Effect<
@@ -143,7 +145,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       })
 
       /** The key that a reference names, locked until the change is done. */
-      const locked = Effect.fnUntraced(function*(reference: string) {
+      const locked = Effect.fnUntraced(function*(reference: string, operator: string | undefined) {
         const id = idIn(reference)
         if (!isStorable(reference)) return yield* Effect.fail(notFound)
         const row = yield* oneOf(keyRows(
@@ -151,14 +153,16 @@ export class ApiKeys extends Context.Service<ApiKeys, {
             id === undefined ? sql`key = ${reference}` : sql`id = ${id}`
           } FOR NO KEY UPDATE`
         ))
-        return row === undefined ? yield* Effect.fail(notFound) : toFields(row)
+        if (row === undefined) return yield* Effect.fail(notFound)
+        yield* references.refuseForeign(row.operator_id, operator, notFound)
+        return toFields(row)
       })
 
-      const rotate = Effect.fn("ApiKeys.rotate")(function*(actor: Actor, reference: string) {
+      const rotate = Effect.fn("ApiKeys.rotate")(function*(actor: Actor, reference: string, operator?: string) {
         const secret = newSecret(entropy)
         const fields = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
-            const before = yield* locked(reference)
+            const before = yield* locked(reference, operator)
             if (before.revoked_at !== null) return yield* Effect.fail(revoked)
             const after = { ...before, updated_at: iso(now) }
             yield* sql`UPDATE api_keys SET secret_sealed = ${secrets.seal(apiKeyPurpose(before.id), secret)},
@@ -177,10 +181,10 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         return { ...fields, secret }
       })
 
-      const revoke = Effect.fn("ApiKeys.revoke")(function*(actor: Actor, reference: string) {
+      const revoke = Effect.fn("ApiKeys.revoke")(function*(actor: Actor, reference: string, operator?: string) {
         const fields = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
-            const before = yield* locked(reference)
+            const before = yield* locked(reference, operator)
             if (before.revoked_at !== null) return before
             const after = { ...before, revoked_at: iso(now), updated_at: iso(now) }
             yield* sql`UPDATE api_keys SET revoked_at = ${after.revoked_at}, updated_at = ${after.updated_at}

@@ -4,7 +4,17 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
 import { iso, toDate } from "../platform/Time.ts"
-import { offsetOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
+import {
+  isStorable,
+  offsetOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "../players/Rows.ts"
 import type { Action } from "./Authorisation.ts"
 
 /** What changed. `before` and `after` hold no secrets. */
@@ -29,9 +39,16 @@ export interface ChangeUnit {
   readonly record: (entry: AuditEntry) => Effect.Effect<void, SqlError.SqlError>
 }
 
-export interface AuditQuery extends PageQuery {
+/** Absent means any. */
+export interface AuditFilters {
   readonly operatorId?: number | undefined
   readonly playerId?: number | undefined
+  /** As the log names who acts: `staff:<id>`. */
+  readonly actor?: string | undefined
+  readonly action?: string | undefined
+  /** Epoch milliseconds, both included. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
 }
 
 const AuditRow = Schema.Struct({
@@ -68,7 +85,9 @@ export class AuditLog extends Context.Service<AuditLog, {
     body: (unit: ChangeUnit) => Effect.Effect<A, E>
   ) => Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">>
   /** Newest first. */
-  readonly list: (query: AuditQuery) => Effect.Effect<Page<AuditFields>, Refusal<"TRY_AGAIN">>
+  readonly list: (query: AuditFilters & PageQuery) => Effect.Effect<Page<AuditFields>, Refusal<"TRY_AGAIN">>
+  /** As `list`, below the line with an id: nothing is counted. There is nothing below a line that is not there. */
+  readonly walk: (query: AuditFilters & WalkQuery) => Effect.Effect<Walk<AuditFields>, Refusal<"TRY_AGAIN">>
 }>()("pitboss/backoffice/AuditLog") {
   static readonly layer = Layer.effect(
     AuditLog,
@@ -97,22 +116,50 @@ export class AuditLog extends Context.Service<AuditLog, {
           return yield* sql.withTransaction(body({ newId: id + 1, now, record }))
         }).pipe(orTryAgain)
 
-      const list = Effect.fn("AuditLog.list")(function*(query: AuditQuery) {
-        const conditions: ReadonlyArray<Statement.Fragment> = [
-          ...(query.operatorId === undefined ? [] : [sql`operator_id = ${query.operatorId}`]),
-          ...(query.playerId === undefined ? [] : [sql`player_id = ${query.playerId}`])
-        ]
-        const from = sql`FROM audit_log WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
+      const columns = sql.literal(`id::float8 AS id, at, actor, action, operator_id::float8 AS operator_id,
+        player_id::float8 AS player_id, subject, before, after, reason`)
+
+      const conditionsOf = (filters: AuditFilters): ReadonlyArray<Statement.Fragment> =>
+        [
+          filters.operatorId === undefined ? undefined : sql`operator_id = ${filters.operatorId}`,
+          filters.playerId === undefined ? undefined : sql`player_id = ${filters.playerId}`,
+          filters.actor === undefined ? undefined : sql`actor = ${filters.actor}`,
+          filters.action === undefined ? undefined : sql`action = ${filters.action}`,
+          filters.from === undefined ? undefined : sql`at >= ${toDate(filters.from)}`,
+          filters.to === undefined ? undefined : sql`at <= ${toDate(filters.to)}`
+        ].filter((condition) => condition !== undefined)
+
+      const fromLog = (conditions: ReadonlyArray<Statement.Fragment>) =>
+        sql`FROM audit_log WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
+
+      const isPossible = ({ action }: AuditFilters): boolean => action === undefined || isStorable(action)
+
+      const list = Effect.fn("AuditLog.list")(function*(query: AuditFilters & PageQuery) {
+        if (!isPossible(query)) return { items: [], total: 0 }
+        const from = fromLog(conditionsOf(query))
         const [found, counted] = yield* Effect.all([
-          auditRows(sql`SELECT id::float8 AS id, at, actor, action, operator_id::float8 AS operator_id,
-              player_id::float8 AS player_id, subject, before, after, reason
-            ${from} ORDER BY audit_log.at DESC, audit_log.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
+          auditRows(sql`SELECT ${columns} ${from} ORDER BY audit_log.at DESC, audit_log.id DESC
+            LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
           counts(sql`SELECT count(*)::float8 AS total ${from}`)
         ], { concurrency: 2 })
         return { items: found.map(toFields), total: counted[0]?.total ?? 0 }
       }, orTryAgain)
 
-      return AuditLog.of({ change, list })
+      const walk = Effect.fn("AuditLog.walk")(function*(query: AuditFilters & WalkQuery) {
+        if (!isPossible(query)) return { items: [], next: undefined }
+        const { below } = query
+        const rows = yield* auditRows(sql`SELECT ${columns} ${
+          fromLog([
+            ...conditionsOf(query),
+            ...(below === undefined
+              ? []
+              : [sql`(audit_log.at, audit_log.id) < (SELECT b.at, b.id FROM audit_log b WHERE b.id = ${below})`])
+          ])
+        } ORDER BY audit_log.at DESC, audit_log.id DESC LIMIT ${query.perPage + 1}`)
+        return walkOf(rows, query, ({ id }) => id, toFields)
+      }, orTryAgain)
+
+      return AuditLog.of({ change, list, walk })
     })
   )
 }

@@ -8,6 +8,7 @@ import { ExchangeRates } from "./ExchangeRates.ts"
 import { LedgerAudit } from "./LedgerAudit.ts"
 import { MethodsOnOffer } from "./MethodsOnOffer.ts"
 import { Operators } from "./Operators.ts"
+import { PlayerNotes } from "./PlayerNotes.ts"
 import { Providers } from "./Providers.ts"
 import { StaffAccounts } from "./Staff.ts"
 import { WebhookDeliveries } from "./WebhookDeliveries.ts"
@@ -25,5 +26,6 @@ export const layerBackoffice = Layer.mergeAll(
   WebhookEndpoints.layer,
   WebhookDeliveries.layer,
   ExchangeRates.layer,
+  PlayerNotes.layer,
   LedgerAudit.layer
 ).pipe(Layer.provideMerge(AuditLog.layer))

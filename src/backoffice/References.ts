@@ -26,7 +26,15 @@ export const makeReferences = Effect.map(SqlClient.SqlClient, (sql) => {
       }
     )
   }
-  return { operatorId: find("operators", "operator"), providerId: find("providers", "provider") }
+  const operatorId = find("operators", "operator")
+  return {
+    operatorId,
+    providerId: find("providers", "provider"),
+    /** Refuses what belongs to another operator than the one named, as if it were not there. Undefined names none. */
+    refuseForeign: Effect.fnUntraced(function*<R>(owner: number, named: string | undefined, notFound: R) {
+      if (named !== undefined && (yield* operatorId(named)) !== owner) return yield* Effect.fail(notFound)
+    })
+  }
 })
 
 /** Names the field behind a unique constraint that a statement ran into. */

@@ -1,7 +1,7 @@
 /** Who works in the back office: staff accounts and the tokens that prove who acts. */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { Entropy } from "../platform/Entropy.ts"
 import { equalSecrets, sha256 } from "../platform/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -37,10 +37,15 @@ const StaffRow = Schema.Struct({
   name: Schema.String,
   role: Schema.Literals(["admin", "support", "payments", "compliance"]),
   active: Schema.Boolean,
-  created_at: Schema.Date
+  created_at: Schema.Date,
+  token_issued_at: Schema.Date
 })
 
-const toFields = (row: typeof StaffRow.Type) => ({ ...row, created_at: iso(row.created_at.getTime()) })
+const toFields = (row: typeof StaffRow.Type) => ({
+  ...row,
+  created_at: iso(row.created_at.getTime()),
+  token_issued_at: iso(row.token_issued_at.getTime())
+})
 
 /** A staff account as it is shown. */
 export type StaffFields = ReturnType<typeof toFields>
@@ -52,6 +57,9 @@ const newToken = (entropy: Entropy["Service"]): string => entropy.token("st_", 4
 
 const notFound = refuse("NOT_FOUND", "There is no such staff account.")
 
+const lastAdmin = (field: string) =>
+  refuseFields({ [field]: ["must not take away the last active admin: make another one first"] })
+
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class StaffAccounts extends Context.Service<StaffAccounts, {
@@ -62,12 +70,17 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
     actor: Actor,
     input: StaffInput
   ) => Effect.Effect<StaffFields & { readonly token: string }, Unavailable>
-  /** Changes an account. One that is not active opens nothing from now on. */
+  /** Changes an account. One that is not active opens nothing from now on. One active admin always remains. */
   readonly update: (
     actor: Actor,
     staffId: number,
     input: StaffUpdate
-  ) => Effect.Effect<StaffFields, Refusal<"NOT_FOUND"> | Unavailable>
+  ) => Effect.Effect<StaffFields, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
+  /** Gives an account a new token, shown here and never again; the one before opens nothing from now on. */
+  readonly rotate: (
+    actor: Actor,
+    staffId: number
+  ) => Effect.Effect<StaffFields & { readonly token: string }, Refusal<"NOT_FOUND"> | Unavailable>
   readonly list: Effect.Effect<ReadonlyArray<StaffFields>, Unavailable>
 }>()("pitboss/backoffice/StaffAccounts") {
   static readonly layer = Layer.effect(
@@ -77,7 +90,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       const auditLog = yield* AuditLog
       const entropy = yield* Entropy
       const { bootstrapToken } = yield* Settings
-      const columns = sql.literal("id::float8 AS id, name, role, active, created_at")
+      const columns = sql.literal("id::float8 AS id, name, role, active, created_at, token_issued_at")
 
       const authenticate = Effect.fn("StaffAccounts.authenticate")(function*(token: string) {
         if (bootstrapToken !== undefined && equalSecrets(Redacted.value(bootstrapToken), token)) {
@@ -100,26 +113,41 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
               name: input.name,
               role: input.role ?? "admin",
               active: true,
-              created_at: iso(now)
+              created_at: iso(now),
+              token_issued_at: iso(now)
             }
-            yield* sql`INSERT INTO staff (id, name, role, token_hash, created_at)
-              VALUES (${fields.id}, ${fields.name}, ${fields.role}, ${sha256(token)}, ${fields.created_at})`
+            yield* sql`INSERT INTO staff (id, name, role, token_hash, created_at, token_issued_at)
+              VALUES (${fields.id}, ${fields.name}, ${fields.role}, ${sha256(token)}, ${fields.created_at},
+                ${fields.token_issued_at})`
             yield* record({ action: "staff.create", subject: `staff:${newId}`, before: null, after: fields })
             return fields
           }))
         return { ...fields, token }
       })
 
+      /** An account, locked until the change is done. */
+      const locked = Effect.fnUntraced(function*(staffId: number) {
+        const row = yield* oneOf(
+          staffRows(sql`SELECT ${columns} FROM staff WHERE id = ${staffId} FOR NO KEY UPDATE`)
+        )
+        return row === undefined ? yield* Effect.fail(notFound) : toFields(row)
+      })
+
       const update = Effect.fn("StaffAccounts.update")((actor: Actor, staffId: number, input: StaffUpdate) =>
         auditLog.change(actor, ({ record }) =>
           Effect.gen(function*() {
-            const row = yield* oneOf(
-              staffRows(sql`SELECT ${columns} FROM staff WHERE id = ${staffId} FOR NO KEY UPDATE`)
+            // all admins, in one order: two who would take away each other wait here, and the second one is refused
+            const admins = yield* staffRows(
+              sql`SELECT ${columns} FROM staff WHERE role = 'admin' AND active ORDER BY staff.id FOR NO KEY UPDATE`
             )
-            if (row === undefined) return yield* Effect.fail(notFound)
-            const before = toFields(row)
+            const before = yield* locked(staffId)
             const after = changed(before, input)
             if (after === before) return before
+            const others = admins.filter(({ id }) => id !== staffId)
+            if (admins.length > others.length && others.length === 0) {
+              if (!after.active) return yield* Effect.fail(lastAdmin("active"))
+              if (after.role !== "admin") return yield* Effect.fail(lastAdmin("role"))
+            }
             yield* sql`UPDATE staff SET name = ${after.name}, role = ${after.role}, active = ${after.active}
               WHERE id = ${staffId}`
             yield* record({ action: "staff.update", subject: `staff:${staffId}`, before, after })
@@ -127,12 +155,26 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
           }))
       )
 
+      const rotate = Effect.fn("StaffAccounts.rotate")(function*(actor: Actor, staffId: number) {
+        const token = newToken(entropy)
+        const fields = yield* auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const before = yield* locked(staffId)
+            const after = { ...before, token_issued_at: iso(now) }
+            yield* sql`UPDATE staff SET token_hash = ${sha256(token)}, token_issued_at = ${after.token_issued_at}
+              WHERE id = ${staffId}`
+            yield* record({ action: "staff.rotate", subject: `staff:${staffId}`, before, after })
+            return after
+          }))
+        return { ...fields, token }
+      })
+
       const list = orTryAgain(staffRows(sql`SELECT ${columns} FROM staff ORDER BY id`)).pipe(
         Effect.map((found) => found.map(toFields)),
         Effect.withSpan("StaffAccounts.list")
       )
 
-      return StaffAccounts.of({ authenticate, create, update, list })
+      return StaffAccounts.of({ authenticate, create, update, rotate, list })
     })
   ).pipe(Layer.provide(Entropy.layer))
 }

@@ -97,16 +97,22 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
   /** Gives an endpoint a new secret. The one before signs beside it until `previous_secret_until`. */
   readonly rotate: (
     actor: Actor,
-    id: number
+    id: number,
+    operator?: string
   ) => Effect.Effect<EndpointFields & WithSecret, Refusal<"NOT_FOUND"> | Unavailable>
   /** Changes an endpoint. What comes for one that is not active waits until it is again. */
   readonly update: (
     actor: Actor,
     id: number,
-    input: WebhookUpdate
+    input: WebhookUpdate,
+    operator?: string
   ) => Effect.Effect<EndpointFields, Refusal<"NOT_FOUND"> | Invalid | Unavailable>
   /** Sends a test event at once, also to an endpoint that is not active, and gives what came of it. */
-  readonly ping: (actor: Actor, id: number) => Effect.Effect<DeliveryFields, Refusal<"NOT_FOUND"> | Unavailable>
+  readonly ping: (
+    actor: Actor,
+    id: number,
+    operator?: string
+  ) => Effect.Effect<DeliveryFields, Refusal<"NOT_FOUND"> | Unavailable>
   /** The endpoints of one operator or, with undefined, all; newest first. */
   readonly list: (operator: string | undefined) => Effect.Effect<
     ReadonlyArray<EndpointFields>,
@@ -175,18 +181,20 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         return { ...fields, secret }
       })
 
-      const locked = Effect.fnUntraced(function*(id: number) {
+      const locked = Effect.fnUntraced(function*(id: number, operator: string | undefined) {
         const row = yield* oneOf(endpointRows(
           sql`SELECT ${columns} FROM webhook_endpoints WHERE id = ${id} FOR NO KEY UPDATE`
         ))
-        return row === undefined ? yield* Effect.fail(notFound) : toFields(row)
+        if (row === undefined) return yield* Effect.fail(notFound)
+        yield* references.refuseForeign(row.operator_id, operator, notFound)
+        return toFields(row)
       })
 
-      const rotate = Effect.fn("WebhookEndpoints.rotate")(function*(actor: Actor, id: number) {
+      const rotate = Effect.fn("WebhookEndpoints.rotate")(function*(actor: Actor, id: number, operator?: string) {
         const secret = newSecret(entropy)
         const fields = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
-            const before = yield* locked(id)
+            const before = yield* locked(id, operator)
             const after = { ...before, previous_secret_until: iso(now + overlapMs), updated_at: iso(now) }
             yield* sql`UPDATE webhook_endpoints SET previous_secret_sealed = secret_sealed,
                 previous_secret_until = ${toDate(now + overlapMs)},
@@ -204,11 +212,16 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         return { ...fields, secret }
       })
 
-      const update = Effect.fn("WebhookEndpoints.update")(function*(actor: Actor, id: number, input: WebhookUpdate) {
+      const update = Effect.fn("WebhookEndpoints.update")(function*(
+        actor: Actor,
+        id: number,
+        input: WebhookUpdate,
+        operator?: string
+      ) {
         yield* refuseInput(input)
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
-            const before = yield* locked(id)
+            const before = yield* locked(id, operator)
             const different = changed<EndpointFields, Partial<EndpointFields>>(before, input)
             if (different === before) return before
             const after = { ...different, updated_at: iso(now) }
@@ -229,12 +242,13 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
           }))
       })
 
-      const ping = Effect.fn("WebhookEndpoints.ping")(function*(actor: Actor, id: number) {
+      const ping = Effect.fn("WebhookEndpoints.ping")(function*(actor: Actor, id: number, operator?: string) {
         const row = yield* orTryAgain(oneOf(secretRows(
           sql`SELECT operator_id::float8 AS operator_id, url, secret_sealed, previous_secret_sealed, previous_secret_until
             FROM webhook_endpoints WHERE id = ${id}`
         )))
         if (row === undefined) return yield* Effect.fail(notFound)
+        yield* orTryAgain(references.refuseForeign(row.operator_id, operator, notFound))
         // one for the event, one for the delivery
         const eventId = yield* ids.reserve(2).pipe(
           Effect.tapError(({ reason }) => Effect.logWarning(`no ids: ${reason}`)),

@@ -37,6 +37,13 @@ export const bonus = noun("bonus", "Bonuses").pipe(Command.withSubcommands([
     default_amount: integer("default-amount", "Minor units of the operator's currency"),
     ...bonusTerms
   }, (client, input) => client.bonus.create({ payload: given(input) })),
+  verb("update", "Change a bonus for grants from now on", {
+    id: idOf("bonus"),
+    name: optional(text("name", "Its name")),
+    type: optional(about(Flag.Literals("type", bonusTypes), "What kind")),
+    default_amount: optional(integer("default-amount", "Minor units of the operator's currency")),
+    ...bonusTerms
+  }, (client, { id, ...input }) => client.bonus.update({ params: { bonus: id }, payload: given(input) })),
   verb(
     "list",
     "Bonuses, offered or not",
@@ -57,6 +64,10 @@ export const promo = noun("promo", "Promo codes").pipe(Command.withSubcommands([
     expires_at: optional(orNone(text("expires-at", "When it ends, like 2026-11-20T12:00:00Z (never)"))),
     max_redemptions: optional(amountOrNone("max-redemptions", "How often it can be redeemed, by all players"))
   }, (client, input) => client.promo.create({ payload: given(input) })),
+  verb("update", "Switch a code off or on", {
+    id: idOf("promo code"),
+    active: truth("active", "Whether it can be redeemed")
+  }, (client, { id, active }) => client.promo.update({ params: { promo: id }, payload: { active } })),
   verb(
     "list",
     "Promo codes",

@@ -1,6 +1,6 @@
 /** The ledger and the audit log. */
 import { Command, Flag } from "effect/cli"
-import { given, integer } from "../platform/CliFlags.ts"
+import { given, integer, text } from "../platform/CliFlags.ts"
 import { noun, operatorFlag, pageFlags, verb } from "./Verb.ts"
 
 const { optional } = Flag
@@ -19,6 +19,11 @@ export const audit = noun("audit", "Who did what").pipe(Command.withSubcommands(
   verb("list", "Newest first", {
     operator: optional(operatorFlag),
     player: optional(integer("player", "Id of a player")),
+    staff: optional(text("staff", "Id of the account that acted, or bootstrap")),
+    action: optional(text("action", "What was done, like key.rotate")),
+    from: optional(text("from", "At or after, like 2026-11-20T12:00:00Z")),
+    to: optional(text("to", "At or before")),
+    cursor: optional(text("cursor", "Go on below the line with this id, without pages")),
     ...pageFlags
   }, (client, input) => client.audit.list({ query: given(input) }))
 ]))

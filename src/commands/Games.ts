@@ -9,7 +9,9 @@ const providerSettings = {
   launch_url: optional(orNone(text("launch-url", "Where games open, with {token}, {game} and {mode}"))),
   demo_url: optional(orNone(text("demo-url", "Where free play opens"))),
   ip_allowlist: optional(listOf("ip", "Addresses and ranges it calls from (any)")),
-  active: optional(truth("active", "Whether its calls are served and its games offered (true)"))
+  active: optional(
+    truth("active", "Whether its games are offered and take bets; what was begun is settled all the same (true)")
+  )
 }
 
 export const provider = noun("provider", "Game providers").pipe(Command.withSubcommands([

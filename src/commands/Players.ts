@@ -3,7 +3,7 @@ import { Command, Flag } from "effect/cli"
 import { kycStatuses, playerStatuses } from "../api/Player.ts"
 import { walletKinds } from "../api/Wallet.ts"
 import { about, given, integer, orNone, text, truth } from "../platform/CliFlags.ts"
-import { idOf, noun, operatorFlag, pageFlags, verb } from "./Verb.ts"
+import { idOf, noun, ofOperator, operatorFlag, pageFlags, verb } from "./Verb.ts"
 
 const { optional } = Flag
 
@@ -11,8 +11,8 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
   verb(
     "show",
     "One player",
-    { id: idOf("player") },
-    (client, { id }) => client.player.show({ params: { player: id } })
+    { id: idOf("player"), ...ofOperator },
+    (client, { id, ...input }) => client.player.show({ params: { player: id }, query: given(input) })
   ),
   verb("list", "Players, newest first", {
     operator: optional(operatorFlag),
@@ -26,6 +26,11 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     created_to: optional(text("created-to", "Registered at or before")),
     ...pageFlags
   }, (client, input) => client.player.list({ query: given(input) })),
+  verb("status", "Lock, close or open an account; the reason stays as a note", {
+    id: idOf("player"),
+    status: about(Flag.Literals("status", playerStatuses), "What the account is from now on"),
+    reason: optional(text("reason", "Why: a note on the player"))
+  }, (client, { id, ...input }) => client.player.status({ params: { player: id }, payload: given(input) })),
   verb("kyc", "Say how far the identity is known", {
     id: idOf("player"),
     status: about(Flag.Literals("status", kycStatuses), "Where it stands now"),
@@ -47,5 +52,13 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     wallet: optional(about(Flag.Literals("wallet", walletKinds), "Which wallet (real)")),
     amount: integer("amount", "Signed minor units"),
     reason: text("reason", "Why, for the audit log")
-  }, (client, { id, ...input }) => client.player.correct({ params: { player: id }, payload: given(input) }))
+  }, (client, { id, ...input }) => client.player.correct({ params: { player: id }, payload: given(input) })),
+  verb("note", "Write a note; it is never changed", {
+    id: idOf("player"),
+    text: text("text", "The note")
+  }, (client, { id, ...payload }) => client.player.note({ params: { player: id }, payload })),
+  verb("notes", "What was written about a player, with payments and grants, newest first", {
+    id: idOf("player"),
+    ...pageFlags
+  }, (client, { id, ...query }) => client.player.notes({ params: { player: id }, query }))
 ]))

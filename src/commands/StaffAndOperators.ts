@@ -3,7 +3,7 @@ import { Command, Flag } from "effect/cli"
 import { roles } from "../api/BackofficeApi.ts"
 import { type Feature, features, type Scope, scopes } from "../domain/Operator.ts"
 import { about, amountOrNone, given, integer, listFrom, listOf, orNone, text, truth } from "../platform/CliFlags.ts"
-import { idOf, noun, operatorFlag, referenceTo, verb } from "./Verb.ts"
+import { idOf, noun, ofOperator, operatorFlag, referenceTo, verb } from "./Verb.ts"
 
 const { optional } = Flag
 
@@ -18,6 +18,9 @@ export const staff = noun("staff", "Staff accounts").pipe(Command.withSubcommand
     role: optional(about(Flag.Literals("role", roles), "What it may do")),
     active: optional(truth("active", "Whether its token opens anything"))
   }, (client, { id, ...input }) => client.staff.update({ params: { staff: id }, payload: given(input) })),
+  verb("rotate", "Give an account a new token; prints it once", {
+    id: idOf("account")
+  }, (client, { id }) => client.staff.rotate({ params: { staff: id } })),
   verb("list", "All accounts", {}, (client) => client.staff.list())
 ]))
 
@@ -68,11 +71,13 @@ export const key = noun("key", "API keys of operators").pipe(Command.withSubcomm
     expires_at: optional(orNone(text("expires-at", "When it ends, like 2026-11-20T12:00:00Z (never)")))
   }, (client, input) => client.key.create({ payload: given(input) })),
   verb("rotate", "Give a key a new secret; prints it once", {
-    id: referenceTo("key", "public key id")
-  }, (client, { id }) => client.key.rotate({ params: { key: id } })),
+    id: referenceTo("key", "public key id"),
+    ...ofOperator
+  }, (client, { id, ...input }) => client.key.rotate({ params: { key: id }, query: given(input) })),
   verb("revoke", "End a key for good", {
-    id: referenceTo("key", "public key id")
-  }, (client, { id }) => client.key.revoke({ params: { key: id } })),
+    id: referenceTo("key", "public key id"),
+    ...ofOperator
+  }, (client, { id, ...input }) => client.key.revoke({ params: { key: id }, query: given(input) })),
   verb("list", "Keys, newest first", {
     operator: optional(operatorFlag)
   }, (client, input) => client.key.list({ query: given(input) }))

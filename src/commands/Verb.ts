@@ -1,5 +1,5 @@
 /** What a command of the back office is made of: the call to the running service, its flags, and what it prints. */
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
@@ -18,6 +18,26 @@ export const root = Command.make("backoffice").pipe(
     token: about(optional(Flag.Redacted("token")), "Who acts; else BACKOFFICE_TOKEN, else the service's own")
   })
 )
+
+/** Where a command writes, and how it ends: the process, unless somebody else is put in. */
+export interface CommandOutput {
+  readonly isTerminal: boolean
+  readonly out: (text: string) => void
+  readonly problem: (text: string) => void
+  /** Ends with an exit code when all is written; nothing is cut off. */
+  readonly end: (exitCode: number) => void
+}
+
+export const CommandOutput = Context.Reference<CommandOutput>("pitboss/commands/CommandOutput", {
+  defaultValue: () => ({
+    isTerminal: process.stdout.isTTY,
+    out: (text) => void process.stdout.write(text),
+    problem: (text) => void process.stderr.write(text),
+    end: (exitCode) => {
+      process.exitCode = exitCode
+    }
+  })
+})
 
 const unreadable = refuse("SERVER_ERROR", "The answer is not one of this service's. Does another version run there?")
 
@@ -50,9 +70,10 @@ export const verb = <const Name extends string, const Config extends Command.Com
   Command.make(name, config, (input) =>
     Effect.gen(function*() {
       const { json, token } = yield* root
+      const { end, isTerminal, out } = yield* CommandOutput
       const { data } = yield* call(yield* connect(token), input)
-      yield* print(data, json)
-      if (!isGood(data)) yield* finish(1)
+      out((isTerminal && !json ? table(data) : JSON.stringify(data, null, 2)) + "\n")
+      if (!isGood(data)) end(1)
     })).pipe(Command.withDescription(description))
 
 export const noun = <const Name extends string>(name: Name, description: string) =>
@@ -74,13 +95,5 @@ export const pageFlags = {
 
 export const operatorFlag = text("operator", "Id or slug of the operator")
 
-const print = (data: unknown, json: boolean) =>
-  Effect.sync(() => {
-    process.stdout.write((process.stdout.isTTY && !json ? table(data) : JSON.stringify(data, null, 2)) + "\n")
-  })
-
-/** Ends with an exit code when all is written; nothing is cut off. */
-export const finish = (code: number) =>
-  Effect.sync(() => {
-    process.exitCode = code
-  })
+/** For commands on one thing: refuses what is another operator's. */
+export const ofOperator = { operator: optional(text("operator", "Only if it belongs to this operator, id or slug")) }

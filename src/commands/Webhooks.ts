@@ -2,7 +2,7 @@
 import { Command, Flag } from "effect/cli"
 import { deliveryStatuses, type EventType, eventTypes } from "../domain/Events.ts"
 import { about, given, integer, listFrom, text, truth } from "../platform/CliFlags.ts"
-import { idOf, noun, operatorFlag, pageFlags, verb } from "./Verb.ts"
+import { idOf, noun, ofOperator, operatorFlag, pageFlags, verb } from "./Verb.ts"
 
 const { optional } = Flag
 
@@ -18,16 +18,25 @@ export const webhook = noun("webhook", "Webhooks of operators").pipe(Command.wit
     ...settings
   }, (client, input) => client.webhook.create({ payload: given(input) })),
   verb("rotate", "Give it a new secret; prints it once. The one before signs as well for a day", {
-    id: idOf("webhook")
-  }, (client, { id }) => client.webhook.rotate({ params: { webhook: id } })),
-  verb("update", "Change a webhook", {
     id: idOf("webhook"),
-    url: optional(text("url", "Where events are sent")),
-    ...settings
-  }, (client, { id, ...input }) => client.webhook.update({ params: { webhook: id }, payload: given(input) })),
+    ...ofOperator
+  }, (client, { id, ...input }) => client.webhook.rotate({ params: { webhook: id }, query: given(input) })),
+  verb(
+    "update",
+    "Change a webhook",
+    {
+      id: idOf("webhook"),
+      url: optional(text("url", "Where events are sent")),
+      ...settings,
+      ...ofOperator
+    },
+    (client, { id, operator, ...input }) =>
+      client.webhook.update({ params: { webhook: id }, query: given({ operator }), payload: given(input) })
+  ),
   verb("ping", "Send a test event now; prints what came of it", {
-    id: idOf("webhook")
-  }, (client, { id }) => client.webhook.ping({ params: { webhook: id } })),
+    id: idOf("webhook"),
+    ...ofOperator
+  }, (client, { id, ...input }) => client.webhook.ping({ params: { webhook: id }, query: given(input) })),
   verb("list", "Webhooks, newest first", {
     operator: optional(operatorFlag)
   }, (client, input) => client.webhook.list({ query: given(input) }))

@@ -56,7 +56,7 @@ export const acceptSettings = (
 
 export interface SetStatus {
   readonly status: PlayerStatus
-  /** A note on the player: kept in the audit log. */
+  /** Kept as a note on the player, and in the audit log. */
   readonly reason: string | null
   readonly actor: string
 }
@@ -68,13 +68,23 @@ export interface SetStatus {
 export const setStatusStep = (command: SetStatus) => (player: Player, context: Context): Decision<Player, never> => {
   const { actor, reason, status } = command
   if (status === player.status && reason === null) return answer(player, player)
-  return acceptSettings(new Draft(player, context), { status }, {
+  const draft = new Draft(player, context)
+  const notes = reason === null || reason.trim() === "" ? [] : [{
+    id: draft.takeId(),
+    operatorId: player.operatorId,
+    playerId: player.id,
+    author: actor,
+    text: reason,
+    createdAt: context.now
+  }]
+  const accepted = acceptSettings(draft, { status }, {
     actor,
     action: "player.status",
     before: { status: player.status },
     after: { status },
     reason
   })
+  return { ...accepted, change: accepted.change === null ? null : { ...accepted.change, notes } }
 }
 
 /** Where each KYC status may move to. */

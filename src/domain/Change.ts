@@ -172,6 +172,18 @@ export interface AuditRecord {
   readonly reason: string | null
 }
 
+/** Something written about the player, for staff. */
+export interface PlayerNote {
+  readonly id: number
+  readonly operatorId: number
+  readonly playerId: number
+  /** As the audit log names who acts. */
+  readonly author: string
+  readonly text: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
 /**
  * The settings of a player that decisions read, as they are to stand: always all of them, so that of several in one commit the
  * last is the whole truth.
@@ -223,6 +235,7 @@ export interface Change {
   readonly settings: PlayerSettings | null
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
+  readonly notes: ReadonlyArray<PlayerNote>
   readonly replies: ReadonlyArray<StoredReply>
   /** What the reports add up. */
   readonly counts: ReadonlyArray<Count>
@@ -244,6 +257,7 @@ export const noChange: Change = {
   settings: null,
   events: none,
   audit: none,
+  notes: none,
   replies: none,
   counts: none,
   visits: none

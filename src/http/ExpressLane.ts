@@ -3,27 +3,21 @@
  *
  * It exists because a bet spends most of its processor time on its way through the router and the response pipeline
  * (`docs/decisions/0009-express-lane.md` has the figures). It takes only what is plain: a POST to one of its paths, of a
- * provider whose key is in memory, is active and may call from anywhere, with a timestamp in range and a JSON body of known
+ * provider whose key is in memory and may call from anywhere, with a timestamp in range and a JSON body of known
  * size. Everything else goes the ordinary way before a byte of the body is read, so every unusual answer is written in one
  * place. What both ways answer is built from the same parts, and a test holds one against the other.
  */
 import { Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Wire from "../api/groups/ProviderWallet.ts"
-import {
-  invalidSignature,
-  refuseInactiveProvider,
-  refuseNonce,
-  refuseTimestamp,
-  signedHeaders
-} from "../auth/Checks.ts"
+import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from "../auth/Checks.ts"
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
 import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
 import { type Refusal, refuseFields } from "../domain/Refusal.ts"
 import { ProviderWallet } from "../wallet/ProviderWallet.ts"
 import { Drain } from "./Drain.ts"
-import { fieldIssues } from "./FormErrors.ts"
+import { fieldIssues } from "../api/FormErrors.ts"
 import { noObject } from "./FormRules.ts"
 import * as Calls from "./ProviderCalls.ts"
 import { maxBodyBytes, refusalBody, type Retry, retryOf, serverError, statusOf, withRetry } from "./Refusals.ts"
@@ -192,8 +186,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const now = clock.currentTimeMillisUnsafe()
         const credential = credentials.rememberedProvider(signed.key, now)
         if (credential === undefined || credential.allowed.length > 0) return false
-        const refusal = refuseInactiveProvider(credential.provider) ?? refuseTimestamp(signed.timestamp, now) ??
-          refuseNonce(signed.nonce)
+        const refusal = refuseTimestamp(signed.timestamp, now) ?? refuseNonce(signed.nonce)
         if (refusal !== undefined) return false
         collect({ ...signed, lane, credential, source, target, startedAt: clock.currentTimeNanosUnsafe() }, length)
         return true

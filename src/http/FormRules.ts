@@ -3,7 +3,7 @@ import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
-import { fieldIssues, parseObject } from "./FormErrors.ts"
+import { fieldIssues, parseObject } from "../api/FormErrors.ts"
 
 type FormRefusal = Refusal<"NOT_FOUND" | "INVALID_REQUEST" | "VALIDATION_FAILED">
 

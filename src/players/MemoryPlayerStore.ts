@@ -13,6 +13,7 @@ import type {
   GameSession,
   OriginalRound,
   Payment,
+  PlayerNote,
   PlayerSettings,
   Redemption
 } from "../domain/Change.ts"
@@ -61,6 +62,7 @@ interface Tables {
   readonly sessions: ReadonlyArray<GameSession>
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
+  readonly notes: ReadonlyArray<PlayerNote>
   readonly replies: ReadonlyArray<StoredReply>
   /** What each commit added to the reports. */
   readonly sums: ReadonlyArray<SumsRow>
@@ -153,6 +155,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   const sessions = new Table<GameSession>(({ id }) => `${id}`)
   const events = new Table<Event>(({ id }) => `${id}`)
   const audit = new Table<AuditRecord>(({ id }) => `${id}`)
+  const notes = new Table<PlayerNote>(({ id }) => `${id}`)
   const sums: Array<SumsRow> = []
   const visits: Array<PlayersRow> = []
   const replies = new Table<StoredReply>(({ key, scope }) => `${scope} ${key}`)
@@ -296,6 +299,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       change.sessions.every((session) => insert(sessions, session)) &&
       change.events.every((event) => insert(events, event)) &&
       change.audit.every((record) => insert(audit, record)) &&
+      change.notes.every((note) => insert(notes, note)) &&
       change.replies.every((reply) => insert(replies, reply))
 
     const isWritten = units.every(({ after, changes, key }) =>
@@ -388,6 +392,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         sessions: [...sessions.rows.values()],
         events: [...events.rows.values()],
         audit: [...audit.rows.values()],
+        notes: [...notes.rows.values()],
         replies: [...replies.rows.values()],
         sums: [...sums],
         visits: [...visits]

@@ -12,8 +12,12 @@ import type { Refusal } from "../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "./PlayerActors.ts"
 
 export class PlayerAccounts extends Context.Service<PlayerAccounts, {
-  /** Locks, closes or opens an account of an operator. */
-  readonly setStatus: (operatorId: number, playerId: number, command: SetStatus) => Effect.Effect<void, ActorRefusal>
+  /** Locks, closes or opens an account of an operator. `operatorId` null: staff act for every operator. */
+  readonly setStatus: (
+    operatorId: number | null,
+    playerId: number,
+    command: SetStatus
+  ) => Effect.Effect<void, ActorRefusal>
   /** Says how far the identity of any player is known. */
   readonly moveKyc: (
     playerId: number,

@@ -37,7 +37,7 @@ describe("setStatusStep", () => {
         assert.strictEqual(reply, state)
         assert.deepInclude(change?.settings, { status, exclusion: player.exclusion, updatedAt: now })
         assert.deepStrictEqual(change?.audit, [{
-          id: 100,
+          id: 101,
           at: now,
           actor: "key:pk",
           action: "player.status",
@@ -48,7 +48,19 @@ describe("setStatusStep", () => {
           after: { status },
           reason: "asked by mail"
         }])
-        assert.strictEqual(idsUsed, 1)
+        assert.deepStrictEqual(change?.notes, [{
+          id: 100,
+          operatorId: 1,
+          playerId: 1,
+          author: "key:pk",
+          text: "asked by mail",
+          createdAt: now
+        }])
+        assert.strictEqual(idsUsed, 2)
+        assert.deepStrictEqual(
+          accepted(setStatusStep({ status, reason: null, actor: "key:pk" }), player).change?.notes,
+          []
+        )
       }
     }
   })
@@ -57,6 +69,7 @@ describe("setStatusStep", () => {
     const player = newPlayer({ status: "locked" })
     const noted = accepted(setStatusStep({ status: "locked", reason: "called", actor: "key:pk" }), player)
     assert.deepStrictEqual(noted.change?.audit.map(({ reason }) => reason), ["called"])
+    assert.deepStrictEqual(noted.change?.notes.map(({ text }) => text), ["called"])
     assert.strictEqual(noted.state.status, "locked")
     const silent = accepted(setStatusStep({ status: "locked", reason: null, actor: "key:pk" }), player)
     assert.isNull(silent.change)

@@ -11,6 +11,7 @@ import {
   redeemStep,
   tendBonusesStep
 } from "../../src/domain/BonusGrants.ts"
+import { setStatusStep } from "../../src/domain/AccountStatus.ts"
 import { correctionStep } from "../../src/domain/Corrections.ts"
 import { launchStep } from "../../src/domain/Launch.ts"
 import { playStep, rotateSeedsStep } from "../../src/domain/OriginalRounds.ts"
@@ -238,6 +239,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     1,
     correctionStep({ wallet: "bonus", amount: 70, reason: "r", actor: "staff:1" })
   )
+  yield* does("a note", 1, setStatusStep({ status: "active", reason: "called", actor: "key:pk" }))
   yield* does("a withdrawal", 2, withdrawalStep(withdrawalOf(300, { externalReference: "held", bankName: "b" })))
   const held = (yield* look("a payment by its reference", 2, { externalReference: "held" })).payments.get("held")?.id ??
     0
@@ -533,6 +535,7 @@ layer(live)("PlayerStore", (it) => {
         const [table, rows] of [
           ["events", tables.events],
           ["audit_log", tables.audit],
+          ["player_notes", tables.notes],
           ["game_sessions", tables.sessions],
           ["payment_requests", tables.payments],
           ["promo_redemptions", tables.redemptions],

@@ -1,10 +1,14 @@
 /** The back office as staff meet it: its server and the public one on one database, and the command line as a child process. */
-import { Clock, Context, Effect, Layer, Logger, Schema } from "effect"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Clock, ConfigProvider, Context, Effect, Layer, Logger, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { layerBackoffice } from "../../src/backoffice/Backoffice.ts"
+import { runCommandLine } from "../../src/commands/Program.ts"
+import { CommandOutput } from "../../src/commands/Verb.ts"
 import { layerBackofficeServer } from "../../src/http/backoffice/BackofficeServer.ts"
 import { layerHttpServices, layerPublicServer, MetricsRoute } from "../../src/http/PublicServer.ts"
 import { sign } from "./sign.ts"
@@ -117,6 +121,44 @@ export const runCommands = Effect.fnUntraced(function*(commands: ReadonlyArray<R
   })
   const outcomes: ReadonlyArray<CommandOutcome> = stdout === "" ? [] : JSON.parse(stdout)
   return outcomes.length === commands.length ? outcomes : yield* Effect.die(new Error(stderr))
+})
+
+const services = Layer.merge(NodeHttpClient.layerUndici, NodeServices.layer)
+
+/**
+ * As {@link runCommand}, in this process: the command line's own function over real HTTP, without the start of a Node.js. On a
+ * terminal when it says so.
+ */
+export const runHere = Effect.fnUntraced(function*(
+  args: ReadonlyArray<string>,
+  options: CommandOptions & { readonly isTerminal?: boolean } = {}
+) {
+  const { backofficePort } = yield* BothServers
+  const token = "token" in options ? options.token : bootstrapToken
+  const outcome = { exitCode: 0, stdout: "", stderr: "" }
+  yield* runCommandLine(args).pipe(
+    Effect.provideService(CommandOutput, {
+      isTerminal: options.isTerminal ?? false,
+      out: (text) => {
+        outcome.stdout += text
+      },
+      problem: (text) => {
+        outcome.stderr += text
+      },
+      end: (exitCode) => {
+        outcome.exitCode = exitCode
+      }
+    }),
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromUnknown({
+        ...environment(backofficePort, options),
+        ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
+      })
+    ),
+    Effect.provide(services)
+  )
+  return outcome satisfies CommandOutcome
 })
 
 /** An answer of a server. */

@@ -56,14 +56,20 @@ export const WebhookGroup = HttpApiGroup.make("webhook").add(
   }),
   HttpApiEndpoint.patch("update", "/webhooks/:webhook", {
     params: { webhook: pathId },
+    query: { operator: optional(reference) },
     payload: Schema.Struct({ url: optional(url), ...settings }),
     success: single(Webhook)
   }),
   HttpApiEndpoint.post("rotate", "/webhooks/:webhook/rotate", {
     params: { webhook: pathId },
+    query: { operator: optional(reference) },
     success: single(WithSecret)
   }),
-  HttpApiEndpoint.post("ping", "/webhooks/:webhook/ping", { params: { webhook: pathId }, success: single(Delivery) }),
+  HttpApiEndpoint.post("ping", "/webhooks/:webhook/ping", {
+    params: { webhook: pathId },
+    query: { operator: optional(reference) },
+    success: single(Delivery)
+  }),
   HttpApiEndpoint.get("list", "/webhooks", { query: { operator: optional(reference) }, success: list(Webhook) })
 )
 

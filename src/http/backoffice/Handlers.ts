@@ -3,7 +3,6 @@ import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
 import { ApiKeys } from "../../backoffice/ApiKeys.ts"
-import { AuditLog } from "../../backoffice/AuditLog.ts"
 import { BonusesOnOffer } from "../../backoffice/BonusesOnOffer.ts"
 import { Catalogue } from "../../backoffice/Catalogue.ts"
 import { LedgerAudit } from "../../backoffice/LedgerAudit.ts"
@@ -11,24 +10,17 @@ import { MethodsOnOffer } from "../../backoffice/MethodsOnOffer.ts"
 import { Operators } from "../../backoffice/Operators.ts"
 import { Providers } from "../../backoffice/Providers.ts"
 import { StaffAccounts } from "../../backoffice/Staff.ts"
-import type { Restrictions } from "../../domain/Player.ts"
 import { Bonuses } from "../../bonuses/Bonuses.ts"
-import { parseIso } from "../../platform/Time.ts"
-import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
-import { Players } from "../../players/Players.ts"
-import { Wallet } from "../../wallet/Wallet.ts"
 import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { paginated } from "../handlers/Page.ts"
-import { entryFields } from "../handlers/Entries.ts"
+import { AuditHandlers } from "./AuditHandlers.ts"
 import { PaymentHandlers } from "./PaymentHandlers.ts"
+import { PlayerHandlers } from "./PlayerHandlers.ts"
 import { UpkeepHandlers } from "./UpkeepHandlers.ts"
 import { WebhookHandlers } from "./WebhookHandlers.ts"
 import { ReportHandlers } from "./ReportHandlers.ts"
 
 const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
-
-/** The midnight that ends a day, UTC, epoch milliseconds. */
-const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
 
 /** Runs what staff do with who does it. */
 const act = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
@@ -42,6 +34,7 @@ const StaffHandlers = HttpApiBuilder.group(
     return handlers
       .handle("create", ({ payload }) => act((actor) => accounts.create(actor, payload)))
       .handle("update", ({ params, payload }) => act((actor) => accounts.update(actor, params.staff, payload)))
+      .handle("rotate", ({ params }) => act((actor) => accounts.rotate(actor, params.staff)))
       .handle("list", () => wrap(accounts.list))
   })
 )
@@ -65,8 +58,8 @@ const KeyHandlers = HttpApiBuilder.group(
     const keys = yield* ApiKeys
     return handlers
       .handle("create", ({ payload }) => act((actor) => keys.create(actor, payload)))
-      .handle("rotate", ({ params }) => act((actor) => keys.rotate(actor, params.key)))
-      .handle("revoke", ({ params }) => act((actor) => keys.revoke(actor, params.key)))
+      .handle("rotate", ({ params, query }) => act((actor) => keys.rotate(actor, params.key, query.operator)))
+      .handle("revoke", ({ params, query }) => act((actor) => keys.revoke(actor, params.key, query.operator)))
       .handle("list", ({ query }) => wrap(keys.list(query.operator)))
   })
 )
@@ -117,20 +110,6 @@ const PaymentMethodHandlers = HttpApiBuilder.group(
   })
 )
 
-/** The abilities that staff name, under the names that the rules know. */
-const restrictionsOf = (sent: {
-  readonly can_login?: boolean
-  readonly can_deposit?: boolean
-  readonly can_withdraw?: boolean
-  readonly can_bet?: boolean
-  readonly excluded_from_bonuses?: boolean
-}): Partial<Restrictions> => ({
-  ...(sent.can_login === undefined ? {} : { canLogin: sent.can_login }),
-  ...(sent.can_deposit === undefined ? {} : { canDeposit: sent.can_deposit }),
-  ...(sent.can_withdraw === undefined ? {} : { canWithdraw: sent.can_withdraw }),
-  ...(sent.can_bet === undefined ? {} : { canBet: sent.can_bet }),
-  ...(sent.excluded_from_bonuses === undefined ? {} : { excludedFromBonuses: sent.excluded_from_bonuses })
-})
 const BonusHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "bonus",
@@ -161,63 +140,6 @@ const PromoHandlers = HttpApiBuilder.group(
   })
 )
 
-const PlayerHandlers = HttpApiBuilder.group(
-  BackofficeApi,
-  "player",
-  Effect.fnUntraced(function*(handlers) {
-    const players = yield* Players
-    const operators = yield* Operators
-    const wallet = yield* Wallet
-    const accounts = yield* PlayerAccounts
-    return handlers
-      .handle("show", ({ params }) => wrap(players.staffGet(params.player)))
-      .handle("list", ({ query }) =>
-        Effect.gen(function*() {
-          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
-          const { items, total } = yield* players.staffList(operatorId, {
-            page: query.page,
-            perPage: query.per_page,
-            status: query.status,
-            email: query.email,
-            username: query.username,
-            externalId: query.external_id,
-            kycStatus: query.kyc_status,
-            search: query.search,
-            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
-            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          })
-          return yield* paginated(query, total, items)
-        }))
-      .handle("kyc", ({ params, payload }) =>
-        act(({ label }) =>
-          Effect.andThen(
-            accounts.moveKyc(params.player, {
-              status: payload.status,
-              documentExpiresAt: dayAfter(payload.document_expires_on ?? null),
-              reason: payload.reason ?? null,
-              actor: label
-            }),
-            players.staffGet(params.player)
-          )
-        ))
-      .handle("restrict", ({ params, payload }) =>
-        act(({ label }) =>
-          Effect.andThen(
-            accounts.restrict(params.player, { restrictions: restrictionsOf(payload), actor: label }),
-            players.staffGet(params.player)
-          )
-        ))
-      .handle("correct", ({ params, payload }) =>
-        act(({ label }) => {
-          const { amount, reason, wallet: kind = "real" } = payload
-          return Effect.map(
-            wallet.correct(null, params.player, { wallet: kind, amount, reason, actor: label }),
-            entryFields
-          )
-        }))
-  })
-)
-
 const LedgerHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "ledger",
@@ -229,26 +151,6 @@ const LedgerHandlers = HttpApiBuilder.group(
         const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
         return yield* audit.verify(operatorId)
       })))
-  })
-)
-
-const AuditHandlers = HttpApiBuilder.group(
-  BackofficeApi,
-  "audit",
-  Effect.fnUntraced(function*(handlers) {
-    const auditLog = yield* AuditLog
-    const operators = yield* Operators
-    return handlers.handle("list", ({ query }) =>
-      Effect.gen(function*() {
-        const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
-        const { items, total } = yield* auditLog.list({
-          page: query.page,
-          perPage: query.per_page,
-          operatorId,
-          playerId: query.player
-        })
-        return yield* paginated(query, total, items)
-      }))
   })
 )
 

@@ -17,9 +17,12 @@ const EndpointHandlers = HttpApiBuilder.group(
     const endpoints = yield* WebhookEndpoints
     return handlers
       .handle("create", ({ payload }) => act((actor) => endpoints.create(actor, payload)))
-      .handle("update", ({ params, payload }) => act((actor) => endpoints.update(actor, params.webhook, payload)))
-      .handle("rotate", ({ params }) => act((actor) => endpoints.rotate(actor, params.webhook)))
-      .handle("ping", ({ params }) => act((actor) => endpoints.ping(actor, params.webhook)))
+      .handle(
+        "update",
+        ({ params, payload, query }) => act((actor) => endpoints.update(actor, params.webhook, payload, query.operator))
+      )
+      .handle("rotate", ({ params, query }) => act((actor) => endpoints.rotate(actor, params.webhook, query.operator)))
+      .handle("ping", ({ params, query }) => act((actor) => endpoints.ping(actor, params.webhook, query.operator)))
       .handle("list", ({ query }) => Effect.map(endpoints.list(query.operator), (data) => ({ data })))
   })
 )

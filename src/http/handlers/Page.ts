@@ -77,9 +77,20 @@ export const paginatedWithCursor = Effect.fnUntraced(function*<Item>(
   last: number | TimedPosition | undefined,
   more = false
 ) {
+  return yield* paginatedWithNext(position, total, items, cursorAt(last), more)
+})
+
+/** As {@link paginatedWithCursor}, with a cursor of the list's own form. */
+export const paginatedWithNext = Effect.fnUntraced(function*<Item>(
+  position: Position,
+  total: number,
+  items: ReadonlyArray<Item>,
+  next: string | null,
+  more = false
+) {
   const { data, links, meta } = yield* paginated(position, total, items, more)
   const isLast = meta.current_page >= meta.last_page && !more
-  return { data, meta: { ...meta, next_cursor: isLast ? null : cursorAt(last) }, links }
+  return { data, meta: { ...meta, next_cursor: isLast ? null : next }, links }
 })
 
 /** Wraps a stretch of a list that is walked. `next` is the position to go on below. */
@@ -88,8 +99,16 @@ export const walked = Effect.fnUntraced(function*<Item>(
   items: ReadonlyArray<Item>,
   next: number | TimedPosition | undefined
 ) {
+  return yield* walkedWithNext(perPage, items, cursorAt(next))
+})
+
+/** As {@link walked}, with a cursor of the list's own form. */
+export const walkedWithNext = Effect.fnUntraced(function*<Item>(
+  perPage: number,
+  items: ReadonlyArray<Item>,
+  cursor: string | null
+) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
-  const cursor = cursorAt(next)
   return {
     data: items,
     meta: { per_page: perPage, next_cursor: cursor },

@@ -8,7 +8,6 @@ import {
   invalidKey,
   invalidSignature,
   missingCredentials,
-  refuseInactiveProvider,
   refuseNonce,
   refuseTimestamp,
   signedHeaders
@@ -25,7 +24,8 @@ const noCredentials = missingCredentials("X-Provider-Key")
 
 /**
  * Every check of a provider's request in its order. No replay is refused and no rate counted: a provider retries, and its
- * transaction ids make that harmless. Every refusal says what to do about it.
+ * transaction ids make that harmless. A provider that staff switched off is let in: what was begun is settled, and the rules of
+ * settlement refuse its new bets. Every refusal says what to do about it.
  */
 export const ProviderAuthLive = Layer.effect(
   ProviderAuth,
@@ -48,7 +48,7 @@ export const ProviderAuthLive = Layer.effect(
         const credential = credentials.rememberedProvider(key, now) ?? (yield* credentials.provider(key))
         if (credential === undefined) return yield* Effect.fail(invalidKey)
         const { allowed, provider, signingKey } = credential
-        const refusal = refuseInactiveProvider(provider) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
+        const refusal = refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
         if (refusal !== undefined) return yield* Effect.fail(refusal)
         const body = yield* signedBody(request)
         const isAuthentic = verify(

@@ -16,6 +16,7 @@ import type {
   GameSession,
   OriginalRound,
   PaymentChange,
+  PlayerNote,
   PlayerSettings,
   Redemption,
   RoundChange
@@ -28,6 +29,7 @@ import type { Unit } from "../../engine/Machine.ts"
 import { type BonusRow, changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
 import { encodeActivity } from "./ActivityCodec.ts"
 import { encodeCounters } from "./CountersCodec.ts"
+import { notes } from "./NoteSections.ts"
 import { changedSeeds, mergeSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
 import { convertedSums, pairColumn, players, rateOfPair, RatePairs, rates, reportRows, sums } from "./ReportSections.ts"
 import {
@@ -368,6 +370,7 @@ export const commitStatement = (
   const sessionRows: Array<GameSession> = []
   const eventRows: Array<Event> = []
   const auditRows: Array<AuditRecord> = []
+  const noteRows: Array<PlayerNote> = []
   const replyRows: Array<ReplyRow> = []
   const pairs = new RatePairs()
   const report = reportRows(ordered, pairs)
@@ -412,6 +415,7 @@ export const commitStatement = (
       if (change.sessions.length > 0) sessionRows.push(...change.sessions)
       if (change.events.length > 0) eventRows.push(...change.events)
       if (change.audit.length > 0) auditRows.push(...change.audit)
+      if (change.notes.length > 0) noteRows.push(...change.notes)
       if (change.replies.length > 0) replyRows.push(...change.replies.map((reply) => toReplyRow(reply, seal)))
     }
     if (lastSettings !== null) {
@@ -463,6 +467,7 @@ export const commitStatement = (
   add("sessions_part", sessions, sessionRows)
   add("events_part", events, eventRows)
   add("audit_part", audit, auditRows)
+  add("notes_part", notes, noteRows)
   add("replies", replies, replyRows)
   return {
     hasEvents: eventRows.length > 0,

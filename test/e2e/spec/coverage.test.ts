@@ -296,6 +296,7 @@ const contract: ReadonlyArray<Row> = [
   ]],
   ["2 bonus", ["spec/money", "4 max_bet"]],
   ["2 503 TRY_AGAIN", ["outage", "is said at once, and what did not fit can be sent again"]],
+  ["2 a provider that is switched off", ["spec/money", "CONTRACT 2 a provider that is switched off"]],
   ["2 headers, no replay refusal, no rate", ["providerWallet", "who asks is checked, every time"]],
   ["3 each command is refused with exit 1", ["spec/commandLine", "CONTRACT 3 each command"]],
   ["3 usage exits 2", ["backofficeCli", "says its usage on standard error and exits 2"]],

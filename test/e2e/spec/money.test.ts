@@ -359,6 +359,51 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.deepStrictEqual(yield* casino.balances(seat.id), [200, 0])
     }))
 
+  // Goal: a provider that staff switched off takes no bets, and pays and takes back what it began. Method: two bets, the provider
+  // off, then every kind of message, both ways into the service.
+  it.effect("CONTRACT 2 a provider that is switched off settles what was begun, and takes no bets", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(1000)
+      const [won, taken] = [dataOf(yield* seat.bet(100)), dataOf(yield* seat.bet(200))]
+      yield* staff("PATCH", `/providers/${casino.studio.slug}`, { active: false })
+      for (const more of [{}, { is_free: true, amount: 0, campaign_id: "c" }]) {
+        assertRefused(yield* seat.bet(1, more), 404, "NOT_FOUND")
+      }
+      assertRefused(
+        yield* casino.tell("bet-win", {
+          request_id: "off",
+          transaction_id: "off-bet",
+          session_token: seat.token,
+          game_id: "slots",
+          round_id: "off",
+          amount: 1,
+          currency: "EUR",
+          win: { transaction_id: "off-win", amount: 5 },
+          round_closed: true
+        }),
+        404,
+        "NOT_FOUND"
+      )
+      // a retry of a bet from before gets its answer, and nothing is taken twice
+      const again = yield* seat.bet(100, { transaction_id: won.transaction_id, round_id: won.transaction_id })
+      assert.deepInclude(dataOf(again), { status: "replayed", balance: 700 })
+      assert.deepInclude(dataOf(yield* seat.win(won.transaction_id, 300)), { status: "processed", balance: 1000 })
+      assert.deepInclude(dataOf(yield* seat.rollback(taken.transaction_id)), { status: "processed", balance: 1200 })
+      const prize = {
+        request_id: "p",
+        transaction_id: `${casino.slug}-p`,
+        player_ref: seat.ref,
+        amount: 7,
+        currency: "EUR",
+        kind: "cash_drop",
+        campaign_id: "c"
+      }
+      assert.deepInclude(dataOf(yield* casino.tell("promo-win", prize)), { status: "processed", balance: 1207 })
+      yield* staff("PATCH", `/providers/${casino.studio.slug}`, { active: true })
+      assert.deepInclude(dataOf(yield* seat.bet(7)), { balance: 1200 })
+    }))
+
   it.effect("3.4 a bonus is staked to the last millisecond of its days, and not in the next", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* House

@@ -1,0 +1,121 @@
+/** Players as staff see them, and what staff do to them. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
+import { Operators } from "../../backoffice/Operators.ts"
+import { PlayerNotes } from "../../backoffice/PlayerNotes.ts"
+import type { Restrictions } from "../../domain/Player.ts"
+import { refuse } from "../../domain/Refusal.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
+import { Players } from "../../players/Players.ts"
+import { Wallet } from "../../wallet/Wallet.ts"
+import { entryFields } from "../handlers/Entries.ts"
+import { paginated } from "../handlers/Page.ts"
+
+const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
+
+const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
+
+/** The midnight that ends a day, UTC, epoch milliseconds. */
+const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
+
+/** Runs what staff do with who does it. */
+const act = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
+  wrap(Effect.flatMap(CurrentStaff, effect))
+
+/** The abilities that staff name, under the names that the rules know. */
+const restrictionsOf = (sent: {
+  readonly can_login?: boolean
+  readonly can_deposit?: boolean
+  readonly can_withdraw?: boolean
+  readonly can_bet?: boolean
+  readonly excluded_from_bonuses?: boolean
+}): Partial<Restrictions> => ({
+  ...(sent.can_login === undefined ? {} : { canLogin: sent.can_login }),
+  ...(sent.can_deposit === undefined ? {} : { canDeposit: sent.can_deposit }),
+  ...(sent.can_withdraw === undefined ? {} : { canWithdraw: sent.can_withdraw }),
+  ...(sent.can_bet === undefined ? {} : { canBet: sent.can_bet }),
+  ...(sent.excluded_from_bonuses === undefined ? {} : { excludedFromBonuses: sent.excluded_from_bonuses })
+})
+
+export const PlayerHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "player",
+  Effect.fnUntraced(function*(handlers) {
+    const players = yield* Players
+    const operators = yield* Operators
+    const wallet = yield* Wallet
+    const accounts = yield* PlayerAccounts
+    const notes = yield* PlayerNotes
+    return handlers
+      .handle("show", ({ params, query }) =>
+        wrap(Effect.gen(function*() {
+          const player = yield* players.staffGet(params.player)
+          return query.operator === undefined || (yield* operators.resolve(query.operator)) === player.operator_id
+            ? player
+            : yield* Effect.fail(noSuchPlayer)
+        })))
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+          const { items, total } = yield* players.staffList(operatorId, {
+            page: query.page,
+            perPage: query.per_page,
+            status: query.status,
+            email: query.email,
+            username: query.username,
+            externalId: query.external_id,
+            kycStatus: query.kyc_status,
+            search: query.search,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          })
+          return yield* paginated(query, total, items)
+        }))
+      .handle("status", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.andThen(
+            accounts.setStatus(null, params.player, {
+              status: payload.status,
+              reason: payload.reason ?? null,
+              actor: label
+            }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("kyc", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.andThen(
+            accounts.moveKyc(params.player, {
+              status: payload.status,
+              documentExpiresAt: dayAfter(payload.document_expires_on ?? null),
+              reason: payload.reason ?? null,
+              actor: label
+            }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("restrict", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.andThen(
+            accounts.restrict(params.player, { restrictions: restrictionsOf(payload), actor: label }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("correct", ({ params, payload }) =>
+        act(({ label }) => {
+          const { amount, reason, wallet: kind = "real" } = payload
+          return Effect.map(
+            wallet.correct(null, params.player, { wallet: kind, amount, reason, actor: label }),
+            entryFields
+          )
+        }))
+      .handle("note", ({ params, payload }) => act((actor) => notes.add(actor, params.player, payload.text)))
+      .handle("notes", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { items, total } = yield* notes.list(params.player, { page: query.page, perPage: query.per_page })
+          return yield* paginated(query, total, items)
+        }))
+  })
+)

@@ -1,0 +1,12 @@
+/** The part of a player's commit that writes notes. */
+import type { PlayerNote } from "../../domain/Change.ts"
+import { insertInto, number, text, time } from "./StatementSections.ts"
+
+export const notes = insertInto<PlayerNote>("player_notes", [
+  number("id", (note) => note.id),
+  number("operator_id", (note) => note.operatorId),
+  number("player_id", (note) => note.playerId),
+  text("author", (note) => note.author),
+  text("text", (note) => note.text),
+  time("created_at", (note) => note.createdAt)
+])
