@@ -17,7 +17,7 @@ import { delivery, webhook } from "./Webhooks.ts"
 import { CommandOutput, root } from "./Verb.ts"
 
 /** Every noun with its verbs. */
-const program = root.pipe(
+export const program = root.pipe(
   Command.withSubcommands([
     staff,
     operator,

@@ -19,11 +19,16 @@ export const bootstrapToken = "test-bootstrap-token"
 
 const cli = join(import.meta.dirname, "..", "..", "src", "cli.ts")
 
+/** What the command line stands on. */
+const layerCommands = Layer.merge(NodeHttpClient.layerUndici, NodeServices.layer)
+
 /** Both servers, each at a free port, and what they logged. */
 export class BothServers extends Context.Service<BothServers, {
   readonly publicPort: number
   readonly backofficePort: number
   readonly logged: ReadonlyArray<string>
+  /** For commands that run in the process of the test. */
+  readonly commands: Context.Context<Layer.Success<typeof layerCommands>>
 }>()("pitboss/test/BothServers") {}
 
 const portOf = (server: HttpServer.HttpServer["Service"]): number =>
@@ -41,7 +46,8 @@ export const layerBothServers = Layer.effect(
   Effect.gen(function*() {
     const publicServer = Context.get(yield* Layer.build(layerPublicServer), HttpServer.HttpServer)
     const backofficeServer = Context.get(yield* Layer.build(layerBackofficeServer(MetricsRoute)), HttpServer.HttpServer)
-    return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer), logged }
+    const commands = yield* Layer.build(layerCommands)
+    return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer), logged, commands }
   })
 ).pipe(
   Layer.provideMerge(layerBackoffice),
@@ -123,8 +129,6 @@ export const runCommands = Effect.fnUntraced(function*(commands: ReadonlyArray<R
   return outcomes.length === commands.length ? outcomes : yield* Effect.die(new Error(stderr))
 })
 
-const services = Layer.merge(NodeHttpClient.layerUndici, NodeServices.layer)
-
 /**
  * As {@link runCommand}, in this process: the command line's own function over real HTTP, without the start of a Node.js. On a
  * terminal when it says so.
@@ -133,7 +137,7 @@ export const runHere = Effect.fnUntraced(function*(
   args: ReadonlyArray<string>,
   options: CommandOptions & { readonly isTerminal?: boolean } = {}
 ) {
-  const { backofficePort } = yield* BothServers
+  const { backofficePort, commands } = yield* BothServers
   const token = "token" in options ? options.token : bootstrapToken
   const outcome = { exitCode: 0, stdout: "", stderr: "" }
   yield* runCommandLine(args).pipe(
@@ -156,7 +160,7 @@ export const runHere = Effect.fnUntraced(function*(
         ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
       })
     ),
-    Effect.provide(services)
+    Effect.provide(commands)
   )
   return outcome satisfies CommandOutcome
 })

@@ -299,6 +299,17 @@ const contract: ReadonlyArray<Row> = [
   ["2 a provider that is switched off", ["spec/money", "CONTRACT 2 a provider that is switched off"]],
   ["2 headers, no replay refusal, no rate", ["providerWallet", "who asks is checked, every time"]],
   ["3 each command is refused with exit 1", ["spec/commandLine", "CONTRACT 3 each command"]],
+  ["3 each command works, at once", ["spec/commandsWork", "CONTRACT 3 ${commandOf(line)} does what it says"], [
+    "spec/commandsWork",
+    "CONTRACT 3 every command has a case"
+  ]],
+  ["3 JSON, and a table on a terminal", ["spec/commandsWork", "CONTRACT 3 a terminal gets a table"]],
+  ["3 refusals of each command", ["spec/commandsRefused", "CONTRACT 3 an id of nothing"], [
+    "spec/commandsRefused",
+    "CONTRACT 3 a role that may not"
+  ], ["spec/commandsRefused", "CONTRACT 3 without a service"]],
+  ["3 usage of each command", ["spec/commandsRefused", "CONTRACT 3 what is not understood or left out"]],
+  ["3 the audit log", ["spec/commandsAudit", "CONTRACT 3 ${commandOf(line)} leaves one line"]],
   ["3 usage exits 2", ["backofficeCli", "says its usage on standard error and exits 2"]],
   ["3 operators and keys", ["backofficeCli", "operators and keys"]],
   ["3 providers, games, payment methods", ["backofficeCli", "providers, games and ways to pay"]],

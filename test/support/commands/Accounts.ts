@@ -1,0 +1,297 @@
+/** Cases of `staff`, `operator` and `key`. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { made, staffCall } from "../Backoffice.ts"
+import { fresh, openCasino, operatorWith, outcomeOf } from "../Casino.ts"
+import { type CommandCase, done, nobody, refusal } from "./Scene.ts"
+
+/** What the holder of a token is answered. */
+const opens = (token: string, path: string) =>
+  Effect.map(
+    staffCall("GET", `/backoffice/v1${path}`, undefined, { authorization: `Bearer ${token}` }),
+    outcomeOf
+  )
+
+/** What the holder of a key is answered. */
+const serves = (key: { readonly key: string; readonly secret: string }, path = "/me") =>
+  Effect.map(operatorWith(key).get(path), outcomeOf)
+
+export const accountCases: ReadonlyArray<CommandCase> = [
+  {
+    line: "staff create --name Eve",
+    misused: ["staff create --name Eve --role king"],
+    refused: [["staff create --name \"\"", "VALIDATION_FAILED"], ["staff create --name $long", "VALIDATION_FAILED"]],
+    works: () =>
+      Effect.gen(function*() {
+        const admin = yield* done("staff create --name Eve")
+        assert.deepInclude(admin, { name: "Eve", role: "admin", active: true })
+        assert.deepStrictEqual(Object.keys(admin).toSorted(), [
+          "active",
+          "created_at",
+          "id",
+          "name",
+          "role",
+          "token",
+          "token_issued_at"
+        ])
+        assert.strictEqual(yield* opens(admin.token, "/staff"), 200)
+        for (const role of ["support", "payments", "compliance"]) {
+          const account = yield* done(`staff create --name Sam --role ${role}`)
+          assert.deepStrictEqual(
+            [account.role, yield* opens(account.token, "/players"), yield* opens(account.token, "/staff")],
+            [role, 200, "INSUFFICIENT_SCOPE"]
+          )
+        }
+      }),
+    changes: () => Effect.succeed({ line: "staff create --name Eve --role support", differs: [] })
+  },
+  {
+    line: "staff update $account",
+    misused: ["staff update $account --active maybe", "staff update $account --role king", "staff update Eve"],
+    refused: [
+      [`staff update ${nobody} --active false`, "NOT_FOUND"],
+      ["staff update $account --name \"\"", "VALIDATION_FAILED"]
+    ],
+    works: () =>
+      Effect.gen(function*() {
+        const account = yield* done("staff create --name Eve --role support")
+        const off = yield* done(`staff update ${account.id} --active false --name "Eve B."`)
+        assert.deepInclude(off, { name: "Eve B.", role: "support", active: false })
+        assert.notProperty(off, "token")
+        assert.strictEqual(yield* opens(account.token, "/players"), "INVALID_API_KEY")
+        yield* done(`staff update ${account.id} --active true --role compliance`)
+        assert.strictEqual(yield* opens(account.token, "/audit"), 200)
+      }),
+    changes: () =>
+      Effect.map(made("/staff", { name: "Eve", role: "support" }), ({ id }) => ({
+        line: `staff update ${id} --role payments --active false`,
+        differs: ["role", "active"]
+      }))
+  },
+  {
+    line: "staff rotate $account",
+    misused: ["staff rotate Eve", "staff rotate $account --name x"],
+    refused: [[`staff rotate ${nobody}`, "NOT_FOUND"]],
+    works: () =>
+      Effect.gen(function*() {
+        const account = yield* done("staff create --name Eve --role support")
+        const rotated = yield* done(`staff rotate ${account.id}`)
+        assert.deepStrictEqual(Object.keys(rotated), Object.keys(account))
+        assert.strictEqual(yield* opens(account.token, "/players"), "INVALID_API_KEY")
+        assert.strictEqual(yield* opens(rotated.token, "/players"), 200)
+      }),
+    changes: () =>
+      Effect.map(made("/staff", { name: "Eve" }), ({ id }) => ({
+        line: `staff rotate ${id}`,
+        differs: ["token_issued_at"]
+      }))
+  },
+  {
+    line: "staff list",
+    misused: ["staff list everybody", "staff list --colour red"],
+    refused: [],
+    works: () =>
+      Effect.gen(function*() {
+        const { token: _, ...account } = yield* done("staff create --name Eve")
+        assert.deepInclude(yield* done("staff list"), account)
+      })
+  },
+  {
+    line: "operator create --slug $fresh --name Lucky --currency EUR",
+    misused: [
+      "operator create --slug $fresh --name Lucky --currency EUR --cooperation-model friend",
+      "operator create --slug $fresh --name Lucky --currency EUR --active maybe",
+      "operator create --slug $fresh --name Lucky --currency EUR --cooling-off-hours soon",
+      "operator create --slug $fresh --name Lucky --currency EUR --kyc-withdrawal-threshold much",
+      "operator create --slug $fresh --name Lucky --currency EUR --disable-features everything"
+    ],
+    refused: [
+      ["operator create --slug $house --name Taken --currency EUR", "VALIDATION_FAILED"],
+      ["operator create --slug \"Bad Slug\" --name Lucky --currency EUR", "VALIDATION_FAILED"],
+      ["operator create --slug $fresh --name Lucky --currency XXX", "VALIDATION_FAILED"],
+      ["operator create --slug $fresh --name Lucky --currency EUR --cooling-off-hours 9000", "VALIDATION_FAILED"]
+    ],
+    works: () =>
+      Effect.gen(function*() {
+        const slug = fresh("lucky-")
+        const made = yield* done(`operator create --slug ${slug} --name Lucky --currency EUR`)
+        const { created_at: _, id, updated_at: __, ...settings } = made
+        assert.deepStrictEqual(settings, {
+          slug,
+          name: "Lucky",
+          currency: "EUR",
+          cooperation_model: "api",
+          active: true,
+          cooling_off_hours: 24,
+          withdrawal_second_approval_above: null,
+          kyc_withdrawal_threshold: null,
+          forfeit_bonus_on_withdrawal: true,
+          disabled_features: []
+        })
+        const key = yield* done(`key create --operator ${id}`)
+        const me = yield* operatorWith(key).get("/me")
+        assert.deepInclude(me.data.operator, { id, slug, currency: "EUR", cooperation_model: "api" })
+        const other = yield* done(
+          `operator create --slug ${fresh("lucky-")} --name Lucky --currency SEK --cooperation-model turnkey ` +
+            "--active false --cooling-off-hours 48 --withdrawal-second-approval-above 5 --kyc-withdrawal-threshold 0 " +
+            "--forfeit-bonus-on-withdrawal false --disable-features bonuses,reports"
+        )
+        assert.deepInclude(other, {
+          currency: "SEK",
+          cooperation_model: "turnkey",
+          active: false,
+          cooling_off_hours: 48,
+          withdrawal_second_approval_above: 5,
+          kyc_withdrawal_threshold: 0,
+          forfeit_bonus_on_withdrawal: false,
+          disabled_features: ["bonuses", "reports"]
+        })
+      }),
+    changes: () => Effect.succeed({ line: "operator create --slug $fresh --name Lucky --currency EUR", differs: [] })
+  },
+  {
+    line: "operator update $rival",
+    misused: [
+      "operator update $rival --active maybe",
+      "operator update $rival --withdrawal-second-approval-above much",
+      "operator update $rival --disable-features everything",
+      "operator update $rival $house"
+    ],
+    refused: [
+      ["operator update nobody --name X", "NOT_FOUND"],
+      [`operator update ${nobody} --name X`, "NOT_FOUND"],
+      ["operator update $rival --slug $house", "VALIDATION_FAILED"],
+      ["operator update $rival --currency XXX", "VALIDATION_FAILED"]
+    ],
+    works: () =>
+      Effect.gen(function*() {
+        const casino = yield* openCasino({ cooperation_model: "turnkey" })
+        yield* done(`operator update ${casino.slug} --active false`)
+        assert.strictEqual(yield* serves(casino.key), "API_KEY_INACTIVE")
+        yield* done(`operator update ${casino.id} --active true --disable-features bonuses`)
+        assert.deepStrictEqual(
+          [yield* serves(casino.key), yield* serves(casino.key, "/bonuses")],
+          [200, "FEATURE_NOT_AVAILABLE"]
+        )
+        const freed = yield* done(`operator update ${casino.id} --disable-features none --cooling-off-hours 5`)
+        assert.deepInclude(freed, { disabled_features: [], cooling_off_hours: 5 })
+        assert.strictEqual(yield* serves(casino.key, "/bonuses"), 200)
+        const { id } = yield* casino.register()
+        yield* casino.deposit(id, 1000)
+        yield* done(`operator update ${casino.id} --kyc-withdrawal-threshold 100`)
+        assert.strictEqual(outcomeOf(yield* casino.withdraw(id, 101)), "KYC_REQUIRED")
+        yield* done(`operator update ${casino.id} --kyc-withdrawal-threshold none`)
+        assert.strictEqual(outcomeOf(yield* casino.withdraw(id, 101)), 201)
+      }),
+    changes: () =>
+      Effect.map(openCasino(), ({ slug }) => ({ line: `operator update ${slug} --name Luckier`, differs: ["name"] }))
+  },
+  {
+    line: "operator list",
+    misused: ["operator list all"],
+    refused: [],
+    works: ({ house, names }) =>
+      Effect.gen(function*() {
+        const listed: ReadonlyArray<{ readonly slug: string }> = yield* done("operator list")
+        assert.includeMembers(listed.map(({ slug }) => slug), [house.slug, names["rival"] ?? ""])
+      })
+  },
+  {
+    line: "key create --operator $house",
+    misused: [
+      "key create --operator $house --scopes players:read,all",
+      "key create --operator $house --rate-limit fast"
+    ],
+    refused: [
+      ["key create --operator nobody", "NOT_FOUND"],
+      ["key create --operator $house --ip 300.0.0.1", "VALIDATION_FAILED"],
+      ["key create --operator $house --rate-limit 0", "VALIDATION_FAILED"],
+      ["key create --operator $house --expires-at 2020-01-01T00:00:00Z", "VALIDATION_FAILED"],
+      ["key create --operator $house --expires-at tomorrow", "VALIDATION_FAILED"]
+    ],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const key = yield* done(`key create --operator ${house.slug} --name Main`)
+        assert.deepInclude(key, {
+          operator_id: house.id,
+          name: "Main",
+          ip_allowlist: [],
+          rate_limit_per_minute: 600,
+          expires_at: null,
+          revoked_at: null
+        })
+        assert.strictEqual(key.scopes.length, 11)
+        assert.strictEqual(yield* serves(key), 200)
+        const narrow = yield* done(
+          `key create --operator ${house.id} --scopes games:read --rate-limit 2 --expires-at 2099-01-01T00:00:00Z`
+        )
+        assert.strictEqual(narrow.expires_at, "2099-01-01T00:00:00.000Z")
+        assert.deepStrictEqual(
+          [yield* serves(narrow, "/bonuses"), yield* serves(narrow, "/games"), yield* serves(narrow, "/games")],
+          ["INSUFFICIENT_SCOPE", 200, "RATE_LIMITED"]
+        )
+        const elsewhere = yield* done(`key create --operator ${house.id} --ip 192.0.2.1,10.0.0.0/8`)
+        assert.strictEqual(yield* serves(elsewhere), "IP_NOT_ALLOWED")
+      }),
+    changes: ({ house }) => Effect.succeed({ line: `key create --operator ${house.slug}`, differs: [] })
+  },
+  {
+    line: "key rotate $key",
+    misused: ["key rotate $key --secret mine"],
+    refused: [
+      ["key rotate nobody", "NOT_FOUND"],
+      [`key rotate ${nobody}`, "NOT_FOUND"],
+      ["key rotate $key --operator $rival", "NOT_FOUND"],
+      ["key rotate $key --operator nobody", "NOT_FOUND"],
+      ["key rotate $revoked", "INVALID_REQUEST"]
+    ],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const key = yield* made("/keys", { operator: house.slug })
+        const rotated = yield* done(`key rotate ${key.key} --operator ${house.slug}`)
+        assert.deepStrictEqual([rotated.key, rotated.id], [key.key, key.id])
+        assert.deepStrictEqual([yield* serves(key), yield* serves(rotated)], ["INVALID_SIGNATURE", 200])
+        assert.strictEqual(yield* serves(yield* done(`key rotate ${key.id}`)), 200)
+      }),
+    changes: ({ house }) =>
+      Effect.map(
+        made("/keys", { operator: house.slug }),
+        ({ key }) => ({ line: `key rotate ${key}`, differs: ["updated_at"] })
+      )
+  },
+  {
+    line: "key revoke $key",
+    misused: ["key revoke $key again"],
+    refused: [
+      ["key revoke nobody", "NOT_FOUND"],
+      [`key revoke ${nobody}`, "NOT_FOUND"],
+      ["key revoke $key --operator $rival", "NOT_FOUND"]
+    ],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const key = yield* made("/keys", { operator: house.slug })
+        const revoked = yield* done(`key revoke ${key.key}`)
+        assert.isString(revoked.revoked_at)
+        assert.strictEqual(yield* serves(key), "API_KEY_INACTIVE")
+        assert.deepStrictEqual(yield* done(`key revoke ${key.key}`), revoked)
+        assert.strictEqual((yield* refusal(`key rotate ${key.key}`)).code, "INVALID_REQUEST")
+      }),
+    changes: ({ house }) =>
+      Effect.map(
+        made("/keys", { operator: house.slug }),
+        ({ key }) => ({ line: `key revoke ${key}`, differs: ["revoked_at"] })
+      )
+  },
+  {
+    line: "key list",
+    misused: ["key list mine"],
+    refused: [["key list --operator nobody", "NOT_FOUND"]],
+    works: () =>
+      Effect.gen(function*() {
+        const casino = yield* openCasino()
+        const { secret: _, ...key } = casino.key
+        assert.deepStrictEqual(yield* done(`key list --operator ${casino.slug}`), [key])
+        assert.deepInclude(yield* done("key list"), key)
+      })
+  }
+]

@@ -1,0 +1,17 @@
+/** Every command of the back office with what is tried with it. */
+import { accountCases } from "./Accounts.ts"
+import { bonusCases } from "./Bonuses.ts"
+import { bookCases } from "./Books.ts"
+import { catalogueCases } from "./Catalogue.ts"
+import { paymentCases } from "./Payments.ts"
+import { playerCases } from "./Players.ts"
+import type { CommandCase } from "./Scene.ts"
+
+export const cases: ReadonlyArray<CommandCase> = [
+  ...accountCases,
+  ...catalogueCases,
+  ...bonusCases,
+  ...playerCases,
+  ...paymentCases,
+  ...bookCases
+]

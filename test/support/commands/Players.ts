@@ -1,0 +1,225 @@
+/** Cases of `player`. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { openCasino, outcomeOf } from "../Casino.ts"
+import { type CommandCase, done, nobody, refusal } from "./Scene.ts"
+
+export const playerCases: ReadonlyArray<CommandCase> = [
+  {
+    line: "player show $player",
+    misused: ["player show ada", "player show -1"],
+    refused: [
+      [`player show ${nobody}`, "NOT_FOUND"],
+      ["player show $player --operator $rival", "NOT_FOUND"],
+      ["player show $player --operator nobody", "NOT_FOUND"]
+    ],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const player = yield* house.register()
+        const shown = { operator_id: house.id, ...player }
+        assert.deepStrictEqual(yield* done(`player show ${player.id}`), shown)
+        assert.deepStrictEqual(yield* done(`player show ${player.id} --operator ${house.slug}`), shown)
+      })
+  },
+  {
+    line: "player list",
+    misused: ["player list --status asleep", "player list --kyc-status perhaps", "player list --page first"],
+    refused: [
+      ["player list --operator nobody", "NOT_FOUND"],
+      ["player list --per-page 101", "VALIDATION_FAILED"],
+      ["player list --created-from yesterday", "VALIDATION_FAILED"]
+    ],
+    works: () =>
+      Effect.gen(function*() {
+        const casino = yield* openCasino()
+        const [one, two] = [yield* casino.register({ external_id: "x-1" }), yield* casino.register()]
+        yield* casino.put(`/players/${two.id}/status`, { status: "locked" })
+        const ids = (flags: string) =>
+          Effect.map(
+            done(`player list --operator ${casino.slug} ${flags}`),
+            (players: ReadonlyArray<{ readonly id: number }>) => players.map(({ id }) => id)
+          )
+        assert.deepStrictEqual(yield* ids(""), [two.id, one.id])
+        assert.deepStrictEqual(
+          [
+            yield* ids("--status locked"),
+            yield* ids(`--email ${one.email}`),
+            yield* ids(`--username ${two.username}`),
+            yield* ids("--external-id x-1"),
+            yield* ids("--kyc-status verified"),
+            yield* ids(`--search ${one.username}`),
+            yield* ids("--created-from 2099-01-01T00:00:00Z"),
+            yield* ids("--per-page 1 --page 2")
+          ],
+          [[two.id], [one.id], [two.id], [one.id], [], [one.id], [], [one.id]]
+        )
+      })
+  },
+  {
+    line: "player status $player --status active",
+    misused: ["player status $player --status asleep", "player status ada --status active"],
+    refused: [[`player status ${nobody} --status locked`, "NOT_FOUND"], [
+      "player status $player --status locked --reason $long$long$long$long",
+      "VALIDATION_FAILED"
+    ]],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const { id } = yield* house.register()
+        const locked = yield* done(`player status ${id} --status locked --reason "asked by phone"`)
+        assert.deepInclude(locked, { id, operator_id: house.id, status: "locked" })
+        assert.strictEqual(outcomeOf(yield* house.deposit(id, 100)), "PLAYER_RESTRICTED")
+        const [note] = yield* done(`player notes ${id}`)
+        assert.deepInclude(note, { author: "staff:bootstrap", text: "asked by phone", subject: `player:${id}` })
+        yield* done(`player status ${id} --status active`)
+        assert.strictEqual(outcomeOf(yield* house.deposit(id, 100)), 201)
+      }),
+    changes: ({ house }) =>
+      Effect.map(
+        house.register(),
+        ({ id }) => ({ line: `player status ${id} --status closed --reason gone`, differs: ["status"] })
+      )
+  },
+  {
+    line: "player kyc $player --status pending_review",
+    misused: ["player kyc $player --status perhaps", "player kyc ada --status verified"],
+    refused: [
+      [`player kyc ${nobody} --status pending_review`, "NOT_FOUND"],
+      ["player kyc $player --status verified", "VALIDATION_FAILED"],
+      ["player kyc $player --status pending_review --document-expires-on 2099-01-01", "VALIDATION_FAILED"],
+      ["player kyc $player --status pending_review --document-expires-on soon", "VALIDATION_FAILED"]
+    ],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const { id } = yield* house.register()
+        yield* done(`player kyc ${id} --status pending_review --reason "papers came"`)
+        const verified = yield* done(`player kyc ${id} --status verified --document-expires-on 2031-05-31`)
+        assert.deepInclude(verified, { id, kyc_status: "verified", is_verified: true })
+        assert.deepInclude((yield* house.get(`/players/${id}`)).data, { kyc_status: "verified", is_verified: true })
+      }),
+    changes: ({ house }) =>
+      Effect.map(house.register(), ({ id }) => ({
+        line: `player kyc ${id} --status pending_review`,
+        differs: ["kyc_status"]
+      }))
+  },
+  {
+    line: "player restrict $player",
+    misused: ["player restrict $player --can-bet maybe", "player restrict ada --can-bet false"],
+    refused: [[`player restrict ${nobody} --can-bet false`, "NOT_FOUND"]],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const seat = yield* house.sit(1000)
+        const { id } = seat
+        const bonus = yield* house.newBonus()
+        const tries = Effect.map(
+          Effect.all([
+            house.post(`/players/${id}/session-tokens`),
+            house.deposit(id, 10),
+            house.withdraw(id, 10),
+            seat.bet(1),
+            house.grant(id, bonus.id)
+          ]),
+          (answers) => answers.map((answer) => outcomeOf(answer))
+        )
+        const restricted = yield* done(
+          `player restrict ${id} --can-login false --can-deposit false --can-withdraw false --can-bet false ` +
+            "--excluded-from-bonuses true"
+        )
+        assert.deepStrictEqual(restricted.restrictions, {
+          can_login: false,
+          can_deposit: false,
+          can_withdraw: false,
+          can_bet: false,
+          excluded_from_bonuses: true
+        })
+        assert.deepStrictEqual(yield* tries, [...Array<string>(4).fill("PLAYER_RESTRICTED"), "BONUS_INVALID"])
+        const freed = yield* done(`player restrict ${id} --can-bet true --can-login true`)
+        assert.deepInclude(freed.restrictions, { can_bet: true, can_login: true, can_deposit: false })
+        assert.deepStrictEqual(
+          yield* tries,
+          [201, "PLAYER_RESTRICTED", "PLAYER_RESTRICTED", 200, "BONUS_INVALID"]
+        )
+      }),
+    changes: ({ house }) =>
+      Effect.map(
+        house.register(),
+        ({ id }) => ({ line: `player restrict ${id} --can-bet false`, differs: ["can_bet"] })
+      )
+  },
+  {
+    line: "player correct $player --amount 5 --reason gift",
+    misused: [
+      "player correct $player --amount 1.5 --reason gift",
+      "player correct $player --wallet savings --amount 5 --reason gift",
+      "player correct ada --amount 5 --reason gift"
+    ],
+    refused: [
+      [`player correct ${nobody} --amount 5 --reason gift`, "NOT_FOUND"],
+      ["player correct $player --amount 0 --reason nothing", "VALIDATION_FAILED"],
+      ["player correct $player --wallet bonus --amount -1 --reason debt", "VALIDATION_FAILED"],
+      ["player correct $player --amount 5 --reason \"\"", "VALIDATION_FAILED"]
+    ],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const { id } = yield* house.register()
+        const up = yield* done(`player correct ${id} --amount 2500 --reason welcome`)
+        assert.deepInclude(up, {
+          player_id: id,
+          wallet: "real",
+          type: "correction_up",
+          amount: 2500,
+          balance_after: 2500,
+          currency: "EUR"
+        })
+        const down = yield* done(`player correct ${id} --amount -3000 --reason fee`)
+        assert.deepInclude(down, { type: "correction_down", amount: -3000, balance_after: -500 })
+        const bonus = yield* done(`player correct ${id} --wallet bonus --amount 100 --reason gift`)
+        assert.deepInclude(bonus, { wallet: "bonus", type: "bonus_correction_up", balance_after: 100 })
+        assert.deepStrictEqual(yield* house.balances(id), [-500, 100])
+        const { data } = yield* house.get(`/players/${id}/transactions`)
+        assert.deepStrictEqual(data, [bonus, down, up])
+      }),
+    changes: ({ house }) =>
+      Effect.map(house.register(), ({ id }) => ({
+        line: `player correct ${id} --amount 5 --reason gift`,
+        differs: ["balance"]
+      }))
+  },
+  {
+    line: "player note $player --text called",
+    misused: ["player note ada --text called", "player note $player --text"],
+    refused: [[`player note ${nobody} --text called`, "NOT_FOUND"], [
+      "player note $player --text \" \"",
+      "VALIDATION_FAILED"
+    ]],
+    works: ({ house, tokens }) =>
+      Effect.gen(function*() {
+        const { id } = yield* house.register()
+        const note = yield* done(`player note ${id} --text "called twice"`, undefined, tokens["support"])
+        assert.deepInclude(note, { player_id: id, text: "called twice", subject: `player:${id}` })
+        assert.match(note.author, /^staff:\d+$/)
+        assert.deepStrictEqual(yield* done(`player notes ${id}`), [note])
+      }),
+    changes: ({ house }) =>
+      Effect.map(house.register(), ({ id }) => ({ line: `player note ${id} --text called`, differs: [] }))
+  },
+  {
+    line: "player notes $player",
+    misused: ["player notes ada", "player notes $player --page first"],
+    refused: [[`player notes ${nobody}`, "NOT_FOUND"], ["player notes $player --per-page 0", "VALIDATION_FAILED"]],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const { id } = yield* house.register()
+        assert.deepStrictEqual(yield* done(`player notes ${id}`), [])
+        const { data } = yield* house.deposit(id, 100, { notes: "by phone" })
+        const [note] = yield* done(`player notes ${id} --page 1 --per-page 5`)
+        assert.deepInclude(note, {
+          player_id: id,
+          author: `operator:${house.id}`,
+          text: "by phone",
+          subject: `payment:${data.id}`
+        })
+        assert.strictEqual((yield* refusal(`player note ${id} --text ""`)).code, "VALIDATION_FAILED")
+      })
+  }
+]
