@@ -13,6 +13,7 @@ import { type MethodsOf, methodsOf } from "./Methods.ts"
 import { answerCause, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
+import { forRouter } from "./RequestTarget.ts"
 
 /** Paths outside the API. */
 const readPaths = ["/health/live", "/health/ready", "/openapi.json", "/docs"] as const
@@ -81,12 +82,16 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
     return (
       handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) => {
+        const request = forRouter(received)
         const startedAt = clock.currentTimeNanosUnsafe()
         if (drain.isDraining()) return finish(request, startedAt, refusalResponse(draining, retryFor(request.url)))
         const preflight = crossOrigin?.preflight(request, methodsOfPath)
         if (preflight !== undefined) return finish(request, startedAt, preflight)
-        return Effect.matchCauseEffect(handler, {
+        const routed = request === received
+          ? handler
+          : Effect.provideService(handler, HttpServerRequest.HttpServerRequest, request)
+        return Effect.matchCauseEffect(routed, {
           onSuccess: (response) => finish(request, startedAt, response),
           onFailure: (cause) =>
             Effect.flatMap(

@@ -438,6 +438,8 @@ layer(Live)("bad input", (it) => {
         "%2f",
         "a%2fb",
         "1%20",
+        // to some routers the end of a path
+        `${seat.playerId};7`,
         "x".repeat(2000),
         "-1",
         "1e9",

@@ -12,6 +12,7 @@ import {
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type Answer, Idempotency } from "../../idempotency/Idempotency.ts"
 import { bodyText, isRefusal, jsonResponse, refusalBody, refuseBody, statusOf } from "../Refusals.ts"
+import { targetOf } from "../RequestTarget.ts"
 
 const maxKeyLength = 255
 
@@ -61,7 +62,7 @@ const runOnce = <E, R, E2, R2>(
     if (key.length > maxKeyLength) return yield* Effect.fail(invalidKey)
     const scope = yield* scopeOf
     const body = yield* Effect.mapError(request.arrayBuffer, refuseBody)
-    const claim = { scope, key, fingerprint: fingerprintOf(request.method, request.url, body), isSecret }
+    const claim = { scope, key, fingerprint: fingerprintOf(request.method, targetOf(request), body), isSecret }
     const guarded = yield* idempotency.guard(claim, Effect.provideService(run, CurrentClaim, claim))
     return guarded._tag === "Answered"
       ? guarded.answer.response

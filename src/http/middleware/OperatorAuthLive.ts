@@ -26,6 +26,7 @@ import { answerCause } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { signedBody } from "../SignedBody.ts"
 import { rateLimited, refuseFeature, withStanding } from "../Standing.ts"
+import { targetOf } from "../RequestTarget.ts"
 
 const noCredentials = missingCredentials("X-Api-Key")
 
@@ -67,7 +68,7 @@ export const OperatorAuthLive = Layer.effect(
       const body = yield* signedBody(request)
       const isAuthentic = verify(
         signingKey,
-        { method: request.method, uri: request.url, timestamp, nonce, body },
+        { method: request.method, uri: targetOf(request), timestamp, nonce, body },
         signature
       )
       if (!isAuthentic) return yield* Effect.fail(invalidSignature)

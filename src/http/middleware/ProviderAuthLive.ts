@@ -19,6 +19,7 @@ import { withFormRules } from "../FormRules.ts"
 import { answerCause } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { signedBody } from "../SignedBody.ts"
+import { targetOf } from "../RequestTarget.ts"
 
 const noCredentials = missingCredentials("X-Provider-Key")
 
@@ -53,7 +54,7 @@ export const ProviderAuthLive = Layer.effect(
         const body = yield* signedBody(request)
         const isAuthentic = verify(
           signingKey,
-          { method: request.method, uri: request.url, timestamp, nonce, body },
+          { method: request.method, uri: targetOf(request), timestamp, nonce, body },
           signature
         )
         if (!isAuthentic) return yield* Effect.fail(invalidSignature)

@@ -1,0 +1,54 @@
+/**
+ * Made-up requests to every endpoint, in any number: npm run fuzz -- --help
+ *
+ * What it finds stands on standard output as JSON; exit 1 when there is something.
+ */
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect, References, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { isSteady, runFuzz } from "../test/fuzz/FuzzRun.ts"
+import { layerOwnDatabase } from "../test/support/E2eDatabase.ts"
+
+const count = (name: string, description: string, byDefault: number) =>
+  Flag.Int(name).pipe(
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000_000 }))),
+    Flag.withDescription(description),
+    Flag.withDefault(byDefault)
+  )
+
+const showProgress = (done: number, requests: number) =>
+  Effect.sync(() => {
+    if (!process.stderr.isTTY) return
+    const width = 40
+    const full = Math.round(width * done / requests)
+    process.stderr.write(`\r[${"#".repeat(full)}${"-".repeat(width - full)}] ${done} of ${requests} requests`)
+    if (done === requests) process.stderr.write("\n")
+  })
+
+Command.make(
+  "fuzz",
+  {
+    requests: count("requests", "how many requests are sent", 100_000),
+    seed: count("seed", "where the draw begins; the same seed draws the same requests", 1),
+    connections: count("connections", "requests under way at a time; with 1 a run repeats exactly", 16)
+  },
+  ({ connections, requests, seed }) =>
+    runFuzz({ requests, seed, connections, onProgress: (done) => showProgress(done, requests) }).pipe(
+      Effect.scoped,
+      Effect.provide(layerOwnDatabase),
+      // What stands on standard output is for machines.
+      Effect.provideService(References.MinimumLogLevel, "Warn"),
+      Effect.map((report) => {
+        const memoryIsSteady = isSteady(report.memoryMebibytes)
+        const isClean = memoryIsSteady && report.findings.length + report.complaints.length === 0 &&
+          report.ledger.violations.length === 0
+        process.stdout.write(`${JSON.stringify({ ...report, memoryIsSteady, isClean }, null, 2)}\n`)
+        process.exitCode = isClean ? 0 : 1
+      })
+    )
+).pipe(
+  Command.withDescription("Made-up requests to every endpoint of a service of its own, and what became of them"),
+  Command.run({ version: "1.0.0" }),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain
+)

@@ -1,0 +1,275 @@
+/**
+ * Sends made-up requests to a running service and looks at what it makes of them: never a 5xx, never silence, every answer in
+ * the form that the contract documents, and a ledger that proves clean after all of it.
+ */
+import { Clock, Effect, Result } from "effect"
+import fc from "fast-check"
+import type * as Net from "node:net"
+import { connect } from "node:net"
+import { type ConnectionLost, exchange } from "../support/E2eHttp.ts"
+import { type Reply, signedHeaders } from "../support/HttpCalls.ts"
+import { type Endpoint, endpointsOf, isNode, type Node } from "./Endpoints.ts"
+import { type Request, requestTo } from "./Requests.ts"
+import { Known } from "./Values.ts"
+import { type Callers, type Doors, openHouse, tidy, type StageFailed } from "./World.ts"
+
+export interface FuzzOptions {
+  readonly doors: Doors
+  readonly requests: number
+  readonly seed: number
+  /** How many requests are under way at a time. With one, a run repeats exactly. */
+  readonly connections: number
+  /** Told now and then how many requests are done. */
+  readonly onProgress: (done: number) => Effect.Effect<void>
+}
+
+/** A request that was not answered as it should have been. */
+export interface Finding {
+  readonly what: string
+  readonly request: string
+  readonly answer: string
+}
+
+export interface FuzzOutcome {
+  readonly requests: number
+  /** How often each status was answered; 0 stands for a connection that was closed instead, on the wire's own damage. */
+  readonly byStatus: { readonly [status: string]: number }
+  /** How often each endpoint answered with which status. */
+  readonly byEndpoint: { readonly [endpoint: string]: { readonly [status: string]: number } }
+  /** The first of them. */
+  readonly findings: ReadonlyArray<Finding>
+}
+
+const maxFindings = 50
+
+/** A house is left for a new one after so many requests: by then its keys are revoked and its players are excluded. */
+const requestsPerHouse = 300
+
+/** An older house is called now and then, as its people left it. */
+const housesInUse = 3
+
+/** Requests are drawn so many at a time, by what is known at that moment. */
+const drawn = 100
+
+/** A proof of the whole ledger is work for seconds: one in so many draws of it stands. */
+const rarity = 200
+
+const silence = "20 seconds"
+
+const nounOf: { readonly [segment: string]: ReadonlyArray<string> } = {
+  players: ["player", "player_id"],
+  deposits: ["payment", "payment_request_id"],
+  withdrawals: ["payment", "payment_request_id"],
+  staff: ["staff"],
+  operators: ["operator"],
+  providers: ["provider"],
+  games: ["game"],
+  "payment-methods": ["method"],
+  bonuses: ["bonus", "bonus_id", "player_bonus_id"],
+  "promo-codes": ["promo", "bonus"],
+  webhooks: ["webhook"]
+}
+
+const rememberedFields = [
+  "transaction_id",
+  "session_token",
+  "player_ref",
+  "external_reference",
+  "code",
+  "username",
+  "email",
+  "external_id"
+]
+
+/** An operator with all that belongs to it, and what can be asked there. */
+interface House {
+  callers: Callers
+  readonly known: Known
+  readonly anyRequest: fc.Arbitrary<Request>
+}
+
+/** Callers whose secret a good answer has changed sign with the new one. */
+const learnSecret = ({ json }: Reply, house: House): void => {
+  const data = isNode(json) ? json["data"] : undefined
+  if (!isNode(data)) return
+  const { key, secret } = data
+  const { operator, provider } = house.callers
+  if (typeof secret !== "string") return
+  if (operator.key === key) house.callers = { ...house.callers, operator: { ...operator, secret } }
+  if (provider.key === key) house.callers = { ...house.callers, provider: { ...provider, secret } }
+}
+
+/** The name under which it is known whose session a token is. */
+const playerAt = (sessionToken: unknown): string => `player_ref of ${String(sessionToken)}`
+
+/** Learns from a good answer what there is now. */
+const learn = ({ body, endpoint }: Request, { json }: Reply, known: Known): void => {
+  const data = isNode(json) ? json["data"] : undefined
+  if (!isNode(data)) return
+  const { id, key, round_id: round, token } = data
+  if (endpoint.method === "POST") {
+    for (const name of nounOf[endpoint.path.split("/").at(-1) ?? ""] ?? []) known.add(name, id)
+    if (typeof key === "string") known.add("key", key)
+    if (typeof token === "string" && endpoint.audience === "operator") known.add("bearer", token)
+    if (typeof round === "number") known.add("round", round)
+  }
+  const { player_ref: ref, session_token: session } = data
+  if (typeof session === "string" && typeof ref === "string") known.add(playerAt(session), ref)
+  for (const name of rememberedFields) if (typeof data[name] === "string") known.add(name, data[name])
+  const sent: unknown = body === null ? undefined : JSON.parse(body.toString("utf8").replace(/^\ufeff/, ""))
+  if (!isNode(sent)) return
+  const { game_id, round_id, session_token, transaction_id } = sent
+  if (typeof transaction_id === "string") known.add("target_transaction_id", transaction_id)
+  const player = known.pick(playerAt(session_token), 0)
+  if (endpoint.path.endsWith("/bet") && player !== undefined) {
+    known.add("bet", { bet_transaction_id: transaction_id, round_id, game_id, player_ref: player })
+  }
+}
+
+const portOf = ({ audience }: Endpoint, { backofficePort, publicPort }: Doors) =>
+  audience === "staff" ? backofficePort : publicPort
+
+/** The headers that a caller of this kind sends. */
+const headersOf = (
+  request: Request,
+  doors: Doors,
+  callers: Callers,
+  known: Known,
+  nowSeconds: number,
+  nonce: string
+) => {
+  const { body, caller, endpoint: { audience, method }, uri } = request
+  if (audience === "staff") return { Authorization: `Bearer ${doors.staffToken}` }
+  if (audience === "player") return { Authorization: `Bearer ${String(known.pick("bearer", caller))}` }
+  const signer = audience === "operator" ? callers.operator : callers.provider
+  const raw = body === null ? {} : { raw: body }
+  return signedHeaders(signer, uri, { method, timestamp: nowSeconds, nonce, ...raw })
+}
+
+/** Sends bytes over a bare connection; gives the status of what comes back, 0 when the connection is closed without a word. */
+const sendBytes = (port: number, bytes: Buffer): Effect.Effect<number> =>
+  Effect.callback((resume) => {
+    let text = ""
+    const socket: Net.Socket = connect(port, "127.0.0.1", () => socket.end(bytes))
+    const finish = () => {
+      socket.destroy()
+      resume(Effect.succeed(Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)))
+    }
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1")
+    })
+    socket.on("close", finish)
+    socket.on("error", finish)
+    return Effect.sync(() => socket.destroy())
+  })
+
+const wireForm = (
+  { body, endpoint: { method }, uri }: Request,
+  headers: { readonly [name: string]: string }
+): Buffer => {
+  const all = {
+    Host: "127.0.0.1",
+    Connection: "close",
+    ...(body === null ? {} : { "Content-Type": "application/json", "Content-Length": String(body.length) }),
+    ...headers
+  }
+  const head = [`${method} ${uri} HTTP/1.1`, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)]
+  return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body ?? Buffer.alloc(0)])
+}
+
+const described = (request: Request, headers: { readonly [name: string]: string }): string =>
+  wireForm(request, headers).toString("utf8").slice(0, 4000)
+
+const readDocument = Effect.fnUntraced(function*({ agent }: Doors, port: number) {
+  const { json } = yield* exchange(agent, port, "/openapi.json")
+  const document: Node = isNode(json) ? json : {}
+  return endpointsOf(document)
+})
+
+/** Sends the requests. */
+export const fuzz = Effect.fnUntraced(function*(
+  { connections, doors, onProgress, requests, seed }: FuzzOptions
+): Effect.fn.Return<FuzzOutcome, StageFailed | ConnectionLost> {
+  const endpoints = [
+    ...(yield* readDocument(doors, doors.publicPort)),
+    ...(yield* readDocument(doors, doors.backofficePort))
+  ]
+  const requestsIn = (known: Known) =>
+    fc.oneof(
+      ...endpoints.map((endpoint) => ({
+        arbitrary: requestTo(endpoint, known),
+        weight: endpoint.path.endsWith("/verification") ? 1 : rarity
+      }))
+    )
+  const houses: Array<House> = []
+  const byStatus: Record<string, number> = {}
+  const byEndpoint: Record<string, Record<string, number>> = {}
+  const findings: Array<Finding> = []
+  let nonces = 0
+
+  const count = (counts: Record<string, number>, name: string | number) => {
+    counts[name] = (counts[name] ?? 0) + 1
+  }
+  const find = (finding: Finding) => {
+    if (findings.length < maxFindings) findings.push(finding)
+  }
+
+  const sendOne = Effect.fnUntraced(function*(request: Request, house: House) {
+    const { callers, known } = house
+    const port = portOf(request.endpoint, doors)
+    const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const made = { ...headersOf(request, doors, callers, known, nowSeconds, `f${nonces++}`), ...request.headers }
+    const headers = Object.fromEntries(Object.entries(made).filter(([, value]) => value !== ""))
+    if (request.onTheWire !== null) {
+      const status = yield* Effect.timeoutOption(
+        sendBytes(port, request.onTheWire(wireForm(request, headers))),
+        silence
+      )
+      const got = status._tag === "Some" ? status.value : "silence"
+      count(byStatus, got)
+      if (got === "silence" || got >= 500) {
+        find({ what: `${got} for damaged bytes`, request: described(request, headers), answer: "" })
+      }
+      return
+    }
+    const raw = request.body === null ? {} : { raw: request.body }
+    const ask = exchange(doors.agent, port, request.uri, { method: request.endpoint.method, headers, ...raw })
+    // A connection that the service closes while a request is on its way is no answer to it: it is asked once more.
+    const reply = yield* ask.pipe(
+      Effect.retry({ times: 1, while: ({ isSilence }) => !isSilence }),
+      Effect.result,
+      Effect.catchDefect((defect) => Effect.succeed(Result.fail(defect)))
+    )
+    if (Result.isFailure(reply)) {
+      const why = reply.failure instanceof Error ? reply.failure.message : String(reply.failure)
+      count(byStatus, "none")
+      return find({ what: why, request: described(request, headers), answer: "" })
+    }
+    const { status, text } = reply.success
+    count(byStatus, status)
+    count(byEndpoint[request.endpoint.name] ??= {}, status)
+    if (status >= 500) find({ what: `${status}`, request: described(request, headers), answer: text.slice(0, 1000) })
+    if (status < 300) {
+      learn(request, reply.success, known)
+      learnSecret(reply.success, house)
+    }
+  })
+
+  for (let done = 0; done < requests; done += drawn) {
+    if (done % requestsPerHouse === 0) {
+      const known = new Known()
+      houses.unshift({ callers: yield* openHouse(doors, known), known, anyRequest: requestsIn(known) })
+      if (houses.length > housesInUse) houses.pop()
+    }
+    const house = houses[done / drawn % 4 === 3 ? houses.length - 1 : 0]
+    if (house === undefined) continue
+    yield* tidy(doors, house.callers, house.known)
+    const batch = fc.sample(house.anyRequest, {
+      seed: seed * 1_000_003 + done,
+      numRuns: Math.min(drawn, requests - done)
+    })
+    yield* Effect.forEach(batch, (request) => sendOne(request, house), { concurrency: connections, discard: true })
+    yield* onProgress(done + batch.length)
+  }
+  return { requests, byStatus, byEndpoint, findings }
+})

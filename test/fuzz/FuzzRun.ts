@@ -1,0 +1,87 @@
+/** A whole run: a service of its own on a database of its own, the requests, and what is looked at afterwards. */
+import { Effect, Schema } from "effect"
+import { readFile } from "node:fs/promises"
+import { databaseUrl } from "../support/E2eDatabase.ts"
+import { exchange, makeAgent } from "../support/E2eHttp.ts"
+import { freePort, startService } from "../support/ServiceProcess.ts"
+import { fuzz, type FuzzOutcome } from "./Fuzz.ts"
+
+export interface FuzzRunOptions {
+  readonly requests: number
+  readonly seed: number
+  readonly connections: number
+  readonly onProgress: (done: number) => Effect.Effect<void>
+}
+
+export interface FuzzReport extends FuzzOutcome {
+  readonly seed: number
+  /** What the service wrote that tells of a mistake of its own. */
+  readonly complaints: ReadonlyArray<string>
+  readonly ledger: { readonly entries: number; readonly violations: ReadonlyArray<unknown> }
+  /** Resident memory of the service over the run, in MiB, at equal distances; empty where the system does not tell. */
+  readonly memoryMebibytes: ReadonlyArray<number>
+}
+
+/** How often the memory is looked at. */
+const weighings = 20
+
+const staffToken = "fuzz-bootstrap-token"
+
+const Verification = Schema.Struct({
+  data: Schema.Struct({ entries: Schema.Int, violations: Schema.Array(Schema.Unknown) })
+})
+
+/** In MiB; undefined where there is no `/proc`. */
+const residentMemory = (pid: number) =>
+  Effect.promise(() => readFile(`/proc/${pid}/status`, "utf8").catch(() => "")).pipe(
+    Effect.map((text) => {
+      const kibibytes = /^VmRSS:\s+(\d+)/m.exec(text)?.[1]
+      return kibibytes === undefined ? undefined : Math.round(Number(kibibytes) / 1024)
+    })
+  )
+
+/** Runs it on the database of the context. The service still answers at its end, or the run fails. */
+export const runFuzz = Effect.fnUntraced(function*({ connections, onProgress, requests, seed }: FuzzRunOptions) {
+  const [publicPort, backofficePort] = [yield* freePort, yield* freePort]
+  const service = yield* startService({
+    port: publicPort,
+    databaseUrl: yield* databaseUrl,
+    environment: {
+      BACKOFFICE_PORT: String(backofficePort),
+      BACKOFFICE_TOKEN: staffToken,
+      // Without a bound Node.js lets garbage lie for as long as the machine has room, which looks as a leak does.
+      NODE_OPTIONS: "--max-old-space-size=320"
+    }
+  })
+  const agent = yield* makeAgent(connections)
+  const memoryMebibytes: Array<number> = []
+  const outcome = yield* fuzz({
+    doors: { agent, publicPort, backofficePort, staffToken },
+    requests,
+    seed,
+    connections,
+    onProgress: Effect.fnUntraced(function*(done) {
+      yield* onProgress(done)
+      if (done < (memoryMebibytes.length + 1) * requests / weighings) return
+      const weight = yield* residentMemory(service.pid)
+      if (weight !== undefined) memoryMebibytes.push(weight)
+    })
+  })
+  const { json } = yield* exchange(agent, backofficePort, "/backoffice/v1/ledger/verification", {
+    headers: { authorization: `Bearer ${staffToken}` }
+  })
+  const { data: ledger } = yield* Schema.decodeUnknownEffect(Verification)(json)
+  const complaints = service.output().split("\n").filter((line) => /a request failed|"ERROR"|ERROR|defect/.test(line))
+  return { ...outcome, seed, complaints, ledger, memoryMebibytes } satisfies FuzzReport
+})
+
+/**
+ * Whether memory stays where it is: in the last quarter of a run it is at most a quarter above what it was in the second one.
+ * Before that the service fills its caches, which are bounded.
+ */
+export const isSteady = (memoryMebibytes: ReadonlyArray<number>): boolean => {
+  const quarter = Math.floor(memoryMebibytes.length / 4)
+  const second = memoryMebibytes.slice(quarter, 2 * quarter)
+  const last = memoryMebibytes.slice(-quarter)
+  return quarter === 0 || Math.max(...last) <= 1.25 * Math.max(...second)
+}

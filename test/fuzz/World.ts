@@ -1,0 +1,174 @@
+/** What stands before there is anything to call: operators, providers, games and players, made through the service's own doors. */
+import { Clock, Effect, Schema } from "effect"
+import type * as Http from "node:http"
+import { exchange, type ConnectionLost } from "../support/E2eHttp.ts"
+import { type Reply, signedHeaders, type Signer } from "../support/HttpCalls.ts"
+import type { Known } from "./Values.ts"
+
+/** An answer to what must work is not what it should be. */
+export class StageFailed extends Schema.TaggedError<StageFailed>()("StageFailed", { message: Schema.String }) {}
+
+export interface Doors {
+  readonly agent: Http.Agent
+  readonly publicPort: number
+  readonly backofficePort: number
+  readonly staffToken: string
+}
+
+/** Who signs, and where. */
+export interface Callers {
+  readonly operator: Signer
+  readonly provider: Signer
+  /** Of the operator. */
+  readonly slug: string
+  readonly operatorId: number
+  readonly providerId: number
+  /** Ids of the games in the catalogue. */
+  readonly slots: number
+  readonly dice: number
+}
+
+const Made = Schema.Struct({
+  data: Schema.Struct({
+    id: Schema.optionalKey(Schema.Int),
+    key: Schema.optionalKey(Schema.String),
+    secret: Schema.optionalKey(Schema.String),
+    token: Schema.optionalKey(Schema.String),
+    session_token: Schema.optionalKey(Schema.String),
+    player_ref: Schema.optionalKey(Schema.String)
+  })
+})
+const decodeMade = Schema.decodeUnknownEffect(Made)
+
+const madeOf = (what: string, reply: Reply) =>
+  reply.status >= 300
+    ? Effect.fail(new StageFailed({ message: `${what}: ${reply.status} ${reply.text}` }))
+    : Effect.mapBoth(decodeMade(reply.json), {
+      onFailure: (error) => new StageFailed({ message: `${what}: ${error.message}` }),
+      onSuccess: ({ data }) => data
+    })
+
+let count = 0
+
+/** Calls that must work: staff's, and signed ones. */
+const deskOf = ({ agent, backofficePort, publicPort, staffToken }: Doors) => ({
+  staff: Effect.fnUntraced(function*(method: "POST" | "PATCH", path: string, body: object) {
+    const headers = { authorization: `Bearer ${staffToken}` }
+    const reply = yield* exchange(agent, backofficePort, `/backoffice/v1${path}`, { method, body, headers })
+    return yield* madeOf(path, reply)
+  }),
+  signed: Effect.fnUntraced(function*(signer: Signer, path: string, body: object) {
+    const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const nonce = `stage-${count++}`
+    const headers = signedHeaders(signer, path, { body, timestamp, nonce })
+    return yield* madeOf(path, yield* exchange(agent, publicPort, path, { body, headers }))
+  })
+})
+
+/** Seats a new player with money at the slot game. */
+const seat = Effect.fnUntraced(function*(doors: Doors, { operator, provider, slots }: Callers, known: Known) {
+  const { signed } = deskOf(doors)
+  const username = `guest_${count++}`
+  const player = yield* signed(operator, "/api/v1/operator/players", {
+    username,
+    email: `${username}@example.com`,
+    first_name: "Ada",
+    // An excluded player keeps out whoever has the same name and birthday.
+    last_name: `Guest ${count}`,
+    birth_date: "1990-01-01",
+    country: "MT",
+    terms_accepted: true
+  })
+  const at = `/api/v1/operator/players/${player.id}`
+  const deposit = yield* signed(operator, `${at}/deposits`, { amount: 1_000_000, external_reference: username })
+  const { session_token: session } = yield* signed(operator, `${at}/games/${slots}/launch`, { mode: "real" })
+  const { token } = yield* signed(operator, `${at}/session-tokens`, {})
+  const { player_ref: ref } = yield* signed(provider, "/api/v1/provider/wallet/authenticate", {
+    session_token: session
+  })
+  for (const name of ["player", "player_id"]) known.add(name, player.id)
+  known.add("session_token", session)
+  known.add("player_ref", ref)
+  known.add(`player_ref of ${session}`, ref)
+  known.add("bearer", token)
+  known.add("payment", deposit.id)
+  known.add("external_reference", username)
+})
+
+/** Opens a house: an operator with a key, a studio with two games, a way to pay, a bonus, a promo code, and players with money. */
+export const openHouse = Effect.fnUntraced(
+  function*(doors: Doors, known: Known): Effect.fn.Return<Callers, StageFailed | ConnectionLost> {
+    const { staff } = deskOf(doors)
+    const slug = `house-${count++}`
+    const provider = `${slug}-studio`
+    const make = (path: string, body: object) => staff("POST", path, body)
+    const { id: operatorId } = yield* make("/operators", { slug, name: slug, currency: "EUR" })
+    const key = yield* make("/keys", { operator: slug, name: slug, rate_limit_per_minute: 1_000_000 })
+    const spare = yield* make("/keys", { operator: slug, name: `${slug} spare` })
+    const studio = yield* make("/providers", {
+      slug: provider,
+      name: slug,
+      launch_url: "https://hook.invalid/?t={token}&g={game}&m={mode}",
+      demo_url: "https://hook.invalid/demo?g={game}"
+    })
+    const slots = yield* make("/games", { provider, external_id: "slots", name: `Slots ${slug}` })
+    const dice = yield* make("/games", { provider, external_id: "own", name: `Dice ${slug}`, original: "dice" })
+    yield* make("/payment-methods", { operator: slug, code: "bank", name: "Bank", currencies: ["EUR", "SEK"] })
+    const bonus = yield* make("/bonuses", {
+      operator: slug,
+      name: "Welcome",
+      type: "deposit_match",
+      default_amount: 500,
+      wagering_multiplier: 3,
+      valid_days: 7
+    })
+    yield* make("/promo-codes", { operator: slug, code: "WELCOME", bonus: bonus.id })
+
+    const callers: Callers = {
+      operator: { header: "X-Api-Key", key: key.key ?? "", secret: key.secret ?? "" },
+      provider: { header: "X-Provider-Key", key: studio.key ?? "", secret: studio.secret ?? "" },
+      slug,
+      operatorId: operatorId ?? 0,
+      providerId: studio.id ?? 0,
+      slots: slots.id ?? 0,
+      dice: dice.id ?? 0
+    }
+    known.add("operator", operatorId)
+    known.add("operator", slug)
+    known.add("provider", provider)
+    known.add("key", spare.key)
+    known.add("bonus", bonus.id)
+    known.add("bonus_id", bonus.id)
+    for (const game of [slots, dice]) known.add("game", game.id)
+    known.add("game_id", "slots")
+    for (const code of ["WELCOME", "welcome"]) known.add("code", code)
+    known.add("payment_method", "bank")
+    yield* seat(doors, callers, known)
+    yield* seat(doors, callers, known)
+    return callers
+  }
+)
+
+/** Sets right what made-up requests of staff have switched off, and seats one more player. */
+export const tidy = Effect.fnUntraced(
+  function*(doors: Doors, callers: Callers, known: Known): Effect.fn.Return<void, StageFailed | ConnectionLost> {
+    const { staff } = deskOf(doors)
+    const { dice, operatorId, providerId, slots, slug } = callers
+    yield* staff("PATCH", `/operators/${operatorId}`, {
+      slug,
+      active: true,
+      disabled_features: [],
+      kyc_withdrawal_threshold: null
+    })
+    yield* staff("PATCH", `/providers/${providerId}`, {
+      slug: `${slug}-studio`,
+      active: true,
+      ip: [],
+      launch_url: "https://hook.invalid/?t={token}&g={game}&m={mode}"
+    })
+    for (const [game, external] of [[slots, "slots"], [dice, "own"]]) {
+      yield* staff("PATCH", `/games/${game}`, { active: true, external_id: external })
+    }
+    yield* seat(doors, callers, known)
+  }
+)
