@@ -102,6 +102,15 @@ const learnSecret = ({ json }: Reply, house: House): void => {
 /** The name under which it is known whose session a token is. */
 const playerAt = (sessionToken: unknown): string => `player_ref of ${String(sessionToken)}`
 
+/** Undefined for what is no JSON: an endpoint may succeed without a body. */
+const parse = (body: Buffer | null): unknown => {
+  try {
+    return JSON.parse(String(body).replace(/^\ufeff/, ""))
+  } catch {
+    return undefined
+  }
+}
+
 /** Learns from a good answer what there is now. */
 const learn = ({ body, endpoint }: Request, { json }: Reply, known: Known): void => {
   const data = isNode(json) ? json["data"] : undefined
@@ -116,7 +125,7 @@ const learn = ({ body, endpoint }: Request, { json }: Reply, known: Known): void
   const { player_ref: ref, session_token: session } = data
   if (typeof session === "string" && typeof ref === "string") known.add(playerAt(session), ref)
   for (const name of rememberedFields) if (typeof data[name] === "string") known.add(name, data[name])
-  const sent: unknown = body === null ? undefined : JSON.parse(body.toString("utf8").replace(/^\ufeff/, ""))
+  const sent = parse(body)
   if (!isNode(sent)) return
   const { game_id, round_id, session_token, transaction_id } = sent
   if (typeof transaction_id === "string") known.add("target_transaction_id", transaction_id)
