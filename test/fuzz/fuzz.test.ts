@@ -2,10 +2,10 @@ import { assert, layer, test } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
 import { layerOwnDatabase } from "../support/E2eDatabase.ts"
-import { isSteady, runFuzz } from "./FuzzRun.ts"
-import { type Endpoint, endpointsOf } from "./Endpoints.ts"
-import { requestTo } from "./Requests.ts"
-import { Known } from "./Values.ts"
+import { isSteady, runFuzz } from "./support/FuzzRun.ts"
+import { type Endpoint, endpointsOf } from "./support/Endpoints.ts"
+import { requestTo } from "./support/Requests.ts"
+import { Known } from "./support/Values.ts"
 
 // Goal: whatever is sent to any endpoint of either server, the service answers in the form that it documents, never with a 5xx
 // and never not at all, and its ledger proves clean afterwards. Method: requests drawn from the schemas that the servers
