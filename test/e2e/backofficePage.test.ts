@@ -1,0 +1,123 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { rolesByAction } from "../../src/backoffice/Authorisation.ts"
+import { runHere } from "../support/Backoffice.ts"
+import { fresh, layerCasinos, operatorWith } from "../support/Casino.ts"
+import { cases } from "../support/commands/Cases.ts"
+import { commandOf } from "../support/commands/Scene.ts"
+import { dataOf, registration } from "../support/PublicApi.ts"
+
+// Goal: docs/backoffice.md is true: its examples work in the order in which they stand, every command has one, and its table of roles
+// is the one that decides. Method: read the page, run its examples against a fresh service, and compare the table.
+
+const page = Fs.readFileSync(Path.join(import.meta.dirname, "..", "..", "docs", "backoffice.md"), "utf8")
+
+const prompt = "npm run -s backoffice -- "
+
+/** The examples of the page, each without what starts the command line. */
+const examples = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) => block.trim().split("\n"))
+
+/** The words of an example, as a shell reads them once its variables are filled in. */
+const wordsOf = (line: string): ReadonlyArray<string> =>
+  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "")
+
+/** The variables of the page that stand for what a command printed. */
+const kept: { readonly [command: string]: string } = {
+  "staff create": "STAFF",
+  "game create": "GAME",
+  "payment-method create": "METHOD",
+  "bonus create": "BONUS",
+  "promo create": "PROMO",
+  "webhook create": "WEBHOOK",
+  "webhook ping": "DELIVERY",
+  "audit list": "LINE"
+}
+
+describe("the page about the back office", () => {
+  it("has an example of every command", () => {
+    assert.isTrue(examples.every((line) => line.startsWith(prompt)))
+    const shown = new Set(examples.map((line) => commandOf(line.slice(prompt.length))))
+    assert.sameMembers([...shown], cases.map(({ line }) => commandOf(line)))
+  })
+
+  it("says who may do what", () => {
+    const [, roles = ""] = page.split("## Who may do what")
+    const rows = roles.split("\n").filter((line) => line.startsWith("|")).map((line) =>
+      line.split("|").slice(1, -1).map((cell) => cell.trim())
+    )
+    const [head = [], , ...body] = rows
+    const said = body.flatMap(([noun = "", ...cells]) =>
+      cells.flatMap((cell, index) =>
+        cell.split(", ").filter((verb) => verb !== "").map((verb) =>
+          `${noun.replaceAll("`", "").replace("-", "_")}.${verb} ${head[index + 1]}`
+        )
+      )
+    )
+    const nouns = body.map(([noun = ""]) => noun.replaceAll("`", "").replace("-", "_"))
+    const ours = Object.entries(rolesByAction).filter(([action]) => nouns.includes(action.split(".")[0] ?? ""))
+    assert.sameMembers(said, ours.flatMap(([action, roles]) => roles.map((role) => `${action} ${role}`)))
+    const silent = Object.keys(rolesByAction).map((action) => action.split(".")[0] ?? "").filter((noun) =>
+      // compliance says on its own page what may be done with alerts
+      noun !== "alert" && !nouns.includes(noun)
+    )
+    assert.deepStrictEqual(silent, [])
+  })
+})
+
+layer(layerCasinos, { excludeTestServices: true })("the examples of the page about the back office", (it) => {
+  it.effect("work, one after the other", () =>
+    Effect.gen(function*() {
+      const variables = new Map<string, string>()
+      let lucky = operatorWith({ key: "", secret: "" })
+      const ofPlayer = (path: string) => `/players/${variables.get("PLAYER")}${path}`
+
+      /** What the operator's system does once it has its key. */
+      const register = Effect.gen(function*() {
+        const { id } = dataOf(yield* lucky.post("/players", registration(fresh("ada_"))), 201)
+        variables.set("PLAYER", String(id))
+        const body = { amount: 400_000, external_reference: fresh("d"), notes: "by phone" }
+        variables.set("DEPOSIT", String(dataOf(yield* lucky.post(ofPlayer("/deposits"), body), 201).id))
+      })
+
+      const withdraw = (name: string) =>
+        Effect.gen(function*() {
+          const body = { amount: 50_000, payment_method: "bank" }
+          variables.set(name, String(dataOf(yield* lucky.post(ofPlayer("/withdrawals"), body), 201).id))
+        })
+
+      const grant = (bonus: number) =>
+        Effect.gen(function*() {
+          const body = { bonus_id: bonus, note: "hello" }
+          variables.set("PLAYER_BONUS", String(dataOf(yield* lucky.post(ofPlayer("/bonuses"), body), 201).id))
+        })
+
+      /** Keeps what an example printed for those behind it, and lets the operator's system do what comes between. */
+      const goOn = Effect.fnUntraced(function*(command: string, words: ReadonlyArray<string>, printed: unknown) {
+        const { id, key, secret } = Object(Array.isArray(printed) ? printed[0] : printed)
+        const name = kept[command]
+        if (name !== undefined && id !== undefined) variables.set(name, String(id))
+        if (command === "key create") variables.set("KEY", String(key))
+        if (command === "key create" && words.includes("lucky")) {
+          lucky = operatorWith({ key, secret })
+          yield* register
+        }
+        if (command === "payment-method list") {
+          yield* Effect.forEach(["WITHDRAWAL", "SECOND_WITHDRAWAL", "THIRD_WITHDRAWAL"], withdraw)
+        }
+        if (command === "bonus create") yield* grant(id)
+      })
+
+      for (const example of examples) {
+        const line = example.slice(prompt.length).replaceAll(/\$([A-Z_]+)/g, (_, name: string) => {
+          const value = variables.get(name)
+          return value ?? assert.fail(`${example}: nothing was said of ${name}`)
+        })
+        const words = wordsOf(line)
+        const { exitCode, stderr, stdout } = yield* runHere(words)
+        assert.deepStrictEqual([exitCode, stderr], [0, ""], example)
+        yield* goOn(commandOf(line), words, JSON.parse(stdout))
+      }
+    }))
+})
