@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
+import { inTransaction } from "../platform/InTransaction.ts"
 import { iso, toDate } from "../platform/Time.ts"
 import {
   isStorable,
@@ -113,7 +114,7 @@ export class AuditLog extends Context.Service<AuditLog, {
                   ${entry.playerId ?? null}, ${entry.subject}, ${json(entry.before)}, ${json(entry.after)},
                   ${entry.reason ?? null})`
             )
-          return yield* sql.withTransaction(body({ newId: id + 1, now, record }))
+          return yield* inTransaction(sql)(body({ newId: id + 1, now, record }))
         }).pipe(orTryAgain)
 
       const columns = sql.literal(`id::float8 AS id, at, actor, action, operator_id::float8 AS operator_id,

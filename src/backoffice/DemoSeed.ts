@@ -9,6 +9,7 @@ import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { apiKeyPurpose, providerPurpose } from "../auth/Credentials.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { inTransaction } from "../platform/InTransaction.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
@@ -108,7 +109,7 @@ export class DemoSeed extends Context.Service<DemoSeed, {
 
       const isEmpty = Effect.map(sql`SELECT 1 FROM operators LIMIT 1`, (found) => found.length === 0)
 
-      const seed = sql.withTransaction(Effect.gen(function*() {
+      const seed = inTransaction(sql)(Effect.gen(function*() {
         yield* operators.create(actor, { slug, name: "Demo Casino", currency: "EUR" })
         yield* apiKeys.create(actor, { operator: slug, name: "Demo", rate_limit_per_minute: rateLimitPerMinute })
         yield* providers.create(actor, {

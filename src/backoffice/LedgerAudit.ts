@@ -7,6 +7,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Refusal } from "../domain/Refusal.ts"
+import { inTransaction } from "../platform/InTransaction.ts"
 import { orTryAgain, rowsOf } from "../players/Rows.ts"
 import { type Law, toldMost, type Violation } from "./Law.ts"
 import { forOperator, ledgerLaws } from "./LedgerLaws.ts"
@@ -54,7 +55,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
 
       const verify = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
         const check = (law: Law) => violationRows(sql.unsafe(forOperator(toldOf(law), operatorId)))
-        return sql.withTransaction(Effect.gen(function*() {
+        return inTransaction(sql)(Effect.gen(function*() {
           // one snapshot for all checks, for as long as they take
           yield* sql`SET LOCAL statement_timeout = 0`
           yield* sql`SET LOCAL work_mem = '64MB'`

@@ -12,6 +12,7 @@ import type { KycStatus, PlayerStatus } from "../domain/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"
 import { Ids } from "../platform/Ids.ts"
+import { inTransaction } from "../platform/InTransaction.ts"
 import { toDate } from "../platform/Time.ts"
 import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
@@ -286,7 +287,7 @@ export class Players extends Context.Service<Players, {
           const reply = options.render(player)
           const event = { id: id + 1, data: JSON.stringify({ player }) }
 
-          return yield* sql.withTransaction(Effect.gen(function*() {
+          return yield* inTransaction(sql)(Effect.gen(function*() {
             // The key first: whoever waits here for another try of this request must not run into that try's player before.
             if (claim !== undefined && (yield* insertReply(claim, reply, now)).length === 0) {
               return yield* Effect.fail(alreadyAnswered)
@@ -375,7 +376,7 @@ export class Players extends Context.Service<Players, {
           most: number | undefined
         ) {
           const first = Math.min(offset, maxOffset) + 1
-          const [found] = yield* sql.withTransaction(Effect.andThen(
+          const [found] = yield* inTransaction(sql)(Effect.andThen(
             sql`SET LOCAL work_mem = '32MB'`,
             gathered(
               sql`SELECT count(*)::float8 AS total,

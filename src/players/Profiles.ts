@@ -7,6 +7,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { answer } from "../domain/Decision.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
+import { inTransaction } from "../platform/InTransaction.ts"
 import { toDate } from "../platform/Time.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { PlayerActors } from "./PlayerActors.ts"
@@ -87,7 +88,7 @@ export class Profiles extends Context.Service<Profiles, {
       const write = Effect.fnUntraced(
         function*(operatorId: number, playerId: number, changes: ProfileChanges, actor: string, now: number) {
           const firstId = yield* Effect.mapError(ids.reserve(Math.max(1, changes.size)), () => tryAgain)
-          return yield* sql.withTransaction(Effect.gen(function*() {
+          return yield* inTransaction(sql)(Effect.gen(function*() {
             const before = yield* lock(operatorId, playerId)
             const changed = profileFields.filter((field) =>
               changes.has(field) && changes.get(field) !== valueOf(before, field)

@@ -7,6 +7,7 @@
 import { Clock, Context, Effect, Layer, Metric, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Refusal } from "../domain/Refusal.ts"
+import { inTransaction } from "../platform/InTransaction.ts"
 import { fromDate, toDate } from "../platform/Time.ts"
 import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
 
@@ -97,7 +98,7 @@ export class StaleRounds extends Context.Service<StaleRounds, {
         orTryAgain
       )
 
-      const run = sql.withTransaction(Effect.gen(function*() {
+      const run = inTransaction(sql)(Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         // where the walk stands; at the very beginning, at the first round there is
         const place = yield* oneOf(placeRows(

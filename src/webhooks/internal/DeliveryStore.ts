@@ -3,6 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ids } from "../../platform/Ids.ts"
+import { inTransaction } from "../../platform/InTransaction.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { rowsOf } from "../../players/Rows.ts"
 import type { AttemptedDelivery } from "../Attempts.ts"
@@ -77,7 +78,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
    * another process is turning right now are passed over. Gives how many events there were, and the endpoints concerned.
    */
   const fanOut = Effect.fn("DeliveryStore.fanOut")((now: number) =>
-    sql.withTransaction(Effect.gen(function*() {
+    inTransaction(sql)(Effect.gen(function*() {
       const rows = yield* fannedOutRows(sql`
         WITH taken AS (
           UPDATE events SET fanned_out = true WHERE id IN (

@@ -1,0 +1,33 @@
+import { Cause, Effect } from "effect"
+import { SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
+
+/** A commit whose cleanup failed, too, comes as defects of the database. */
+const commitFailure = <E>(cause: Cause.Cause<E>): Cause.Cause<E | SqlError.SqlError> => {
+  for (const reason of cause.reasons) {
+    if (Cause.isDieReason(reason) && reason.defect instanceof SqlError.SqlError) return Cause.fail(reason.defect)
+  }
+  return cause
+}
+
+/**
+ * Runs a transaction. Where the connection breaks in the middle, the rollback fails as well, and `withTransaction` makes a defect of
+ * all that: a database that went away would look like a mistake of ours. Here what failed stays what failed. The server rolls back what
+ * nobody committed, told so or not; whether a commit happened whose answer was lost, nobody knows.
+ *
+ *     yield* inTransaction(sql)(Effect.andThen(sql`INSERT …`, sql`UPDATE …`))
+ */
+export const inTransaction =
+  (sql: SqlClient.SqlClient) => <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    Effect.suspend(() => {
+      let failed: Cause.Cause<E> | undefined
+      const watched = Effect.tapCause(body, (cause) =>
+        Effect.sync(() => {
+          failed = cause
+        }))
+      return Effect.catchCause(
+        sql.withTransaction(watched),
+        (cause): Effect.Effect<never, E | SqlError.SqlError> =>
+          failed === undefined ? Effect.failCause(commitFailure(cause)) : Effect.failCause(failed)
+      )
+    })

@@ -1,0 +1,61 @@
+import { assert, layer } from "@effect/vitest"
+import { Cause, Effect, Exit, Redacted } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import { inTransaction } from "../../src/platform/InTransaction.ts"
+import { adminQuery } from "../support/TestServer.ts"
+import { TestDatabase } from "../support/TestDatabase.ts"
+import { inject } from "vitest"
+
+// Goal: a database that goes away in the middle of a transaction is a failure, not a mistake of ours. Method: transactions whose own
+// server process is ended at different moments, so that the rollback has nobody to speak to either.
+layer(TestDatabase.layer)("a transaction", (it) => {
+  const failureOf = (exit: Exit.Exit<unknown, unknown>) => {
+    assert(Exit.isFailure(exit))
+    assert.isFalse(Cause.hasDies(exit.cause), Cause.pretty(exit.cause))
+    const failure = Exit.findErrorOption(exit)
+    return failure._tag === "Some" ? failure.value : undefined
+  }
+
+  it.effect("fails when its connection breaks in a statement, or before its commit", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const inStatement = yield* Effect.exit(
+        inTransaction(sql)(sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+      )
+      assert.instanceOf(failureOf(inStatement), SqlError.SqlError)
+
+      const beforeCommit = yield* Effect.exit(
+        inTransaction(sql)(
+          Effect.flatMap(
+            sql<{ readonly pid: number }>`SELECT pg_backend_pid()::float8 AS pid`,
+            ([row]) =>
+              adminQuery(Redacted.make(inject("testServerUrl")), `SELECT pg_terminate_backend(${row?.pid ?? 0}, 10000)`)
+          )
+        )
+      )
+      assert.instanceOf(failureOf(beforeCommit), SqlError.SqlError)
+    }))
+
+  it.effect("fails with what its body failed with, although the rollback fails", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const exit = yield* Effect.exit(
+        inTransaction(sql)(
+          Effect.andThen(Effect.ignore(sql`SELECT pg_terminate_backend(pg_backend_pid())`), Effect.fail("taken"))
+        )
+      )
+      assert.strictEqual(failureOf(exit), "taken")
+    }))
+
+  it.effect("dies of what its body dies of", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const exit = yield* Effect.exit(
+        inTransaction(sql)(
+          Effect.andThen(Effect.ignore(sql`SELECT pg_terminate_backend(pg_backend_pid())`), Effect.die("a mistake"))
+        )
+      )
+      assert(Exit.isFailure(exit))
+      assert.strictEqual(Cause.squash(exit.cause), "a mistake")
+    }))
+})
