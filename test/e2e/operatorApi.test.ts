@@ -956,7 +956,7 @@ layer(Live)("the operator API", (it) => {
         )
         // the first is held, the others hear that it runs
         yield* TestClock.withLive(someoneWaits)
-        yield* TestClock.withLive(until(() => answers.length === 5))
+        yield* TestClock.withLive(until(() => answers.length === 5, sending))
         for (const reply of answers) assertRefused(reply, 409, "IDEMPOTENCY_IN_PROGRESS")
         assertRefused(yield* call.post(path, { ...body, more: 1 }, key), 422, "IDEMPOTENCY_KEY_REUSED")
         yield* letGo

@@ -79,7 +79,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("originals on two service
       const playing = yield* Effect.forkChild(
         Effect.forEach(Array.from({ length: tabs }, (_, index) => index), tab, { concurrency: "unbounded" })
       )
-      yield* until(() => answers.size >= 30)
+      yield* until(() => answers.size >= 30, playing)
       first.kill("SIGKILL")
       yield* first.exited
       yield* start(ports[0])

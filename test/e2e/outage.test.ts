@@ -3,12 +3,24 @@ import { Clock, Effect, Fiber, Redacted, Schedule } from "effect"
 import { audit } from "../support/E2eAudit.ts"
 import { layerDatabaseAt, makeFickleServer } from "../support/E2eDatabase.ts"
 import { holdPlayer, someoneWaits } from "../support/E2eHold.ts"
-import { type Caller, exchange, makeAgent } from "../support/E2eHttp.ts"
-import { Notebook, replayAll, runJournalist, until } from "../support/E2eJournalist.ts"
+import { type Caller, exchange, makeAgent, staffOf } from "../support/E2eHttp.ts"
+import { Notebook } from "../support/E2eJournal.ts"
+import { playAll, replayAll, until, whilePlaying } from "../support/E2eJournalist.ts"
+import { withdrawalMethod } from "../support/E2eLetters.ts"
 import { chanceOf, seedOfRun } from "../support/E2eRandom.ts"
 import { layerE2eServerWithMailbox, portOf } from "../support/E2eServer.ts"
-import { addGame, addStudio, addTenant, type Seat, seat, settledOf, tell } from "../support/E2eWorld.ts"
+import {
+  addGame,
+  addPaymentMethod,
+  addStudio,
+  addTenant,
+  type Seat,
+  seat,
+  settledOf,
+  tell
+} from "../support/E2eWorld.ts"
 import type { Reply } from "../support/HttpCalls.ts"
+import { addStaff } from "../support/Keys.ts"
 import { freePort, startService } from "../support/ServiceProcess.ts"
 
 /** Providers give up after three to ten seconds. */
@@ -50,7 +62,7 @@ describe("PostgreSQL goes away", () => {
 
   it.live(`is said at once, and comes back without a restart (E2E_SEED=${seed})`, () =>
     Effect.gen(function*() {
-      const server = yield* makeFickleServer
+      const server = yield* makeFickleServer()
       yield* Effect.gen(function*() {
         const port = yield* freePort
         const service = yield* startService({
@@ -59,9 +71,12 @@ describe("PostgreSQL goes away", () => {
           environment: { LOG_LEVEL: "none" }
         })
         const agent = yield* makeAgent()
-        const { call: operator } = yield* addTenant(agent, port, "acme")
+        const { call: operator, operator: { id: operatorId } } = yield* addTenant(agent, port, "acme")
+        yield* addPaymentMethod(operatorId, withdrawalMethod)
         const studio = yield* addStudio(agent, port, "studio")
         const game = yield* addGame(studio.id, "dice")
+        const staff = staffOf(agent, () => service.backofficePort, yield* addStaff("Grace"))
+        const line = { operator, provider: studio.call, staff }
         const seats = yield* Effect.forEach(
           ["player0", "player1", "player2"],
           (username) => seat(operator, studio.call, game, { username, balance: 50_000 })
@@ -70,19 +85,13 @@ describe("PostgreSQL goes away", () => {
 
         const notebook = new Notebook()
         let isOver = false
-        const playing = yield* Effect.forkChild(Effect.forEach(
-          [0, 1, 2, 3, 4, 5],
-          (index) =>
-            runJournalist({
-              name: `j${index}`,
-              notebook,
-              seats,
-              chance: chanceOf(seed, index),
-              lines: [{ operator, provider: studio.call }],
-              isOver: () => isOver
-            }),
-          { concurrency: "unbounded" }
-        ))
+        const playing = yield* playAll(6, {
+          notebook,
+          seats,
+          chanceOf: (stream) => chanceOf(seed, stream),
+          lines: [line],
+          isOver: () => isOver
+        })
 
         const readiness = Effect.map(exchange(agent, port, "/health/ready"), ({ status }) => status)
         const readyAgain = readiness.pipe(
@@ -93,12 +102,15 @@ describe("PostgreSQL goes away", () => {
         let betsThatFailed = 0
         for (const how of ["in order", "at once"] as const) {
           const before = notebook.answers
-          yield* until(() => notebook.answers >= before + 100)
+          yield* until(() => notebook.answers >= before + 100, playing)
           yield* server.leave(how)
 
-          yield* readiness.pipe(
-            Effect.repeat({ until: (status) => status === 503, schedule: Schedule.spaced("50 millis") }),
-            Effect.timeout("60 seconds")
+          yield* whilePlaying(
+            playing,
+            readiness.pipe(
+              Effect.repeat({ until: (status) => status === 503, schedule: Schedule.spaced("50 millis") }),
+              Effect.timeout("60 seconds")
+            )
           )
           assert.strictEqual((yield* exchange(agent, port, "/health/live")).status, 200)
           for (let turn = 0; turn < 3; turn++) {
@@ -123,7 +135,7 @@ describe("PostgreSQL goes away", () => {
           yield* readyAgain
         }
         const before = notebook.answers
-        yield* until(() => notebook.answers >= before + 100)
+        yield* until(() => notebook.answers >= before + 100, playing)
         isOver = true
         yield* Fiber.join(playing)
         assert.isFalse(service.hasExited())
@@ -137,7 +149,7 @@ describe("PostgreSQL goes away", () => {
         }
         const found = yield* audit(notebook, beginning)
         assert.deepStrictEqual(found.complaints, [])
-        yield* replayAll(notebook, { operator, provider: studio.call })
+        yield* replayAll(notebook, line)
         assert.deepStrictEqual(yield* audit(notebook, beginning), found)
 
         // what was refused while the database was away left nothing behind
@@ -171,7 +183,7 @@ layer(layerE2eServerWithMailbox(4), { excludeTestServices: true })("a full mailb
         { concurrency: "unbounded" }
       ))
       // four wait behind the first, eight do not fit
-      yield* until(() => answers.length === 8)
+      yield* until(() => answers.length === 8, others)
       for (const reply of answers) assertTryAgain(reply, "rollback")
       assertTryAgain(yield* promoWin(studio.call, at, "promo"), "same_request")
       const deposited = yield* operator.post(`/api/v1/operator/players/${at.playerId}/deposits`, {

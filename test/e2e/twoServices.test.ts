@@ -4,10 +4,13 @@ import { SqlClient } from "effect/sql"
 import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
 import { audit } from "../support/E2eAudit.ts"
 import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
-import { callerOf, exchange, makeAgent } from "../support/E2eHttp.ts"
-import { type Line, Notebook, replayAll, runJournalist, until } from "../support/E2eJournalist.ts"
+import { callerOf, exchange, makeAgent, staffOf } from "../support/E2eHttp.ts"
+import { type Line, Notebook } from "../support/E2eJournal.ts"
+import { playAll, replayAll, until } from "../support/E2eJournalist.ts"
+import { withdrawalMethod } from "../support/E2eLetters.ts"
 import { chanceOf, seedOfRun } from "../support/E2eRandom.ts"
-import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../support/E2eWorld.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, seat, settledOf, tell } from "../support/E2eWorld.ts"
+import { addStaff } from "../support/Keys.ts"
 import { freePort, startService } from "../support/ServiceProcess.ts"
 
 // Goal: two services on one database never both write a player, and nothing is lost or doubled between them. Method: two
@@ -33,12 +36,15 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
         { concurrency: 2 }
       )
 
-      const { call: operator } = yield* addTenant(agent, firstPort, "acme")
+      const { call: operator, operator: { id: operatorId } } = yield* addTenant(agent, firstPort, "acme")
+      yield* addPaymentMethod(operatorId, withdrawalMethod)
       const studio = yield* addStudio(agent, firstPort, "studio")
       const game = yield* addGame(studio.id, "dice")
-      const lines: ReadonlyArray<Line> = [firstPort, secondPort].map((port) => ({
+      const token = yield* addStaff("Grace")
+      const lines: ReadonlyArray<Line> = services.map(({ backofficePort, port }) => ({
         operator: callerOf(agent, port, operator.signer),
-        provider: callerOf(agent, port, studio.call.signer)
+        provider: callerOf(agent, port, studio.call.signer),
+        staff: staffOf(agent, () => backofficePort, token)
       }))
 
       // in turn: the one that was overtaken is refused by the database, looks again, and then does what it was asked
@@ -48,10 +54,10 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
       const [before] = yield* standing
       const turns = 20
       for (let turn = 0; turn < turns; turn++) {
-        const line = lines[turn % 2]
+        const line = [firstPort, secondPort][turn % 2]
         assert(line !== undefined && before !== undefined)
         const settled = yield* settledOf(
-          yield* tell(line.provider, "bet", {
+          yield* tell(callerOf(agent, line, studio.call.signer), "bet", {
             request_id: `turn${turn}`,
             transaction_id: `turn${turn}`,
             session_token: single.token,
@@ -77,20 +83,14 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
       )
       const notebook = new Notebook()
       let isOver = false
-      const playing = yield* Effect.forkChild(Effect.forEach(
-        Array.from({ length: journalists }, (_, index) => index),
-        (index) =>
-          runJournalist({
-            name: `j${index}`,
-            notebook,
-            seats,
-            chance: chanceOf(seed, index + 1),
-            lines,
-            isOver: () => isOver
-          }),
-        { concurrency: "unbounded" }
-      ))
-      yield* until(() => notebook.answers >= 800)
+      const playing = yield* playAll(journalists, {
+        notebook,
+        seats,
+        chanceOf: (stream) => chanceOf(seed, stream),
+        lines,
+        isOver: () => isOver
+      })
+      yield* until(() => notebook.answers >= 800, playing)
       isOver = true
       yield* Fiber.join(playing)
 

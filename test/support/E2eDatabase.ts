@@ -13,6 +13,7 @@ import { Ids } from "../../src/platform/Ids.ts"
 import { layerMigrations } from "../../src/platform/Migrations.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
+import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import type { StartupError } from "../../src/platform/StartupError.ts"
 import { freePort } from "./ServiceProcess.ts"
 
@@ -62,24 +63,31 @@ export const layerDatabaseAt = (url: Redacted.Redacted) =>
 export const databaseUrl = Effect.map(DatabaseUrl, ({ url }) => Redacted.value(url))
 
 /** A server that can go away and come back, on the same data and at the same address. */
-export const makeFickleServer = Effect.gen(function*() {
-  const dataDir = yield* serverFolder
-  const port = yield* freePort
-  let running = yield* Scope.make()
-  yield* Effect.addFinalizer(() => Effect.suspend(() => Scope.close(running, Exit.void)))
-  const start = Effect.suspend(() => Scope.provide(startServer({ dataDir, port }), running))
-  let server = yield* start
-  return {
-    url: server.url,
-    /** Goes away: in good order, or from one moment to the next, in the middle of whatever it does. */
-    leave: (how: "in order" | "at once") =>
-      Effect.gen(function*() {
-        if (how === "at once") process.kill(server.pid, "SIGQUIT")
-        yield* Scope.close(running, Exit.void)
-        running = yield* Scope.make()
-      }),
-    comeBack: Effect.gen(function*() {
-      server = yield* start
-    })
+export const makeFickleServer = Effect.fnUntraced(
+  function*(folder: Effect.Effect<string, never, Scope.Scope> = serverFolder) {
+    const dataDir = yield* folder
+    const port = yield* freePort
+    let running = yield* Scope.make()
+    yield* Effect.addFinalizer(() => Effect.suspend(() => Scope.close(running, Exit.void)))
+    const start = Effect.suspend(() => Scope.provide(startServer({ dataDir, port }), running))
+    let server = yield* start
+    const endings = { "in order": undefined, "at once": "SIGQUIT", killed: "SIGKILL" } as const
+    return {
+      url: server.url,
+      port,
+      pid: () => server.pid,
+      hasExited: () => !isRunning(server.pid),
+      /** Goes away: in good order, from one moment to the next in the middle of whatever it does, or without a chance to say so. */
+      leave: (how: keyof typeof endings) =>
+        Effect.gen(function*() {
+          const signal = endings[how]
+          if (signal !== undefined && isRunning(server.pid)) process.kill(server.pid, signal)
+          yield* Scope.close(running, Exit.void)
+          running = yield* Scope.make()
+        }),
+      comeBack: Effect.gen(function*() {
+        server = yield* start
+      })
+    }
   }
-})
+)

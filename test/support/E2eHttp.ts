@@ -2,7 +2,8 @@
  * The service as its callers reach it: over HTTP on kept connections, where a connection that breaks is a value to act on. An
  * answer that the OpenAPI document does not know fails the test.
  */
-import { Clock, Effect, Schema, type Scope } from "effect"
+import { Clock, Effect, Schedule, Schema, type Scope } from "effect"
+import { createHash } from "node:crypto"
 import * as Http from "node:http"
 import { undocumented } from "./Documented.ts"
 import { bytesOf, type Call, type Reply, type SignedCall, signedHeaders, type Signer } from "./HttpCalls.ts"
@@ -110,12 +111,12 @@ let nonces = 0
 
 /**
  * Signs with the clock of the test. An operator's request carries a nonce of its own, so that the same can be sent twice in a
- * second; a provider's is sent byte for byte again.
+ * second; a provider's is sent byte for byte again. `aheadMs`: by how much it signs ahead of its own clock.
  */
-export const callerOf = (agent: Http.Agent, port: number, signer: Signer): Caller => {
+export const callerOf = (agent: Http.Agent, port: number, signer: Signer, aheadMs = () => 0): Caller => {
   const send = (path: string, call: Call = {}) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const timestamp = Math.floor(now / 1000)
+      const timestamp = Math.floor((now + aheadMs()) / 1000)
       const nonce = signer.header === "X-Api-Key" ? { nonce: `n${process.pid}-${++nonces}` } : {}
       return exchange(agent, port, path, {
         ...call,
@@ -124,6 +125,62 @@ export const callerOf = (agent: Http.Agent, port: number, signer: Signer): Calle
     })
   return {
     signer,
+    send,
+    get: (path) => send(path),
+    post: (path, body, headers = {}) => send(path, { method: "POST", body, headers })
+  }
+}
+
+/**
+ * As {@link callerOf}, of somebody who believes the service's clock: told that the timestamp is too far off, it signs again with the
+ * time that it is told, and goes on with that.
+ */
+export const callerByServiceClock = (agent: Http.Agent, port: number, signer: Signer): Caller => {
+  let aheadMs = 0
+  const caller = callerOf(agent, port, signer, () => aheadMs)
+  const send = (path: string, call: Call = {}): Effect.Effect<Reply, ConnectionLost> =>
+    Effect.flatMap(caller.send(path, call), (reply) => {
+      if (reply.code !== "TIMESTAMP_OUT_OF_RANGE") return Effect.succeed(reply)
+      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        aheadMs = Date.parse(String(reply.details["server_time"])) - now
+        return send(path, call)
+      })
+    })
+  return {
+    signer,
+    send,
+    get: (path) => send(path),
+    post: (path, body, headers = {}) => send(path, { method: "POST", body, headers })
+  }
+}
+
+/** Somebody of the staff, by token. */
+export const staffOf = (agent: Http.Agent, port: () => number, token: string): Pick<Caller, "send"> => ({
+  send: (path, call = {}) =>
+    exchange(agent, port(), path, { ...call, headers: { authorization: `Bearer ${token}`, ...call.headers } })
+})
+
+/**
+ * As another caller, of somebody who sets a scene: asks until it is answered, under an idempotency key where the call is an operator's,
+ * so that it is done once.
+ */
+export const patiently = (caller: Caller): Caller => {
+  const isOperator = caller.signer.header === "X-Api-Key"
+  const send = (path: string, call: Call = {}): Effect.Effect<Reply, ConnectionLost> => {
+    const isKeyed = isOperator && call.method === "POST"
+    const key = createHash("sha256").update(path).update(bytesOf(call)).digest("hex")
+    const headers = { ...(isKeyed ? { "Idempotency-Key": key } : {}), ...call.headers }
+    return Effect.result(caller.send(path, { ...call, headers })).pipe(
+      Effect.repeat({
+        until: (result) => result._tag === "Success" && result.success.status !== 503,
+        schedule: Schedule.spaced("100 millis"),
+        times: 600
+      }),
+      Effect.flatMap(Effect.fromResult)
+    )
+  }
+  return {
+    signer: caller.signer,
     send,
     get: (path) => send(path),
     post: (path, body, headers = {}) => send(path, { method: "POST", body, headers })

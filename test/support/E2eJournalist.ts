@@ -1,112 +1,85 @@
 /**
- * Journalists: callers from outside who write down what they want before they ask for it, ask again until they hear, write down
- * what they heard, and in the end compare the books (`E2eAudit.ts`).
+ * Journalists: callers from outside who write down what they want before they ask for it (`E2eJournal.ts`), ask again until they
+ * hear, write down what they heard, and in the end compare the books (`E2eAudit.ts`).
  */
-import { Effect, Schedule, Schema } from "effect"
-import type { Caller } from "./E2eHttp.ts"
+import { Clock, Effect, Fiber, Schedule, Schema } from "effect"
+import type { Heard, Letter, Line, Note, Notebook } from "./E2eJournal.ts"
+import { makeWriter } from "./E2eLetters.ts"
 import type { Chance } from "./E2eRandom.ts"
 import { dataOf, Payment, type Seat, Settled } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
 
-/** One thing that is to happen once or not at all. `id` is the transaction id, or the external reference of a deposit. */
-export type Wanted =
-  | { readonly kind: "bet"; readonly id: string; readonly amount: number; readonly roundId: string }
-  | {
-    readonly kind: "win"
-    readonly id: string
-    readonly amount: number
-    readonly roundId: string
-    readonly betId: string
-  }
-  | { readonly kind: "rollback"; readonly id: string; readonly targetId: string }
-  | { readonly kind: "promo_win"; readonly id: string; readonly amount: number }
-  | { readonly kind: "deposit"; readonly id: string; readonly amount: number; readonly key: string | undefined }
-
-/** What was heard. */
-export type Heard =
-  | { readonly _tag: "Settled"; readonly answer: Settled }
-  | { readonly _tag: "Paid"; readonly paymentId: number; readonly isNew: boolean }
-  | { readonly _tag: "Refused"; readonly code: string }
-
-export interface Note {
-  readonly wanted: Wanted
-  readonly seat: Seat
-  /** What moves the wallet sequence by one: a bet and its win in one message share it. */
-  readonly action: string
-  /** Every answer; none when nobody ever answered. */
-  readonly heard: Array<Heard>
-}
-
-/** A message: what it wants, and how it is sent. */
-export interface Letter {
-  readonly to: "operator" | "provider"
-  readonly path: string
-  readonly body: (attempt: number) => { readonly [field: string]: unknown }
-  readonly headers: { readonly [name: string]: string }
-  readonly notes: ReadonlyArray<Note>
-  /** The refusals it may meet. */
-  readonly refusals: ReadonlyArray<string>
-  /** One settlement for all notes, or one for each. */
-  readonly form: "payment" | "settlement" | "batch"
-}
-
-/** A way to the service. */
-export interface Line {
-  readonly operator: Caller
-  readonly provider: Caller
-}
-
-export class Notebook {
-  readonly notes: Array<Note> = []
-  readonly letters: Array<Letter> = []
-  /** Answers that nobody should ever get. */
-  readonly surprises: Array<string> = []
-  answers = 0
-  lost = 0
-  triedAgain = 0
-  abandoned = 0
-  waiting = 0
-  /** Called when something is sent or answered. */
-  onEvent: () => void = () => {}
-
-  open(letter: Letter): void {
-    this.letters.push(letter)
-    this.notes.push(...letter.notes)
-  }
-}
-
 const Batch = Schema.Struct({ results: Schema.Array(Settled) })
+const LimitsShown = Schema.Struct({
+  player_id: Schema.Int,
+  limits: Schema.Record(Schema.String, Schema.NullOr(Schema.Int)),
+  self_exclusion: Schema.NullOr(Schema.Struct({ until: Schema.NullOr(Schema.String) }))
+})
+const PlayerShown = Schema.Struct({ id: Schema.Int, username: Schema.String })
 
 const isPassing = ({ code, status }: Reply): boolean => status === 503 || code === "IDEMPOTENCY_IN_PROGRESS"
+
+/** Where a move leads: a retry of one that went through is refused, and told that the payment is there already. */
+const ledTo = { approve: "allowed", pay: "paid", reject: "rejected", cancel: "cancelled" } as const
 
 /** Writes down an answer to a letter, or that it is none that could have been expected. */
 const write = Effect.fnUntraced(function*(notebook: Notebook, letter: Letter, reply: Reply) {
   const surprise = (what: string) => Effect.sync(() => void notebook.surprises.push(`${letter.path}: ${what}`))
-  if (reply.status >= 400) {
-    const { code = "" } = reply
-    if (!letter.refusals.includes(code)) return yield* surprise(`${reply.status} ${reply.text}`)
-    for (const note of letter.notes) note.heard.push({ _tag: "Refused", code })
-    return
+  const hear = (heard: Heard): void => {
+    for (const note of letter.notes) note.heard.push(heard)
   }
+  const isReplay = reply.headers["idempotent-replayed"] !== undefined
+  const [{ wanted } = { wanted: undefined }] = letter.notes
+  if (reply.status >= 400) {
+    const { code = "", details } = reply
+    if (wanted?.kind === "move" && code === "PAYMENT_REQUEST_INVALID" && details["status"] === ledTo[wanted.move]) {
+      return hear({ _tag: "Done", subject: paymentOf(letter), isNew: false })
+    }
+    if (!letter.refusals.includes(code)) return yield* surprise(`${reply.status} ${reply.text}`)
+    return hear({ _tag: "Refused", code })
+  }
+  if (letter.mustBeRefused) return yield* surprise(`was not refused: ${reply.text}`)
   switch (letter.form) {
-    case "payment": {
-      const payment = yield* dataOf(reply, reply.status === 200 ? 200 : 201, Payment)
-      const isNew = reply.status === 201 && reply.headers["idempotent-replayed"] === undefined
-      for (const note of letter.notes) note.heard.push({ _tag: "Paid", paymentId: payment.id, isNew })
-      return
-    }
-    case "settlement": {
-      const answer = yield* dataOf(reply, 200, Settled)
-      for (const note of letter.notes) note.heard.push({ _tag: "Settled", answer })
-      return
-    }
+    case "settlement":
+      return hear({ _tag: "Settled", answer: yield* dataOf(reply, 200, Settled) })
     case "batch": {
       const { results } = yield* dataOf(reply, 200, Batch)
       if (results.length !== letter.notes.length) return yield* surprise(reply.text)
       for (const [index, answer] of results.entries()) letter.notes[index]?.heard.push({ _tag: "Settled", answer })
+      return
     }
+    case "payment": {
+      const payment = yield* dataOf(reply, reply.status === 200 ? 200 : 201, Payment)
+      return hear({ _tag: "Done", subject: payment.id, isNew: reply.status === 201 && !isReplay })
+    }
+    case "move": {
+      const { id, status } = yield* dataOf(reply, 200, Schema.Struct({ id: Schema.Int, status: Schema.String }))
+      if (wanted?.kind === "move" && status !== ledTo[wanted.move]) return yield* surprise(reply.text)
+      return hear({ _tag: "Done", subject: id, isNew: true })
+    }
+    case "limits": {
+      const { limits, player_id: subject } = yield* dataOf(reply, 200, LimitsShown)
+      if (wanted?.kind === "limit" && limits[wanted.field] !== wanted.value) return yield* surprise(reply.text)
+      return hear({ _tag: "Done", subject, isNew: true })
+    }
+    case "player": {
+      const { id, username } = yield* dataOf(reply, 201, PlayerShown)
+      if (username !== wanted?.id) return yield* surprise(reply.text)
+      return hear({ _tag: "Done", subject: id, isNew: !isReplay })
+    }
+    case "exclusion": {
+      const { player_id: subject, self_exclusion: exclusion } = yield* dataOf(reply, 200, LimitsShown)
+      if (wanted?.kind === "exclusion" && exclusion?.until !== wanted.until) return yield* surprise(reply.text)
+      return hear({ _tag: "Done", subject, isNew: !isReplay })
+    }
+    case "balance":
+      // what it says is compared with everything else by whoever looks at the history
+      yield* dataOf(reply, 200, Schema.Struct({ balance: Schema.Int }))
   }
 }, Effect.catchTag("Unexpected", (error) => Effect.die(error)))
+
+/** The payment that a letter to staff names in its path. */
+const paymentOf = ({ path }: Letter): number => Number(/payments\/(\d+)/.exec(path)?.[1])
 
 /** Leaves a service that starts again, or two that compete, the time to do so. */
 const pause = Effect.sleep("30 millis")
@@ -124,21 +97,23 @@ export const deliver = Effect.fnUntraced(function*(
   line: Line,
   givesUp: () => boolean = () => false
 ) {
+  const { headers, method, path } = letter
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
-    notebook.waiting++
-    notebook.onEvent()
-    const exit = yield* Effect.result(line[letter.to].post(letter.path, letter.body(attempt), letter.headers))
-    notebook.waiting--
+    const body = letter.body(attempt)
+    const operation = notebook.begin(letter, body)
+    const exit = yield* Effect.result(line[letter.to].send(path, { method, headers, body }))
     if (exit._tag === "Failure") {
-      notebook.lost++
+      notebook.lose(operation, exit.failure.reason)
       if (exit.failure.isSilence) notebook.surprises.push(`${exit.failure.message}: ${exit.failure.reason}`)
       if (givesUp()) {
         notebook.abandoned++
         return false
       }
     } else if (isPassing(exit.success)) {
+      notebook.end(operation, exit.success, false)
       notebook.triedAgain++
     } else {
+      notebook.end(operation, exit.success, true)
       notebook.answers++
       yield* write(notebook, letter, exit.success)
       notebook.onEvent()
@@ -150,169 +125,74 @@ export const deliver = Effect.fnUntraced(function*(
   return false
 })
 
-const walletPath = "/api/v1/provider/wallet"
-
-const betBody = (seat: Seat, wanted: Extract<Wanted, { readonly kind: "bet" }>) => ({
-  transaction_id: wanted.id,
-  session_token: seat.token,
-  game_id: seat.game.externalId,
-  round_id: wanted.roundId,
-  amount: wanted.amount,
-  currency: "EUR"
-})
-
-const winBody = (seat: Seat, wanted: Extract<Wanted, { readonly kind: "win" }>) => ({
-  transaction_id: wanted.id,
-  player_ref: seat.ref,
-  game_id: seat.game.externalId,
-  round_id: wanted.roundId,
-  bet_transaction_id: wanted.betId,
-  amount: wanted.amount,
-  currency: "EUR"
-})
-
-const rollbackBody = (seat: Seat, wanted: Extract<Wanted, { readonly kind: "rollback" }>) => ({
-  transaction_id: wanted.id,
-  player_ref: seat.ref,
-  target_transaction_id: wanted.targetId
-})
-
-/** A note on something that a message of its own is sent for. */
-const note = (seat: Seat, wanted: Wanted, action = wanted.id): Note => ({ wanted, seat, action, heard: [] })
-
-const toProvider = (
-  path: string,
-  notes: ReadonlyArray<Note>,
-  body: { readonly [field: string]: unknown },
-  refusals: ReadonlyArray<string>,
-  form: Letter["form"] = "settlement"
-): Letter => ({
-  to: "provider",
-  path: `${walletPath}/${path}`,
-  body: (attempt) => ({ request_id: `${notes[0]?.wanted.id ?? ""}-${attempt}`, ...body }),
-  headers: {},
-  notes,
-  refusals,
-  form
-})
-
-/** The letters of one journalist, who names things after itself. */
-export const makeWriter = (name: string) => {
-  let names = 0
-  const fresh = (what: string): string => `${name}-${what}${++names}`
-  const bet = (
-    seat: Seat,
-    amount: number,
-    refusals: ReadonlyArray<string>,
-    id = fresh("bet"),
-    roundId = fresh("round")
-  ) => {
-    const wanted = { kind: "bet", id, amount, roundId } as const
-    return toProvider("bet", [note(seat, wanted)], betBody(seat, wanted), refusals)
-  }
-  return {
-    fresh,
-    bet,
-    win: (placed: Note, amount: number) => {
-      const { id: betId, roundId } = betOf(placed)
-      const wanted = { kind: "win", id: fresh("win"), amount, roundId, betId } as const
-      return toProvider("win", [note(placed.seat, wanted)], winBody(placed.seat, wanted), [])
-    },
-    betWin: (seat: Seat, amount: number, paid: number) => {
-      const placed = { kind: "bet", id: fresh("bet"), amount, roundId: fresh("round") } as const
-      const won = { kind: "win", id: fresh("win"), amount: paid, roundId: placed.roundId, betId: placed.id } as const
-      return toProvider(
-        "bet-win",
-        [note(seat, placed), note(seat, won, placed.id)],
-        { ...betBody(seat, placed), win: { transaction_id: won.id, amount: paid } },
-        ["INSUFFICIENT_FUNDS"]
-      )
-    },
-    rollback: (seat: Seat, targetId: string, refusals: ReadonlyArray<string> = []) => {
-      const wanted = { kind: "rollback", id: fresh("rollback"), targetId } as const
-      return toProvider("rollback", [note(seat, wanted)], rollbackBody(seat, wanted), refusals)
-    },
-    promoWin: (seat: Seat, amount: number) => {
-      const wanted = { kind: "promo_win", id: fresh("promo"), amount } as const
-      const body = {
-        transaction_id: wanted.id,
-        player_ref: seat.ref,
-        amount,
-        currency: "EUR",
-        kind: "jackpot",
-        campaign_id: "friday"
-      }
-      return toProvider("promo-win", [note(seat, wanted)], body, [])
-    },
-    /** Two bets on one round and a win on the first. */
-    batch: (seat: Seat, amount: number, paid: number) => {
-      const roundId = fresh("round")
-      const first = { kind: "bet", id: fresh("bet"), amount, roundId } as const
-      const second = { kind: "bet", id: fresh("bet"), amount: amount + 1, roundId } as const
-      const won = { kind: "win", id: fresh("win"), amount: paid, roundId, betId: first.id } as const
-      return toProvider(
-        "batch",
-        [note(seat, first), note(seat, second), note(seat, won)],
-        {
-          actions: [
-            { action: "bet", ...betBody(seat, first) },
-            { action: "bet", ...betBody(seat, second) },
-            { action: "win", ...winBody(seat, won) }
-          ]
-        },
-        ["INSUFFICIENT_FUNDS"],
-        "batch"
-      )
-    },
-    deposit: (seat: Seat, amount: number, isKeyed: boolean): Letter => {
-      const id = fresh("deposit")
-      const key = isKeyed ? `key-${id}` : undefined
-      return {
-        to: "operator",
-        path: `/api/v1/operator/players/${seat.playerId}/deposits`,
-        body: () => ({ amount, external_reference: id }),
-        headers: key === undefined ? {} : { "Idempotency-Key": key },
-        notes: [note(seat, { kind: "deposit", id, amount, key })],
-        refusals: [],
-        form: "payment"
-      }
-    }
-  }
-}
-
-export const betOf = ({ wanted }: Note): Extract<Wanted, { readonly kind: "bet" }> => {
-  if (wanted.kind !== "bet") throw new Error("no bet")
-  return wanted
-}
-
 const isProcessed = ({ heard }: Note): boolean =>
   heard.some((answer) => answer._tag === "Settled" && answer.answer.status !== "ignored")
 
+/** The subject of an acknowledged letter. */
+const subjectOf = ({ notes }: Letter): number | undefined => {
+  for (const { heard } of notes) {
+    for (const answer of heard) if (answer._tag === "Done") return answer.subject
+  }
+  return undefined
+}
+
+/** Limits far above what is played for. Each journalist has one of its own, which only it changes. */
+const limitFields = [
+  "max_yearly_deposit",
+  "max_monthly_deposit",
+  "max_weekly_deposit",
+  "max_daily_deposit",
+  "max_single_deposit",
+  "max_monthly_bet",
+  "max_weekly_bet",
+  "max_daily_bet",
+  "max_single_bet",
+  "casino_max_daily_bet",
+  "casino_max_single_bet",
+  "max_monthly_loss",
+  "max_weekly_loss",
+  "max_daily_loss",
+  "max_balance"
+]
+const highestLimit = 9_000_000_000_000_000
+
+const dayMs = 86_400_000
+
 export interface JournalistOptions {
   readonly name: string
+  /** Which of several at one table it is; each has another number. */
+  readonly number: number
   readonly notebook: Notebook
   readonly seats: ReadonlyArray<Seat>
   readonly chance: Chance
   /** The ways to the service; with several, a letter goes over one of them, or over all at once. */
   readonly lines: ReadonlyArray<Line>
+  /** How often the same letter may go out at once, and the share of letters that do; over several lines, all at once. */
+  readonly atOnce?: { readonly most: number; readonly share: number }
   readonly isOver: () => boolean
 }
 
-/** Plays until it is over: bets, wins, rollbacks of both, prizes and deposits, sent again and again. */
+/** Plays until it is over: money in and out, bets, wins, rollbacks of both, prizes, limits and guests, sent again and again. */
 export const runJournalist = Effect.fnUntraced(function*(options: JournalistOptions) {
   const { chance, lines, notebook } = options
+  const { most, share } = options.atOnce ?? { most: 2, share: lines.length > 1 ? 0.5 : 0.1 }
   const writer = makeWriter(options.name)
   /** Bets that may still be paid or taken back. */
   const placed: Array<Note> = []
   const won: Array<Note> = []
+  const field = limitFields[options.number]
+  let limit = highestLimit
 
   const take = (notes: Array<Note>): Note | undefined => notes.splice(chance.below(notes.length), 1)[0]
 
   /** Sends a letter; the patient do so until they hear. Gives whether it was answered. */
   const send = Effect.fnUntraced(function*(letter: Letter, isPatient: boolean) {
     notebook.open(letter)
-    const isTwice = chance.share(lines.length > 1 ? 0.5 : 0.1)
-    const ways = isTwice ? [...lines, ...(lines.length > 1 ? [] : lines)] : [chance.pick(lines)]
+    const ways = !chance.share(share)
+      ? [chance.pick(lines)]
+      : lines.length > 1
+      ? lines
+      : Array.from({ length: chance.between(2, most) }, () => lines).flat()
     const answered = yield* Effect.forEach(
       ways,
       (line) => deliver(notebook, letter, line, () => !isPatient && chance.share(0.3)),
@@ -337,49 +217,129 @@ export const runJournalist = Effect.fnUntraced(function*(options: JournalistOpti
     if (answered) won.push(...letter.notes.filter(isProcessed))
   })
 
+  /** Money goes out, and staff see to it; or it comes back. */
+  const withdraw = Effect.fnUntraced(function*(seat: Seat) {
+    const letter = writer.withdrawal(seat, chance.between(1, 300))
+    yield* send(letter, true)
+    const paymentId = subjectOf(letter)
+    const [{ wanted } = { wanted: undefined }] = letter.notes
+    if (paymentId === undefined || wanted === undefined) return
+    const ways = [["approve", "pay"], ["approve", "reject"], ["reject"], ["cancel"], ["approve"], []] as const
+    for (const move of chance.pick(ways)) yield* send(writer.move(seat, move, wanted.id, paymentId), true)
+  })
+
+  /** Somebody comes, pays in, goes for long, and cannot pay in any more. */
+  const receiveGuest = Effect.fnUntraced(function*(at: Seat) {
+    const arrival = writer.registration({ ...at, playerId: 0 })
+    yield* send(arrival, true)
+    const playerId = subjectOf(arrival)
+    if (playerId === undefined) return
+    const guest: Seat = { ...at, playerId, token: "", ref: "" }
+    yield* send(writer.deposit(guest, chance.between(1, 500), chance.share(0.5)), true)
+    const until = new Date((yield* Clock.currentTimeMillis) + 100 * dayMs).toISOString()
+    yield* send(writer.exclusion(guest, until), true)
+    yield* send(writer.forbiddenDeposit(guest, chance.between(1, 500)), true)
+  })
+
   while (!options.isOver()) {
     const seat = chance.pick(options.seats)
     const draw = chance.below(100)
-    if (draw < 40) {
+    if (draw < 34) {
       yield* bet(writer.bet(seat, chance.between(1, 300), ["INSUFFICIENT_FUNDS"]))
-    } else if (draw < 58) {
+    } else if (draw < 50) {
       const note = take(placed)
       if (note !== undefined) yield* win(note)
-    } else if (draw < 66) {
+    } else if (draw < 57) {
       const note = take(placed)
       if (note !== undefined) yield* send(writer.rollback(note.seat, note.wanted.id), true)
-    } else if (draw < 71) {
+    } else if (draw < 62) {
       const note = take(won)
       if (note !== undefined) yield* send(writer.rollback(note.seat, note.wanted.id), true)
-    } else if (draw < 76) {
+    } else if (draw < 66) {
       const late = writer.fresh("late")
       if (yield* send(writer.rollback(seat, late), true)) {
         yield* send(writer.bet(seat, 1, ["BET_ROLLED_BACK"], late), false)
       }
-    } else if (draw < 83) {
+    } else if (draw < 72) {
       yield* bet(writer.betWin(seat, chance.between(1, 200), chance.between(0, 200)))
-    } else if (draw < 88) {
+    } else if (draw < 76) {
       yield* bet(writer.batch(seat, chance.between(1, 100), chance.between(1, 200)))
-    } else if (draw < 91) {
+    } else if (draw < 79) {
       yield* send(writer.promoWin(seat, chance.between(1, 50)), true)
-    } else {
+    } else if (draw < 86) {
       yield* send(writer.deposit(seat, chance.between(1, 500), chance.share(0.5)), chance.share(0.8))
+    } else if (draw < 90) {
+      yield* withdraw(seat)
+    } else if (draw < 92 && field !== undefined) {
+      const seat = options.seats[0]
+      if (seat !== undefined) yield* send(writer.limit(seat, field, --limit), true)
+    } else if (draw < 93) {
+      yield* receiveGuest(seat)
+    } else {
+      yield* send(writer.look(seat, chance.pick(["provider", "operator"])), false)
     }
   }
 })
 
-/** Completes when it is so. */
-export const until = (isSo: () => boolean) =>
-  Effect.sync(isSo).pipe(
+/** Sets journalists to work; they play until it is over. The streams of chance 1, 2, … are theirs. */
+export const playAll = (
+  count: number,
+  options: Omit<JournalistOptions, "name" | "number" | "chance"> & {
+    readonly chanceOf: (stream: number) => Chance
+    readonly prefix?: string
+  }
+) =>
+  Effect.forkChild(Effect.forEach(
+    Array.from({ length: count }, (_, index) => index),
+    (index) =>
+      runJournalist({
+        ...options,
+        name: `${options.prefix ?? ""}j${index}`,
+        number: index,
+        chance: options.chanceOf(index + 1)
+      }),
+    { concurrency: "unbounded", discard: true }
+  ))
+
+/**
+ * Waits for something as long as those who are to bring it about are there to do it: when one of them fails, so does this, at
+ * once and with that very failure.
+ */
+export const whilePlaying = <A, E, R, A2, E2>(
+  playing: Fiber.Fiber<A2, E2>,
+  wait: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | E2, R> => Effect.raceFirst(wait, Effect.andThen(Fiber.join(playing), Effect.never))
+
+/** Asks for whatever nobody has answered, until it is: from then on it is known what became of everything. */
+export const settleAll = (notebook: Notebook, line: Line) => {
+  const takenBack = new Set(
+    notebook.notes.flatMap(({ heard, wanted }) => wanted.kind === "rollback" && heard.length > 0 ? wanted.targetId : [])
+  )
+  const left = notebook.unanswered().filter(({ notes }) => notes.every(({ wanted }) => !takenBack.has(wanted.id)))
+  return Effect.as(
+    Effect.forEach(left, (letter) => deliver(notebook, letter, line), { concurrency: 16, discard: true }),
+    left.length
+  )
+}
+
+/** Completes when it is so. With `playing`, fails when those on whom it depends do. */
+export const until = <A = never, E = never>(isSo: () => boolean, playing?: Fiber.Fiber<A, E>) => {
+  const wait = Effect.sync(isSo).pipe(
     Effect.repeat({ until: (answer) => answer, schedule: Schedule.spaced("2 millis") }),
     // Stops a test that would never end.
     Effect.timeout("2 minutes")
   )
+  return playing === undefined ? wait : whilePlaying(playing, wait)
+}
+
+/** A limit sent again after a lower one would be a raise, and a move of staff means what the payment is then. */
+const canBeReplayed = ({ form, notes }: Letter): boolean =>
+  form !== "limits" && form !== "move" && notes.some(({ heard }) => heard.some(({ _tag }) => _tag !== "Refused"))
 
 /** Sends every letter that was settled once more: each must be told that it was, and how. */
 export const replayAll = (notebook: Notebook, line: Line) =>
   Effect.forEach(
-    notebook.letters.filter(({ notes }) => notes.some(({ heard }) => heard.some(({ _tag }) => _tag !== "Refused"))),
+    notebook.letters.filter(canBeReplayed),
     (letter) => deliver(notebook, letter, line),
-    { concurrency: 16 }
+    { concurrency: 16, discard: true }
   )

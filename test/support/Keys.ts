@@ -1,11 +1,11 @@
-/** Operators' keys and game providers with their secrets, for tests that sign requests. */
+/** Operators' keys and game providers with their secrets, for tests that sign requests, and staff. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { apiKeyPurpose, providerPurpose } from "../../src/auth/Credentials.ts"
 import { type Scope, scopes } from "../../src/domain/Operator.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
-import { Secrets } from "../../src/platform/Secrets.ts"
+import { Secrets, sha256 } from "../../src/platform/Secrets.ts"
 import { textArray } from "./Arrays.ts"
 import type { Signer } from "./HttpCalls.ts"
 
@@ -47,4 +47,13 @@ export const addProvider = Effect.fnUntraced(function*(slug: string, ipAllowlist
       ${`https://${slug}.example/play?token={token}&game={game}&mode={mode}`}, ${`https://${slug}.example/demo?game={game}`},
       ${textArray(ipAllowlist)}, now(), now())`
   return { id, header: "X-Provider-Key", key, secret } satisfies Signer & { readonly id: number }
+})
+
+/** Adds a member of the staff who may do everything; gives the token. */
+export const addStaff = Effect.fnUntraced(function*(name: string) {
+  const sql = yield* SqlClient.SqlClient
+  const token = (yield* Entropy).token("st_", 43)
+  yield* sql`INSERT INTO staff (id, name, role, token_hash, created_at)
+    VALUES (${yield* (yield* Ids).reserve(1)}, ${name}, 'admin', ${sha256(token)}, now())`
+  return token
 })

@@ -5,8 +5,10 @@ import { randomInt } from "node:crypto"
 import * as Net from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 
 const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
+const movableClock = join(import.meta.dirname, "movableClock.ts")
 
 /** What stops a wait that would never end; it measures nothing. */
 const longEnough = "60 seconds"
@@ -26,6 +28,10 @@ export interface Ending {
 
 export interface ServiceProcess {
   readonly pid: number
+  readonly port: number
+  readonly backofficePort: number
+  /** Sets its clock this far ahead of everybody's, or behind, in milliseconds. Only with `hasMovableClock`. */
+  readonly moveClock: (offsetMs: number) => void
   /** At once, and from anywhere. */
   readonly kill: (signal: "SIGTERM" | "SIGKILL") => void
   readonly exited: Effect.Effect<Ending>
@@ -54,6 +60,9 @@ export interface ServiceOptions {
   readonly port: number
   readonly databaseUrl: string
   readonly environment?: { readonly [name: string]: string }
+  readonly hasMovableClock?: boolean
+  /** Called with all that it prints. */
+  readonly onOutput?: (text: string) => void
 }
 
 /** The settings of the in-process services of tests use the same key: what one seals, the other opens. */
@@ -72,7 +81,8 @@ export const startService = Effect.fnUntraced(function*(
   const backofficePort = yield* freePort
   const service = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const child = spawn(process.execPath, [main], {
+      const preload = options.hasMovableClock === true ? ["--import", pathToFileURL(movableClock).href] : []
+      const child = spawn(process.execPath, [...preload, main], {
         env: {
           PATH: process.env["PATH"],
           PORT: String(options.port),
@@ -84,15 +94,17 @@ export const startService = Effect.fnUntraced(function*(
           NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
           ...options.environment
         },
-        stdio: ["ignore", "pipe", "pipe"]
+        stdio: options.hasMovableClock === true ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"]
       })
       let output = ""
       let ending: Ending | undefined
       const collect = (chunk: Buffer) => {
-        output = (output + chunk.toString("utf8")).slice(-20_000)
+        const text = chunk.toString("utf8")
+        output = (output + text).slice(-20_000)
+        options.onOutput?.(text)
       }
-      child.stdout.on("data", collect)
-      child.stderr.on("data", collect)
+      child.stdout?.on("data", collect)
+      child.stderr?.on("data", collect)
       // A test run that is stopped halfway leaves no service behind.
       const killLate = () => child.kill("SIGKILL")
       process.once("exit", killLate)
@@ -102,6 +114,9 @@ export const startService = Effect.fnUntraced(function*(
       })
       return {
         pid: child.pid ?? 0,
+        port: options.port,
+        backofficePort,
+        moveClock: (offsetMs) => void child.send({ clockOffsetMs: offsetMs }),
         kill: (signal) => void child.kill(signal),
         exited: Effect.callback<Ending>((resume) => {
           if (ending !== undefined) return resume(Effect.succeed(ending))

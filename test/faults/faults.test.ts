@@ -1,0 +1,144 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { audit } from "../support/E2eAudit.ts"
+import { seedOfRun } from "../support/E2eRandom.ts"
+import { runCycle } from "./support/Cycle.ts"
+import { run, type RunOutcome } from "./support/Run.ts"
+import { whyNoSmallDisk } from "./support/SmallDisk.ts"
+import { makeRunFolder, withWorld } from "./support/World.ts"
+
+// Goal: whatever happens to the service and to what it stands on, what it acknowledged is there, once, with the ids and balances that
+// it told; what it refused is not; and one order explains all its answers. Method: the service as a process, journalists who play
+// through HTTP as operators, providers and staff and write everything down, and faults that are real, at moments counted in what the
+// journalists send and hear. `npm run faults` does the same for longer.
+
+const seed = seedOfRun()
+
+/** What a run found, as whoever reads the failed test needs it. */
+const assertClean = ({ cycles, failure, folder }: RunOutcome, count: number): void => {
+  if (failure !== undefined) {
+    const { complaints, concerned, cycle, kind } = failure
+    assert.fail(
+      [
+        `seed ${seed}, cycle ${cycle}, ${kind ?? "calm"}: see ${folder ?? ""}`,
+        ...complaints,
+        ...concerned.slice(0, 100)
+      ].join("\n")
+    )
+  }
+  assert.lengthOf(cycles, count)
+  for (const { effects, kind, ordered, triedAgain, lost } of cycles) {
+    assert.isAbove(effects, 0)
+    assert.isAbove(ordered, 0)
+    // whatever it was, it was felt
+    if (kind !== "clock-step" && kind !== "postgres-hang") assert.isAbove(triedAgain + lost, 0, kind)
+  }
+}
+
+describe("a service at work", () => {
+  const kinds = [
+    "service-kill",
+    "service-kill",
+    "postgres-kill",
+    "backend-kill",
+    "connection-cut",
+    "postgres-hang",
+    "clock-step"
+  ] as const
+
+  it.live(
+    `loses and doubles nothing when it or its database dies, hangs, is cut off or has its clock set (E2E_SEED=${seed})`,
+    () =>
+      Effect.gen(function*() {
+        const plan = { seed, cycles: kinds.length, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
+        assertClean(yield* run(plan), kinds.length)
+      }),
+    300_000
+  )
+
+  const noDisk = whyNoSmallDisk()
+  const reason = noDisk === undefined ? "" : `: ${noDisk}`
+
+  it.live.skipIf(noDisk !== undefined)(
+    `loses and doubles nothing when its disk is full${reason} (E2E_SEED=${seed})`,
+    () =>
+      Effect.gen(function*() {
+        const kinds = ["full-disk"] as const
+        const plan = { seed, cycles: 1, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
+        assertClean(yield* run(plan), 1)
+      }),
+    300_000
+  )
+})
+
+// Goal: the comparison finds what is wrong. Method: a cycle in which nothing happens; then the books are changed by hand, one thing
+// after the other, and each is named.
+describe("a calm service", () => {
+  it.live(
+    `has a history that one order explains, and books in which every change is found (E2E_SEED=${seed})`,
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const folder = yield* makeRunFolder
+        yield* withWorld(folder, false, (world) =>
+          Effect.gen(function*() {
+            const { beginning, notebook, outcome } = yield* runCycle(world, {
+              seed,
+              number: 1,
+              kind: undefined,
+              isShort: true
+            })
+            assert.deepStrictEqual(outcome.complaints, [])
+            assert.isAbove(outcome.ordered, 400)
+            assert.strictEqual(outcome.lost, 0)
+
+            const sql = yield* SqlClient.SqlClient
+            const changes = [
+              {
+                change: sql`DELETE FROM provider_transactions WHERE transaction_id =
+                (SELECT min(transaction_id) FROM provider_transactions WHERE kind = 'win')`,
+                found: "acknowledged and lost"
+              },
+              {
+                change: sql`UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1`,
+                found: "the chain breaks"
+              },
+              {
+                change: sql`UPDATE accounts SET wallet_seq = wallet_seq + 1`,
+                found: "actions, wallet_seq"
+              },
+              {
+                change:
+                  sql`DELETE FROM events WHERE id = (SELECT min(id) FROM events WHERE type = 'withdrawal.requested')`,
+                found: "0 times, due 1 times"
+              },
+              {
+                change:
+                  sql`UPDATE payment_requests SET status = 'allowed' WHERE type = 'withdrawal' AND status = 'paid'`,
+                found: "what was acknowledged last made it paid"
+              },
+              {
+                change: sql`DELETE FROM audit_log WHERE action = 'payment.approve'`,
+                found: "staff did payment.approve"
+              },
+              {
+                change: sql`UPDATE players SET limits = '{}', exclusion_until = NULL`,
+                found: "is undefined, acknowledged was"
+              },
+              { change: sql`DELETE FROM idempotency_keys`, found: "0 stored answers" }
+            ]
+            const count = (found: string) =>
+              Effect.map(
+                audit(notebook, beginning),
+                ({ complaints }) => complaints.filter((complaint) => complaint.includes(found)).length
+              )
+            for (const { change, found } of changes) {
+              const before = yield* count(found)
+              yield* change
+              assert.isAbove(yield* count(found), before, found)
+            }
+          }))
+      })),
+    300_000
+  )
+})

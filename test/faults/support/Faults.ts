@@ -1,0 +1,186 @@
+/** What can happen to a service at work, and how it goes on after that. */
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { readdirSync, readFileSync } from "node:fs"
+import type { Notebook } from "../../support/E2eJournal.ts"
+import { until } from "../../support/E2eJournalist.ts"
+import type { Chance } from "../../support/E2eRandom.ts"
+import { cutMoments } from "./CuttingProxy.ts"
+import type { World } from "./World.ts"
+
+export const faultKinds = [
+  "service-kill",
+  "postgres-kill",
+  "backend-kill",
+  "connection-cut",
+  "postgres-hang",
+  "clock-step",
+  "full-disk"
+] as const
+export type FaultKind = (typeof faultKinds)[number]
+
+/** A fault that did not come about, or after which nothing came back as it should. */
+export class FaultFailed extends Schema.TaggedError<FaultFailed>()("FaultFailed", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
+
+export interface Scene {
+  readonly world: World
+  readonly notebook: Notebook
+  readonly chance: Chance
+  /** No longer than it must be. */
+  readonly isShort: boolean
+}
+
+/** Does something at a moment that is counted in what the journalists send and hear, so that no machine is too slow for it. */
+const atMoment = ({ chance, notebook }: Scene, act: () => void, [low, high] = [30, 300]) =>
+  Effect.callback<void>((resume) => {
+    let left = chance.between(low ?? 1, high ?? 1)
+    notebook.onEvent = () => {
+      if (--left !== 0) return
+      act()
+      notebook.diary.write({ what: "happens", waiting: notebook.waiting })
+      resume(Effect.void)
+    }
+  })
+
+const Pids = Schema.Array(Schema.Struct({ pid: Schema.Number }))
+const decodePids = Schema.decodeUnknownEffect(Pids)
+
+/** The server processes that serve the service. */
+const backendsOf = Effect.fnUntraced(function*({ world }: Scene, application: string) {
+  const sql = yield* SqlClient.SqlClient
+  const ports = sql.literal([0, ...world.proxy.callsFrom()].join(", "))
+  const rows = yield* decodePids(
+    yield* sql`SELECT pid::float8 AS pid FROM pg_stat_activity
+      WHERE client_port IN (${ports}) AND application_name LIKE ${application}`
+  )
+  return rows.map(({ pid }) => pid)
+})
+
+/** Every process of the server, the first one first. */
+const allOf = ({ world }: Scene): ReadonlyArray<number> => {
+  const first = world.server.pid()
+  const children = readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      // the parent is the second word after the name, which stands in brackets
+      const [, parent] = readFileSync(`/proc/${name}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
+      return Number(parent) === first ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
+  return [first, ...children]
+}
+
+/** Sends a signal to those that are still there. */
+const signal = (pids: ReadonlyArray<number>, name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // it has ended meanwhile
+    }
+  }
+}
+
+const killService = Effect.fnUntraced(function*(scene: Scene) {
+  const { world } = scene
+  const service = world.service()
+  yield* atMoment(scene, () => service.kill("SIGKILL"))
+  const ending = yield* service.exited
+  if (ending.signal !== "SIGKILL") {
+    return yield* new FaultFailed({ reason: `the service ended by itself: ${service.output()}` })
+  }
+  yield* world.restart
+})
+
+const killPostgres = Effect.fnUntraced(function*(scene: Scene) {
+  const { chance, world } = scene
+  yield* atMoment(scene, () => process.kill(world.server.pid(), "SIGKILL"))
+  yield* world.server.leave("killed")
+  yield* Effect.sleep(chance.below(300))
+  yield* world.server.comeBack
+})
+
+const killBackend = Effect.fnUntraced(function*(scene: Scene) {
+  const pids = yield* backendsOf(scene, "pitboss-journal")
+  const pid = scene.chance.pick(pids)
+  yield* atMoment(scene, () => signal([pid], "SIGKILL"))
+})
+
+const cutConnections = Effect.fnUntraced(function*(scene: Scene) {
+  const { chance, isShort, world } = scene
+  for (let cut = 0; cut < (isShort ? 4 : 8); cut++) {
+    yield* atMoment(scene, () => {}, [5, 60])
+    yield* world.proxy.cut(
+      cutMoments[cut % cutMoments.length] ?? "done",
+      chance.share(0.7) ? "journal" : "anybody"
+    )
+  }
+})
+
+/** How long a server stands still, in milliseconds: a moment; and longer than the service waits for it. */
+const hangsMs = [300, 1500, 7500]
+
+const hangPostgres = Effect.fnUntraced(function*(scene: Scene) {
+  const { chance, isShort } = scene
+  const pids = chance.share(0.5) ? allOf(scene) : yield* backendsOf(scene, "pitboss%")
+  yield* Effect.gen(function*() {
+    yield* atMoment(scene, () => signal(pids, "SIGSTOP"))
+    yield* Effect.sleep(isShort ? 500 : chance.pick(hangsMs))
+  }).pipe(Effect.ensuring(Effect.sync(() => signal(pids, "SIGCONT"))))
+})
+
+/** Milliseconds. The large ones are more than signatures allow. */
+const clockSteps = [-3_600_000, -301_000, -30_000, -1500, 1500, 30_000, 301_000, 3_600_000]
+
+const stepClock = Effect.fnUntraced(function*(scene: Scene) {
+  const { chance, isShort, world } = scene
+  const move = (offsetMs: number) => atMoment(scene, () => world.service().moveClock(offsetMs), [10, 100])
+  for (let step = 0; step < (isShort ? 3 : 6); step++) yield* move(chance.pick(clockSteps))
+  yield* move(0)
+})
+
+const fillDisk = Effect.fnUntraced(function*(scene: Scene) {
+  const { notebook, world } = scene
+  const { disk, server } = world
+  if (disk === undefined) return yield* new FaultFailed({ reason: "this disk cannot be filled up" })
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.gen(function*() {
+    yield* atMoment(scene, disk.fill)
+    const before = notebook.triedAgain
+    // what was put by for the log of changes is used up sooner
+    yield* Effect.ignore(Effect.timeout(sql`SELECT pg_switch_wal()`, "5 seconds"))
+    yield* until(() => notebook.triedAgain >= before + 20)
+  }).pipe(Effect.ensuring(Effect.sync(disk.empty)))
+  // where it could not even write down that it recovered, it has gone
+  yield* Effect.sleep(scene.chance.below(500))
+  if (server.hasExited()) {
+    yield* server.leave("killed")
+    yield* server.comeBack
+  }
+})
+
+const faults = {
+  "service-kill": killService,
+  "postgres-kill": killPostgres,
+  "backend-kill": killBackend,
+  "connection-cut": cutConnections,
+  "postgres-hang": hangPostgres,
+  "clock-step": stepClock,
+  "full-disk": fillDisk
+}
+
+/** Lets it happen, and waits until all is up again. */
+export const strike = (kind: FaultKind, scene: Scene) =>
+  Effect.gen(function*() {
+    scene.notebook.diary.write({ what: "fault", kind })
+    yield* faults[kind](scene)
+    scene.notebook.onEvent = () => {}
+    yield* scene.world.recovered
+    scene.notebook.diary.write({ what: "recovered", kind })
+  })

@@ -1,0 +1,90 @@
+/** Cycles one after the other, until they are done or one of them finds something. */
+import { Cause, Effect, Exit } from "effect"
+import { type Chance, chanceOf } from "../../support/E2eRandom.ts"
+import { type CycleOutcome, runCycle } from "./Cycle.ts"
+import { type FaultKind } from "./Faults.ts"
+import { whyNoSmallDisk } from "./SmallDisk.ts"
+import { makeRunFolder, withWorld } from "./World.ts"
+
+export interface RunPlan {
+  readonly seed: number
+  readonly cycles: number
+  readonly kinds: ReadonlyArray<FaultKind>
+  readonly isShort: boolean
+  /** Leaves the folder with journal and logs even when nothing was found. */
+  readonly keepsFolder: boolean
+  readonly onCycle: (outcome: CycleOutcome) => void
+}
+
+export interface RunOutcome {
+  readonly seed: number
+  readonly cycles: ReadonlyArray<CycleOutcome>
+  /** Kinds that could not be had on this machine, and why. */
+  readonly leftOut: ReadonlyArray<{ readonly kind: FaultKind; readonly reason: string }>
+  /** Where the journal is, when it was kept. */
+  readonly folder: string | undefined
+  /** Of the cycle that found something: what, and where to read on. */
+  readonly failure:
+    | {
+      readonly cycle: number
+      readonly kind: FaultKind | undefined
+      readonly complaints: ReadonlyArray<string>
+      readonly concerned: ReadonlyArray<string>
+    }
+    | undefined
+}
+
+/** Each kind in turn, each turn in another order. */
+const kindsOf = (kinds: ReadonlyArray<FaultKind>, cycles: number, chance: Chance): ReadonlyArray<FaultKind> => {
+  const all: Array<FaultKind> = []
+  while (kinds.length > 0 && all.length < cycles) {
+    const left = [...kinds]
+    while (left.length > 0) all.push(...left.splice(chance.below(left.length), 1))
+  }
+  return all.slice(0, cycles)
+}
+
+/** Runs the cycles of a plan. What needs a disk that can be filled up has a world of its own, and comes last. */
+export const run = (plan: RunPlan) =>
+  Effect.scoped(Effect.gen(function*() {
+    const folder = yield* makeRunFolder
+    const reason = plan.kinds.includes("full-disk") ? whyNoSmallDisk() : undefined
+    const leftOut = reason === undefined ? [] : [{ kind: "full-disk" as const, reason }]
+    const kinds = plan.kinds.filter((kind) => leftOut.every((each) => each.kind !== kind))
+    const order = kindsOf(kinds, plan.cycles, chanceOf(plan.seed))
+    const numbered = order.map((kind, index) => ({ kind, number: index + 1 }))
+    const outcomes: Array<CycleOutcome> = []
+    let failure: RunOutcome["failure"]
+
+    for (const isDisk of [false, true]) {
+      const own = numbered.filter(({ kind }) => (kind === "full-disk") === isDisk)
+      if (own.length === 0 || failure !== undefined) continue
+      let current = own[0]
+      const exit = yield* Effect.exit(withWorld(folder, isDisk, (world) =>
+        Effect.gen(function*() {
+          for (const each of own) {
+            current = each
+            const { outcome } = yield* runCycle(world, { seed: plan.seed, isShort: plan.isShort, ...each })
+            outcomes.push(outcome)
+            plan.onCycle(outcome)
+            if (outcome.complaints.length === 0) continue
+            const { complaints, concerned, kind, number } = outcome
+            failure = { cycle: number, kind, complaints, concerned }
+            return
+          }
+        })))
+      if (Exit.isFailure(exit)) {
+        const complaints = [Cause.pretty(exit.cause)]
+        failure = { cycle: current?.number ?? 0, kind: current?.kind, complaints, concerned: [] }
+      }
+    }
+    const isKept = failure !== undefined || plan.keepsFolder
+    if (isKept) folder.keep()
+    return {
+      seed: plan.seed,
+      cycles: outcomes,
+      leftOut,
+      folder: isKept ? folder.path : undefined,
+      failure
+    } satisfies RunOutcome
+  }))

@@ -1,0 +1,142 @@
+/** What a fault happens to: the service as a process, on a PostgreSQL of its own that it reaches through a proxy, and its callers. */
+import { type Cause, Effect, Layer, Redacted, Schedule, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
+import type * as Http from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { LedgerAudit } from "../../../src/backoffice/LedgerAudit.ts"
+import { layerDatabaseAt, makeFickleServer, serverFolder } from "../../support/E2eDatabase.ts"
+import { type Caller, callerByServiceClock, exchange, makeAgent, staffOf } from "../../support/E2eHttp.ts"
+import type { Diary, Line } from "../../support/E2eJournal.ts"
+import { withdrawalMethod } from "../../support/E2eLetters.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, type Game } from "../../support/E2eWorld.ts"
+import { addStaff } from "../../support/Keys.ts"
+import { freePort, type ServiceDied, type ServiceProcess, startService } from "../../support/ServiceProcess.ts"
+import { type CuttingProxy, makeCuttingProxy } from "./CuttingProxy.ts"
+import { makeSmallDisk, type SmallDisk } from "./SmallDisk.ts"
+
+export interface World {
+  readonly agent: Http.Agent
+  readonly operator: Caller
+  readonly provider: Caller
+  readonly line: Line
+  readonly game: Game
+  readonly server: Effect.Success<ReturnType<typeof makeFickleServer>>
+  readonly proxy: CuttingProxy
+  /** Undefined on an ordinary disk. */
+  readonly disk: SmallDisk | undefined
+  /** The service as it runs now. */
+  readonly service: () => ServiceProcess
+  /** Starts it again after its end. */
+  readonly restart: Effect.Effect<void, ServiceDied>
+  /** Completes when service and database serve. */
+  readonly recovered: Effect.Effect<void, Cause.TimeoutError>
+  readonly folder: RunFolder
+}
+
+export interface RunFolder extends Diary {
+  readonly path: string
+  /** Leaves it where it is when the scope closes. */
+  readonly keep: () => void
+}
+
+/** A folder for the journal and for what the service says. Removed with the scope, unless somebody wants to read it. */
+export const makeRunFolder: Effect.Effect<RunFolder, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => {
+    const path = mkdtempSync(join(tmpdir(), "pitboss-faults-"))
+    const journal = openSync(join(path, "journal.jsonl"), "a")
+    let isKept = false
+    return {
+      path,
+      write: (line: { readonly [field: string]: unknown }) => void writeSync(journal, `${JSON.stringify(line)}\n`),
+      keep: () => {
+        isKept = true
+      },
+      close: () => {
+        closeSync(journal)
+        if (!isKept) rmSync(path, { recursive: true, force: true })
+      }
+    }
+  }),
+  (folder) => Effect.sync(folder.close)
+)
+
+/** Room for an empty database, its log of changes, and a run's worth of rows. */
+const diskMegabytes = 320
+
+/** Stops a wait that would never end; it measures nothing. */
+const longEnough = "90 seconds"
+
+const patiently = <A, E, R>(attempt: Effect.Effect<A, E, R>, isRight: (answer: A) => boolean) =>
+  Effect.exit(attempt).pipe(
+    Effect.repeat({
+      until: (exit) => exit._tag === "Success" && isRight(exit.value),
+      schedule: Schedule.spaced("20 millis")
+    }),
+    Effect.timeout(longEnough),
+    Effect.asVoid
+  )
+
+/** A tenant with a game on a service and a database that anything may happen to. */
+const makeWorldOn = Effect.fnUntraced(function*(
+  folder: RunFolder,
+  server: World["server"],
+  disk: SmallDisk | undefined
+) {
+  const sql = yield* SqlClient.SqlClient
+  const proxy = yield* makeCuttingProxy(server.port)
+  const port = yield* freePort
+  const agent = yield* makeAgent(256)
+  const address = new URL(Redacted.value(server.url))
+  address.port = String(proxy.port)
+  const start = startService({
+    port,
+    databaseUrl: address.href,
+    hasMovableClock: true,
+    environment: { LOG_LEVEL: "warn" },
+    onOutput: (text) => appendFileSync(join(folder.path, "service.log"), text)
+  })
+  let service = yield* start
+  const { call: signed, operator } = yield* addTenant(agent, port, "acme")
+  yield* addPaymentMethod(operator.id, withdrawalMethod)
+  const studio = yield* addStudio(agent, port, "studio")
+  const game = yield* addGame(studio.id, "dice")
+  const call = callerByServiceClock(agent, port, signed.signer)
+  const provider = callerByServiceClock(agent, port, studio.call.signer)
+  const token = yield* addStaff("Grace")
+  const scope = yield* Effect.scope
+  return {
+    agent,
+    operator: call,
+    provider,
+    line: { operator: call, provider, staff: staffOf(agent, () => service.backofficePort, token) },
+    game,
+    server,
+    proxy,
+    disk,
+    service: () => service,
+    restart: Effect.map(Scope.provide(start, scope), (next) => {
+      service = next
+    }),
+    recovered: Effect.andThen(
+      patiently(sql`SELECT 1`, () => true),
+      patiently(exchange(agent, port, "/health/ready"), ({ status }) => status === 200)
+    ),
+    folder
+  } satisfies World
+})
+
+/** Makes a world, on an ordinary disk or on one that can be filled up, for as long as it is used. */
+export const withWorld = <A, E, R>(
+  folder: RunFolder,
+  hasSmallDisk: boolean,
+  use: (world: World) => Effect.Effect<A, E, R>
+) =>
+  Effect.scoped(Effect.gen(function*() {
+    const disk = hasSmallDisk ? yield* makeSmallDisk(diskMegabytes) : undefined
+    const server = yield* makeFickleServer(disk === undefined ? serverFolder : Effect.succeed(disk.folder))
+    return yield* Effect.scoped(Effect.flatMap(makeWorldOn(folder, server, disk), use)).pipe(
+      Effect.provide(LedgerAudit.layer.pipe(Layer.provideMerge(layerDatabaseAt(server.url))))
+    )
+  }))

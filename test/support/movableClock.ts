@@ -1,0 +1,21 @@
+/**
+ * Loaded before the service (`node --import`): gives it a clock that whoever started it moves by a message. Timers run on as they did,
+ * as they do on a machine whose clock is set.
+ */
+const realNow = Date.now
+let offsetMs = 0
+const now = (): number => realNow() + offsetMs
+
+globalThis.Date = new Proxy(Date, {
+  construct: (target, args: ReadonlyArray<unknown>, newTarget) =>
+    Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
+  get: (target, property, receiver) => property === "now" ? now : Reflect.get(target, property, receiver)
+})
+
+process.on("message", (message) => {
+  if (typeof message === "object" && message !== null && "clockOffsetMs" in message) {
+    offsetMs = Number(message.clockOffsetMs)
+  }
+})
+// waiting for messages is no reason to stay
+process.channel?.unref()
