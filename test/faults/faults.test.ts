@@ -54,7 +54,7 @@ describe("a service at work", () => {
         const plan = { seed, cycles: kinds.length, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
         assertClean(yield* run(plan), kinds.length)
       }),
-    300_000
+    900_000
   )
 
   const noDisk = whyNoSmallDisk()
@@ -68,7 +68,7 @@ describe("a service at work", () => {
         const plan = { seed, cycles: 1, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
         assertClean(yield* run(plan), 1)
       }),
-    300_000
+    900_000
   )
 })
 
@@ -139,6 +139,6 @@ describe("a calm service", () => {
             }
           }))
       })),
-    300_000
+    900_000
   )
 })

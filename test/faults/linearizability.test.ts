@@ -209,7 +209,7 @@ describe("the search", () => {
 
   it(`agrees with trying everything (E2E_SEED=${seed})`, () => {
     const counts = { Linearizable: 0, NotLinearizable: 0, Undecided: 0 }
-    for (let round = 0; round < 4000; round++) {
+    for (let round = 0; round < 2000; round++) {
       const history = drawHistory(chanceOf(seed, round))
       const rules = rulesOf(history)
       const verdict = check(rules, history)
@@ -225,8 +225,8 @@ describe("the search", () => {
         assert.isFalse(verdict.order.slice(index + 1).some(({ endedAt }) => endedAt < sentAt))
       }
     }
-    assert.isAbove(counts.Linearizable, 500)
-    assert.isAbove(counts.NotLinearizable, 500)
+    assert.isAbove(counts.Linearizable, 250)
+    assert.isAbove(counts.NotLinearizable, 250)
   })
 
   it("stays quick where many run side by side", () => {
