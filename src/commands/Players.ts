@@ -2,6 +2,8 @@
 import { Command, Flag } from "effect/cli"
 import { kycStatuses, playerStatuses } from "../api/Player.ts"
 import { walletKinds } from "../api/Wallet.ts"
+import { bonusStates } from "../domain/Bonus.ts"
+import { entryTypes } from "../domain/Change.ts"
 import { about, given, integer, orNone, text, truth } from "../platform/CliFlags.ts"
 import { idOf, noun, ofOperator, operatorFlag, pageFlags, verb } from "./Verb.ts"
 
@@ -26,6 +28,31 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     created_to: optional(text("created-to", "Registered at or before")),
     ...pageFlags
   }, (client, input) => client.player.list({ query: given(input) })),
+  verb(
+    "wallet",
+    "The balances",
+    { id: idOf("player") },
+    (client, { id }) => client.player.wallet({ params: { player: id } })
+  ),
+  verb("transactions", "The ledger, newest first", {
+    id: idOf("player"),
+    type: optional(about(Flag.Literals("type", entryTypes), "Only these")),
+    wallet: optional(about(Flag.Literals("wallet", walletKinds), "Only of this wallet")),
+    created_from: optional(text("created-from", "At or after, like 2026-11-20T12:00:00Z")),
+    created_to: optional(text("created-to", "At or before")),
+    ...pageFlags
+  }, (client, { id, ...input }) => client.player.transactions({ params: { player: id }, query: given(input) })),
+  verb("bonuses", "The bonuses that were granted, newest first", {
+    id: idOf("player"),
+    state: optional(about(Flag.Literals("state", bonusStates), "Only those that are so")),
+    ...pageFlags
+  }, (client, { id, ...input }) => client.player.bonuses({ params: { player: id }, query: given(input) })),
+  verb(
+    "limits",
+    "The limits with what waits, and the self-exclusion",
+    { id: idOf("player") },
+    (client, { id }) => client.player.limits({ params: { player: id } })
+  ),
   verb("status", "Lock, close or open an account; the reason stays as a note", {
     id: idOf("player"),
     status: about(Flag.Literals("status", playerStatuses), "What the account is from now on"),

@@ -6,6 +6,7 @@ import type { Refusal } from "../domain/Refusal.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 
 const factors = rowsOf(Schema.Struct({ factor: Schema.String }))
+const settings = rowsOf(Schema.Struct({ threshold: Schema.NullOr(Schema.Number), base: Schema.String }))
 
 export class Thresholds extends Context.Service<Thresholds, {
   /**
@@ -16,20 +17,31 @@ export class Thresholds extends Context.Service<Thresholds, {
     threshold: number | null,
     to: { readonly currency: string; readonly base: string }
   ) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
+  /** What an unverified player of an operator may withdraw in total, in minor units of `currency`, as it is set now. */
+  readonly kyc: (operatorId: number, currency: string) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
 }>()("pitboss/payments/Thresholds") {
   static readonly layer = Layer.effect(
     Thresholds,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      Thresholds.of({
-        // read from the table: a rate that staff set a moment ago counts
-        convert: Effect.fn("Thresholds.convert")(function*(threshold, { base, currency }) {
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      // read from the table: a rate that staff set a moment ago counts
+      const convert: Thresholds["Service"]["convert"] = Effect.fn("Thresholds.convert")(
+        function*(threshold, { base, currency }) {
           if (threshold === null || currency === base) return thresholdIn(threshold, oneForOne)
           const row = yield* oneOf(factors(
             sql`SELECT factor::text AS factor FROM exchange_rates WHERE currency = ${currency} AND base = ${base}
               ORDER BY id DESC LIMIT 1`
           ))
           return thresholdIn(threshold, row === undefined ? undefined : parseFactor(row.factor))
-        }, orTryAgain)
-      }))
+        },
+        orTryAgain
+      )
+      const kyc = Effect.fn("Thresholds.kyc")(function*(operatorId: number, currency: string) {
+        const row = yield* orTryAgain(oneOf(settings(
+          sql`SELECT kyc_withdrawal_threshold::float8 AS threshold, currency AS base FROM operators WHERE id = ${operatorId}`
+        )))
+        return row === undefined ? null : yield* convert(row.threshold, { currency, base: row.base })
+      })
+      return Thresholds.of({ convert, kyc })
+    })
   )
 }

@@ -37,6 +37,8 @@ export interface Answering<in Reply> {
 export class Wallet extends Context.Service<Wallet, {
   /** The committed balances of a player (SPEC section 2.3). */
   readonly view: (operator: Operator, playerId: number) => Effect.Effect<WalletView, ActorRefusal>
+  /** As `view`, of any player, for staff. */
+  readonly staffView: (playerId: number) => Effect.Effect<WalletView, ActorRefusal>
   /** Credits a deposit, or finds the one that the reference names (SPEC section 4.4). */
   readonly deposit: (
     operator: Operator,
@@ -66,6 +68,12 @@ export class Wallet extends Context.Service<Wallet, {
         return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
       })
 
+      const staffView = Effect.fn("Wallet.staffView")(function*(playerId: number) {
+        const player = yield* actors.read(null, playerId)
+        const threshold = yield* thresholds.kyc(player.operatorId, player.currency)
+        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
+      })
+
       const deposit = Effect.fn("Wallet.deposit")(function*(
         operator: Operator,
         playerId: number,
@@ -83,7 +91,7 @@ export class Wallet extends Context.Service<Wallet, {
           actors.ask(operatorId, playerId, correctionStep(correction))
       )
 
-      return Wallet.of({ view, deposit, correct })
+      return Wallet.of({ view, staffView, deposit, correct })
     })
   )
 }

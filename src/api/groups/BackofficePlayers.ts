@@ -1,11 +1,15 @@
 /** Players as staff see them and what staff do to them: a group of the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { bonusStates } from "../../domain/Bonus.ts"
+import { entryTypes } from "../../domain/Change.ts"
+import { PlayerBonus } from "../Bonus.ts"
 import { amountFrom, date, instant, lines, oneOf, pathId, reference, text } from "../Fields.ts"
-import { page, pageQuery, single } from "../Pagination.ts"
+import { Limits } from "../Limits.ts"
+import { page, pageOrWalk, pageQuery, single, walkQuery } from "../Pagination.ts"
 import { kycStatuses, Player, playerStatuses } from "../Player.ts"
 import { id, timestamp } from "../Resource.ts"
-import { Transaction, walletKinds } from "../Wallet.ts"
+import { Transaction, Wallet, walletKinds } from "../Wallet.ts"
 
 const optional = Schema.optionalKey
 
@@ -47,6 +51,24 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
     },
     success: page(StaffPlayer)
   }),
+  HttpApiEndpoint.get("wallet", "/players/:player/wallet", { params: { player: pathId }, success: single(Wallet) }),
+  HttpApiEndpoint.get("transactions", "/players/:player/transactions", {
+    params: { player: pathId },
+    query: {
+      ...walkQuery,
+      type: optional(oneOf(entryTypes)),
+      wallet: optional(oneOf(walletKinds)),
+      created_from: optional(instant),
+      created_to: optional(instant)
+    },
+    success: pageOrWalk(Transaction)
+  }),
+  HttpApiEndpoint.get("bonuses", "/players/:player/bonuses", {
+    params: { player: pathId },
+    query: { ...pageQuery, state: optional(oneOf(bonusStates)) },
+    success: page(PlayerBonus)
+  }),
+  HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) }),
   HttpApiEndpoint.post("status", "/players/:player/status", {
     params: { player: pathId },
     payload: Schema.Struct({ status: oneOf(playerStatuses), reason: optional(lines(1000)) }),

@@ -4,14 +4,19 @@ import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
 import { Operators } from "../../backoffice/Operators.ts"
 import { PlayerNotes } from "../../backoffice/PlayerNotes.ts"
+import { Bonuses } from "../../bonuses/Bonuses.ts"
 import type { Restrictions } from "../../domain/Player.ts"
 import { refuse } from "../../domain/Refusal.ts"
+import { ResponsibleGaming } from "../../limits/ResponsibleGaming.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
 import { Players } from "../../players/Players.ts"
+import { Ledger } from "../../wallet/Ledger.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
+import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { entryFields } from "../handlers/Entries.ts"
 import { paginated } from "../handlers/Page.ts"
+import { ledgerPage, walletFields } from "../handlers/Wallet.ts"
 
 const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
 
@@ -48,6 +53,9 @@ export const PlayerHandlers = HttpApiBuilder.group(
     const wallet = yield* Wallet
     const accounts = yield* PlayerAccounts
     const notes = yield* PlayerNotes
+    const ledger = yield* Ledger
+    const bonuses = yield* Bonuses
+    const gaming = yield* ResponsibleGaming
     return handlers
       .handle("show", ({ params, query }) =>
         wrap(Effect.gen(function*() {
@@ -73,6 +81,32 @@ export const PlayerHandlers = HttpApiBuilder.group(
           })
           return yield* paginated(query, total, items)
         }))
+      .handle("wallet", ({ params }) => wrap(Effect.map(wallet.staffView(params.player), walletFields)))
+      .handle("transactions", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { operator_id: operatorId } = yield* players.staffGet(params.player)
+          return yield* ledgerPage(ledger, operatorId, params.player, query, {
+            type: query.type,
+            wallet: query.wallet,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          })
+        }))
+      .handle("bonuses", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { operator_id: operatorId } = yield* players.staffGet(params.player)
+          const { page, per_page: perPage, state } = query
+          const { items, total } = yield* bonuses.list(operatorId, params.player, { state, page, perPage })
+          return yield* paginated(query, total, items.map(ownedBonusFields))
+        }))
+      .handle(
+        "limits",
+        ({ params }) =>
+          wrap(
+            Effect.flatMap(players.staffGet(params.player), ({ operator_id: operatorId }) =>
+              gaming.get(operatorId, params.player))
+          )
+      )
       .handle("status", ({ params, payload }) =>
         act(({ label }) =>
           Effect.andThen(

@@ -19,7 +19,8 @@ const walletsOf = ({ bonus, bonusUpdatedAt, currency, real, realUpdatedAt }: Bal
   { type: "bonus" as const, balance: bonus, currency, updated_at: iso(bonusUpdatedAt) }
 ]
 
-const walletFields = ({ player, unverifiedWithdrawalAllowance }: WalletView) => ({
+/** Balances as operators and staff see them (SPEC section 2.3). */
+export const walletFields = ({ player, unverifiedWithdrawalAllowance }: WalletView) => ({
   player_id: player.id,
   currency: player.currency,
   balance: player.real,

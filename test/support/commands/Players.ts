@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { openCasino, outcomeOf } from "../Casino.ts"
-import { type CommandCase, done, nobody, refusal } from "./Scene.ts"
+import { type CommandCase, done, grantedBonus, nobody, refusal } from "./Scene.ts"
 
 export const playerCases: ReadonlyArray<CommandCase> = [
   {
@@ -53,6 +53,84 @@ export const playerCases: ReadonlyArray<CommandCase> = [
           ],
           [[two.id], [one.id], [two.id], [one.id], [], [one.id], [], [one.id]]
         )
+      })
+  },
+  {
+    line: "player wallet $player",
+    misused: ["player wallet ada"],
+    refused: [[`player wallet ${nobody}`, "NOT_FOUND"]],
+    works: () =>
+      Effect.gen(function*() {
+        const casino = yield* openCasino({ kyc_withdrawal_threshold: 700 })
+        const { id } = yield* casino.sit(1000)
+        const { data } = yield* casino.get(`/players/${id}/wallet`)
+        const shown = yield* done(`player wallet ${id}`)
+        assert.deepStrictEqual(shown, data)
+        assert.deepInclude(shown, { balance: 1000, bonus_balance: 0, unverified_withdrawal_allowance: 700 })
+        yield* done(`operator update ${casino.slug} --kyc-withdrawal-threshold none`)
+        assert.isNull((yield* done(`player wallet ${id}`)).unverified_withdrawal_allowance)
+      })
+  },
+  {
+    line: "player transactions $player",
+    misused: [
+      "player transactions ada",
+      "player transactions $player --type gift",
+      "player transactions $player --wallet savings"
+    ],
+    refused: [
+      [`player transactions ${nobody}`, "NOT_FOUND"],
+      ["player transactions $player --created-from yesterday", "VALIDATION_FAILED"],
+      ["player transactions $player --per-page 101", "VALIDATION_FAILED"]
+    ],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const seat = yield* house.sit(1000)
+        yield* seat.bet(100)
+        yield* done(`player correct ${seat.id} --wallet bonus --amount 5 --reason gift`)
+        const { data } = yield* house.get(`/players/${seat.id}/transactions`)
+        const lines = (flags: string) => done(`player transactions ${seat.id} ${flags}`)
+        assert.deepStrictEqual(yield* lines(""), data)
+        const [bonus, bet, deposit] = data
+        assert.deepStrictEqual(
+          [
+            yield* lines("--type casino_bet"),
+            yield* lines("--wallet bonus"),
+            yield* lines("--per-page 1 --page 3"),
+            yield* lines("--created-from 2099-01-01T00:00:00Z")
+          ],
+          [[bet], [bonus], [deposit], []]
+        )
+      })
+  },
+  {
+    line: "player bonuses $player",
+    misused: ["player bonuses ada", "player bonuses $player --state lost"],
+    refused: [[`player bonuses ${nobody}`, "NOT_FOUND"], ["player bonuses $player --page 0", "VALIDATION_FAILED"]],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const { granted, player } = yield* grantedBonus(house)
+        const { data } = yield* house.get(`/players/${player}/bonuses`)
+        const [bonus] = yield* done(`player bonuses ${player}`)
+        assert.deepStrictEqual([bonus, bonus.id], [data[0], granted])
+        assert.deepStrictEqual(yield* done(`player bonuses ${player} --state finished`), [])
+        assert.deepStrictEqual(yield* done(`player bonuses ${player} --state activated --per-page 1`), [bonus])
+      })
+  },
+  {
+    line: "player limits $player",
+    misused: ["player limits ada"],
+    refused: [[`player limits ${nobody}`, "NOT_FOUND"]],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const { id } = yield* house.register()
+        yield* house.limit(id, { max_daily_bet: 500 })
+        yield* house.limit(id, { max_daily_bet: 900 })
+        const { data } = yield* house.get(`/players/${id}/limits`)
+        const shown = yield* done(`player limits ${id}`)
+        assert.deepStrictEqual(shown, data)
+        assert.strictEqual(shown.limits.max_daily_bet, 500)
+        assert.deepInclude(shown.pending_changes[0], { field: "max_daily_bet", requested_value: 900 })
       })
   },
   {
