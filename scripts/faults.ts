@@ -20,7 +20,10 @@ const flags = {
   seed: whole("seed", 2 ** 31 - 1, "What is played, and when what happens, follows from it (a new one)").pipe(
     Flag.optional
   ),
-  keep: Flag.Boolean("keep").pipe(Flag.withDescription("Leave the folder with journal and logs in any case")),
+  keep: Flag.Boolean("keep").pipe(
+    Flag.withDescription("Leave the folder with journal and logs in any case"),
+    Flag.withDefault(false)
+  ),
   kinds: Flag.String("kinds").pipe(
     Flag.withDescription(`Which faults, in turn: ${faultKinds.join(",")}`),
     Flag.filter(

@@ -53,7 +53,7 @@ export const addProvider = Effect.fnUntraced(function*(slug: string, ipAllowlist
 export const addStaff = Effect.fnUntraced(function*(name: string) {
   const sql = yield* SqlClient.SqlClient
   const token = (yield* Entropy).token("st_", 43)
-  yield* sql`INSERT INTO staff (id, name, role, token_hash, created_at)
-    VALUES (${yield* (yield* Ids).reserve(1)}, ${name}, 'admin', ${sha256(token)}, now())`
+  yield* sql`INSERT INTO staff (id, name, role, token_hash, token_issued_at, created_at)
+    VALUES (${yield* (yield* Ids).reserve(1)}, ${name}, 'admin', ${sha256(token)}, now(), now())`
   return token
 })
