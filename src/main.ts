@@ -3,14 +3,18 @@
  * listens and, with the demo operator, what to try. SIGTERM and SIGINT drain.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Context, Effect, Exit, Layer, Logger, References } from "effect"
+import { Cause, Console, Context, Effect, Exit, Layer } from "effect"
 import { layerBackoffice } from "./backoffice/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./backoffice/DemoSeed.ts"
 import { layerBackofficeServer } from "./http/backoffice/BackofficeServer.ts"
-import { layerHttpServices, layerPublicServer, MetricsRoute } from "./http/PublicServer.ts"
+import { logFields } from "./http/LogFields.ts"
+import { MetricsRoute } from "./http/MetricsRoute.ts"
+import { layerHttpServices, layerPublicServer } from "./http/PublicServer.ts"
 import { layerHardStop } from "./platform/HardStop.ts"
+import { layerLogging } from "./platform/Logging.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
+import { layerTracing } from "./platform/Tracing.ts"
 import { layerCapabilities, layerJobs, layerMigratedDatabase, layerWebhooks } from "./service.ts"
 import { WebhookSender } from "./webhooks/WebhookSender.ts"
 
@@ -62,12 +66,6 @@ const Greeting = Layer.effectDiscard(Effect.gen(function*() {
   yield* Console.log(greeting(yield* Settings, credentials, file))
 }))
 
-const Logging = Layer.unwrap(Effect.map(Settings, ({ logLevel }) =>
-  Layer.mergeAll(
-    Logger.layer([process.stdout.isTTY ? Logger.consolePretty() : Logger.consoleJson]),
-    Layer.succeed(References.MinimumLogLevel, logLevel)
-  )))
-
 /** Webhooks stop being taken at the moment requests do, so that both have all of the time there is to end what is in flight. */
 const WebhooksStop = Layer.effectDiscard(
   Effect.flatMap(WebhookSender, ({ beginDrain }) => Effect.addFinalizer(() => beginDrain))
@@ -85,7 +83,8 @@ const Service = layerHardStop(8500).pipe(
   Layer.provideMerge(layerWebhooks),
   Layer.provideMerge(layerCapabilities),
   Layer.provideMerge(layerMigratedDatabase),
-  Layer.provideMerge(Logging),
+  Layer.provideMerge(layerTracing),
+  Layer.provideMerge(layerLogging(logFields)),
   Layer.provideMerge(Settings.layer),
   Layer.provide(NodeServices.layer)
 )

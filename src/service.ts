@@ -7,6 +7,7 @@ import { Credentials } from "./auth/Credentials.ts"
 import { PlayerTokens } from "./auth/PlayerTokens.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
+import { SealedSecrets } from "./auth/SealedSecrets.ts"
 import { Placement } from "./engine/Placement.ts"
 import { Bonuses } from "./bonuses/Bonuses.ts"
 import { Games } from "./games/Games.ts"
@@ -75,6 +76,7 @@ export const layerCapabilities = Layer.mergeAll(
     PaymentMethods.layer,
     Thresholds.layer
   )),
+  Layer.provideMerge(SealedSecrets.layer),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer))
 )
 

@@ -15,6 +15,7 @@ import { PlayerGroup } from "./groups/BackofficePlayers.ts"
 import { JobGroup, RoundGroup } from "./groups/BackofficeUpkeep.ts"
 import { DeliveryGroup, WebhookGroup } from "./groups/BackofficeWebhooks.ts"
 import { RateGroup, ReportGroup } from "./groups/BackofficeReports.ts"
+import { SecretGroup } from "./groups/BackofficeSecrets.ts"
 import { list, page, pageQuery, single } from "./Pagination.ts"
 import { currencyCode, id, money, timestamp } from "./Resource.ts"
 
@@ -371,6 +372,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
     WebhookGroup,
     DeliveryGroup,
     LedgerGroup,
+    SecretGroup,
     RoundGroup,
     JobGroup,
     RateGroup,

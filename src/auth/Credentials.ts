@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ApiKey, features, type Operator, type Provider, scopes } from "../domain/Operator.ts"
-import type { Refusal } from "../domain/Refusal.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { fromDateOrNull } from "../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
@@ -28,6 +28,8 @@ export interface ProviderCredential {
   readonly signingKey: SigningKey
   readonly allowed: Networks
 }
+
+const unreadable = refuse("TRY_AGAIN", "The key cannot be checked right now. Its secret has to be renewed by staff.")
 
 const Texts = Schema.Array(Schema.String)
 
@@ -132,9 +134,19 @@ export class Credentials extends Context.Service<Credentials, {
       const apiKeyRows = rowsOf(ApiKeyRow)
       const providerRows = rowsOf(ProviderRow)
 
-      /** A secret that the master key does not open is a mistake of whoever runs the service, not of the caller. */
+      /** A secret that the master key does not open is no mistake of the caller, who may come again when it is mended. */
       const open = (purpose: string, sealed: Uint8Array) =>
-        Effect.map(Effect.orDie(secrets.openText(purpose, sealed)), signingKey)
+        secrets.openText(purpose, sealed).pipe(
+          Effect.map(signingKey),
+          Effect.catch(() =>
+            Effect.andThen(
+              Effect.logError("the secret of a key cannot be opened with this MASTER_KEY: rotate the key").pipe(
+                Effect.annotateLogs({ secret: purpose })
+              ),
+              Effect.fail(unreadable)
+            )
+          )
+        )
 
       const loadOperator = Effect.fnUntraced(function*(key: string) {
         const row = yield* oneOf(apiKeyRows(sql`

@@ -11,7 +11,7 @@ import { refuseToken } from "../domain/AccountStatus.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { Entropy } from "../platform/Entropy.ts"
 import { Settings } from "../platform/Settings.ts"
-import { subkey } from "../platform/Subkey.ts"
+import { type TokenKeys, tokenKeys } from "../platform/Subkey.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 
 /** What a token says. Instants are epoch milliseconds. */
@@ -79,15 +79,13 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
     Effect.gen(function*() {
       const actors = yield* PlayerActors
       const entropy = yield* Entropy
-      const { masterKey } = yield* Settings
-      const tagKey = subkey(masterKey, "player-session-tag")
-      const maskKey = subkey(masterKey, "player-session-mask")
-      const tagOf = (payload: Buffer): Buffer =>
-        Crypto.createHmac("sha256", tagKey).update(payload).digest().subarray(0, tagBytes)
+      const { current, previous } = tokenKeys(yield* Settings, "player-session")
+      const tagOf = (keys: TokenKeys, payload: Buffer): Buffer =>
+        Crypto.createHmac("sha256", keys.tag).update(payload).digest().subarray(0, tagBytes)
 
       /** Hides or shows a payload: the same cipher stream both ways, begun at the payload's own tag. */
-      const masked = (tag: Buffer, payload: Buffer): Buffer =>
-        Crypto.createCipheriv("aes-256-ctr", maskKey, tag).update(payload)
+      const masked = (keys: TokenKeys, tag: Buffer, payload: Buffer): Buffer =>
+        Crypto.createCipheriv("aes-256-ctr", keys.mask, tag).update(payload)
 
       const issue = Effect.fn("PlayerTokens.issue")(
         function*(operatorId: number, key: string, playerId: number, ttlMinutes: number) {
@@ -97,10 +95,19 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
           if (refusal !== undefined) return yield* Effect.fail(refusal)
           const expiresAt = issuedAt + ttlMinutes * 60_000
           const payload = encode({ playerId, operatorId, key, issuedAt, expiresAt }, entropy.bytes(4))
-          const tag = tagOf(payload)
-          return { token: prefix + Buffer.concat([masked(tag, payload), tag]).toString("base64url"), expiresAt }
+          const tag = tagOf(current, payload)
+          return {
+            token: prefix + Buffer.concat([masked(current, tag, payload), tag]).toString("base64url"),
+            expiresAt
+          }
         }
       )
+
+      const readUnder = (keys: TokenKeys, bytes: Buffer): PlayerToken | undefined => {
+        const tag = bytes.subarray(bytes.length - tagBytes)
+        const payload = masked(keys, tag, bytes.subarray(0, bytes.length - tagBytes))
+        return Crypto.timingSafeEqual(tagOf(keys, payload), tag) ? decode(payload) : undefined
+      }
 
       const read = (token: string): PlayerToken | undefined => {
         if (!token.startsWith(prefix) || token.length > maxLength) return undefined
@@ -108,9 +115,7 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
         const bytes = Buffer.from(text, "base64url")
         // a token has one spelling: what decodes to the same bytes but is written otherwise was not issued here
         if (bytes.length <= fixedBytes + tagBytes || bytes.toString("base64url") !== text) return undefined
-        const tag = bytes.subarray(bytes.length - tagBytes)
-        const payload = masked(tag, bytes.subarray(0, bytes.length - tagBytes))
-        return Crypto.timingSafeEqual(tagOf(payload), tag) ? decode(payload) : undefined
+        return readUnder(current, bytes) ?? (previous && readUnder(previous, bytes))
       }
 
       return PlayerTokens.of({ issue, read })

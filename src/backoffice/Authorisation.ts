@@ -44,6 +44,7 @@ export const rolesByAction = {
   "player.correct": ["payments"],
   "player.note": ["support", "payments", "compliance"],
   "player.notes": ["support", "payments", "compliance"],
+  "player.retire_seeds": ["support"],
   "payment.show": ["support", "payments", "compliance"],
   "payment.list": ["support", "payments", "compliance"],
   "payment.approve": ["payments"],
@@ -64,6 +65,8 @@ export const rolesByAction = {
   "rate.list": ["support", "payments", "compliance"],
   "report.ggr": ["payments", "compliance"],
   "ledger.verify": ["payments", "compliance"],
+  "secret.list": [],
+  "secret.reseal": [],
   "audit.list": ["compliance"]
 } as const satisfies { readonly [action: string]: ReadonlyArray<Role> }
 

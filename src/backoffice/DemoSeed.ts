@@ -81,6 +81,11 @@ const gameRows = rowsOf(Schema.Struct({ id: Schema.Number, external_id: Schema.S
 const unwritable = (message: string) =>
   refuse("SERVER_ERROR", `The demo credentials cannot be written: ${message.replaceAll(/\s+/g, " ")}`)
 
+const unreadable = refuse(
+  "SERVER_ERROR",
+  "The secrets of the demo operator cannot be opened with this MASTER_KEY: rotate its key and its provider, or set DEMO to off"
+)
+
 type SeedFailure = Refusal<"TRY_AGAIN" | "SERVER_ERROR" | "VALIDATION_FAILED" | "NOT_FOUND">
 
 export class DemoSeed extends Context.Service<DemoSeed, {
@@ -136,8 +141,8 @@ export class DemoSeed extends Context.Service<DemoSeed, {
             WHERE o.slug = ${slug} ORDER BY k.id LIMIT 1`
         ))
         if (row === undefined) return undefined
-        // The master key of this database opened its other secrets at the start already.
-        const open = (purpose: string, sealed: Uint8Array) => Effect.orDie(secrets.openText(purpose, sealed))
+        const open = (purpose: string, sealed: Uint8Array) =>
+          Effect.mapError(secrets.openText(purpose, sealed), () => unreadable)
         return {
           operator: {
             id: row.operator_id,

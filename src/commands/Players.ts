@@ -87,5 +87,9 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
   verb("notes", "What was written about a player, with payments and grants, newest first", {
     id: idOf("player"),
     ...pageFlags
-  }, (client, { id, ...query }) => client.player.notes({ params: { player: id }, query }))
+  }, (client, { id, ...query }) => client.player.notes({ params: { player: id }, query })),
+  verb("retire-seeds", "Retire the server seeds of originals that no master key opens any more", {
+    id: idOf("player"),
+    reason: text("reason", "Why, for the audit log")
+  }, (client, { id, ...input }) => client.player.retire_seeds({ params: { player: id }, payload: given(input) }))
 ]))

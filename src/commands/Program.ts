@@ -12,6 +12,7 @@ import { paymentMethod } from "./PaymentMethods.ts"
 import { payment } from "./Payments.ts"
 import { player } from "./Players.ts"
 import { rate, report } from "./Reports.ts"
+import { secret } from "./Secrets.ts"
 import { key, operator, staff } from "./StaffAndOperators.ts"
 import { delivery, webhook } from "./Webhooks.ts"
 import { CommandOutput, root } from "./Verb.ts"
@@ -34,6 +35,7 @@ export const program = root.pipe(
     rate,
     report,
     ledger,
+    secret,
     round,
     job,
     audit

@@ -61,10 +61,10 @@ export interface PlayedRound {
 export type PlayRefusal = Refusal<StakeCode | "VALIDATION_FAILED">
 
 /** The player's seeds as carried or looked up: null where there are none, `Missing` where nobody has looked. */
-const seedsOf = (player: Player, { known }: Context): PlayerSeeds | null | Missing =>
+export const seedsOf = (player: Player, { known }: Context): PlayerSeeds | null | Missing =>
   player.seeds ?? (known?.seeds === undefined ? missing({ seeds: true }) : known.seeds)
 
-const isMissing = (seeds: PlayerSeeds | Missing): seeds is Missing => "_tag" in seeds
+export const isMissing = (seeds: PlayerSeeds | Missing): seeds is Missing => "_tag" in seeds
 
 const noSeeds: NoSeeds = { _tag: "NoSeeds" }
 
@@ -137,7 +137,7 @@ export const playStep =
     }
   }
 
-const newSeed = (
+export const newSeed = (
   player: Player,
   { now }: Context,
   id: number,
@@ -153,7 +153,8 @@ const newSeed = (
   createdAt: now,
   startedAt: clientSeed === null ? null : now,
   retiredAt: null,
-  serverSeed: null
+  serverSeed: null,
+  isLost: false
 })
 
 /** Gives a player the first seeds, and one who has some, those. */
@@ -210,7 +211,13 @@ export const rotateSeedsStep =
       { serverSeed: freshId, serverSeedHash: fresh.hash },
       command.clientSeed
     )
-    const ofPlayer = { playerId: player.id, operatorId: player.operatorId, sealed: null, createdAt: context.now }
+    const ofPlayer = {
+      playerId: player.id,
+      operatorId: player.operatorId,
+      sealed: null,
+      createdAt: context.now,
+      isLost: false
+    }
     return {
       _tag: "Accept",
       state: { ...player, seeds },

@@ -17,12 +17,13 @@
  * - *unknown*: the callers get a failure that is safe to retry, and the actor drops its state and loads it again behind a
  *   fence before it serves anyone.
  */
-import { Clock, Deferred, Effect, Exit, Metric, type Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
+import { Traced } from "../platform/Tracing.ts"
 import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, OutcomeUnknown, StoreUnavailable } from "./Failures.ts"
 import { type CommitFailure, type Rejected } from "./Failures.ts"
+import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
-import { actorLoads, actorReloads, residentActors, waitingCommands } from "./internal/Metrics.ts"
 import { type Circumstances, type Decision, idsPerDecision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
 import * as WriteHealth from "./WriteHealth.ts"
@@ -37,8 +38,26 @@ export interface Actors<State, Change, Query, Knowledge> {
   readonly read: (key: number) => Effect.Effect<State, EngineFailure>
   /** How many actors are in memory. */
   readonly resident: () => number
+  /** What the actors measure of themselves, as it stands now. */
+  readonly measures: () => ActorMeasures
   /** For how long nothing could be written, in milliseconds; 0 when the last write went well. */
   readonly writesStalledMs: () => number
+}
+
+/** Counts are since the start. */
+export interface ActorMeasures extends Journal.JournalMeasures {
+  /** Actors in memory. */
+  readonly resident: number
+  /** Commands that wait, of all actors, and of the actor with the most. */
+  readonly waiting: number
+  readonly longestMailbox: number
+  /** Commands refused because something was full. */
+  readonly refused: number
+  readonly loads: number
+  /** Loads after a commit that was rejected, or whose outcome was not known. */
+  readonly reloads: number
+  /** Actors that left memory, because nobody asked for them or to make room. */
+  readonly passivations: number
 }
 
 export interface ActorsOptions<State, Change, Query, Knowledge> {
@@ -88,6 +107,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   /** A command with its caller's types closed over. */
   interface Task {
+    /** Of whoever asked; undefined while nobody traces. */
+    readonly span: Tracer.AnySpan | undefined
     /** Decides and keeps the outcome for `publish`. */
     readonly decide: (state: State, circumstances: Circumstances<Knowledge>) => AnyDecision
     readonly publish: () => void
@@ -112,11 +133,13 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const ids = yield* Ids
   const placement = yield* Placement
   const clock = yield* Clock.Clock
+  const isTraced = yield* Traced
   const health = WriteHealth.make(clock)
   const store: Store<State, Change, Query, Knowledge> = {
     look: options.store.look,
     claims: options.store.claims,
-    commit: (units) => health.commit(options.store.commit(units)),
+    commit: (units) =>
+      health.commit(isTraced ? traceCommit(units, options.store.commit(units)) : options.store.commit(units)),
     load: (key, fence) => fence ? health.fence(options.store.load(key, fence)) : options.store.load(key, fence)
   }
   const fork = Effect.runForkWith(yield* Effect.context<never>())
@@ -134,6 +157,18 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   let waiting = 0
   let nextId = 0
   let endOfIds = 0
+  const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
+
+  const forget = (key: number): boolean => {
+    counts.passivations++
+    return cells.delete(key)
+  }
+
+  const longestMailbox = (): number => {
+    let longest = 0
+    for (const { mailbox } of cells.values()) longest = Math.max(longest, mailbox.length)
+    return longest
+  }
 
   const lacksIds = (): boolean => endOfIds - nextId < idsPerDecision
 
@@ -152,7 +187,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   const load = Effect.fnUntraced(function*(cell: Cell) {
     const loaded = yield* store.load(cell.key, cell.isDoubtful)
-    yield* Metric.update(cell.isDoubtful ? actorReloads : actorLoads, 1)
+    if (cell.isDoubtful || cell.version > 0) counts.reloads++
+    else counts.loads++
     if (loaded === undefined) return yield* new NoSuchActor()
     cell.state = loaded.state
     cell.version = loaded.version
@@ -163,15 +199,18 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const stateOf = (cell: Cell): Effect.Effect<State, StoreUnavailable | NoSuchActor> =>
     cell.state === undefined ? load(cell) : Effect.succeed(cell.state)
 
+  const spansFor = (tasks: ReadonlyArray<Task>) => isTraced ? { spans: spansOf(tasks) } : undefined
+
   /** Commits a unit; on success the cell carries the new state, on a doubtful end it carries none. */
   const commit = (
     cell: Cell,
     before: State,
     after: State,
-    changes: ReadonlyArray<Change>
+    changes: ReadonlyArray<Change>,
+    tasks: ReadonlyArray<Task>
   ): Effect.Effect<Exit.Exit<void, CommitFailure | MailboxFull>> =>
     Effect.map(
-      Effect.exit(journal.append({ key: cell.key, version: cell.version, before, after, changes })),
+      Effect.exit(journal.append({ key: cell.key, version: cell.version, before, after, changes, ...spansFor(tasks) })),
       (exit) => {
         if (Exit.isSuccess(exit)) {
           cell.state = after
@@ -220,7 +259,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         cell.state = decision.state
         return task.publish()
       }
-      const exit = yield* commit(cell, state, decision.state, [decision.change])
+      const exit = yield* commit(cell, state, decision.state, [decision.change], [task])
       if (Exit.isSuccess(exit)) return task.publish()
       const rejection = rejectionOf(exit)
       if (rejection === undefined) return task.fail(failureOf(exit))
@@ -251,7 +290,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     tasks: ReadonlyArray<Task>
   ) {
     if (changes.length > 0) {
-      const exit = yield* commit(cell, before, after, changes)
+      const exit = yield* commit(cell, before, after, changes, tasks)
       if (Exit.isFailure(exit)) {
         if (rejectionOf(exit) === undefined) {
           const failure = failureOf(exit)
@@ -308,7 +347,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         // a task that was answered before the failure stays answered: a Deferred is completed once
         const failure = Exit.findErrorOption(exit)
         const error = failure._tag === "Some" ? failure.value : new StoreUnavailable({ reason: "the store failed" })
-        if (failure._tag === "None") yield* Effect.logError("An actor failed", exit.cause)
+        if (failure._tag === "None") {
+          yield* Effect.annotateLogs(Effect.logError("An actor failed", exit.cause), { player_id: cell.key })
+        }
         for (const task of group) task.fail(error)
       }
     }
@@ -328,13 +369,13 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     for (const [key, cell] of cells) {
       if (++looked > looksForRoom) break
       const isBusy = cell.isRunning || cell.isDoubtful
-      if (!isBusy && !cell.wasAsked) return cells.delete(key)
+      if (!isBusy && !cell.wasAsked) return forget(key)
       if (!isBusy) idle ??= key
       cell.wasAsked = false
       cells.delete(key)
       cells.set(key, cell)
     }
-    return idle !== undefined && cells.delete(idle)
+    return idle !== undefined && forget(idle)
   }
 
   const cellOf = (key: number): Cell | undefined => {
@@ -365,17 +406,22 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     fork(Effect.uninterruptible(drain(cell)))
   }
 
-  const ask = <Reply, Error>(
+  const askUnder = <Reply, Error>(
     key: number,
-    step: Step<State, Reply, Error, Change, Query, Knowledge>
+    step: Step<State, Reply, Error, Change, Query, Knowledge>,
+    span: Tracer.AnySpan | undefined
   ): Effect.Effect<Reply, Error | EngineFailure> =>
     Effect.suspend(() => {
       if (!placement.isHere(key)) return Effect.fail(new NotHere())
       const cell = isClosed || waiting >= options.maxWaiting ? undefined : cellOf(key)
-      if (cell === undefined || cell.mailbox.length >= options.maxMailbox) return Effect.fail(new MailboxFull())
+      if (cell === undefined || cell.mailbox.length >= options.maxMailbox) {
+        counts.refused++
+        return Effect.fail(new MailboxFull())
+      }
       const reply = Deferred.makeUnsafe<Reply, Error | EngineFailure>()
       let outcome: Exit.Exit<Reply, Error> = Exit.die("a command was answered before it was decided")
       enqueue(cell, {
+        span,
         decide: (state, circumstances) => {
           try {
             const decision = step(state, circumstances)
@@ -394,6 +440,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       return Effect.uninterruptible(Deferred.await(reply))
     })
 
+  const ask: Actors<State, Change, Query, Knowledge>["ask"] = (key, step) =>
+    isTraced ? traceStep(key, (span) => askUnder(key, step, span)) : askUnder(key, step, undefined)
+
   const read = (key: number): Effect.Effect<State, EngineFailure> =>
     Effect.suspend(() => {
       const cell = cells.get(key)
@@ -405,7 +454,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     })
 
   /** Once a minute: actors that nobody asked for rest, and leave when that has gone on. */
-  const tidy = Effect.gen(function*() {
+  const tidy = Effect.sync(() => {
     const now = clock.currentTimeMillisUnsafe()
     for (const [key, cell] of cells) {
       if (cell.isRunning || cell.isDoubtful) continue
@@ -413,13 +462,11 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         cell.wasAsked = false
         cell.askedAt = now
       } else if (now - cell.askedAt >= options.idleMinutes * 60_000) {
-        cells.delete(key)
+        forget(key)
       } else if (cell.state !== undefined) {
         cell.state = options.rest(cell.state)
       }
     }
-    yield* Metric.update(residentActors, cells.size)
-    yield* Metric.update(waitingCommands, waiting)
   })
 
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("1 minute"), tidy)))
@@ -432,5 +479,13 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     }).pipe(Effect.interruptible, Effect.timeoutOption(Journal.drainTime))
   )
 
-  return { ask, read, resident: () => cells.size, writesStalledMs: health.stalledMs }
+  const measures = (): ActorMeasures => ({
+    ...counts,
+    ...journal.measures,
+    resident: cells.size,
+    waiting,
+    longestMailbox: longestMailbox()
+  })
+
+  return { ask, read, resident: () => cells.size, measures, writesStalledMs: health.stalledMs }
 })

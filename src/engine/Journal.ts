@@ -5,15 +5,24 @@
  * A batch that the store rejects is halved until the unit to blame stands alone, so that one bad unit fails alone and costs the
  * others a few more round trips at most.
  */
-import { Clock, Effect, Exit, Metric, type Scope } from "effect"
+import { Clock, Effect, Exit, type Scope } from "effect"
+import { doubling, Histogram } from "../platform/Measures.ts"
 import { type CommitFailure, MailboxFull } from "./Failures.ts"
-import { batchSize, commitSeconds } from "./internal/Metrics.ts"
 
 export interface Journal<in Unit> {
   /** Completes when the unit is durable, or fails with what became of it. Cannot be interrupted once accepted. */
   readonly append: (unit: Unit) => Effect.Effect<void, CommitFailure | MailboxFull>
   /** Completes when nothing waits and nothing runs. */
   readonly idle: Effect.Effect<void>
+  readonly measures: JournalMeasures
+}
+
+/** What a journal measures of itself, per group commit. */
+export interface JournalMeasures {
+  /** Units in one group commit. */
+  readonly batchUnits: Histogram
+  /** How long one took, repeated parts of a rejected one included. */
+  readonly commitSeconds: Histogram
 }
 
 export interface JournalOptions<in out Unit> {
@@ -40,6 +49,10 @@ export const make = Effect.fnUntraced(function*<Unit>(
 ): Effect.fn.Return<Journal<Unit>, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const whenIdle: Array<() => void> = []
+  const measures: JournalMeasures = {
+    batchUnits: new Histogram(doubling(1, 12)),
+    commitSeconds: new Histogram(doubling(0.0005, 14))
+  }
   let waiting: Array<Waiting<Unit>> = []
   let isRunning = false
 
@@ -72,8 +85,8 @@ export const make = Effect.fnUntraced(function*<Unit>(
       const batch = takeBatch()
       const startedAt = clock.currentTimeNanosUnsafe()
       yield* commit(batch)
-      yield* Metric.update(batchSize, batch.length)
-      yield* Metric.update(commitSeconds, Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9)
+      measures.batchUnits.observe(batch.length)
+      measures.commitSeconds.observe(Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9)
     }
     isRunning = false
     for (const resume of whenIdle.splice(0)) resume()
@@ -99,5 +112,5 @@ export const make = Effect.fnUntraced(function*<Unit>(
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const start = () => fork(Effect.uninterruptible(run))
 
-  return { append, idle }
+  return { append, idle, measures }
 })

@@ -3,7 +3,7 @@
  *
  * Nothing here knows what a state means. The types are structural, so that rules can be written without importing the engine.
  */
-import type { Effect } from "effect"
+import type { Effect, Tracer } from "effect"
 import type { CommitFailure, StoreUnavailable } from "./Failures.ts"
 
 /** The circumstances of one decision. */
@@ -47,6 +47,8 @@ export interface Unit<out State, out Change> {
   readonly after: State
   /** In the order they were decided. */
   readonly changes: ReadonlyArray<Change>
+  /** Of the commands that led to it, as far as they are traced. */
+  readonly spans?: ReadonlyArray<Tracer.AnySpan>
 }
 
 export interface Loaded<out State> {

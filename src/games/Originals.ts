@@ -9,6 +9,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { SqlClient } from "effect/sql"
 import type { Step } from "../domain/Decision.ts"
 import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
+import { type LostSeedsRetired, retireLostSeedsStep } from "../domain/LostSeeds.ts"
 import type { SettledGame } from "../domain/Messages.ts"
 import {
   type NoSeeds,
@@ -114,6 +115,11 @@ export class Originals extends Context.Service<Originals, {
     clientSeed: string | undefined,
     answering: Answering<RotatedSeeds>
   ) => Effect.Effect<RotatedSeeds, ActorRefusal>
+  /** Retires those seeds of any player that nobody can open any more. Where all can be opened, nothing is done. */
+  readonly retireLost: (
+    playerId: number,
+    command: { readonly reason: string; readonly actor: string }
+  ) => Effect.Effect<LostSeedsRetired, ActorRefusal>
   /** A round of a player of the operator. */
   readonly round: (
     operatorId: number,
@@ -199,6 +205,14 @@ export class Originals extends Context.Service<Originals, {
         return toSeeds(rows) ?? (yield* start(operatorId, playerId))
       })
 
+      const retireLost: Originals["Service"]["retireLost"] = Effect.fn("Originals.retireLost")(
+        function*(playerId, command) {
+          const lost = new Set(yield* serverSeeds.lost(playerId))
+          const fresh = { first: serverSeeds.make(playerId), second: serverSeeds.make(playerId) }
+          return yield* actors.ask(null, playerId, retireLostSeedsStep({ ...command, lost, fresh }))
+        }
+      )
+
       const round: Originals["Service"]["round"] = Effect.fn("Originals.round")(
         function*(operatorId, playerId, roundId) {
           const row = yield* orTryAgain(oneOf(roundRows(
@@ -215,7 +229,7 @@ export class Originals extends Context.Service<Originals, {
         }
       )
 
-      return Originals.of({ find, play, seeds, rotate, round })
+      return Originals.of({ find, play, seeds, rotate, retireLost, round })
     })
   ).pipe(Layer.provide(ServerSeeds.layer))
 }

@@ -4,9 +4,10 @@
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
+import { SealedSecrets } from "../auth/SealedSecrets.ts"
 import { Settings } from "../platform/Settings.ts"
+import { subkeyBytes } from "../platform/Subkey.ts"
 import { RecentMap } from "./RecentMap.ts"
-import { subkey } from "../platform/Subkey.ts"
 
 const prefix = "pr_"
 const tagBytes = 16
@@ -35,9 +36,14 @@ export class PlayerRefs extends Context.Service<PlayerRefs, {
 }>()("pitboss/games/PlayerRefs") {
   static readonly layer = Layer.effect(
     PlayerRefs,
-    Effect.map(Settings, ({ masterKey }) => {
-      const tagKey = subkey(masterKey, "player-ref-tag")
-      const maskKey = subkey(masterKey, "player-ref-mask")
+    Effect.gen(function*() {
+      const { masterKey } = yield* Settings
+      // made of the first master key and kept from then on: a provider settles by a ref for ever, whatever becomes of the key
+      const { kept } = yield* SealedSecrets
+      const keyOf = (purpose: string) =>
+        Effect.map(kept(purpose, subkeyBytes(masterKey, purpose)), (bytes) => Crypto.createSecretKey(bytes))
+      const tagKey = yield* keyOf("player-ref-tag")
+      const maskKey = yield* keyOf("player-ref-mask")
       const read = new RecentMap<string, Named>(remembered)
 
       const tagOf = (providerId: number, playerId: number): Buffer => {

@@ -22,11 +22,17 @@ const remembered = 20_000
 
 const purposeOf = (playerId: number, hash: string): string => `server-seed:${playerId}:${hash}`
 
-const sealedRows = rowsOf(Schema.Struct({ hash: Schema.String, sealed: Schema.Uint8Array }))
+const sealedRows = rowsOf(Schema.Struct({ id: Schema.Number, hash: Schema.String, sealed: Schema.Uint8Array }))
 
 const gone = refuse("TRY_AGAIN", "The seed of this round is not at hand. Send the same request again.", {
   retry: "same_request"
 })
+
+const unreadable = refuse(
+  "TRY_AGAIN",
+  "The seed that decides this player's rounds cannot be opened right now. Nothing was played. Staff have to look after it.",
+  { reason: "seed_unreadable", retry: "same_request" }
+)
 
 export const hmacSha256: HmacSha256 = (key, message) => Crypto.createHmac("sha256", key).update(message).digest()
 
@@ -37,6 +43,8 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
   readonly peek: (seedId: number) => string | undefined
   /** Opens a seed of a player, so that {@link peek} gives it. */
   readonly open: (playerId: number, seedId: number) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
+  /** Ids of the player's seeds, in use or promised, that cannot be opened. */
+  readonly lost: (playerId: number) => Effect.Effect<ReadonlyArray<number>, Refusal<"TRY_AGAIN">>
 }>()("pitboss/games/ServerSeeds") {
   static readonly layer = Layer.effect(
     ServerSeeds,
@@ -48,12 +56,34 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
 
       const open = Effect.fnUntraced(function*(playerId: number, seedId: number) {
         const row = yield* orTryAgain(oneOf(sealedRows(
-          sql`SELECT server_seed_hash AS hash, server_seed_sealed AS sealed FROM server_seeds
+          sql`SELECT id::float8 AS id, server_seed_hash AS hash, server_seed_sealed AS sealed FROM server_seeds
             WHERE id = ${seedId}::float8::bigint AND player_id = ${playerId}::float8::bigint`
         )))
         if (row === undefined) return yield* Effect.fail(gone)
-        // the same key opened the secrets of keys and providers: one that cannot be opened was tampered with
-        opened.set(seedId, yield* Effect.orDie(secrets.openText(purposeOf(playerId, row.hash), row.sealed)))
+        const text = yield* Effect.option(secrets.openText(purposeOf(playerId, row.hash), row.sealed))
+        if (text._tag === "None") {
+          yield* Effect.logError(
+            "a server seed cannot be opened with this MASTER_KEY: bring the right key, or retire it (`player retire-seeds`)"
+          ).pipe(Effect.annotateLogs({ player_id: playerId, seed_id: seedId }))
+          return yield* Effect.fail(unreadable)
+        }
+        opened.set(seedId, text.value)
+      })
+
+      const lost = Effect.fnUntraced(function*(playerId: number) {
+        const rows = yield* orTryAgain(sealedRows(
+          sql`SELECT id::float8 AS id, server_seed_hash AS hash, server_seed_sealed AS sealed FROM server_seeds
+            WHERE player_id = ${playerId}::float8::bigint AND retired_at IS NULL`
+        ))
+        const unopened = yield* Effect.filter(
+          rows,
+          (row) =>
+            Effect.match(secrets.open(purposeOf(playerId, row.hash), row.sealed), {
+              onSuccess: () => false,
+              onFailure: () => true
+            })
+        )
+        return unopened.map(({ id }) => id)
       })
 
       return ServerSeeds.of({
@@ -63,7 +93,8 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
           return { hash, sealed: secrets.seal(purposeOf(playerId, hash), serverSeed) }
         },
         peek: (seedId) => opened.get(seedId),
-        open
+        open,
+        lost
       })
     })
   )

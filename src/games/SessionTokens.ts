@@ -9,7 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
 import { Settings } from "../platform/Settings.ts"
 import { RecentMap } from "./RecentMap.ts"
-import { subkey } from "../platform/Subkey.ts"
+import { type TokenKeys, tokenKeys } from "../platform/Subkey.ts"
 
 export interface WalletSession {
   readonly sessionId: number
@@ -71,19 +71,24 @@ export class SessionTokens extends Context.Service<SessionTokens, {
 }>()("pitboss/games/SessionTokens") {
   static readonly layer = Layer.effect(
     SessionTokens,
-    Effect.map(Settings, ({ masterKey }) => {
-      const tagKey = subkey(masterKey, "wallet-session-tag")
-      const maskKey = subkey(masterKey, "wallet-session-mask")
+    Effect.map(Settings, (settings) => {
+      const { current, previous } = tokenKeys(settings, "wallet-session")
       const verified = new RecentMap<string, WalletSession>(remembered)
-      const tagOf = (payload: Buffer): Buffer =>
-        Crypto.createHmac("sha256", tagKey).update(payload).digest().subarray(0, macBytes)
+      const tagOf = (keys: TokenKeys, payload: Buffer): Buffer =>
+        Crypto.createHmac("sha256", keys.tag).update(payload).digest().subarray(0, macBytes)
 
       /** Hides or shows a payload: a stream that its tag determines, so that a provider reads none of our ids in a token. */
-      const masked = (tag: Buffer, payload: Buffer): Buffer => {
+      const masked = (keys: TokenKeys, tag: Buffer, payload: Buffer): Buffer => {
         const stream = Buffer.concat(
-          [0, 1].map((block) => Crypto.createHmac("sha256", maskKey).update(tag).update(Buffer.of(block)).digest())
+          [0, 1].map((block) => Crypto.createHmac("sha256", keys.mask).update(tag).update(Buffer.of(block)).digest())
         )
         return Buffer.from(payload.map((byte, index) => byte ^ stream.readUInt8(index)))
+      }
+
+      const readUnder = (keys: TokenKeys, bytes: Buffer): WalletSession | undefined => {
+        const tag = bytes.subarray(payloadBytes)
+        const payload = masked(keys, tag, bytes.subarray(0, payloadBytes))
+        return Crypto.timingSafeEqual(tagOf(keys, payload), tag) ? decode(payload) : undefined
       }
 
       const check = (token: string): WalletSession | undefined => {
@@ -92,16 +97,14 @@ export class SessionTokens extends Context.Service<SessionTokens, {
         const bytes = Buffer.from(text, "base64url")
         // a token has one spelling: what decodes to the same bytes but is written otherwise was not issued here
         if (bytes.length !== payloadBytes + macBytes || bytes.toString("base64url") !== text) return undefined
-        const tag = bytes.subarray(payloadBytes)
-        const payload = masked(tag, bytes.subarray(0, payloadBytes))
-        return Crypto.timingSafeEqual(tagOf(payload), tag) ? decode(payload) : undefined
+        return readUnder(current, bytes) ?? (previous && readUnder(previous, bytes))
       }
 
       return SessionTokens.of({
         issue: (session) => {
           const payload = encode(session)
-          const tag = tagOf(payload)
-          return prefix + Buffer.concat([masked(tag, payload), tag]).toString("base64url")
+          const tag = tagOf(current, payload)
+          return prefix + Buffer.concat([masked(current, tag, payload), tag]).toString("base64url")
         },
         verify: (token) => {
           const known = verified.get(token)

@@ -14,6 +14,7 @@ import { answerCause, draining, refusalResponse, type Retry, serverError } from 
 import { RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { forRouter } from "./RequestTarget.ts"
+import { makeRequestTraces, noteAnswer } from "./RequestTraces.ts"
 
 /** Paths outside the API. */
 const readPaths = ["/health/live", "/health/ready", "/openapi.json", "/docs"] as const
@@ -53,6 +54,10 @@ const inEnvelope = (response: HttpServerResponse.HttpServerResponse, url: string
       response.status
     )
 
+/** The path of the route with its parameters' names. */
+const routeIn = (context: Context.Context<never>): string =>
+  Context.getOrUndefined(context, HttpRouter.RouteContext)?.route.path ?? "none"
+
 /** With `crossOrigin` where browsers call from pages of other origins. */
 export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
   Effect.gen(function*() {
@@ -60,6 +65,7 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
     const drain = yield* Drain
     const metrics = yield* RequestMetrics
     const clock = yield* Clock.Clock
+    const traces = yield* makeRequestTraces
 
     const finish = (
       request: HttpServerRequest.HttpServerRequest,
@@ -67,8 +73,9 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
       response: HttpServerResponse.HttpServerResponse
     ) =>
       Effect.contextWith((context: Context.Context<never>) => {
-        const route = Context.getOrUndefined(context, HttpRouter.RouteContext)?.route.path ?? "none"
+        const route = routeIn(context)
         const answer = inEnvelope(response, request.url)
+        if (traces !== undefined) noteAnswer(context, request.method, route, answer.status)
         metrics.observe(request.method, route, answer.status, clock.currentTimeNanosUnsafe() - startedAt)
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
           "x-request-id": ids.last(request),
@@ -79,7 +86,7 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
         }))
       })
 
-    return (
+    const answered = (
       handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) => {
@@ -101,6 +108,15 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
               (response) => finish(request, startedAt, response)
             )
         })
+      })
+
+    if (traces === undefined) return answered
+    return (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) =>
+      Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+        const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+        const { headers, method } = request
+        const about = { method, traceparent: headers["traceparent"], id: ids.of(request) }
+        return traces.around(about, answered(handler))
       })
   })
 

@@ -19,10 +19,12 @@ import { ProviderWallet } from "../wallet/ProviderWallet.ts"
 import { Drain } from "./Drain.ts"
 import { fieldIssues } from "../api/FormErrors.ts"
 import { noObject } from "./FormRules.ts"
+import { CurrentLaneRequest } from "./LogFields.ts"
 import * as Calls from "./ProviderCalls.ts"
 import { maxBodyBytes, refusalBody, type Retry, retryOf, serverError, statusOf, withRetry } from "./Refusals.ts"
-import { RequestIds } from "./RequestIds.ts"
+import { type Named, RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
+import { makeRequestTraces } from "./RequestTraces.ts"
 
 /** Answers the request and says true, or leaves it untouched and says false. */
 export type Take = (request: IncomingMessage, response: ServerResponse) => boolean
@@ -88,6 +90,11 @@ const parseObject = (body: Buffer): object | undefined => {
   }
 }
 
+const statusOfExit = (exit: Exit.Exit<unknown, Refusal>): number => {
+  const failure = Exit.findErrorOption(exit)
+  return Exit.isSuccess(exit) ? 200 : failure._tag === "Some" ? statusOf(failure.value) : 500
+}
+
 interface Request {
   readonly lane: Lane
   readonly credential: ProviderCredential
@@ -109,6 +116,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
       const ids = yield* RequestIds
       const metrics = yield* RequestMetrics
       const clock = yield* Clock.Clock
+      const traces = yield* makeRequestTraces
       const byPath = new Map(lanes(yield* ProviderWallet).map((one) => [one.path, one]))
       const fork = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -125,8 +133,11 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         target.end(body)
       }
 
-      const idOf = (source: IncomingMessage): string =>
-        ids.last({ source, headers: { "x-request-id": headerOf(source.headers["x-request-id"]) } })
+      const named = (source: IncomingMessage): Named => ({
+        source,
+        headers: { "x-request-id": headerOf(source.headers["x-request-id"]) }
+      })
+      const idOf = (source: IncomingMessage): string => ids.last(named(source))
 
       const answerRefusal = (request: Request, refusal: Refusal) =>
         answer(
@@ -136,13 +147,25 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           refusal.code === "TRY_AGAIN"
         )
 
+      const traced = ({ credential, lane, source }: Request, body: object) => {
+        const called = lane.call(credential.provider, body)
+        return traces === undefined ? called : traces.aroundAnswer(
+          { method: "POST", traceparent: headerOf(source.headers["traceparent"]), id: ids.of(named(source)) },
+          lane.path,
+          called,
+          statusOfExit
+        )
+      }
+
       const run = (request: Request, body: Buffer): void => {
         const { credential, lane, nonce, signature, source, timestamp } = request
         const message = { method: "POST", uri: lane.path, timestamp, nonce, body }
         if (!verify(credential.signingKey, message, signature)) return answerRefusal(request, invalidSignature)
         const object = parseObject(body)
         if (object === undefined) return answerRefusal(request, noObject)
-        fork(Effect.uninterruptible(lane.call(credential.provider, object))).addObserver((exit) => {
+        const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
+        const called = Effect.provideService(traced(request, object), CurrentLaneRequest, about)
+        fork(Effect.uninterruptible(called)).addObserver((exit) => {
           if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
           const failure = Exit.findErrorOption(exit)
           if (failure._tag === "Some") return answerRefusal(request, failure.value)

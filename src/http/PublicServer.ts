@@ -1,7 +1,6 @@
 /** The public server: what operators, players and game providers call, with everything around it. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { PrometheusMetrics } from "effect/observability"
 import { Api } from "../api/Api.ts"
 import { Settings } from "../platform/Settings.ts"
 import { Documentation } from "./Documentation.ts"
@@ -68,6 +67,3 @@ export const layerPublicServer = Layer.unwrap(Effect.gen(function*() {
   const { take } = yield* ExpressLane
   return serveAt(Routes, { host, port }, take)
 })).pipe(Layer.provide([PathResources.layer, ExpressLane.layer]))
-
-/** `/metrics` for Prometheus, to be put among the routes of the back-office server. */
-export const MetricsRoute = PrometheusMetrics.layerHttp({ path: "/metrics", prefix: "pitboss" })

@@ -100,8 +100,7 @@ export const answerCause = (
     const ids = yield* RequestIds
     yield* Effect.logError("a request failed", describe(cause)).pipe(Effect.annotateLogs({
       request_id: ids.of(request),
-      method: request.method,
-      path: request.url.split("?", 1)[0]
+      method: request.method
     }))
     return answer(serverError)
   })

@@ -59,6 +59,13 @@ const longestRetryMs = 600_000
 
 const runs = Metric.counter("scheduler_runs_total", { description: "Runs of jobs, by result", incremental: true })
 const jobDone = Metric.counter("scheduler_done_total", { description: "What jobs did, in things", incremental: true })
+const lastSuccess = Metric.gauge("scheduler_last_success_timestamp_seconds", {
+  description: "When the job last ended well in this process, Unix time"
+})
+const runSeconds = Metric.histogram("scheduler_run_seconds", {
+  description: "Time of one run of a job",
+  boundaries: Metric.exponentialBoundaries({ start: 0.004, factor: 2, count: 14 })
+})
 const failing = Metric.gauge("scheduler_failures", { description: "Runs that failed since the job last ended well" })
 
 const JobRow = Schema.Struct({
@@ -129,6 +136,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
     const release = Effect.fnUntraced(function*(
       job: Job,
       failures: number,
+      startedAt: number,
       exit: Exit.Exit<JobResult, unknown>
     ) {
       const now = yield* Clock.currentTimeMillis
@@ -139,6 +147,8 @@ const make = (jobs: ReadonlyArray<Job>) =>
       const failed = isGood ? 0 : failures + 1
       yield* Metric.update(Metric.withAttributes(runs, { job: job.name, result: isGood ? "ok" : "failed" }), 1)
       yield* Metric.update(Metric.withAttributes(failing, { job: job.name }), failed)
+      yield* Metric.update(Metric.withAttributes(runSeconds, { job: job.name }), (now - startedAt) / 1000)
+      if (isGood) yield* Metric.update(Metric.withAttributes(lastSuccess, { job: job.name }), now / 1000)
       if (isGood) yield* Metric.update(Metric.withAttributes(jobDone, { job: job.name }), exit.value.done)
       const error = isGood ? null : messageOf(exit.cause)
       const done = isGood ? exit.value.done : null
@@ -152,19 +162,20 @@ const make = (jobs: ReadonlyArray<Job>) =>
     const attempt = Effect.fnUntraced(function*(job: Job) {
       const failures = yield* claim(job.name)
       if (failures === undefined) return { ran: false, again: false }
+      const startedAt = yield* Clock.currentTimeMillis
       const exit = yield* Effect.exit(
         job.run.pipe(
           Effect.timeoutOrElse({
             duration: longestRunMs,
             orElse: () => Effect.fail({ message: "the run took too long and was cut off" })
           }),
-          Effect.withSpan(`Scheduler.${job.name}`)
+          Effect.withSpan(`job ${job.name}`, { root: true })
         )
       )
       if (Exit.isFailure(exit)) {
         yield* Effect.logWarning(`the job ${job.name} failed; it is tried again`, exit.cause)
       }
-      yield* release(job, failures, exit)
+      yield* release(job, failures, startedAt, exit)
       return { ran: true, again: Exit.isSuccess(exit) && exit.value.hasMore }
     })
 

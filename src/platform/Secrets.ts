@@ -2,9 +2,13 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { Entropy } from "./Entropy.ts"
 import { Settings } from "./Settings.ts"
+import { subkeyBytes } from "./Subkey.ts"
 
 const algorithm = "aes-256-gcm"
-const version = 1
+/** What came before keys had names: one of the keys opens it, and trying is how one finds out which. */
+const namelessVersion = 1
+const version = 2
+const keyNameBytes = 4
 const nonceBytes = 12
 const tagBytes = 16
 
@@ -13,9 +17,34 @@ export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("Se
   purpose: Schema.String
 }) {}
 
+interface MasterKey {
+  /** Tells keys apart, and nothing about them. */
+  readonly name: Buffer
+  readonly key: Crypto.KeyObject
+}
+
+const named = (masterKey: Redacted.Redacted<Uint8Array>): MasterKey => ({
+  name: Buffer.from(subkeyBytes(masterKey, "master-key-name").subarray(0, keyNameBytes)),
+  key: Crypto.createSecretKey(Redacted.value(masterKey))
+})
+
+const opened = ({ key }: MasterKey, purpose: string, body: Uint8Array): Uint8Array | undefined => {
+  try {
+    const nonce = body.subarray(0, nonceBytes)
+    const tag = body.subarray(nonceBytes, nonceBytes + tagBytes)
+    const decipher = Crypto.createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+    decipher.setAAD(Buffer.from(purpose))
+    decipher.setAuthTag(tag)
+    return new Uint8Array(Buffer.concat([decipher.update(body.subarray(nonceBytes + tagBytes)), decipher.final()]))
+  } catch {
+    return undefined
+  }
+}
+
 /**
- * Secrets at rest: AES-256-GCM under `MASTER_KEY`. Sealed bytes are a version byte, the nonce, the tag and the
- * ciphertext. The purpose is bound in, so that a value cannot be moved from one column or owner to another.
+ * Secrets at rest: AES-256-GCM under `MASTER_KEY`; what `MASTER_KEY_PREVIOUS` sealed is opened, too. Sealed bytes are a version
+ * byte, the name of the key, the nonce, the tag and the ciphertext. The purpose is bound in, so that a value cannot be moved from
+ * one column or owner to another.
  *
  *     const sealed = secrets.seal("api-key:17", secret)
  *     const secret = yield* secrets.openText("api-key:17", sealed)
@@ -24,41 +53,51 @@ export class Secrets extends Context.Service<Secrets, {
   readonly seal: (purpose: string, plain: string | Uint8Array) => Uint8Array
   readonly open: (purpose: string, sealed: Uint8Array) => Effect.Effect<Uint8Array, SecretUnreadable>
   readonly openText: (purpose: string, sealed: Uint8Array) => Effect.Effect<string, SecretUnreadable>
+  /** Whether it is this `MASTER_KEY` that sealed it, as far as the sealed bytes say. */
+  readonly isCurrent: (sealed: Uint8Array) => boolean
 }>()("pitboss/platform/Secrets") {
   static readonly layer = Layer.effect(
     Secrets,
     Effect.gen(function*() {
-      const { masterKey } = yield* Settings
+      const { masterKey, masterKeyPrevious } = yield* Settings
       const entropy = yield* Entropy
-      const key = Crypto.createSecretKey(Redacted.value(masterKey))
+      const current = named(masterKey)
+      const keys = masterKeyPrevious === undefined ? [current] : [current, named(masterKeyPrevious)]
+      const head = Buffer.concat([Buffer.of(version), current.name])
 
       const seal = (purpose: string, plain: string | Uint8Array): Uint8Array => {
         const nonce = entropy.bytes(nonceBytes)
-        const cipher = Crypto.createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+        const cipher = Crypto.createCipheriv(algorithm, current.key, nonce, { authTagLength: tagBytes })
         cipher.setAAD(Buffer.from(purpose))
         const body = Buffer.concat([cipher.update(plain), cipher.final()])
-        return new Uint8Array(Buffer.concat([Buffer.of(version), nonce, cipher.getAuthTag(), body]))
+        return new Uint8Array(Buffer.concat([head, nonce, cipher.getAuthTag(), body]))
+      }
+
+      const unseal = (purpose: string, sealed: Uint8Array): Uint8Array | undefined => {
+        if (sealed[0] === version) {
+          const key = keys.find(({ name }) => name.equals(sealed.subarray(1, 1 + keyNameBytes)))
+          return key && opened(key, purpose, sealed.subarray(1 + keyNameBytes))
+        }
+        if (sealed[0] !== namelessVersion) return undefined
+        for (const key of keys) {
+          const plain = opened(key, purpose, sealed.subarray(1))
+          if (plain !== undefined) return plain
+        }
+        return undefined
       }
 
       const open = (purpose: string, sealed: Uint8Array) =>
-        Effect.try({
-          try: () => {
-            if (sealed[0] !== version) throw new Error("unknown version")
-            const nonce = sealed.subarray(1, 1 + nonceBytes)
-            const tag = sealed.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes)
-            const decipher = Crypto.createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
-            decipher.setAAD(Buffer.from(purpose))
-            decipher.setAuthTag(tag)
-            const body = sealed.subarray(1 + nonceBytes + tagBytes)
-            return new Uint8Array(Buffer.concat([decipher.update(body), decipher.final()]))
-          },
-          catch: () => new SecretUnreadable({ purpose })
+        Effect.suspend(() => {
+          const plain = unseal(purpose, sealed)
+          return plain === undefined ? Effect.fail(new SecretUnreadable({ purpose })) : Effect.succeed(plain)
         })
 
       const openText = (purpose: string, sealed: Uint8Array) =>
         Effect.map(open(purpose, sealed), (bytes) => Buffer.from(bytes).toString("utf8"))
 
-      return Secrets.of({ seal, open, openText })
+      const isCurrent = (sealed: Uint8Array): boolean => head.equals(sealed.subarray(0, head.length))
+
+      return Secrets.of({ seal, open, openText, isCurrent })
     })
   ).pipe(Layer.provide(Entropy.layer))
 }

@@ -20,6 +20,8 @@ export interface SettingsShape {
   readonly demo: boolean
   /** 32 bytes that encrypt stored secrets. */
   readonly masterKey: Redacted.Redacted<Uint8Array>
+  /** Opens what it sealed, and seals nothing: the key before this one, until all is sealed anew. */
+  readonly masterKeyPrevious: Redacted.Redacted<Uint8Array> | undefined
   /** The staff token that works before any staff exists: generated when embedded, else `BACKOFFICE_TOKEN` if given. */
   readonly bootstrapToken: Redacted.Redacted | undefined
   /** Allow `http:` and loopback webhook targets. */
@@ -126,12 +128,15 @@ const generatedSecret = <A extends string>(
   }).pipe(Effect.catchTag("PlatformError", (error) =>
     Effect.fail(unusable(name)(error))))
 
+const keyOf = (text: string) => Redacted.make(new Uint8Array(Buffer.from(text, "base64")))
+
 const load = Effect.gen(function*() {
   const entropy = yield* Entropy
   const databaseUrl = yield* read("DATABASE_URL", DatabaseUrl, "a postgres:// address")
   const dataDir = yield* dataFolder
   const demo = yield* read("DEMO", Switch, "on or off")
   const masterKey = yield* read("MASTER_KEY", MasterKey, "32 bytes in base64")
+  const previous = yield* read("MASTER_KEY_PREVIOUS", MasterKey, "32 bytes in base64")
   const token = yield* read("BACKOFFICE_TOKEN", Token, "at least 16 visible characters")
   const insecure = yield* read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off")
   const proxies = yield* read("TRUST_PROXY", Schema.String, "a list of networks")
@@ -165,7 +170,8 @@ const load = Effect.gen(function*() {
     databaseUrl: databaseUrl === undefined ? undefined : Redacted.make(databaseUrl),
     dataDir,
     demo: demo === undefined ? databaseUrl === undefined : demo === "on",
-    masterKey: Redacted.make(new Uint8Array(Buffer.from(Redacted.value(key), "base64"))),
+    masterKey: keyOf(Redacted.value(key)),
+    masterKeyPrevious: previous === undefined ? undefined : keyOf(previous),
     bootstrapToken: databaseUrl === undefined
       ? yield* generatedSecret(dataDir, "backoffice.token", Token, () => entropy.token("pbs_", 40))
       : token === undefined
@@ -198,6 +204,7 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       dataDir: ".data",
       demo: false,
       masterKey: Redacted.make(new Uint8Array(32)),
+      masterKeyPrevious: undefined,
       bootstrapToken: Redacted.make("test-bootstrap-token"),
       webhookAllowInsecure: true,
       trustProxy: [],

@@ -50,6 +50,8 @@ export class PlayerActors extends Context.Service<PlayerActors, {
   readonly read: (operatorId: number | null, playerId: number) => Effect.Effect<Player, ActorRefusal>
   /** How many players are in memory. */
   readonly resident: () => number
+  /** What the players' actors measure of themselves. */
+  readonly measures: () => Actors.ActorMeasures
   /** For how long nothing of any player could be written, in milliseconds; 0 when the last commit went well. */
   readonly writesStalledMs: () => number
 }>()("pitboss/players/PlayerActors") {
@@ -92,6 +94,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
               }
             }),
           resident: actors.resident,
+          measures: actors.measures,
           writesStalledMs: actors.writesStalledMs
         })
       })

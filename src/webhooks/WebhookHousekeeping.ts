@@ -6,7 +6,7 @@ import type { JobResult } from "../platform/Scheduler.ts"
 import { toDate } from "../platform/Time.ts"
 import { rowsOf } from "../players/Rows.ts"
 import { makeDeliveryStore } from "./internal/DeliveryStore.ts"
-import { deliveryLagSeconds, outboxLagSeconds } from "./internal/Metrics.ts"
+import { deliveriesPending, deliveryLagSeconds, outboxLagSeconds, outboxPending } from "./internal/Metrics.ts"
 
 /** How long events and their deliveries are kept. What has waited for so long is over. */
 export const keptMs = 30 * 24 * 60 * 60_000
@@ -97,11 +97,13 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
               FROM webhook_endpoints w
             ) f
             WHERE e.id = f.id AND e.is_full <> f.is_full`
-          const { oldestDueAt, oldestEventAt } = yield* store.lag()
+          const { deliveries, events, oldestDueAt, oldestEventAt } = yield* store.lag()
           const now = yield* Clock.currentTimeMillis
           const secondsSince = (at: number | null) => at === null ? 0 : Math.max(0, (now - at) / 1000)
           yield* Metric.update(outboxLagSeconds, secondsSince(oldestEventAt))
           yield* Metric.update(deliveryLagSeconds, secondsSince(oldestDueAt))
+          yield* Metric.update(outboxPending, events)
+          yield* Metric.update(deliveriesPending, deliveries)
         }).pipe(Effect.withSpan("WebhookHousekeeping.watch"))
 
         const orWarn = <A>(effect: Effect.Effect<A, SqlError.SqlError>) =>

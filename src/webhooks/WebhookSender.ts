@@ -90,6 +90,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         const attemptOnce = Effect.fnUntraced(function*({ attempts: before, ...delivery }: TakenDelivery) {
           const begunAt = yield* Clock.currentTimeMillis
           const { error, status } = yield* attempts.attempt(delivery)
+          yield* Effect.annotateCurrentSpan({ "http.response.status_code": status ?? 0, "error.type": error ?? "" })
           const endedAt = yield* Clock.currentTimeMillis
           const next = error === null ? null : nextAttemptAt(delivery.event.type, before + 1, endedAt)
           results.push({
@@ -178,7 +179,18 @@ export class WebhookSender extends Context.Service<WebhookSender, {
             if (inFlight.has(delivery.id)) continue
             inFlight.set(delivery.id, id)
             lineOf(id).inFlight++
-            yield* FiberSet.run(running, attemptOnce(delivery))
+            yield* FiberSet.run(
+              running,
+              Effect.withSpan(attemptOnce(delivery), `webhook ${delivery.event.type}`, {
+                root: true,
+                kind: "client",
+                attributes: {
+                  "pitboss.delivery_id": delivery.id,
+                  "pitboss.endpoint_id": id,
+                  "pitboss.attempt": delivery.attempts + 1
+                }
+              })
+            )
           }
           for (const { endpointId, slots } of rooms) {
             // behind the others for the next round, or away when it has no more

@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { SealedSecrets } from "../../src/auth/SealedSecrets.ts"
 import { PlayerRefs } from "../../src/games/PlayerRefs.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 
-const live = PlayerRefs.layer.pipe(Layer.provide(Settings.layerTest()))
+const live = PlayerRefs.layer.pipe(Layer.provide([SealedSecrets.layerMemory, Settings.layerTest()]))
 
 layer(live)("PlayerRefs", (it) => {
   // Goal: a ref names one player to one provider, the same text for ever.

@@ -5,7 +5,14 @@ import { HttpApi } from "effect/http-api"
 import { makeEdge } from "../../src/http/Edge.ts"
 import { serveAt } from "../../src/http/Listener.ts"
 import { methodsOf } from "../../src/http/Methods.ts"
-import { layerHttpServices, MetricsRoute } from "../../src/http/PublicServer.ts"
+import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
+import { layerHttpServices } from "../../src/http/PublicServer.ts"
+import { Placement } from "../../src/engine/Placement.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
+import { PlayerActors } from "../../src/players/PlayerActors.ts"
+import { TestDatabase } from "../support/TestDatabase.ts"
 import { portOf } from "../support/EdgeServer.ts"
 import { send } from "../support/HttpCalls.ts"
 
@@ -18,7 +25,11 @@ const Edge = HttpRouter.middleware(
 )
 const Things = HttpRouter.add("GET", "/things/:thing", Effect.die(new Error("broken")))
 const Live = serveAt(Layer.mergeAll(MetricsRoute, Things, Edge), { host: "127.0.0.1", port: 0 }).pipe(
-  Layer.provideMerge(layerHttpServices)
+  Layer.provideMerge(layerHttpServices),
+  Layer.provide(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
+  Layer.provide([Ids.layer, Placement.layerHere]),
+  Layer.provide(TestDatabase.layer),
+  Layer.provide(Entropy.layer)
 )
 
 layer(Live)("metrics", (it) => {

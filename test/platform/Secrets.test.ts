@@ -1,4 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
+import { createCipheriv } from "node:crypto"
 import { Effect, Layer, Redacted } from "effect"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { equalSecrets, Secrets, sha256 } from "../../src/platform/Secrets.ts"
@@ -48,6 +49,39 @@ layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) =
       assert.strictEqual(error._tag, "SecretUnreadable")
     }))
 })
+
+// Goal: what the key before sealed is opened, in whichever form it was sealed, and told apart from what is sealed now. Method: a
+// service with both keys, one with the old key only, and a value in the form of before keys had names, made by hand.
+it.effect("opens what the key before sealed", () =>
+  Effect.gen(function*() {
+    const [old, fresh] = [Redacted.make(new Uint8Array(32).fill(1)), Redacted.make(new Uint8Array(32).fill(2))]
+    const under = (settings: Parameters<typeof Settings.layerTest>[0]) =>
+      Effect.provide(
+        Effect.service(Secrets),
+        Layer.fresh(Secrets.layer).pipe(Layer.provide(Settings.layerTest(settings)))
+      )
+    const before = yield* under({ masterKey: old })
+    const both = yield* under({ masterKey: fresh, masterKeyPrevious: old })
+    const after = yield* under({ masterKey: fresh })
+
+    const sealed = before.seal("key:1", "secret")
+    assert.strictEqual(yield* both.openText("key:1", sealed), "secret")
+    assert.strictEqual((yield* Effect.flip(after.open("key:1", sealed)))._tag, "SecretUnreadable")
+    assert.deepStrictEqual([before.isCurrent(sealed), both.isCurrent(sealed)], [true, false])
+    const anew = both.seal("key:1", "secret")
+    assert.strictEqual(yield* after.openText("key:1", anew), "secret")
+    assert.isTrue(after.isCurrent(anew))
+
+    const nonce = new Uint8Array(12).fill(5)
+    const cipher = createCipheriv("aes-256-gcm", Redacted.value(old), nonce).setAAD(Buffer.from("key:1"))
+    const body = Buffer.concat([cipher.update("secret"), cipher.final()])
+    const nameless = new Uint8Array(Buffer.concat([Buffer.of(1), nonce, cipher.getAuthTag(), body]))
+    for (const service of [before, both]) {
+      assert.strictEqual(yield* service.openText("key:1", nameless), "secret")
+      assert.isFalse(service.isCurrent(nameless))
+    }
+    assert.strictEqual((yield* Effect.flip(after.open("key:1", nameless)))._tag, "SecretUnreadable")
+  }))
 
 describe("hashing and comparing", () => {
   // Goal: the hash is SHA-256 and nothing home-made. Method: the published value for "abc".

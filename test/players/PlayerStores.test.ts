@@ -419,7 +419,8 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     createdAt: now,
     startedAt: null,
     retiredAt: null,
-    serverSeed: null
+    serverSeed: null,
+    isLost: false
   }
   const clashes: ReadonlyArray<readonly [what: string, Partial<Change>, after?: Partial<Player>]> = [
     ["a message that exists", { transactions: [message("b")] }],

@@ -6,6 +6,7 @@ import { Credentials } from "../../src/auth/Credentials.ts"
 import { PlayerTokens } from "../../src/auth/PlayerTokens.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
+import { SealedSecrets } from "../../src/auth/SealedSecrets.ts"
 import { Placement } from "../../src/engine/Placement.ts"
 import { Games } from "../../src/games/Games.ts"
 import { Launches } from "../../src/games/Launches.ts"
@@ -74,6 +75,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
       PaymentMethods.layer,
       Thresholds.layer
     )),
+    Layer.provideMerge(SealedSecrets.layer),
     Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer)),
     Layer.provideMerge(TestDatabase.layer),
     Layer.provideMerge(Settings.layerTest()),

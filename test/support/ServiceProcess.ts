@@ -100,7 +100,7 @@ export const startService = Effect.fnUntraced(function*(
       let ending: Ending | undefined
       const collect = (chunk: Buffer) => {
         const text = chunk.toString("utf8")
-        output = (output + text).slice(-20_000)
+        output = (output + text).slice(-2_000_000)
         options.onOutput?.(text)
       }
       child.stdout?.on("data", collect)

@@ -45,6 +45,7 @@ const layerActors = Layer.succeed(
     ask: () => Effect.die("nothing is asked"),
     read: (_, playerId) => Effect.succeed({ ...newPlayer(), entrySeq: written.get(playerId) ?? 0 }),
     resident: () => 0,
+    measures: () => assert.fail("nothing is measured"),
     writesStalledMs: () => 0
   })
 )

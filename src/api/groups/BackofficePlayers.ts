@@ -5,6 +5,7 @@ import { bonusStates } from "../../domain/Bonus.ts"
 import { entryTypes } from "../../domain/Change.ts"
 import { PlayerBonus } from "../Bonus.ts"
 import { amountFrom, date, instant, lines, oneOf, pathId, reference, text } from "../Fields.ts"
+import { RetiredSeeds } from "./BackofficeSecrets.ts"
 import { Limits } from "../Limits.ts"
 import { page, pageOrWalk, pageQuery, single, walkQuery } from "../Pagination.ts"
 import { kycStatuses, Player, playerStatuses } from "../Player.ts"
@@ -102,6 +103,11 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
       reason: text(500)
     }),
     success: created(Transaction)
+  }),
+  HttpApiEndpoint.post("retire_seeds", "/players/:player/retired-seeds", {
+    params: { player: pathId },
+    payload: Schema.Struct({ reason: text(500) }),
+    success: single(RetiredSeeds)
   }),
   HttpApiEndpoint.post("note", "/players/:player/notes", {
     params: { player: pathId },

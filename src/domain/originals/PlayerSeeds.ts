@@ -36,6 +36,8 @@ export interface SeedChange {
   readonly retiredAt: number | null
   /** The secret, open to everybody from its retirement on. */
   readonly serverSeed: string | null
+  /** Retired because nobody can open it any more. */
+  readonly isLost: boolean
 }
 
 /** The first seeds of a player, under the ids of their rows. */

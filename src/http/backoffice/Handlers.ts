@@ -16,6 +16,7 @@ import { paginated } from "../handlers/Page.ts"
 import { AuditHandlers } from "./AuditHandlers.ts"
 import { PaymentHandlers } from "./PaymentHandlers.ts"
 import { PlayerHandlers } from "./PlayerHandlers.ts"
+import { SecretHandlers } from "./SecretHandlers.ts"
 import { UpkeepHandlers } from "./UpkeepHandlers.ts"
 import { WebhookHandlers } from "./WebhookHandlers.ts"
 import { ReportHandlers } from "./ReportHandlers.ts"
@@ -167,6 +168,7 @@ export const BackofficeHandlers = Layer.mergeAll(
   PaymentHandlers,
   WebhookHandlers,
   LedgerHandlers,
+  SecretHandlers,
   UpkeepHandlers,
   ReportHandlers,
   AuditHandlers

@@ -6,6 +6,7 @@ import { Operators } from "../../backoffice/Operators.ts"
 import { PlayerNotes } from "../../backoffice/PlayerNotes.ts"
 import { Bonuses } from "../../bonuses/Bonuses.ts"
 import type { Restrictions } from "../../domain/Player.ts"
+import { Originals } from "../../games/Originals.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { ResponsibleGaming } from "../../limits/ResponsibleGaming.ts"
 import { parseIso } from "../../platform/Time.ts"
@@ -52,6 +53,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
     const operators = yield* Operators
     const wallet = yield* Wallet
     const accounts = yield* PlayerAccounts
+    const originals = yield* Originals
     const notes = yield* PlayerNotes
     const ledger = yield* Ledger
     const bonuses = yield* Bonuses
@@ -145,6 +147,18 @@ export const PlayerHandlers = HttpApiBuilder.group(
             entryFields
           )
         }))
+      .handle("retire_seeds", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.map(
+            originals.retireLost(params.player, { reason: payload.reason, actor: label }),
+            ({ retired, seeds }) => ({
+              player_id: params.player,
+              retired,
+              server_seed_hash: seeds?.current.serverSeedHash ?? null,
+              next_server_seed_hash: seeds?.next.serverSeedHash ?? null
+            })
+          )
+        ))
       .handle("note", ({ params, payload }) => act((actor) => notes.add(actor, params.player, payload.text)))
       .handle("notes", ({ params, query }) =>
         Effect.gen(function*() {

@@ -99,7 +99,8 @@ export const OperatorAuthLive = Layer.effect(
         const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller.operator, feature)
         if (refusal !== undefined || !onlyReads) yield* noted
         if (refusal !== undefined) return yield* Effect.fail(refusal)
-        const provided = Effect.provideService(handler, CurrentOperator, caller)
+        // what goes wrong is answered within, where the log knows for whom
+        const provided = Effect.provideService(answering(handler), CurrentOperator, caller)
         if (!onlyReads) return yield* provided
         // What only reads may run while the signature is written; its answer waits for that.
         const exit = yield* Effect.exit(provided)

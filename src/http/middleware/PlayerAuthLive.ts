@@ -64,7 +64,8 @@ export const PlayerAuthLive = Layer.effect(
         if (endpoint.method !== "GET") {
           yield* Effect.mapError((yield* HttpServerRequest.HttpServerRequest).arrayBuffer, refuseBody)
         }
-        return yield* Effect.provideService(handler, CurrentPlayer, { playerId: token.playerId, operator })
+        // what goes wrong is answered within, where the log knows for whom
+        return yield* Effect.provideService(answering(handler), CurrentPlayer, { playerId: token.playerId, operator })
       })
 
       const run = Effect.gen(function*() {

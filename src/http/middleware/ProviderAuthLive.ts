@@ -65,13 +65,15 @@ export const ProviderAuthLive = Layer.effect(
             return yield* Effect.fail(addressNotAllowed)
           }
         }
-        return yield* Effect.provideService(withForm, CurrentProvider, provider)
-      }).pipe(
-        Effect.catchCause((cause) => Effect.provideService(answerCause(cause, onFailure), RequestIds, ids))
-      )
+        // what goes wrong is answered within, where the log knows for whom
+        return yield* Effect.provideService(answering(withForm), CurrentProvider, provider)
+      })
+
+      const answering = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause, onFailure), RequestIds, ids))
 
       // A provider that gives up waiting must not stop halfway what it asked for.
-      return endpoint.method === "GET" ? run : Effect.uninterruptible(run)
+      return endpoint.method === "GET" ? answering(run) : Effect.uninterruptible(answering(run))
     })
   })
 )

@@ -1,7 +1,17 @@
 /** How a commit writes rounds of originals and the server seeds that decide them. */
 import type { OriginalRound } from "../../domain/Change.ts"
 import type { SeedChange } from "../../domain/originals/PlayerSeeds.ts"
-import { bytes, type Column, columnNamed, insertInto, number, type Section, text, time } from "./StatementSections.ts"
+import {
+  bytes,
+  type Column,
+  columnNamed,
+  flag,
+  insertInto,
+  number,
+  type Section,
+  text,
+  time
+} from "./StatementSections.ts"
 
 const roundColumns: ReadonlyArray<Column<OriginalRound>> = [
   number("id", (round) => round.id),
@@ -30,7 +40,8 @@ const seedColumns: ReadonlyArray<Column<SeedChange>> = [
   text("client_seed", (seed) => seed.clientSeed),
   time("created_at", (seed) => seed.createdAt),
   time("started_at", (seed) => seed.startedAt),
-  time("retired_at", (seed) => seed.retiredAt)
+  time("retired_at", (seed) => seed.retiredAt),
+  flag("lost", (seed) => seed.isLost)
 ]
 
 export const originalRounds = insertInto("original_rounds", roundColumns)
@@ -45,9 +56,11 @@ export const changedSeeds: Section<SeedChange> = {
       ["server_seed", "client_seed", "started_at", "retired_at"].map((name) =>
         `${name} = coalesce(t.${name}, ${columnNamed(seedColumns, name)})`
       ).join(", ")
-    } FROM ${source} WHERE t.id = ${columnNamed(seedColumns, "id")} AND t.player_id = ${
-      columnNamed(seedColumns, "player_id")
-    } AND t.operator_id = ${columnNamed(seedColumns, "operator_id")}`
+    }, lost = t.lost OR ${columnNamed(seedColumns, "lost")} FROM ${source} WHERE t.id = ${
+      columnNamed(seedColumns, "id")
+    } AND t.player_id = ${columnNamed(seedColumns, "player_id")} AND t.operator_id = ${
+      columnNamed(seedColumns, "operator_id")
+    }`
 }
 
 /** Two changes of one seed in one commit, as one row. */
@@ -57,5 +70,6 @@ export const mergeSeeds = (earlier: SeedChange | undefined, later: SeedChange): 
     clientSeed: earlier.clientSeed ?? later.clientSeed,
     startedAt: earlier.startedAt ?? later.startedAt,
     retiredAt: earlier.retiredAt ?? later.retiredAt,
-    serverSeed: earlier.serverSeed ?? later.serverSeed
+    serverSeed: earlier.serverSeed ?? later.serverSeed,
+    isLost: earlier.isLost || later.isLost
   }

@@ -59,9 +59,14 @@ const takenRows = rowsOf(Schema.Struct({
   data: Schema.String
 }))
 
+/** What waits is not counted further. */
+const countedMost = 100_000
+
 const lagRows = rowsOf(Schema.Struct({
   oldestEvent: Schema.NullOr(Schema.Date),
-  oldestDue: Schema.NullOr(Schema.Date)
+  oldestDue: Schema.NullOr(Schema.Date),
+  events: Schema.Number,
+  deliveries: Schema.Number
 }))
 
 const ids = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
@@ -204,8 +209,13 @@ export const makeDeliveryStore = Effect.gen(function*() {
         (SELECT min(d.next_attempt_at) FROM webhook_endpoints e CROSS JOIN LATERAL (
           SELECT next_attempt_at FROM webhook_deliveries
           WHERE endpoint_id = e.id AND status = 'pending' ORDER BY next_attempt_at, id LIMIT 1) d
-        WHERE e.active) AS "oldestDue"`)
+        WHERE e.active) AS "oldestDue",
+        (SELECT count(*) FROM (SELECT FROM events WHERE NOT fanned_out LIMIT ${countedMost}) e)::float8 AS events,
+        (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT ${countedMost}) d)::float8
+          AS deliveries`)
     return {
+      events: row?.events ?? 0,
+      deliveries: row?.deliveries ?? 0,
       oldestEventAt: row?.oldestEvent?.getTime() ?? null,
       oldestDueAt: row?.oldestDue?.getTime() ?? null
     }

@@ -27,3 +27,11 @@ export const outboxLagSeconds = Metric.gauge("webhook_outbox_lag_seconds", {
 export const deliveryLagSeconds = Metric.gauge("webhook_delivery_lag_seconds", {
   description: "How long the delivery that waits longest has been due"
 })
+
+export const outboxPending = Metric.gauge("webhook_outbox_pending", {
+  description: "Events that were not turned into deliveries yet, counted up to 100000"
+})
+
+export const deliveriesPending = Metric.gauge("webhook_deliveries_pending", {
+  description: "Deliveries that are still to succeed, counted up to 100000"
+})

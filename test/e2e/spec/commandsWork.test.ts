@@ -33,7 +33,9 @@ const endpoints = (() => {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
       const noun = group.identifier.replaceAll("_", "-")
-      if (!elsewhere.includes(noun)) found.set(`${noun} ${endpoint.identifier}`, endpoint.method === "GET")
+      if (!elsewhere.includes(noun)) {
+        found.set(`${noun} ${endpoint.identifier.replaceAll("_", "-")}`, endpoint.method === "GET")
+      }
     }
   })
   return found

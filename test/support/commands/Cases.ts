@@ -6,6 +6,7 @@ import { catalogueCases } from "./Catalogue.ts"
 import { paymentCases } from "./Payments.ts"
 import { playerCases } from "./Players.ts"
 import type { CommandCase } from "./Scene.ts"
+import { secretCases } from "./Secrets.ts"
 
 export const cases: ReadonlyArray<CommandCase> = [
   ...accountCases,
@@ -13,5 +14,6 @@ export const cases: ReadonlyArray<CommandCase> = [
   ...bonusCases,
   ...playerCases,
   ...paymentCases,
-  ...bookCases
+  ...bookCases,
+  ...secretCases
 ]

@@ -1,0 +1,240 @@
+/**
+ * All that stands sealed in the database, seen together: whether the master key opens it, and how it comes under a new one
+ * (`docs/operations.md`, "A new master key").
+ *
+ * A key is checked at the start. A service that began with the wrong one would refuse every signed call, and, worse, seal new
+ * secrets that the right one does not open.
+ */
+import { PgTypes } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { Refusal } from "../domain/Refusal.ts"
+import { describeSqlError } from "../platform/Database.ts"
+import { Secrets } from "../platform/Secrets.ts"
+import { StartupError } from "../platform/StartupError.ts"
+import { toDate } from "../platform/Time.ts"
+import { orTryAgain, rowsOf } from "../players/Rows.ts"
+
+/** How many secrets of one kind stand how. */
+export interface SecretCounts {
+  /** The table they stand in, `webhook_endpoints_previous` for those that sign beside their successors. */
+  readonly kind: string
+  readonly total: number
+  /** Sealed under `MASTER_KEY`, those sealed anew just now included. */
+  readonly current: number
+  /** Sealed under the key before it, or in a form that names no key. */
+  readonly previous: number
+  /** Opened by neither. */
+  readonly unreadable: number
+}
+
+interface SealedColumn {
+  readonly kind: string
+  readonly table: string
+  readonly column: string
+  /** The columns of the key, which the walk follows, with their types and where it begins. */
+  readonly key: ReadonlyArray<readonly [name: string, type: string, first: string]>
+  /** What the secret is bound to, as an expression. Written out here; a test holds it against who seals. */
+  readonly purpose: string
+  readonly where?: string
+}
+
+const byId: SealedColumn["key"] = [["id", "bigint", "0"]]
+
+/** The walk's order. What shows at the start that the key is right comes last: until then the old key is asked for. */
+const columns: ReadonlyArray<SealedColumn> = [
+  { kind: "api_keys", table: "api_keys", column: "secret_sealed", key: byId, purpose: "'api-key:' || id" },
+  { kind: "providers", table: "providers", column: "secret_sealed", key: byId, purpose: "'provider:' || id" },
+  {
+    kind: "webhook_endpoints",
+    table: "webhook_endpoints",
+    column: "secret_sealed",
+    key: byId,
+    purpose: "'webhook:' || id"
+  },
+  {
+    kind: "webhook_endpoints_previous",
+    table: "webhook_endpoints",
+    column: "previous_secret_sealed",
+    key: byId,
+    purpose: "'webhook:' || id"
+  },
+  {
+    kind: "server_seeds",
+    table: "server_seeds",
+    column: "server_seed_sealed",
+    key: byId,
+    purpose: "'server-seed:' || player_id || ':' || server_seed_hash",
+    where: "NOT lost"
+  },
+  {
+    kind: "idempotency_keys",
+    table: "idempotency_keys",
+    column: "body_sealed",
+    key: [["scope", "text", ""], ["key", "text", ""]],
+    purpose: "'idempotent-reply:' || scope || chr(10) || key"
+  },
+  {
+    kind: "kept_secrets",
+    table: "kept_secrets",
+    column: "sealed",
+    key: [["name", "text", ""]],
+    purpose: "'kept:' || name"
+  }
+]
+
+const keptPurpose = (name: string): string => `kept:${name}`
+
+/** Rows of one statement: so few that whoever plays waits for none of them. */
+const perPage = 100
+
+const SealedRow = Schema.Struct({
+  key: Schema.Array(Schema.String),
+  purpose: Schema.String,
+  sealed: Schema.Uint8Array
+})
+const sealedRows = rowsOf(SealedRow)
+const keptRows = rowsOf(Schema.Struct({ sealed: Schema.Uint8Array }))
+
+const keyNames = ({ key }: SealedColumn): string => key.map(([name]) => name).join(", ")
+
+/** A page of a column after the key `$1`, in the order of the keys. */
+const pageText = (one: SealedColumn): string =>
+  `SELECT ARRAY[${one.key.map(([name]) => `${name}::text`).join(", ")}] AS key, ${one.purpose} AS purpose,
+      ${one.column} AS sealed
+    FROM ${one.table}
+    WHERE ${one.column} IS NOT NULL AND ${one.where ?? "true"}
+      AND (${keyNames(one)}) > (${one.key.map(([, type], index) => `($1::text[])[${index + 1}]::${type}`).join(", ")})
+    ORDER BY ${keyNames(one)} LIMIT ${perPage}`
+
+/** The last of a column; of what the service keeps for itself, all. */
+const sampleText = (one: SealedColumn): string =>
+  `SELECT ARRAY[]::text[] AS key, ${one.purpose} AS purpose, ${one.column} AS sealed
+    FROM ${one.table} WHERE ${one.column} IS NOT NULL AND ${one.where ?? "true"}
+    ORDER BY ${one.key.map(([name]) => `${name} DESC`).join(", ")} LIMIT ${one.table === "kept_secrets" ? 100 : 1}`
+
+/** What was sealed otherwise meanwhile stays. */
+const resealText = (one: SealedColumn): string =>
+  `UPDATE ${one.table} t SET ${one.column} = n.fresh
+    FROM unnest(${one.key.map((_, index) => `$${index + 1}::text[]`).join(", ")},
+      $${one.key.length + 1}::bytea[], $${one.key.length + 2}::bytea[])
+      AS n(${one.key.map((_, index) => `key${index}`).join(", ")}, sealed, fresh)
+    WHERE ${one.key.map(([name, type], index) => `t.${name} = n.key${index}::${type}`).join(" AND ")}
+      AND t.${one.column} = n.sealed`
+
+const texts = (values: ReadonlyArray<string>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
+const byteStrings = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
+
+const wrongKey = new StartupError({
+  message: "MASTER_KEY does not open the secrets of this database: start with the key that sealed them, " +
+    "or give that one as MASTER_KEY_PREVIOUS to change to this one"
+})
+
+const unusable = (error: SqlError.SqlError) =>
+  new StartupError({ message: `the secrets of the database cannot be read: ${describeSqlError(error)}` })
+
+export class SealedSecrets extends Context.Service<SealedSecrets, {
+  /** A secret that the service keeps for itself under a name: the one that is stored, else `initial`, stored from now on. */
+  readonly kept: (name: string, initial: Uint8Array) => Effect.Effect<Uint8Array, StartupError>
+  /** How all that is sealed stands, by kind. */
+  readonly survey: Effect.Effect<ReadonlyArray<SecretCounts>, Refusal<"TRY_AGAIN">>
+  /**
+   * Seals under `MASTER_KEY` all that is not. Done again, or by two at once, it changes nothing more; cut off, it has done a part.
+   * What cannot be opened stays as it is and is counted.
+   */
+  readonly reseal: Effect.Effect<ReadonlyArray<SecretCounts>, Refusal<"TRY_AGAIN">>
+}>()("pitboss/auth/SealedSecrets") {
+  /** For one who keeps nothing: what is asked for is what was given. */
+  static readonly layerMemory = Layer.succeed(SealedSecrets, {
+    kept: (_, initial) => Effect.succeed(initial),
+    survey: Effect.succeed([]),
+    reseal: Effect.succeed([])
+  })
+
+  static readonly layer = Layer.effect(
+    SealedSecrets,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const secrets = yield* Secrets
+
+      const page = (one: SealedColumn, after: ReadonlyArray<string>) =>
+        sealedRows(sql.unsafe(pageText(one), [texts(after)]))
+
+      /** Walks one column from its first row to its last. */
+      const walkColumn = Effect.fnUntraced(function*(one: SealedColumn, isReseal: boolean) {
+        let [total, previous, unreadable] = [0, 0, 0]
+        let after: ReadonlyArray<string> = one.key.map(([, , first]) => first)
+        for (;;) {
+          const rows = yield* page(one, after)
+          const renewed: Array<typeof SealedRow.Type & { readonly fresh: Uint8Array }> = []
+          for (const row of rows) {
+            const plain = yield* Effect.option(secrets.open(row.purpose, row.sealed))
+            if (plain._tag === "None") unreadable++
+            else if (secrets.isCurrent(row.sealed)) continue
+            else if (isReseal) renewed.push({ ...row, fresh: secrets.seal(row.purpose, plain.value) })
+            else previous++
+          }
+          if (renewed.length > 0) {
+            yield* sql.unsafe(resealText(one), [
+              ...one.key.map((_, index) => texts(renewed.map(({ key }) => key[index] ?? ""))),
+              byteStrings(renewed.map(({ sealed }) => sealed)),
+              byteStrings(renewed.map(({ fresh }) => fresh))
+            ])
+          }
+          total += rows.length
+          const last = rows.at(-1)
+          if (last === undefined || rows.length < perPage) break
+          after = last.key
+        }
+        return {
+          kind: one.kind,
+          total,
+          current: total - previous - unreadable,
+          previous,
+          unreadable
+        } satisfies SecretCounts
+      })
+
+      const walk = (isReseal: boolean) => orTryAgain(Effect.forEach(columns, (column) => walkColumn(column, isReseal)))
+
+      const opens = ({ purpose, sealed }: typeof SealedRow.Type) =>
+        Effect.match(secrets.open(purpose, sealed), { onSuccess: () => true, onFailure: () => false })
+
+      /** The last secret of each kind; of what the service keeps for itself, all. */
+      const samples = Effect.map(
+        Effect.forEach(columns, (one) => sealedRows(sql.unsafe(sampleText(one)))),
+        (found) => found.flat()
+      )
+
+      const check = Effect.gen(function*() {
+        const found = yield* samples
+        const unreadable = yield* Effect.filter(found, (row) => Effect.map(opens(row), (isOpen) => !isOpen))
+        if (unreadable.length === 0) return
+        const sentinels = found.filter(({ purpose }) => purpose.startsWith(keptPurpose("")))
+        const isOurs = sentinels.length > 0 && !unreadable.some(({ purpose }) => purpose.startsWith(keptPurpose("")))
+        // one that was spoilt must not keep the others from their service
+        if (!isOurs) return yield* wrongKey
+        yield* Effect.logError("secrets of the database cannot be opened: `secret list` counts them").pipe(
+          Effect.annotateLogs({ purposes: unreadable.map(({ purpose }) => purpose).join(", ") })
+        )
+      }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unusable(error))))
+
+      const kept: SealedSecrets["Service"]["kept"] = Effect.fnUntraced(
+        function*(name, initial) {
+          const now = yield* Clock.currentTimeMillis
+          yield* sql`INSERT INTO kept_secrets (name, sealed, created_at)
+            VALUES (${name}, ${secrets.seal(keptPurpose(name), initial)}, ${toDate(now)}) ON CONFLICT DO NOTHING`
+          const [row] = yield* keptRows(sql`SELECT sealed FROM kept_secrets WHERE name = ${name}`)
+          return row === undefined ? initial : yield* secrets.open(keptPurpose(name), row.sealed)
+        },
+        Effect.catchTags({
+          SecretUnreadable: () => Effect.fail(wrongKey),
+          SqlError: (error) => Effect.fail(unusable(error))
+        })
+      )
+
+      yield* check
+      return SealedSecrets.of({ kept, survey: walk(false), reseal: walk(true) })
+    })
+  )
+}

@@ -1,0 +1,47 @@
+/** What a line of the log is about, read from the context of whoever writes it: the request, and who asked for whom. */
+import { Context } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { CurrentOperator, CurrentPlayer, CurrentProvider } from "../api/Middleware.ts"
+import type { LogFields } from "../platform/Logging.ts"
+import { type Named, RequestIds } from "./RequestIds.ts"
+
+/** A request of the express lane, which has no router around it. */
+export interface LaneRequest {
+  readonly id: () => string
+  readonly path: string
+  readonly providerId: number
+}
+
+/** The request that a fiber of the express lane works for. */
+export const CurrentLaneRequest = Context.Reference<LaneRequest | undefined>("pitboss/http/CurrentLaneRequest", {
+  defaultValue: () => undefined
+})
+
+const idForm = /^[0-9]{1,16}$/
+
+const idOf = (context: Context.Context<never>, request: Named): string | undefined =>
+  Context.getOrUndefined(context, RequestIds)?.of(request)
+
+/** Never what a caller wrote, but ids: a path is told as its template. */
+export const logFields: LogFields = (context) => {
+  const lane = Context.get(context, CurrentLaneRequest)
+  if (lane !== undefined) {
+    return { request_id: lane.id(), method: "POST", path: lane.path, provider_id: lane.providerId }
+  }
+  const request = Context.getOrUndefined(context, HttpServerRequest.HttpServerRequest)
+  if (request === undefined) return {}
+  const route = Context.getOrUndefined(context, HttpRouter.RouteContext)
+  const caller = Context.getOrUndefined(context, CurrentOperator)
+  const player = Context.getOrUndefined(context, CurrentPlayer)
+  const provider = Context.getOrUndefined(context, CurrentProvider)
+  const named = route?.params["player"]
+  const playerId = player?.playerId ?? (named !== undefined && idForm.test(named) ? Number(named) : undefined)
+  return {
+    request_id: idOf(context, request),
+    method: request.method,
+    path: route?.route.path,
+    operator_id: caller?.operator.id ?? player?.operator.id,
+    provider_id: provider?.id,
+    player_id: playerId
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The log: on a terminal for people, else one JSON object per line on standard output. What a line is about (a request, a player)
+ * is read from the fiber that writes it, so that a request which logs nothing pays nothing.
+ */
+import { Cause, type Context, Effect, Layer, Logger, References } from "effect"
+import { Settings } from "./Settings.ts"
+import { isObject } from "./Table.ts"
+
+/** What is known of a line besides its words, from the context of who writes it. */
+export type LogFields = (context: Context.Context<never>) => { readonly [name: string]: unknown }
+
+/**
+ * Takes out what must never stand in a log, wherever a text came from: a database quotes the value that it did not like, and a
+ * defect can quote anything. Who writes a line does not put such things in; this is for what others put in.
+ */
+const scrub = (text: string): string =>
+  text
+    .replaceAll(/[\w.+%-]+@[\w-]+(\.[\w-]+)+/g, "<e-mail>")
+    .replaceAll(/\b(pt|gs|pbs|sk_live|ps_live|whsec)_[A-Za-z0-9_-]{8,}/g, "$1_<secret>")
+    .replaceAll(/(postgres(?:ql)?:\/\/[^:@/\s]+:)[^@\s]+@/g, "$1<secret>@")
+    .replaceAll(/(Bearer )[^\s",}]+/g, "$1<secret>")
+    // the values of a key that is there already, or is not
+    .replaceAll(/(Key \([^)]*\)=)\([^)]*\)/g, "$1(<value>)")
+
+/** Classes of SQLSTATE whose messages quote values of rows: data exceptions, and what triggers say. */
+const quoting = /^(22|P0)/
+
+const wordsOf = (error: Error): string => {
+  const code = "code" in error ? String(error.code) : ""
+  return `${error.name}: ${quoting.test(code) ? `SQLSTATE ${code}` : error.message}`
+}
+
+/** Where it happened: our own lines, or the first of others' where there is none of ours. */
+const framesOf = ({ stack }: Error): string => {
+  const frames = (stack ?? "").split("\n").filter((line) => line.startsWith("    at "))
+  const ours = frames.filter((line) => !line.includes("node_modules") && !line.includes("(node:"))
+  return (ours.length > 0 ? ours : frames).slice(0, 8).map((line) => `\n${line}`).join("")
+}
+
+/** What went wrong, in words and places, and never the values that it went wrong with. */
+const errorText = (error: unknown, depth = 0): string => {
+  if (!(error instanceof Error)) return tagOf(error)
+  const { cause } = error
+  const reason = "reason" in error && isObject(error.reason) && "cause" in error.reason ? error.reason.cause : undefined
+  const within = [cause, reason].find((one) => one instanceof Error && one !== error)
+  return wordsOf(error) + framesOf(error) +
+    (within === undefined || depth > 3 ? "" : `\ncaused by ${errorText(within, depth + 1)}`)
+}
+
+/** Of what is no error: a refusal by its code, anything else by its tag or type. */
+const tagOf = (value: unknown): string => {
+  if (!isObject(value)) return typeof value
+  if ("code" in value) return String(value.code)
+  return "_tag" in value ? String(value._tag) : "an object"
+}
+
+const causeText = (cause: Cause.Cause<unknown>): string =>
+  cause.reasons.map((reason) =>
+    Cause.isFailReason(reason)
+      ? errorText(reason.error)
+      : Cause.isDieReason(reason)
+      ? errorText(reason.defect)
+      : "interrupted"
+  ).join("\n")
+
+/** One line, without its end. */
+const lineOf = (options: Logger.Options<unknown>, fieldsOf: LogFields): string => {
+  const { cause, date, fiber, logLevel, message } = options
+  const parts = Array.isArray(message) ? message : [message]
+  const words = parts.filter((part) => !Cause.isCause(part))
+  const causes = [cause, ...parts.filter((part) => Cause.isCause(part))].filter(({ reasons }) => reasons.length > 0)
+  return scrub(JSON.stringify({
+    timestamp: date.toISOString(),
+    level: logLevel.toLowerCase(),
+    message: words.map((part) => typeof part === "string" ? part : JSON.stringify(part)).join(" "),
+    ...fieldsOf(fiber.context),
+    ...fiber.getRef(References.CurrentLogAnnotations),
+    ...(causes.length === 0 ? undefined : { cause: causes.map(causeText).join("\n") })
+  }))
+}
+
+/** A logger of JSON lines to wherever `write` brings them. */
+export const jsonLines = (fieldsOf: LogFields, write: (line: string) => void): Logger.Logger<unknown, void> =>
+  Logger.make((options) => write(lineOf(options, fieldsOf)))
+
+/** The log of the service, at the level of the settings. */
+export const layerLogging = (fieldsOf: LogFields) =>
+  Layer.unwrap(Effect.map(Settings, ({ logLevel }) =>
+    Layer.mergeAll(
+      Logger.layer([
+        process.stdout.isTTY
+          ? Logger.consolePretty()
+          : jsonLines(fieldsOf, (line) => void process.stdout.write(line + "\n"))
+      ]),
+      Layer.succeed(References.MinimumLogLevel, logLevel)
+    )))

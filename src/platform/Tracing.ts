@@ -1,0 +1,186 @@
+/**
+ * Traces for OpenTelemetry, switched on by its own variables (`docs/operations.md`, "Traces"). While they are off, no span is made.
+ *
+ * What a span says is limited to names, ids and outcomes: a failure is told by its code or the name of the error, never by its words,
+ * which may quote a value.
+ */
+import { NodeHttpClient } from "@effect/platform-node"
+import { Cause, Config, Context, Effect, Exit, Layer, Option, References, Tracer } from "effect"
+import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"
+import { isObject } from "./Table.ts"
+import { StartupError } from "./StartupError.ts"
+
+/** Whether spans are made: what is hot asks once, when it is built, and does nothing for traces when they are off. */
+export const Traced = Context.Reference<boolean>("pitboss/platform/Traced", { defaultValue: () => false })
+
+interface Sampler {
+  /** Whether a trace that begins here is exported. */
+  readonly root: () => boolean
+  /** Whether one is exported that began elsewhere, under this id. */
+  readonly remote: (traceId: string, isSampled: boolean) => boolean
+}
+
+interface TracingSettings {
+  readonly url: string
+  readonly headers: { readonly [name: string]: string }
+  readonly isJson: boolean
+  readonly sampler: Sampler
+  readonly serviceName: string
+  readonly attributes: { readonly [name: string]: string }
+}
+
+const text = (name: string) =>
+  Config.option(Config.String(name)).pipe(
+    Effect.map((given) => Option.getOrElse(given, () => "").trim()),
+    Effect.mapError(() => new StartupError({ message: `${name} cannot be read` }))
+  )
+
+/** The first of the variables that is set. */
+const firstOf = (...names: ReadonlyArray<string>) =>
+  Effect.map(Effect.forEach(names, text), (found) => found.find((one) => one !== "") ?? "")
+
+const wrong = (name: string, expected: string) => new StartupError({ message: `${name} must be ${expected}` })
+
+const decoded = (part: string): string | undefined => {
+  try {
+    return decodeURIComponent(part.trim())
+  } catch {
+    return undefined
+  }
+}
+
+/** `key=value,key2=value2`, percent-encoded; undefined when it is not. */
+const pairsOf = (list: string): { readonly [name: string]: string } | undefined => {
+  const pairs: Array<readonly [string, string]> = []
+  for (const part of list.split(",").filter((one) => one.trim() !== "")) {
+    const at = part.indexOf("=")
+    const [key, value] = [decoded(part.slice(0, Math.max(0, at))), decoded(part.slice(at + 1))]
+    if (at <= 0 || key === undefined || key === "" || value === undefined) return undefined
+    pairs.push([key, value])
+  }
+  return Object.fromEntries(pairs)
+}
+
+/** The last 13 digits of a trace id as a number from 0 to 1: whoever sees the trace decides alike. */
+const placeOf = (traceId: string): number => Number.parseInt(traceId.slice(-13), 16) / 16 ** 13
+
+const samplerOf = (name: string, ratio: number): Sampler | undefined => {
+  const byChance = () => Math.random() < ratio
+  switch (name) {
+    case "always_on":
+      return { root: () => true, remote: () => true }
+    case "always_off":
+      return { root: () => false, remote: () => false }
+    case "traceidratio":
+      return { root: byChance, remote: (traceId) => placeOf(traceId) < ratio }
+    case "":
+    case "parentbased_always_on":
+      return { root: () => true, remote: (_, isSampled) => isSampled }
+    case "parentbased_always_off":
+      return { root: () => false, remote: (_, isSampled) => isSampled }
+    case "parentbased_traceidratio":
+      return { root: byChance, remote: (_, isSampled) => isSampled }
+    default:
+      return undefined
+  }
+}
+
+/** Undefined while traces are off. */
+const load: Effect.Effect<TracingSettings | undefined, StartupError> = Effect.gen(function*() {
+  const exporter = yield* text("OTEL_TRACES_EXPORTER")
+  if (exporter !== "" && exporter !== "otlp" && exporter !== "none") {
+    return yield* wrong("OTEL_TRACES_EXPORTER", "otlp or none")
+  }
+  const own = yield* text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+  const common = yield* text("OTEL_EXPORTER_OTLP_ENDPOINT")
+  const isDisabled = (yield* text("OTEL_SDK_DISABLED")).toLowerCase() === "true"
+  if (isDisabled || exporter === "none" || (own === "" && common === "")) return undefined
+  const url = own === "" ? `${common.replace(/\/$/, "")}/v1/traces` : own
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    return yield* wrong(
+      own === "" ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+      "an http or https address"
+    )
+  }
+  const protocol = yield* firstOf("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+  if (!["", "http/protobuf", "http/json"].includes(protocol)) {
+    return yield* wrong("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf or http/json")
+  }
+  const headers = pairsOf(yield* firstOf("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"))
+  if (headers === undefined) return yield* wrong("OTEL_EXPORTER_OTLP_HEADERS", "a list like key=value,other=value")
+  const attributes = pairsOf(yield* text("OTEL_RESOURCE_ATTRIBUTES"))
+  if (attributes === undefined) return yield* wrong("OTEL_RESOURCE_ATTRIBUTES", "a list like key=value,other=value")
+  const argument = yield* text("OTEL_TRACES_SAMPLER_ARG")
+  const ratio = argument === "" ? 1 : Number(argument)
+  if (!(ratio >= 0 && ratio <= 1)) return yield* wrong("OTEL_TRACES_SAMPLER_ARG", "a number from 0 to 1")
+  const sampler = samplerOf(yield* text("OTEL_TRACES_SAMPLER"), ratio)
+  if (sampler === undefined) {
+    return yield* wrong(
+      "OTEL_TRACES_SAMPLER",
+      "one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio"
+    )
+  }
+  const serviceName = (yield* text("OTEL_SERVICE_NAME")) || (attributes["service.name"] ?? "pitboss")
+  return { url, headers, isJson: protocol === "http/json", sampler, serviceName, attributes }
+})
+
+/** What begins a trace of its own: requests, jobs, deliveries. The questions that the service asks itself all the time do not. */
+const isEntry = ({ kind, name }: { readonly kind: Tracer.SpanKind; readonly name: string }): boolean =>
+  kind === "server" || name.startsWith("job ") || name.startsWith("webhook ")
+
+/** A failure as its code, tag or name. */
+class Told extends Error {
+  constructor(error: unknown) {
+    super("failed")
+    this.name = nameOf(error)
+    this.stack = this.name
+    this.message = this.name
+  }
+}
+
+const nameOf = (error: unknown): string => {
+  if (!isObject(error)) return typeof error
+  if ("_tag" in error && error._tag === "Refusal" && "code" in error) return String(error.code)
+  if ("_tag" in error) return String(error._tag)
+  return error instanceof Error ? error.name : "an object"
+}
+
+const told = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> =>
+  Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? exit : Exit.die(new Told(Cause.squash(exit.cause)))
+
+/** Another tracer's spans, of those traces that the sampler wants. */
+const sampled = (inner: Tracer.Tracer, sampler: Sampler): Tracer.Tracer =>
+  Tracer.make({
+    span: (options) => {
+      const parent = Option.getOrUndefined(options.parent)
+      const span = inner.span({
+        ...options,
+        sampled: parent === undefined
+          ? isEntry(options) && sampler.root()
+          : parent._tag === "ExternalSpan"
+          ? sampler.remote(parent.traceId, parent.sampled)
+          : parent.sampled
+      })
+      const end = span.end.bind(span)
+      return Object.assign(span, { end: (at: bigint, exit: Exit.Exit<unknown, unknown>) => end(at, told(exit)) })
+    }
+  })
+
+/** Traces as the variables say. What is left is sent when the layer closes, for at most two seconds. */
+export const layerTracing = Layer.unwrap(Effect.gen(function*() {
+  const settings = yield* load
+  if (settings === undefined) return Layer.succeed(References.TracerEnabled, false)
+  const { attributes, headers, isJson, sampler, serviceName, url } = settings
+  const exported = Layer.effect(
+    Tracer.Tracer,
+    Effect.map(
+      OtlpTracer.make({ url, headers, resource: { serviceName, attributes }, shutdownTimeout: "2 seconds" }),
+      (inner) => sampled(inner, sampler)
+    )
+  )
+  return Layer.merge(exported, Layer.succeed(Traced, true)).pipe(Layer.provide([
+    OtlpExporter.layerFlusher,
+    isJson ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf,
+    NodeHttpClient.layerUndici
+  ]))
+}))

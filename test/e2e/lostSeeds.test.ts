@@ -1,0 +1,92 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { addGame } from "../support/E2eWorld.ts"
+import { addProvider } from "../support/Keys.ts"
+import { BothServers, command, layerBothServers, made, operatorCall, staffCall } from "../support/Backoffice.ts"
+import { send } from "../support/HttpCalls.ts"
+import { registration } from "../support/PublicApi.ts"
+
+// Goal: a secret that nobody can open is no mistake of whoever asks: play, rotation and signed calls answer 503, staff see what it is
+// and mend it. Method: both servers; sealed values in the tables are spoilt, as another key or a broken disk would.
+
+const api = "/backoffice/v1"
+const Seeds = Schema.Struct({ retired: Schema.Array(Schema.String), server_seed_hash: Schema.String })
+
+/** Makes what is sealed unreadable. */
+const spoilt = "overlay(secret_sealed placing '\\x00'::bytea from 30)"
+
+layer(layerBothServers, { excludeTestServices: true })("secrets that cannot be opened", (it) => {
+  it.effect("a player's seeds are retired by staff, and the player goes on", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { publicPort } = yield* BothServers
+      yield* made("/operators", { slug: "acme", name: "Acme", currency: "EUR" })
+      const key = yield* made("/keys", { operator: "acme" })
+      const player = yield* operatorCall(key, "/api/v1/operator/players", registration("ada"))
+      const { id } = player.data
+      yield* operatorCall(key, `/api/v1/operator/players/${id}/deposits`, { amount: 1000, external_reference: "d" })
+      const { data: issued } = yield* operatorCall(key, `/api/v1/operator/players/${id}/session-tokens`, {})
+      const studio = yield* addProvider("house")
+      const game = yield* addGame(studio.id, "coin", { original: "coin_flip" })
+      const as = (path: string, body?: object) =>
+        send(publicPort, `/api/v1/player${path}`, {
+          ...(body === undefined ? {} : { body }),
+          headers: { authorization: `Bearer ${issued.token}` }
+        })
+      const play = as(`/games/${game.id}/play`, { stake: 10, params: { side: "heads" } })
+
+      const before = yield* as("/fairness")
+      // a sealed seed that was never opened here, so that nothing of it is in memory
+      yield* sql.unsafe(`UPDATE server_seeds SET server_seed_sealed =
+        overlay(server_seed_sealed placing '\\x00000000'::bytea from 40)`)
+      for (const refused of [yield* play, yield* as("/fairness/rotate", {})]) {
+        assert.deepStrictEqual([refused.status, refused.code], [503, "TRY_AGAIN"], refused.text)
+        assert.strictEqual(refused.details["reason"], "seed_unreadable")
+        assert.strictEqual(refused.headers["retry-after"], "1")
+      }
+      const counted = yield* staffCall("GET", `${api}/secrets`)
+      assert.deepInclude(
+        counted.data.find(({ kind }: { readonly kind: string }) => kind.startsWith("server_seeds")),
+        { total: 2, unreadable: 2 }
+      )
+
+      const retired = yield* command("player", "retire-seeds", String(id), "--reason", "the disk was broken")
+      const { retired: hashes } = yield* Schema.decodeUnknownEffect(Seeds)(retired)
+      assert.lengthOf(hashes, 2)
+      assert.include(before.text, hashes[0] ?? "none")
+      const played = yield* play
+      assert.strictEqual(played.status, 200, played.text)
+      assert.include(played.text, `"server_seed_hash":"${retired.server_seed_hash}"`)
+      assert.strictEqual((yield* as("/fairness/rotate", {})).status, 200)
+      // again: nothing is left to do
+      assert.deepStrictEqual((yield* command("player", "retire-seeds", String(id), "--reason", "again")).retired, [])
+
+      const { data: lines } = yield* staffCall("GET", `${api}/audit?player=${id}`)
+      const mine = lines.filter(({ action }: { readonly action: string }) => action === "player.retire_seeds")
+      assert.lengthOf(mine, 1)
+      assert.deepInclude(mine[0], { actor: "staff:bootstrap", reason: "the disk was broken" })
+      assert.deepStrictEqual(mine[0].after.lost, hashes)
+      const verified = yield* staffCall("GET", `${api}/ledger/verification`)
+      assert.deepStrictEqual(verified.data.violations, [])
+      const rest = yield* staffCall("GET", `${api}/secrets`)
+      assert.isTrue(rest.data.every(({ unreadable }: { readonly unreadable: number }) => unreadable === 0))
+      assert.strictEqual((yield* staffCall("POST", `${api}/players/${id}/retired-seeds`, {})).code, "VALIDATION_FAILED")
+      const nobody = yield* staffCall("POST", `${api}/players/9007199254740991/retired-seeds`, { reason: "x" })
+      assert.strictEqual(nobody.code, "NOT_FOUND")
+    }), 120_000)
+
+  it.effect("a key whose secret cannot be opened answers 503 until it is rotated", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { logged } = yield* BothServers
+      yield* made("/operators", { slug: "spoilt", name: "Spoilt", currency: "EUR" })
+      const key = yield* made("/keys", { operator: "spoilt" })
+      yield* sql.unsafe(`UPDATE api_keys SET secret_sealed = ${spoilt} WHERE key = '${key.key}'`)
+      const refused = yield* operatorCall(key, "/api/v1/operator/me")
+      assert.deepStrictEqual([refused.status, refused.code], [503, "TRY_AGAIN"])
+      assert.isTrue(logged.some((line) => line.includes("cannot be opened with this MASTER_KEY")))
+      const { data: rotated } = yield* staffCall("POST", `${api}/keys/${key.key}/rotate`)
+      assert.strictEqual((yield* operatorCall(rotated, "/api/v1/operator/me")).status, 200)
+    }))
+})

@@ -1,0 +1,148 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Schema, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
+import { callerOf, makeAgent } from "../support/E2eHttp.ts"
+import { tell } from "../support/E2eWorld.ts"
+import { startService } from "../support/ServiceProcess.ts"
+import {
+  type Address,
+  environmentAt,
+  expectSame,
+  freeAddress,
+  operatorOf,
+  playCasino,
+  playOn,
+  staff
+} from "../support/PlayedService.ts"
+import { makeSink } from "../support/WebhookSink.ts"
+
+// Goal: a master key can be changed while nobody who holds anything notices: keys, providers, webhooks, seeds, tokens, names of
+// players and stored replies work on; a service with the wrong key does not start. Method: the service as a process on a real
+// database, again and again under other keys, after a casino has played; the sealing anew is broken off halfway once.
+
+const keyOf = (byte: number) => Buffer.alloc(32, byte).toString("base64")
+const [oldKey, newKey, foreignKey] = [keyOf(1), keyOf(2), keyOf(3)]
+
+const Counts = Schema.Array(Schema.Struct({
+  kind: Schema.String,
+  total: Schema.Int,
+  current: Schema.Int,
+  previous: Schema.Int,
+  unreadable: Schema.Int
+}))
+
+layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) => {
+  it.effect("takes the place of the old one", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const url = yield* databaseUrl
+      const agent = yield* makeAgent()
+      const sink = yield* makeSink()
+      const address = yield* freeAddress
+
+      /** Runs something against a service with these keys, which ends in good order afterwards. */
+      const under = <A, E, R>(
+        keys: { readonly MASTER_KEY: string; readonly MASTER_KEY_PREVIOUS?: string },
+        what: (address: Address) => Effect.Effect<A, E, R>
+      ) =>
+        Effect.gen(function*() {
+          const scope = yield* Scope.make()
+          const started = startService({
+            port: address.port,
+            databaseUrl: url,
+            environment: { ...environmentAt(address), ...keys }
+          })
+          const service = yield* Scope.provide(started, scope)
+          const result = yield* what(address)
+          service.kill("SIGTERM")
+          yield* service.exited
+          yield* Scope.close(scope, Exit.void)
+          return result
+        })
+      const refused = (keys: { readonly MASTER_KEY: string; readonly MASTER_KEY_PREVIOUS?: string }) =>
+        under(keys, () => Effect.void).pipe(
+          Effect.matchEffect({
+            onSuccess: () => Effect.sync(() => assert.fail("it started")),
+            onFailure: (died) =>
+              Effect.sync(() =>
+                assert.match(died.message, /pitboss: MASTER_KEY does not open the secrets of this database/)
+              )
+          })
+        )
+      const reseal = (at: Address) => staff(at, "/secrets/reseal", Counts, {})
+      const survey = (at: Address) => staff(at, "/secrets", Counts)
+
+      const casino = yield* under({ MASTER_KEY: oldKey }, (at) => playCasino(agent, at, sink))
+      yield* refused({ MASTER_KEY: newKey })
+      yield* refused({ MASTER_KEY: newKey, MASTER_KEY_PREVIOUS: foreignKey })
+
+      const both = { MASTER_KEY: newKey, MASTER_KEY_PREVIOUS: oldKey }
+      yield* under(both, (at) =>
+        Effect.gen(function*() {
+          yield* expectSame(agent, at, casino)
+          for (const { current, kind, previous, total, unreadable } of yield* survey(at)) {
+            assert.deepStrictEqual([current, previous, unreadable], [0, total, 0], kind)
+          }
+          // broken off in the middle: what is left of it is some of one, some of the other
+          yield* sql.unsafe(`CREATE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'out of disk' USING ERRCODE = '53100'; END $$`)
+          yield* sql.unsafe(`CREATE TRIGGER break_off BEFORE UPDATE OF server_seed_sealed ON server_seeds
+            FOR EACH ROW EXECUTE FUNCTION break_off()`)
+          const broken = yield* Effect.exit(reseal(at))
+          assert.isTrue(Exit.isFailure(broken))
+          yield* sql.unsafe("DROP TRIGGER break_off ON server_seeds")
+          const half = yield* survey(at)
+          assert.isAbove(half.reduce((sum, { current }) => sum + current, 0), 0)
+          assert.isAbove(half.reduce((sum, { previous }) => sum + previous, 0), 0)
+          yield* playOn(agent, at, casino, sink)
+        }))
+      // not all is under the new key yet: the old one is still needed, and a service that lacks it does not pretend
+      yield* refused({ MASTER_KEY: newKey })
+
+      const counted = yield* under(both, (at) =>
+        Effect.gen(function*() {
+          const first = yield* reseal(at)
+          const again = yield* reseal(at)
+          assert.deepStrictEqual(again, first)
+          return first
+        }))
+      assert.deepStrictEqual(
+        counted.map(({ kind }) => kind).sort(),
+        (yield* sealedColumns).map((name) => kindOf(name)).toSorted(),
+        "every column that holds something sealed is known"
+      )
+      for (const { current, kind, total } of counted) {
+        assert.strictEqual(current, total, kind)
+        assert.isAbove(total, 0, kind)
+      }
+
+      yield* refused({ MASTER_KEY: oldKey })
+      yield* under({ MASTER_KEY: newKey }, (at) =>
+        Effect.gen(function*() {
+          const operator = operatorOf(agent, at, casino)
+          assert.strictEqual((yield* operator.get("/api/v1/operator/me")).status, 200)
+          for (const { playerId, ref, session } of casino.seated) {
+            // tokens were made under the old key, and their time is over with it; names of players are for ever
+            const studio = callerOf(agent, at.port, { header: "X-Provider-Key", ...casino.provider })
+            assert.strictEqual(
+              (yield* tell(studio, "authenticate", { session_token: session })).code,
+              "INVALID_SESSION"
+            )
+            assert.strictEqual((yield* tell(studio, "balance", { player_ref: ref })).status, 200, `${playerId}`)
+          }
+        }))
+    }), 300_000)
+})
+
+/** How a column of the database is called where secrets are counted. */
+const kindOf = (name: string): string =>
+  name.endsWith(".previous_secret_sealed") ? "webhook_endpoints_previous" : name.split(".")[0] ?? ""
+
+/** Where something sealed is stored, as the database's own catalogue says. */
+const sealedColumns = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const found = yield* sql<{ readonly name: string }>`SELECT table_name || '.' || column_name AS name
+    FROM information_schema.columns WHERE table_schema = 'public' AND column_name LIKE '%sealed' ORDER BY 1`
+  return found.map(({ name }) => name)
+})

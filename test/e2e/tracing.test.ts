@@ -1,0 +1,141 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
+import { makeAgent } from "../support/E2eHttp.ts"
+import { deposit } from "../support/E2eWorld.ts"
+import { environmentAt, freeAddress, operatorOf, playCasino, studioOf } from "../support/PlayedService.ts"
+import { startService } from "../support/ServiceProcess.ts"
+import { eventually, makeSink } from "../support/WebhookSink.ts"
+
+// Goal: a request can be followed from its caller to the disk: request, actor, commit, and what comes of it by itself. Method: the
+// service as a process with a collector that keeps what it is sent; requests with and without a trace of their caller's, by the
+// express lane and by the router; the service is told to stop, which sends what is left.
+
+interface Span {
+  readonly name: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly kind: number
+  readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: { readonly [type: string]: unknown } }>
+}
+
+const spansIn = (body: string): ReadonlyArray<Span> =>
+  JSON.parse(body).resourceSpans.flatMap((
+    one: { readonly scopeSpans: ReadonlyArray<{ readonly spans: ReadonlyArray<Span> }> }
+  ) => one.scopeSpans.flatMap(({ spans }) => spans))
+
+const attributeOf = ({ attributes }: Span, key: string): unknown => {
+  const value = attributes.find((one) => one.key === key)?.value
+  return value === undefined ? undefined : Object.values(value)[0]
+}
+
+const bet = "POST /api/v1/provider/wallet/bet"
+const depositing = "POST /api/v1/operator/players/:player/deposits"
+
+layer(layerOwnDatabase, { excludeTestServices: true })("a service that is traced", (it) => {
+  it.effect("tells who caused what", () =>
+    Effect.gen(function*() {
+      const agent = yield* makeAgent()
+      const sink = yield* makeSink()
+      const collector = yield* makeSink()
+      const address = yield* freeAddress
+      const start = (environment: { readonly [name: string]: string }) =>
+        Effect.flatMap(databaseUrl, (url) =>
+          startService({
+            port: address.port,
+            databaseUrl: url,
+            environment: {
+              ...environmentAt(address),
+              OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.replace("/hook", ""),
+              OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+              ...environment
+            }
+          }))
+
+      // off, in spite of an endpoint
+      const silent = yield* start({ OTEL_SDK_DISABLED: "true" })
+      const casino = yield* playCasino(agent, address, sink)
+      silent.kill("SIGTERM")
+      yield* silent.exited
+      assert.lengthOf(collector.received, 0)
+
+      const service = yield* start({})
+      const operator = operatorOf(agent, address, casino)
+      const studio = studioOf(agent, address, casino)
+      const { playerId, session } = casino.seated[0] ?? assert.fail("nobody plays")
+      const send = (id: string, traceparent: string, contentType: string) =>
+        studio.post("/api/v1/provider/wallet/bet", {
+          request_id: id,
+          transaction_id: `traced-${id}`,
+          session_token: session,
+          game_id: "reels",
+          round_id: `traced-${id}`,
+          amount: 5,
+          currency: "EUR"
+        }, { traceparent, "content-type": contentType })
+      const [trace, otherTrace, unsampled] = ["a".repeat(32), "b".repeat(32), "c".repeat(32)]
+      const caller = "d".repeat(16)
+      const lane = "application/json"
+      const ordinary = "application/json;charset=UTF-8"
+      for (
+        const [id, header, type] of [
+          ["lane", `00-${trace}-${caller}-01`, lane],
+          ["router", `00-${otherTrace}-${caller}-01`, ordinary],
+          ["unsampled", `00-${unsampled}-${caller}-00`, lane],
+          ["malformed", "00-nothing-01", lane]
+        ] as const
+      ) {
+        assert.strictEqual((yield* send(id, header, type)).status, 200)
+      }
+      yield* deposit(operator, playerId, 100, "traced-deposit")
+      assert.strictEqual((yield* operator.get("/api/v1/operator/players?email=ada%40example.com")).status, 200)
+      assert.strictEqual((yield* studio.post("/api/v1/provider/wallet/bet", {})).status, 422)
+      yield* eventually(Effect.sync(() => collector.received.flatMap(({ body }) => spansIn(body))), (spans) =>
+        spans.some(({ name }) =>
+          name.startsWith("job ")
+        ) && spans.some(({ name }) => name === "webhook deposit.paid"))
+      service.kill("SIGTERM")
+      yield* service.exited
+
+      const spans = collector.received.flatMap(({ body }) => spansIn(body))
+      const named = (name: string, traceId?: string) =>
+        spans.filter((span) => span.name === name && (traceId === undefined || span.traceId === traceId))
+      for (const traceId of [trace, otherTrace]) {
+        const [request] = named(bet, traceId)
+        assert.strictEqual(request?.parentSpanId, caller)
+        assert.strictEqual(request && attributeOf(request, "http.route"), "/api/v1/provider/wallet/bet")
+        assert.equal(request && attributeOf(request, "http.response.status_code"), 200)
+        const [step] = named("actor step", traceId)
+        assert.equal(step && attributeOf(step, "pitboss.player_id"), playerId)
+        const within = spans.filter((span) => span.spanId === step?.parentSpanId)
+        assert.strictEqual(within[0]?.traceId, traceId)
+        if (traceId === trace) assert.strictEqual(step?.parentSpanId, request?.spanId)
+        const [commit] = named("commit", traceId)
+        assert.strictEqual(commit?.parentSpanId, step?.spanId)
+        assert.isTrue(spans.some(({ parentSpanId }) => parentSpanId === commit?.spanId), "the statement of the commit")
+      }
+      assert.lengthOf(spans.filter(({ traceId }) => traceId === unsampled), 0)
+      const [deposited] = named(depositing)
+      assert.isUndefined(deposited?.parentSpanId)
+      assert.strictEqual(deposited?.kind, 2)
+      assert.lengthOf(named("commit", deposited?.traceId), 1)
+      // malformed: a trace of its own
+      const own = named(bet).filter((span) => ![trace, otherTrace].includes(span.traceId))
+      assert.sameMembers(own.map((span) => Number(attributeOf(span, "http.response.status_code"))), [200, 422])
+      const [delivered] = named("webhook deposit.paid")
+      assert.isUndefined(delivered?.parentSpanId)
+      assert.equal(delivered && attributeOf(delivered, "http.response.status_code"), 200)
+      const known = new Set(spans.map(({ spanId }) => spanId))
+      for (const { name, parentSpanId } of spans) {
+        assert.isTrue(parentSpanId === undefined || parentSpanId === caller || known.has(parentSpanId), name)
+        if (parentSpanId === undefined) assert.match(name, /^(GET|POST|job|webhook) ?/)
+      }
+      const text = collector.received.map(({ body }) => body).join("\n")
+      for (
+        const secret of ["ada@example.com", "ada%40example.com", session, casino.key.secret, casino.provider.secret]
+      ) {
+        assert.notInclude(text, secret)
+      }
+    }), 300_000)
+})
