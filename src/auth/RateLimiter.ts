@@ -37,7 +37,8 @@ export class RateLimiter extends Context.Service<RateLimiter, {
 
     const running = (keyId: number, now: number): Window | undefined => {
       const window = windows.get(keyId)
-      return window !== undefined && now < window.startedAt + windowMs ? window : undefined
+      // a clock that was set back ends a window as well: it would otherwise last until that time comes round again
+      return window !== undefined && window.startedAt <= now && now < window.startedAt + windowMs ? window : undefined
     }
 
     const standing = (window: Window | undefined, limit: number, now: number, isAllowed: boolean): Standing => ({

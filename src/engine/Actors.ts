@@ -19,6 +19,7 @@
  */
 import { Clock, Deferred, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
+import { steadyClock } from "../platform/SteadyClock.ts"
 import { Traced } from "../platform/Tracing.ts"
 import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, OutcomeUnknown, StoreUnavailable } from "./Failures.ts"
 import { type CommitFailure, type Rejected } from "./Failures.ts"
@@ -134,7 +135,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const placement = yield* Placement
   const clock = yield* Clock.Clock
   const isTraced = yield* Traced
-  const health = WriteHealth.make(clock)
+  const health = WriteHealth.make(steadyClock(clock))
   const store: Store<State, Change, Query, Knowledge> = {
     look: options.store.look,
     claims: options.store.claims,

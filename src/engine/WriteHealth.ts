@@ -16,6 +16,7 @@ export interface WriteHealth {
   readonly stalledMs: () => number
 }
 
+/** `clock`: one that nobody sets. */
 export const make = (clock: Clock.Clock): WriteHealth => {
   /** Those on their way, the oldest first. */
   const running = new Set<{ readonly since: number }>()

@@ -1,6 +1,7 @@
 /** Whether the service can serve, asked by whoever routes to it and by whoever watches it. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { bySteadyClock } from "../platform/SteadyClock.ts"
 import { PlayerActors } from "../players/PlayerActors.ts"
 import { Drain } from "./Drain.ts"
 
@@ -22,7 +23,8 @@ export class Readiness extends Context.Service<Readiness, {
       const ping = yield* sql`SELECT 1`.pipe(
         Effect.timeout("2 seconds"),
         Effect.match({ onSuccess: (): Ready => "ready", onFailure: (): Ready => "not_reading" }),
-        Effect.cachedWithTTL("1 second")
+        Effect.cachedWithTTL("1 second"),
+        Effect.map(bySteadyClock)
       )
       const check = Effect.suspend((): Effect.Effect<Ready> =>
         drain.isDraining()

@@ -3,6 +3,7 @@ import { Cache, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Operator } from "../domain/Operator.ts"
 import type { Refusal } from "../domain/Refusal.ts"
+import { bySteadyClock } from "../platform/SteadyClock.ts"
 import { orTryAgain, rowsOf } from "../players/Rows.ts"
 
 /** Bounds are minor units, both included. */
@@ -77,14 +78,15 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
           )),
         { capacity: remembered, timeToLive: (exit) => Exit.isSuccess(exit) ? freshFor : 0 }
       )
+      const methodsOf = (operatorId: number) => bySteadyClock(Cache.get(byOperator, operatorId))
       return PaymentMethods.of({
         list: (operator) =>
           Effect.map(
-            Cache.get(byOperator, operator.id),
+            methodsOf(operator.id),
             (all) => all.filter((method) => method.currencies.includes(operator.currency))
           ),
         find: (operatorId, code) =>
-          Effect.map(Cache.get(byOperator, operatorId), (all) => all.find((method) => method.code === code)),
+          Effect.map(methodsOf(operatorId), (all) => all.find((method) => method.code === code)),
         invalidate: (operatorId) => Cache.invalidate(byOperator, operatorId)
       })
     })

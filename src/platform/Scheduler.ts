@@ -50,6 +50,12 @@ const leaseMs = 60_000
 /** A run is cut off before its lease runs out, with room for clocks that differ. */
 const longestRunMs = 45_000
 
+/**
+ * No time in a job's row lies further ahead than what was counted on, and this for clocks that differ. What does was written by a clock
+ * that has been set back since, and is not waited for.
+ */
+const clocksDifferMs = 60_000
+
 /** How often each service looks whether a job is due. */
 const lookEveryMs = 5_000
 
@@ -117,16 +123,18 @@ const make = (jobs: ReadonlyArray<Job>) =>
     const runner = (yield* Entropy).token("", 22)
 
     /** Takes a job that is due and that nobody holds. Gives how often it failed in a row, undefined when it is not to be had. */
-    const claim = Effect.fnUntraced(function*(name: string) {
+    const claim = Effect.fnUntraced(function*({ everySeconds, name }: Job) {
       const now = yield* Clock.currentTimeMillis
+      const latestDue = now + Math.max(everySeconds * 1000, longestRetryMs) + clocksDifferMs
+      const latestLease = now + leaseMs + clocksDifferMs
       const taken = yield* decodeClaimed(
         yield* sql`INSERT INTO jobs (name, next_run_at, runner, lease_until, last_started_at)
             VALUES (${name}, ${toDate(now)}, ${runner}, ${toDate(now + leaseMs)}, ${toDate(now)})
             ON CONFLICT (name) DO UPDATE
               SET runner = excluded.runner, lease_until = excluded.lease_until, last_started_at = excluded.last_started_at
-              WHERE jobs.next_run_at <= ${toDate(now)} AND (jobs.lease_until IS NULL OR jobs.lease_until <= ${
-          toDate(now)
-        })
+              WHERE (jobs.next_run_at <= ${toDate(now)} OR jobs.next_run_at > ${toDate(latestDue)})
+                AND (jobs.lease_until IS NULL OR jobs.lease_until <= ${toDate(now)}
+                  OR jobs.lease_until > ${toDate(latestLease)})
             RETURNING failures::float8 AS failures`
       )
       return taken[0]?.failures
@@ -160,7 +168,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
 
     /** Whether the job ran, and whether it wants to be run again at once. */
     const attempt = Effect.fnUntraced(function*(job: Job) {
-      const failures = yield* claim(job.name)
+      const failures = yield* claim(job)
       if (failures === undefined) return { ran: false, again: false }
       const startedAt = yield* Clock.currentTimeMillis
       const exit = yield* Effect.exit(

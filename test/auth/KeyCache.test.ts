@@ -48,6 +48,22 @@ describe("KeyCache", () => {
       assert.deepStrictEqual(store.loads, ["a"])
     }))
 
+  it.effect("keeps nothing for longer because the clock was set back", () =>
+    Effect.gen(function*() {
+      const store = makeStore()
+      store.texts.set("a", "one")
+      const cache = yield* makeKeyCache(store.load)
+      yield* TestClock.setTime(3_600_000)
+      yield* cache.get("a")
+      yield* cache.get("unknown")
+      store.texts.set("a", "two")
+      store.texts.set("unknown", "known")
+      yield* TestClock.setTime(0)
+      assert.isUndefined(cache.peek("a", 0))
+      assert.strictEqual(yield* cache.get("a"), "two")
+      assert.strictEqual(yield* cache.get("unknown"), "known")
+    }))
+
   it.effect("renews in the background after a second and never serves what is older than two", () =>
     Effect.gen(function*() {
       const store = makeStore()

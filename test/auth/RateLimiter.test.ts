@@ -35,6 +35,22 @@ describe("RateLimiter", () => {
       }))
     }))
 
+  it.effect("does not wait for a time that comes round again when the clock is set back", () =>
+    withLimiter((limiter) => {
+      const now = 7_200_000
+      assert.isTrue(limiter.take(1, 1, now).isAllowed)
+      assert.isFalse(limiter.take(1, 1, now + 1).isAllowed)
+      const before = now - 3_600_000
+      assert.deepStrictEqual(limiter.take(1, 1, before), {
+        isAllowed: true,
+        limit: 1,
+        remaining: 0,
+        resetsAt: before + 60_000
+      })
+      assert.isFalse(limiter.take(1, 1, before + 59_999).isAllowed)
+      assert.isTrue(limiter.take(1, 1, before + 60_000).isAllowed)
+    }))
+
   it.effect("counts keys apart, looks without counting, and follows a changed limit", () =>
     withLimiter((limiter) => {
       assert.strictEqual(limiter.look(1, 2, 0).remaining, 2)

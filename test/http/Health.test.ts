@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { correctionStep } from "../../src/domain/Corrections.ts"
 import { OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
@@ -113,6 +113,24 @@ layer(Live)("/health/ready", (it) => {
       // and counts anew
       behaviours.push(unavailable)
       yield* write
+      assert.strictEqual(yield* ready, 200)
+      assert.strictEqual(yield* write, "done")
+    }))
+
+  it.effect("measures how long it was, whatever the clock is set to", () =>
+    Effect.gen(function*() {
+      const hour = 3_600_000
+      const now = yield* Clock.currentTimeMillis
+      // what failed is forgotten after ten seconds, not after the hour that the clock was set back
+      for (const _ of [1, 2, 3]) {
+        behaviours.push(unavailable)
+        yield* write
+        yield* TestClock.adjust("3 seconds")
+      }
+      assert.strictEqual(yield* ready, 503)
+      yield* TestClock.setTime(now - hour)
+      assert.strictEqual(yield* ready, 503)
+      yield* TestClock.adjust("10 seconds")
       assert.strictEqual(yield* ready, 200)
       assert.strictEqual(yield* write, "done")
     }))

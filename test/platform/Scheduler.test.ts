@@ -67,6 +67,38 @@ layer(layerAtStart)("the scheduler", (it) => {
       assert.strictEqual(yield* runs, 1)
     }).pipe(Effect.scoped))
 
+  it.effect("waits for no time that only a clock could have written that was set back since", () =>
+    Effect.gen(function*() {
+      const later = start + 86_400_000
+      yield* TestClock.setTime(later)
+      const { job, runs } = yield* counting("set-back", 60)
+      const scheduler = yield* schedulerOf(job)
+      assert.deepStrictEqual(yield* scheduler.runDue, ["set-back"])
+      // what lies as far ahead as it may is waited for
+      yield* TestClock.setTime(later - 600_000)
+      assert.deepStrictEqual(yield* scheduler.runDue, [])
+      yield* TestClock.setTime(start)
+      assert.deepStrictEqual(yield* scheduler.runDue, ["set-back"])
+      assert.deepStrictEqual(yield* scheduler.runDue, [])
+
+      // and a lease that lasts a day is none
+      const began = yield* Deferred.make<void>()
+      const held = yield* schedulerOf({
+        name: "set-back",
+        everySeconds: 60,
+        run: Effect.andThen(Deferred.succeed(began, undefined), Effect.never)
+      })
+      yield* TestClock.setTime(later)
+      const death = yield* Effect.forkChild(held.runDue)
+      yield* Deferred.await(began)
+      yield* Fiber.interrupt(death)
+      yield* TestClock.setTime(later - 30_000)
+      assert.deepStrictEqual(yield* scheduler.runDue, [])
+      yield* TestClock.setTime(start + 120_000)
+      assert.deepStrictEqual(yield* scheduler.runDue, ["set-back"])
+      assert.strictEqual(yield* runs, 3)
+    }).pipe(Effect.scoped))
+
   it.effect("runs a job again at once while it has more to do", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)

@@ -30,6 +30,9 @@ export interface KeyCache<A> {
   readonly invalidate: (key?: string) => void
 }
 
+/** How old what was read then is; a clock that was set back makes it as old as it was set back. */
+const ageMs = (loadedAt: number, now: number): number => Math.abs(now - loadedAt)
+
 const keepWithin = (map: Map<string, unknown>, max: number): void => {
   for (const key of map.keys()) {
     if (map.size <= max) break
@@ -108,8 +111,8 @@ export const makeKeyCache = <A>(
 
     const peek = (key: string, now: number): A | undefined => {
       const held = known.get(key)
-      if (held === undefined || now - held.loadedAt > maxAgeMs) return undefined
-      if (now - held.loadedAt > renewAfterMs) fetch(key)
+      if (held === undefined || ageMs(held.loadedAt, now) > maxAgeMs) return undefined
+      if (ageMs(held.loadedAt, now) > renewAfterMs) fetch(key)
       return held.value
     }
 
@@ -118,7 +121,7 @@ export const makeKeyCache = <A>(
       const value = peek(key, now)
       if (value !== undefined) return value
       const missedAt = unknown.get(key)
-      if (missedAt !== undefined && now - missedAt <= maxAgeMs) return undefined
+      if (missedAt !== undefined && ageMs(missedAt, now) <= maxAgeMs) return undefined
       return yield* Deferred.await(fetch(key))
     })
 
