@@ -15,7 +15,7 @@ import { layerLogging } from "./platform/Logging.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
 import { layerTracing } from "./platform/Tracing.ts"
-import { layerCapabilities, layerJobs, layerMigratedDatabase, layerWebhooks } from "./service.ts"
+import { layerCapabilities, layerCompliance, layerJobs, layerMigratedDatabase, layerWebhooks } from "./service.ts"
 import { WebhookSender } from "./webhooks/WebhookSender.ts"
 
 const greeting = (
@@ -81,6 +81,7 @@ const Service = layerHardStop(8500).pipe(
   Layer.provideMerge(layerJobs),
   Layer.provideMerge(layerBackoffice),
   Layer.provideMerge(layerWebhooks),
+  Layer.provideMerge(layerCompliance),
   Layer.provideMerge(layerCapabilities),
   Layer.provideMerge(layerMigratedDatabase),
   Layer.provideMerge(layerTracing),

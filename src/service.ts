@@ -9,6 +9,8 @@ import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
 import { SealedSecrets } from "./auth/SealedSecrets.ts"
 import { Placement } from "./engine/Placement.ts"
+import { Compliance } from "./compliance/Compliance.ts"
+import { Holds } from "./compliance/Holds.ts"
 import { Bonuses } from "./bonuses/Bonuses.ts"
 import { Games } from "./games/Games.ts"
 import { Launches } from "./games/Launches.ts"
@@ -62,6 +64,7 @@ export const layerCapabilities = Layer.mergeAll(
   PlayerTokens.layer,
   ResponsibleGaming.layer,
   Reports.layer,
+  Compliance.layer.pipe(Layer.provideMerge(Holds.layer)),
   Credentials.layer,
   RateLimiter.layer,
   ReplayStore.layer,
@@ -83,6 +86,9 @@ export const layerCapabilities = Layer.mergeAll(
 /** What sends webhooks, as events come. Needs {@link layerCapabilities}. */
 export const layerWebhooks = Layer.merge(WebhookSender.layer, WebhookHousekeeping.layer)
 
+/** What wakes the follower of committed effects. Needs {@link layerCapabilities}. */
+export const layerCompliance = Compliance.layerWakes
+
 /** The database of the settings: started when it is embedded, looked over, and migrated. */
 export const layerMigratedDatabase = layerMigrations.pipe(
   Layer.provideMerge(layerDatabase),
@@ -98,12 +104,14 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const accounts = yield* AccountUpkeep
   const rounds = yield* StaleRounds
   const webhooks = yield* WebhookHousekeeping
+  const compliance = yield* Compliance
   return Scheduler.layer([
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
     { name: "bonuses", everySeconds: 60, run: Effect.map(bonuses.tend, (done) => ({ done, hasMore: false })) },
     { name: "accounts", everySeconds: 60, run: accounts.run },
     { name: "stale-rounds", everySeconds: 300, run: rounds.run },
-    { name: "webhooks", everySeconds: 600, run: webhooks.tidy }
+    { name: "webhooks", everySeconds: 600, run: webhooks.tidy },
+    { name: "compliance", everySeconds: 5, run: compliance.run }
   ])
 }))

@@ -10,6 +10,7 @@ import { refusals } from "./Errors.ts"
 import { PaymentGroup } from "./BackofficePayments.ts"
 import { amountFrom, currency, instant, integer, oneOf, pathId, reference, text } from "./Fields.ts"
 import { AuditGroup } from "./groups/BackofficeAudit.ts"
+import { AlertGroup } from "./groups/BackofficeAlerts.ts"
 import { BonusGroup, PromoGroup } from "./groups/BackofficeBonuses.ts"
 import { PlayerGroup } from "./groups/BackofficePlayers.ts"
 import { JobGroup, RoundGroup } from "./groups/BackofficeUpkeep.ts"
@@ -371,6 +372,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
     PaymentGroup,
     WebhookGroup,
     DeliveryGroup,
+    AlertGroup,
     LedgerGroup,
     SecretGroup,
     RoundGroup,

@@ -21,7 +21,7 @@ const move = <const Name extends string>(name: Name) =>
     params: { payment: pathId },
     payload: Schema.Struct({ reason: Schema.optionalKey(lines(500)) }),
     success: single(StaffPayment),
-    error: refusals("PAYMENT_REQUEST_INVALID")
+    error: refusals("PAYMENT_REQUEST_INVALID", "PLAYER_RESTRICTED")
   })
 
 export const PaymentGroup = HttpApiGroup.make("payment").add(

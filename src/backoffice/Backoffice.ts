@@ -1,5 +1,6 @@
 /** The back office as a whole: everything that staff do, on the capabilities it is done to. */
 import { Layer } from "effect"
+import { Alerts } from "./Alerts.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { BonusesOnOffer } from "./BonusesOnOffer.ts"
@@ -14,7 +15,7 @@ import { StaffAccounts } from "./Staff.ts"
 import { WebhookDeliveries } from "./WebhookDeliveries.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
-/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `PaymentMethods` and `Attempts`. */
+/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `PaymentMethods`, `Attempts` and `Holds`. */
 export const layerBackoffice = Layer.mergeAll(
   StaffAccounts.layer,
   Operators.layer,
@@ -25,6 +26,7 @@ export const layerBackoffice = Layer.mergeAll(
   BonusesOnOffer.layer,
   WebhookEndpoints.layer,
   WebhookDeliveries.layer,
+  Alerts.layer,
   ExchangeRates.layer,
   PlayerNotes.layer,
   LedgerAudit.layer

@@ -5,6 +5,7 @@ import { HttpClientError } from "effect/http"
 import { fieldIssues } from "../api/FormErrors.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { isObject } from "../platform/Table.ts"
+import { alert } from "./Alerts.ts"
 import { bonus, promo } from "./Bonuses.ts"
 import { audit, job, ledger, round } from "./Books.ts"
 import { game, provider } from "./Games.ts"
@@ -32,6 +33,7 @@ export const program = root.pipe(
     payment,
     webhook,
     delivery,
+    alert,
     rate,
     report,
     ledger,

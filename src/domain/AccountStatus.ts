@@ -6,7 +6,15 @@
 import type { PlayerSettings } from "./Change.ts"
 import { type Accept, answer, type Context, type Decision, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
-import { activeExclusion, type KycStatus, type Player, type PlayerStatus, type Restrictions } from "./Player.ts"
+import {
+  activeExclusion,
+  heldBy,
+  type KycStatus,
+  type Player,
+  type PlayerStatus,
+  type Restrictions,
+  type WithdrawalHold
+} from "./Player.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
 
 type Settings = Omit<PlayerSettings, "updatedAt">
@@ -28,7 +36,7 @@ export const acceptSettings = (
   ...records: ReadonlyArray<SettingsRecord>
 ): Accept<Player> => {
   const { now, player } = draft
-  const { documentExpiresAt, exclusion, kycStatus, limits, pendingLimits, restrictions, status } = {
+  const { documentExpiresAt, exclusion, kycStatus, limits, pendingLimits, restrictions, status, withdrawalHolds } = {
     ...player,
     ...changed
   }
@@ -37,6 +45,7 @@ export const acceptSettings = (
     kycStatus,
     documentExpiresAt,
     restrictions,
+    withdrawalHolds,
     exclusion,
     limits,
     pendingLimits,
@@ -150,13 +159,14 @@ export const moveKycStep =
     return acceptSettings(draft, { kycStatus: status, documentExpiresAt }, record)
   }
 
-/** Restrictions under the names that operators see. */
-const restrictionFields = (restrictions: Restrictions) => ({
+/** Restrictions under the names that operators see, and the alerts that stop withdrawals where there are some. */
+const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<WithdrawalHold>) => ({
   can_login: restrictions.canLogin,
   can_deposit: restrictions.canDeposit,
   can_withdraw: restrictions.canWithdraw,
   can_bet: restrictions.canBet,
-  excluded_from_bonuses: restrictions.excludedFromBonuses
+  excluded_from_bonuses: restrictions.excludedFromBonuses,
+  ...(heldBy(holds).length === 0 ? {} : { withdrawal_holds: heldBy(holds) })
 })
 
 export interface Restrict {
@@ -165,7 +175,7 @@ export interface Restrict {
   readonly actor: string
 }
 
-/** Switches single abilities of the account on or off. */
+/** Switches single abilities of the account on or off. Letting the player withdraw lifts what alerts hold, too. */
 export const restrictStep = (command: Restrict) => (player: Player, context: Context): Decision<Player, never> => {
   const before = player.restrictions
   const sent = command.restrictions
@@ -176,16 +186,23 @@ export const restrictStep = (command: Restrict) => (player: Player, context: Con
     canBet: sent.canBet ?? before.canBet,
     excludedFromBonuses: sent.excludedFromBonuses ?? before.excludedFromBonuses
   }
-  const isSame = restrictions.canLogin === before.canLogin && restrictions.canDeposit === before.canDeposit &&
+  const isHeld = heldBy(player.withdrawalHolds).length > 0
+  const withdrawalHolds = sent.canWithdraw === true && isHeld
+    ? player.withdrawalHolds.map(({ alertId }) => ({ alertId, isLifted: true }))
+    : player.withdrawalHolds
+  const isSame = withdrawalHolds === player.withdrawalHolds && restrictions.canLogin === before.canLogin &&
+    restrictions.canDeposit === before.canDeposit &&
     restrictions.canWithdraw === before.canWithdraw && restrictions.canBet === before.canBet &&
     restrictions.excludedFromBonuses === before.excludedFromBonuses
-  return isSame ? answer(player, player) : acceptSettings(new Draft(player, context), { restrictions }, {
-    actor: command.actor,
-    action: "player.restrict",
-    before: restrictionFields(before),
-    after: restrictionFields(restrictions),
-    reason: null
-  })
+  return isSame ?
+    answer(player, player) :
+    acceptSettings(new Draft(player, context), { restrictions, withdrawalHolds }, {
+      actor: command.actor,
+      action: "player.restrict",
+      before: restrictionFields(before, player.withdrawalHolds),
+      after: restrictionFields(restrictions, withdrawalHolds),
+      reason: null
+    })
 }
 
 /** Why the player cannot be given a session token at `now`, if so. */

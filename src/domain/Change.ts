@@ -191,7 +191,14 @@ export interface PlayerNote {
 export interface PlayerSettings extends
   Pick<
     Player,
-    "status" | "kycStatus" | "documentExpiresAt" | "restrictions" | "exclusion" | "limits" | "pendingLimits"
+    | "status"
+    | "kycStatus"
+    | "documentExpiresAt"
+    | "restrictions"
+    | "withdrawalHolds"
+    | "exclusion"
+    | "limits"
+    | "pendingLimits"
   >
 {
   /** Epoch milliseconds. */

@@ -9,6 +9,7 @@ import { isBalance, maxBalance } from "./Money.ts"
 import { paymentFields } from "./Payments.ts"
 import type { Player } from "./Player.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
+import { refuseHeld } from "./Withdrawals.ts"
 
 export const paymentMoves = ["approve", "pay", "reject", "cancel", "chargeback"] as const
 
@@ -90,7 +91,7 @@ export interface MovePayment {
   readonly secondApprovalAbove: number | null
 }
 
-export type MoveRefusal = Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID">
+export type MoveRefusal = Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID" | "PLAYER_RESTRICTED">
 
 const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
@@ -106,6 +107,8 @@ const refuseMove = (player: Player, payment: Payment, command: MovePayment): Mov
       is_reversed: payment.isReversed
     })
   }
+  const held = move === "approve" || move === "pay" ? refuseHeld(player) : undefined
+  if (held !== undefined) return held
   if (move === "approve" && payment.firstApprovedBy === actor && needsSecond(payment, command)) {
     return refuse("PAYMENT_REQUEST_INVALID", "Somebody else has to approve this withdrawal, too.", {
       reason: "second_approver",

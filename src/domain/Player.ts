@@ -38,6 +38,17 @@ export interface Exclusion {
   readonly until: number | null
 }
 
+/** An alert that stops the player's withdrawals. */
+export interface WithdrawalHold {
+  readonly alertId: number
+  /** Staff let withdrawals go on although the alert is not closed. Kept, so that it is not placed again. */
+  readonly isLifted: boolean
+}
+
+/** The alerts that stop withdrawals now. */
+export const heldBy = (holds: ReadonlyArray<WithdrawalHold>): ReadonlyArray<number> =>
+  holds.filter(({ isLifted }) => !isLifted).map(({ alertId }) => alertId)
+
 export interface Player {
   readonly id: number
   readonly operatorId: number
@@ -51,6 +62,7 @@ export interface Player {
 
   readonly status: PlayerStatus
   readonly restrictions: Restrictions
+  readonly withdrawalHolds: ReadonlyArray<WithdrawalHold>
   readonly kycStatus: KycStatus
   /** From when on the document that the identity was verified by counts no longer, epoch milliseconds; null: not known. */
   readonly documentExpiresAt: number | null

@@ -7,7 +7,7 @@ import { type Context, type Decision, missing, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
 import { isAmount, maxAmount } from "./Money.ts"
 import { answerKnown, paymentFields, type PaymentOutcome } from "./Payments.ts"
-import type { Player } from "./Player.ts"
+import { heldBy, type Player } from "./Player.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
 
 /** A payment method as a withdrawal sees it. Bounds are minor units, both included. */
@@ -53,9 +53,15 @@ export const unverifiedAllowance = (player: Player, kycThreshold: number | null)
 const refuseAccount = (player: Player): WithdrawalRefusal | undefined =>
   player.status !== "active"
     ? refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
-    : player.restrictions.canWithdraw
+    : !player.restrictions.canWithdraw
+    ? refuse("PLAYER_RESTRICTED", "Withdrawals are disabled for this player.", { reason: "can_withdraw" })
+    : refuseHeld(player)
+
+/** Refuses what an alert about the player stops: asking for money, and paying out what was asked for before. */
+export const refuseHeld = ({ withdrawalHolds }: Player): Refusal<"PLAYER_RESTRICTED"> | undefined =>
+  heldBy(withdrawalHolds).length === 0
     ? undefined
-    : refuse("PLAYER_RESTRICTED", "Withdrawals are disabled for this player.", { reason: "can_withdraw" })
+    : refuse("PLAYER_RESTRICTED", "Withdrawals of this player are under review.", { reason: "compliance_hold" })
 
 const refuseMethod = (player: Player, { amount, method, methodCode }: Withdrawal): WithdrawalRefusal | undefined => {
   if (method === null) {

@@ -17,7 +17,8 @@ export const comparableNumber = (text: string | null): string | null => {
 }
 
 /** A name without its marks, spaces and signs: "O'Connor-Müller " is "OCONNORMULLER". */
-const comparableName = (text: string): string => text.normalize("NFKD").replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase()
+export const comparableName = (text: string): string =>
+  text.normalize("NFKD").replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase()
 
 const sameNumber = (one: string | null, other: string | null): boolean => {
   const comparable = comparableNumber(one)

@@ -28,6 +28,10 @@ export const isCurrency = (code: string): boolean => currencyCodes.has(code)
 /** How many digits stand behind the point in amounts of a currency: 2 of the euro, none of the yen, 3 of the Kuwaiti dinar. */
 export const minorDigits = (code: string): number => currencies.code(code)?.digits ?? 2
 
+/** The countries that a number in international format may be of; none when it is no number. */
+export const countriesOfPhone = (phone: string): ReadonlyArray<string> =>
+  parsePhoneNumberFromString(phone)?.getPossibleCountries() ?? []
+
 /**
  * The E.164 form of a phone number in international format, undefined when it is none. Checked are the country code and the
  * length, not whether the range is given out already: numbering plans change faster than libraries.

@@ -185,6 +185,7 @@ describe("setLimitsStep", () => {
       kycStatus: "verified",
       documentExpiresAt: null,
       restrictions: player.restrictions,
+      withdrawalHolds: [],
       exclusion: null,
       limits: { max_daily_bet: 100, max_balance: 5, max_weekly_bet: 7 },
       pendingLimits: [{ field: "max_daily_bet", value: 500, effectiveAt: start + 24 * hour }],

@@ -321,6 +321,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
           canBet: false,
           excludedFromBonuses: true
         },
+        withdrawalHolds: [{ alertId: 5, isLifted: false }, { alertId: 6, isLifted: true }],
         exclusion: { type: "time_out", since: noon, until: noon + day },
         limits: { max_single_bet: 7 },
         pendingLimits: [{ field: "max_single_bet", value: null, effectiveAt: noon + day }],

@@ -114,11 +114,21 @@ export class Desk {
   /** Changes what is set for a player, by no rule. */
   set(changed: Partial<PlayerSettings>, playerId = 1): void {
     this.ask((player) => {
-      const { documentExpiresAt, exclusion, kycStatus, limits, pendingLimits, restrictions, status } = {
-        ...player,
-        ...changed
+      const { documentExpiresAt, exclusion, kycStatus, limits, pendingLimits, restrictions, status, withdrawalHolds } =
+        {
+          ...player,
+          ...changed
+        }
+      const settings = {
+        documentExpiresAt,
+        exclusion,
+        kycStatus,
+        limits,
+        pendingLimits,
+        restrictions,
+        status,
+        withdrawalHolds
       }
-      const settings = { documentExpiresAt, exclusion, kycStatus, limits, pendingLimits, restrictions, status }
       const change = { ...noChange, settings: { ...settings, updatedAt: this.now } }
       return { _tag: "Accept", state: { ...player, ...settings }, reply: undefined, change, idsUsed: 0 }
     }, playerId)

@@ -7,6 +7,8 @@ import { PlayerTokens } from "../../src/auth/PlayerTokens.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { SealedSecrets } from "../../src/auth/SealedSecrets.ts"
+import { Compliance } from "../../src/compliance/Compliance.ts"
+import { Holds } from "../../src/compliance/Holds.ts"
 import { Placement } from "../../src/engine/Placement.ts"
 import { Games } from "../../src/games/Games.ts"
 import { Launches } from "../../src/games/Launches.ts"
@@ -61,6 +63,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
         PlayerTokens.layer,
         ResponsibleGaming.layer,
         Reports.layer,
+        Compliance.layer.pipe(Layer.provideMerge(Holds.layer)),
         Credentials.layer,
         RateLimiter.layer,
         ReplayStore.layer,

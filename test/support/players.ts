@@ -14,6 +14,7 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   isTest: false,
   status: "active",
   restrictions: noRestrictions,
+  withdrawalHolds: [],
   kycStatus: "verified",
   documentExpiresAt: null,
   exclusion: null,

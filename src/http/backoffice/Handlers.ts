@@ -13,6 +13,7 @@ import { StaffAccounts } from "../../backoffice/Staff.ts"
 import { Bonuses } from "../../bonuses/Bonuses.ts"
 import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { paginated } from "../handlers/Page.ts"
+import { AlertHandlers } from "./AlertHandlers.ts"
 import { AuditHandlers } from "./AuditHandlers.ts"
 import { PaymentHandlers } from "./PaymentHandlers.ts"
 import { PlayerHandlers } from "./PlayerHandlers.ts"
@@ -167,6 +168,7 @@ export const BackofficeHandlers = Layer.mergeAll(
   PlayerHandlers,
   PaymentHandlers,
   WebhookHandlers,
+  AlertHandlers,
   LedgerHandlers,
   SecretHandlers,
   UpkeepHandlers,

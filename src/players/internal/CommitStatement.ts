@@ -118,6 +118,7 @@ const settingsColumns: ReadonlyArray<Column<SettingsRow>> = [
   flag("can_withdraw", (row) => row.restrictions.canWithdraw),
   flag("can_bet", (row) => row.restrictions.canBet),
   flag("excluded_from_bonuses", (row) => row.restrictions.excludedFromBonuses),
+  text("withdrawal_holds", (row) => JSON.stringify(row.withdrawalHolds), "jsonb"),
   text("exclusion_type", (row) => row.exclusion?.type ?? null),
   time("exclusion_since", (row) => row.exclusion?.since ?? null),
   time("exclusion_until", (row) => row.exclusion?.until ?? null),

@@ -53,6 +53,7 @@ const PlayerRow = Schema.Struct({
   canWithdraw: Schema.Boolean,
   canBet: Schema.Boolean,
   excludedFromBonuses: Schema.Boolean,
+  withdrawalHolds: Schema.Array(Schema.Struct({ alertId: Schema.Number, isLifted: Schema.Boolean })),
   exclusionType: nullable(ExclusionType),
   exclusionSince: nullable(Schema.Date),
   exclusionUntil: nullable(Schema.Date),
@@ -112,6 +113,7 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
     canBet: row.canBet,
     excludedFromBonuses: row.excludedFromBonuses
   },
+  withdrawalHolds: row.withdrawalHolds,
   kycStatus: row.kycStatus,
   documentExpiresAt: row.documentExpiresAt?.getTime() ?? null,
   exclusion: row.exclusionType === null || row.exclusionSince === null ? null : {
@@ -144,6 +146,7 @@ const playerColumns =
   `p.id::float8 AS id, p.operator_id::float8 AS "operatorId", p.currency, coalesce((SELECT o.currency FROM operators o WHERE o.id = p.operator_id), p.currency) AS "baseCurrency", p.country, p.language,
   p.is_test AS "isTest", p.status, p.kyc_status AS "kycStatus", p.document_expires_at AS "documentExpiresAt", p.can_login AS "canLogin", p.can_deposit AS "canDeposit",
   p.can_withdraw AS "canWithdraw", p.can_bet AS "canBet", p.excluded_from_bonuses AS "excludedFromBonuses",
+  p.withdrawal_holds AS "withdrawalHolds",
   p.exclusion_type AS "exclusionType", p.exclusion_since AS "exclusionSince", p.exclusion_until AS "exclusionUntil",
   p.limits, p.pending_limits AS "pendingLimits", a.version::float8 AS version, a.entry_seq::float8 AS "entrySeq",
   a.wallet_seq::float8 AS "walletSeq", a.withdrawn::float8 AS withdrawn, a.real_balance::float8 AS real, a.bonus_balance::float8 AS bonus, a.counters, a.activity,

@@ -1,0 +1,83 @@
+/**
+ * Makes what players may withdraw agree with the alerts about them: holds that are wanted are placed, holds of closed alerts are
+ * taken away, each in the player's own actor.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { alertRules } from "../domain/AlertRules.ts"
+import type { Refusal } from "../domain/Refusal.ts"
+import { placeHoldStep, releaseHoldStep } from "../domain/WithdrawalHolds.ts"
+import type { JobResult } from "../platform/Scheduler.ts"
+import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
+import { orTryAgain, rowsOf } from "../players/Rows.ts"
+
+/** Holds of one kind looked after in one run. */
+const most = 200
+
+/** Players asked at the same time. */
+const atOnce = 8
+
+const WantedHold = Schema.Struct({
+  alertId: Schema.Number,
+  playerId: Schema.Number,
+  rule: Schema.Literals(alertRules)
+})
+const wantedRows = rowsOf(WantedHold)
+const leftRows = rowsOf(Schema.Struct({ alertId: Schema.Number, playerId: Schema.Number }))
+
+export class Holds extends Context.Service<Holds, {
+  /** Places and takes away what is to be. Safe to be cut off, to be run twice, and by several services. */
+  readonly reconcile: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** Takes away the hold of an alert that `actor` has closed. */
+  readonly release: (
+    alert: { readonly alertId: number; readonly playerId: number },
+    actor: string
+  ) => Effect.Effect<void, ActorRefusal>
+}>()("pitboss/compliance/Holds") {
+  static readonly layer = Layer.effect(
+    Holds,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actors = yield* PlayerActors
+
+      const release: Holds["Service"]["release"] = Effect.fn("Holds.release")(({ alertId, playerId }, actor) =>
+        Effect.asVoid(actors.ask(null, playerId, releaseHoldStep({ alertId, actor })))
+      )
+
+      const place = Effect.fnUntraced(function*({ alertId, playerId, rule }: typeof WantedHold.Type) {
+        yield* actors.ask(null, playerId, placeHoldStep({ alertId, rule }))
+        // the actor's commit is what counts; if this is not written, placing is tried again and changes nothing
+        yield* sql`UPDATE compliance_alerts SET hold = 'placed' WHERE id = ${alertId}::float8::bigint AND hold = 'wanted'`
+      })
+
+      /** Whoever cannot be asked now is found again. */
+      const count = <E extends { readonly message: string }>(effect: Effect.Effect<void, E>) =>
+        effect.pipe(
+          Effect.as(1),
+          Effect.catch((error) => Effect.as(Effect.logWarning(`a hold has to wait: ${error.message}`), 0))
+        )
+
+      const reconcile = Effect.gen(function*() {
+        const wanted = yield* wantedRows(
+          sql`SELECT id::float8 AS "alertId", player_id::float8 AS "playerId", rule FROM compliance_alerts
+            WHERE hold = 'wanted' AND status <> 'closed' ORDER BY compliance_alerts.id LIMIT ${most}`
+        )
+        const placed = yield* Effect.forEach(wanted, (alert) => count(place(alert)), { concurrency: atOnce })
+        const left = yield* leftRows(
+          sql`SELECT a.id::float8 AS "alertId", p.id::float8 AS "playerId" FROM players p
+            CROSS JOIN LATERAL jsonb_array_elements(p.withdrawal_holds) AS h(hold)
+            JOIN compliance_alerts a ON a.id = (h.hold ->> 'alertId')::bigint AND a.status = 'closed'
+            WHERE p.withdrawal_holds <> '[]' LIMIT ${most}`
+        )
+        const released = yield* Effect.forEach(left, (alert) => count(release(alert, "compliance")), {
+          concurrency: atOnce
+        })
+        const done = [...placed, ...released].filter((one) => one === 1).length
+        // a bound that was met without anything done would be met again at once, and again
+        return { done, hasMore: done > 0 && (wanted.length === most || left.length === most) }
+      }).pipe(orTryAgain, Effect.withSpan("Holds.reconcile"))
+
+      return Holds.of({ reconcile, release })
+    })
+  )
+}

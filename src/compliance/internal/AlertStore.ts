@@ -1,0 +1,55 @@
+/** Alerts on their way into the database, each occurrence once, with the event that tells the operator. */
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Finding, severities } from "../../domain/AlertRules.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { Outbox } from "../../players/Outbox.ts"
+import { oneOf, rowsOf } from "../../players/Rows.ts"
+
+const raisedRows = rowsOf(Schema.Struct({ id: Schema.Number }))
+
+const ranks = `ARRAY[${severities.map((severity) => `'${severity}'`).join(", ")}]`
+
+export const makeAlertStore = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const ids = yield* Ids
+  const outbox = yield* Outbox
+  const rank = (column: string) => sql.literal(`array_position(${ranks}, ${column})`)
+
+  /**
+   * Raises an alert in the transaction that is open, or makes the one of the same occurrence more severe, or does nothing. Says
+   * whether it is a new one.
+   */
+  const raise = Effect.fnUntraced(
+    function*(about: { readonly operatorId: number; readonly playerId: number }, finding: Finding, now: number) {
+      const { operatorId, playerId } = about
+      const { details, occurrence, paymentId, rule, severity, stopsWithdrawals } = finding
+      const id = yield* ids.reserve(2)
+      const row = yield* oneOf(raisedRows(
+        sql`INSERT INTO compliance_alerts AS a (id, operator_id, player_id, rule, occurrence, severity, status,
+            payment_request_id, details, hold, created_at, updated_at)
+          VALUES (${id}, ${operatorId}, ${playerId}, ${rule}, ${occurrence}, ${severity}, 'open', ${paymentId},
+            ${JSON.stringify(details)}, ${stopsWithdrawals ? "wanted" : "none"}, ${toDate(now)}, ${toDate(now)})
+          ON CONFLICT (player_id, rule, occurrence) DO UPDATE SET severity = excluded.severity, details = excluded.details,
+            payment_request_id = coalesce(excluded.payment_request_id, a.payment_request_id),
+            hold = CASE WHEN a.hold = 'none' THEN excluded.hold ELSE a.hold END, updated_at = excluded.updated_at
+          WHERE a.status <> 'closed' AND ${rank("excluded.severity")} > ${rank("a.severity")}
+          RETURNING id::float8 AS id`
+      ))
+      // an alert of the same occurrence keeps its id, so that it was there already
+      if (row?.id !== id) return false
+      yield* outbox.insert({
+        id: id + 1,
+        operatorId,
+        playerId,
+        type: "compliance.alert_created",
+        data: { alert: { id, rule, severity, status: "open", created_at: iso(now) } },
+        createdAt: now
+      })
+      return true
+    }
+  )
+
+  return { raise }
+})
