@@ -77,6 +77,10 @@ const section4: ReadonlyArray<Row> = [
   ["4.2 POST players: uniqueness", ["spec/4-2-players", "4.2 registration: username, e-mail, phone"]],
   ["4.2 POST players: SELF_EXCLUDED_IDENTITY", ["responsibleGaming", "keeps who is excluded from registering anew"]],
   ["4.2 POST players: promo_code is redeemed", ["bonuses", "4.2: a promo code at registration is redeemed"]],
+  ["4.2 POST players: registration_ip is used by the risk engine", [
+    "compliance",
+    "4.2 the risk engine knows who shares what"
+  ]],
   ["4.2 GET player", ["operatorApi", "registers a player with everything there is to say"]],
   ["4.2 PATCH player: each field, audited", ["spec/4-2-players", "4.2 PATCH: each field changes alone"]],
   ["4.2 PATCH player: only what is sent", ["players", "changes the fields sent and no others"]],
@@ -103,6 +107,10 @@ const section4: ReadonlyArray<Row> = [
   ["4.4 request-withdrawal rule 1: held, second approver", ["spec/4-3-to-4-9", "4.4 request-withdrawal rule 1"]],
   ["4.4 request-withdrawal rule 2: KYC", ["payments", "4.4 and 7 a withdrawal that may not be is refused"]],
   ["4.4 request-withdrawal rule 2: bonuses", ["spec/money", "4 withdrawal while a bonus runs"]],
+  ["4.4 record-deposit rule 4, request-withdrawal rule 2: AML rules", [
+    "compliance",
+    "4.4 AML rules look at deposits and withdrawals"
+  ]],
   ["4.4 request-withdrawal rule 3: idempotent", ["payments", "4.4 a withdrawal holds its amount and waits"]],
   ["4.4 request-withdrawal rule 4: what it sends", [
     "payments",
@@ -174,6 +182,8 @@ const section6: ReadonlyArray<Row> = [
   ["6.2 bonus.granted", ["bonuses", "2.8, 3.4 and 6.2: a grant is credited at once"]],
   ["6.2 bonus.completed", ["bonuses", "3.4: wagering by contribution converts"]],
   ["6.2 kyc.status_changed", ["backofficeApi", "staff move the KYC status along its ways"]],
+  ["6.2 compliance.alert_created", ["compliance", "6.2 each rule raises its alert, and the operator hears of it once"]],
+  ["6.2 compliance.alert_created, once, whatever dies", ["complianceKilled", "raise each alert once"]],
   ["6 events of what is refused are never sent", ["spec/money", "6 what is refused leaves no event"]]
 ]
 
@@ -206,6 +216,10 @@ const section8: ReadonlyArray<Row> = [
 
 const decisions: ReadonlyArray<Row> = [
   ["1 features", ["spec/section5", "5.3 and DECISIONS 1"]],
+  ["1 alert rule, severity and status", ["compliance", "6.2 each rule raises its alert"], [
+    "compliance",
+    "CONTRACT 3 alert list, show and update"
+  ]],
   ["1 bonus types", ["spec/4-3-to-4-9", "4.6 DECISIONS 1"]],
   ["2.1 statuses of success", ["spec/tenancy", "1 an endpoint with an id in its path"], [
     "spec/section8",
@@ -317,6 +331,11 @@ const contract: ReadonlyArray<Row> = [
   ["3 bonuses, promo codes", ["bonuses", "2.8 and 4.6: staff create bonuses"], ["bonuses", "4.6 and 7: promo codes"]],
   ["3 rate set, report ggr", ["spec/4-8-reports", "4.8 and CONTRACT 3: rate set"]],
   ["3 webhooks and deliveries", ["webhooks", "are steered from the command line"]],
+  ["3 alert list, alert update", ["compliance", "CONTRACT 3 alert list, show and update"]],
+  ["3 alert rules, alert configure, holds", ["compliance", "CONTRACT 3 alert rules and configure"], [
+    "compliance",
+    "7 PLAYER_RESTRICTED: an alert that stops withdrawals"
+  ]],
   ["3 payments", ["payments", "the command line moves payments and shows them"]]
 ]
 
