@@ -2,6 +2,7 @@ import { Effect, type Scope } from "effect"
 import pg from "pg"
 import { BenchError } from "../BenchError.ts"
 import {
+  accountsStatement,
   catalogueStatements,
   countStatements,
   filledTables,
@@ -14,7 +15,7 @@ import {
   type Shape,
   spans
 } from "./GeneratorSql.ts"
-import { dailyPlayersStatement, dailySumsStatement } from "./ReportSql.ts"
+import { dailyPlayersStatements, daysTable, spanSumsStatements } from "./ReportSql.ts"
 
 /** Rows of players and of entries that one statement makes: enough to be quick, few enough to sort in memory. */
 const rowsPerStatement = 250_000
@@ -40,7 +41,8 @@ const openSession = (url: string): Effect.Effect<Session, BenchError, Scope.Scop
       try: async () => {
         const client = new pg.Client({
           connectionString: url,
-          options: "-c synchronous_commit=off -c work_mem=192MB -c maintenance_work_mem=256MB -c timezone=UTC " +
+          options:
+            "-c synchronous_commit=off -c work_mem=256MB -c maintenance_work_mem=512MB -c temp_buffers=192MB -c timezone=UTC " +
             "-c session_replication_role=replica -c max_parallel_workers_per_gather=0 -c max_parallel_maintenance_workers=0"
         })
         await client.connect()
@@ -106,15 +108,15 @@ export const generate = Effect.fn("generate")(
     const [main] = pool
     if (main === undefined) return yield* new BenchError({ message: "no session" })
 
-    /** Does all of the work, each piece in the next session that is free, and says how far it is. */
-    const inTurn = Effect.fnUntraced(function*(what: string, work: ReadonlyArray<string>) {
+    /** Does all of the work, each piece, statement by statement, in the next session that is free, and says how far it is. */
+    const inTurn = Effect.fnUntraced(function*(what: string, work: ReadonlyArray<ReadonlyArray<string>>) {
       const waiting = [...work]
       let done = 0
       progress(`${what}: 0 of ${work.length}`)
       yield* Effect.forEach(pool, (session) =>
         Effect.gen(function*() {
-          for (let sql = waiting.shift(); sql !== undefined; sql = waiting.shift()) {
-            yield* session.run(sql)
+          for (let piece = waiting.shift(); piece !== undefined; piece = waiting.shift()) {
+            for (const sql of piece) yield* session.run(sql)
             progress(`${what}: ${++done} of ${work.length}`)
           }
         }), { concurrency: "unbounded", discard: true })
@@ -125,6 +127,7 @@ export const generate = Effect.fn("generate")(
     yield* main.run(`SELECT setval('ids', ${shape.firstId} + 4096 * (${idsNeeded(shape)} / 4096 + 1))`)
     for (const statement of catalogueStatements(shape)) yield* main.run(statement)
     yield* main.run(playerNumbersStatement(shape))
+    yield* main.run(daysTable)
 
     const structures = yield* findStructures(main)
     for (const { drop } of structures) yield* main.run(drop)
@@ -135,22 +138,29 @@ export const generate = Effect.fn("generate")(
       from: block * rowsPerStatement + 1,
       to: Math.min(players, (block + 1) * rowsPerStatement)
     }))
-    yield* inTurn("players", blocks.flatMap(({ from, to }) => playerStatements(from, to, shape)))
+    yield* inTurn("players", blocks.map(({ from, to }) => playerStatements(from, to)))
     const parts = spans(Math.ceil(entries / rowsPerStatement), shape)
     yield* inTurn(
       "ledgers",
-      parts.flatMap((part, number) => [...historyStatements(part, shape), dailySumsStatement(part, number, shape)])
+      parts.map((part, number) => [...historyStatements(part, shape), ...spanSumsStatements(number)])
     )
     yield* inTurn(
-      "days of players",
-      blocks.map(({ from, to }, number) => dailyPlayersStatement(playerId(shape, from), playerId(shape, to), number))
+      "accounts",
+      blocks.map(({ from, to }, number) => [
+        ...dailyPlayersStatements(playerId(shape, from), playerId(shape, to), number),
+        accountsStatement(from, to, shape),
+        "DROP TABLE bench_visits"
+      ])
     )
-    yield* inTurn("indexes", [...structures.map(({ create }) => create), ...countStatements(shape)])
+    yield* inTurn("indexes", [
+      ...structures.map(({ create }) => [create]),
+      ...countStatements(shape).map((sql) => [sql])
+    ])
     for (const table of filledTables) yield* main.run(`ALTER TABLE ${table} RESET (autovacuum_enabled)`)
     for (const table of scaffolding) yield* main.run(`DROP TABLE ${table}`)
     yield* inTurn(
       "statistics",
-      [...filledTables, "player_counts", "payment_counts"].map((table) => `VACUUM (ANALYZE) ${table}`)
+      [...filledTables, "player_counts", "payment_counts"].map((table) => [`VACUUM (ANALYZE) ${table}`])
     )
     const [made] = yield* main.run(`SELECT (SELECT count(*) FROM players)::float8 AS players,
       (SELECT count(*) FROM ledger_entries)::float8 AS entries,

@@ -2,19 +2,22 @@
  * The statements that fill a database with a casino's year: players, their ledgers, and what belongs to the entries. All of it is
  * arithmetic on the number of a player and of an entry, so that every statement can run alone, in any order, and again.
  */
+import { Schema } from "effect"
 import { cycleLength, cycleRounds, cycleRows, steps } from "./Cycle.ts"
+import { never } from "../../src/domain/Activity.ts"
 import { firstNames, lastNames, mailDomains, usernamePrefixes } from "./Names.ts"
 
-export interface Shape {
-  readonly players: number
-  readonly entries: number
+export const Shape = Schema.Struct({
+  players: Schema.Int,
+  entries: Schema.Int,
   /** Everything happened before, epoch milliseconds. */
-  readonly endsAt: number
+  endsAt: Schema.Int,
   /** The one operator who has nearly all players, then the small ones. */
-  readonly operatorIds: ReadonlyArray<number>
+  operatorIds: Schema.Array(Schema.Int),
   /** Free ids from here on: see {@link idsNeeded}. */
-  readonly firstId: number
-}
+  firstId: Schema.Int
+})
+export type Shape = typeof Shape.Type
 
 export const days = 366
 const daySeconds = 86_400
@@ -113,15 +116,14 @@ export const playerNumbersStatement = (shape: Shape): string => {
 
 const at = (seconds: string): string => `date_trunc('milliseconds', to_timestamp(${seconds}))`
 
-/** The players with numbers from `from` to `to`, and their accounts. */
-export const playerStatements = (from: number, to: number, shape: Shape): ReadonlyArray<string> => {
+/** The players with numbers from `from` to `to`. */
+export const playerStatements = (from: number, to: number): ReadonlyArray<string> => {
   const range = `i BETWEEN ${from} AND ${to}`
   const lastName = element(
     lastNames,
     `CASE WHEN ${pick(12, 2)} = 0 THEN ${pick(13, 20)} WHEN ${pick(12, 4)} < 3 THEN ${pick(13, lastNames.length - 2)}
       WHEN ${pick(14, 1000)} = 0 THEN ${lastNames.length - 1} ELSE ${pick(15, lastNames.length - 1)} END`
   )
-  const full = `(b.n / ${cycleLength})`
   return [
     `INSERT INTO players (id, operator_id, external_id, username, email, first_name, last_name, birth_date, country, city, phone,
         language, currency, category, is_test, terms_accepted_at, created_at, updated_at, status, kyc_status)
@@ -143,17 +145,36 @@ export const playerStatements = (from: number, to: number, shape: Shape): Readon
         CASE WHEN ${pick(26, 100)} < 45 THEN 'not_started' WHEN ${pick(26, 100)} < 95 THEN 'verified'
           WHEN ${pick(26, 100)} < 97 THEN 'pending_review' WHEN ${pick(26, 100)} < 99 THEN 'rejected' ELSE 'expired' END
       FROM (SELECT *, ${element(firstNames, pick(11, firstNames.length))} AS first_name, ${lastName} AS last_name
-        FROM bench_players WHERE ${range}) named ORDER BY i`,
-    `INSERT INTO accounts (player_id, operator_id, version, entry_seq, wallet_seq, real_balance, bonus_balance, withdrawn,
-        provider_ids, real_updated_at, bonus_updated_at)
+        FROM bench_players WHERE ${range}) named ORDER BY i`
+  ]
+}
+
+/**
+ * The accounts of players with numbers from `from` to `to`, from `bench_visits`: on which days they were last active is written with
+ * them, as the commits of a service would have.
+ */
+export const accountsStatement = (from: number, to: number, shape: Shape): string => {
+  const full = `(b.n / ${cycleLength})`
+  const dayNumber = (column: string, kind: string) =>
+    `coalesce(max(${column} - date '1970-01-01') FILTER (WHERE kind = '${kind}'), ${never})`
+  const activity = ["rng", "live", "deposit", "withdrawal"].flatMap((kind) => [
+    dayNumber("day", kind),
+    dayNumber("previous_day", kind)
+  ])
+  return `INSERT INTO accounts (player_id, operator_id, version, entry_seq, wallet_seq, real_balance, bonus_balance, withdrawn,
+        provider_ids, activity, real_updated_at, bonus_updated_at)
       SELECT b.id, b.operator_id, b.n, b.n, b.n, b.unit * (${full} * ${cycleNet} + coalesce(c.real_sum, 0)),
         b.unit * coalesce(c.bonus_sum, 0),
         b.unit * (${full} * ${cycleWithdrawn} + CASE WHEN b.n % ${cycleLength} >= ${withdrawalPosition} THEN ${cycleWithdrawn} ELSE 0 END),
-        ARRAY[${Array.from({ length: providers }, (_, k) => shape.firstId + k).join(",")}]::bigint[], ${at("began")}, ${
-      at("began")
-    }
-      FROM bench_players b LEFT JOIN bench_cycle c ON c.pos = b.n % ${cycleLength} WHERE ${range} ORDER BY i`
-  ]
+        ARRAY[${Array.from({ length: providers }, (_, k) => shape.firstId + k).join(",")}]::bigint[],
+        coalesce(v.activity, ''), ${at("began")}, ${at("began")}
+      FROM bench_players b LEFT JOIN bench_cycle c ON c.pos = b.n % ${cycleLength}
+      LEFT JOIN (
+        SELECT player_id, concat_ws(',', ${
+    activity.join(", ")
+  }) AS activity FROM bench_visits WHERE is_last GROUP BY player_id
+      ) v ON v.player_id = b.id
+      WHERE i BETWEEN ${from} AND ${to} ORDER BY i`
 }
 
 const cycleNet = steps.reduce((sum, { amount, wallet }) => sum + (wallet === "real" ? amount : 0), 0)
@@ -175,7 +196,7 @@ export const spans = (count: number, shape: Shape): ReadonlyArray<Span> => {
 }
 
 /** The entries of a span, one row each, with all that any table says of them. A player's are spread evenly over the player's time. */
-export const entriesOf = ({ from, to }: Span, shape: Shape): string => {
+const entriesOf = ({ from, to }: Span, shape: Shape): string => {
   const number = (time: number) => `ceil((${time}::float8 - b.began) / b.span * b.n + 0.5)::bigint`
   return `(SELECT b.id AS player_id, b.operator_id, b.is_test, b.unit, b.n, s.seq, ${
     firstEntryId(shape)
@@ -201,41 +222,46 @@ const paymentId = (shape: Shape): string => `e.id + ${entriesAtMost(shape)}`
 const bonusId = (shape: Shape, entryId: string): string => `${entryId} + ${2 * entriesAtMost(shape)}`
 
 /** Withdrawals of the last days wait for staff. */
-export const isWaiting = (shape: Shape): string =>
+const isWaiting = (shape: Shape): string =>
   `e.type = 'withdrawal' AND e.created_at > to_timestamp(${shape.endsAt / 1000 - 3 * daySeconds})`
 
-/** Everything that happened in a span, one statement per table. Rows are written in the order of time, as a service would. */
+/**
+ * Everything that happened in a span, to be run in one session: first its entries with all that any table says of them, in the order
+ * of time, then a statement per table, which writes its rows in that order, as a service would.
+ */
 export const historyStatements = (span: Span, shape: Shape): ReadonlyArray<string> => {
-  const entries = entriesOf(span, shape)
+  const entries = "bench_entries"
   // of the entry of the grant that the money came from
   const ownBonus = `CASE WHEN e.bonus_pos IS NOT NULL THEN ${bonusId(shape, "(e.id - e.pos + e.bonus_pos)")} END`
   const waiting = isWaiting(shape)
   return [
+    `CREATE TEMP TABLE bench_entries AS SELECT e.*, ${waiting} AS is_waiting FROM ${
+      entriesOf(span, shape)
+    } ORDER BY created_at`,
     `INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, payment_request_id, game_id,
         game_round_id, player_bonus_id, created_at)
       SELECT player_id, seq, id, operator_id, wallet, type, amount, balance_after,
         CASE WHEN kind = 'payment' THEN ${paymentId(shape)} END, game_id, round_id, ${ownBonus}, created_at
-      FROM ${entries} ORDER BY created_at`,
+      FROM ${entries} e`,
     `INSERT INTO provider_transactions (provider_id, transaction_id, player_id, kind, status, amount, game_id, round_id,
         target_transaction_id, real_amount, bonus_amount, entry_ids, player_bonus_id, created_at)
       SELECT provider_id, 't' || player_id || '-' || seq, player_id, kind, 'processed', abs(amount), game_id, round_id,
         CASE WHEN kind <> 'bet' THEN 't' || player_id || '-' || (cycle_start + bet_pos) END,
         CASE wallet WHEN 'real' THEN amount ELSE 0 END, CASE wallet WHEN 'real' THEN 0 ELSE amount END, ARRAY[id], ${ownBonus},
         created_at
-      FROM ${entries} WHERE e.game_id IS NOT NULL ORDER BY created_at`,
+      FROM ${entries} e WHERE e.game_id IS NOT NULL`,
     `INSERT INTO rounds (player_id, game_id, round_id, real_stake, bonus_stake, paid_wins, player_bonus_id, closed, opened_at, is_live)
       SELECT player_id, game_id, round_id, CASE WHEN wallet = 'real' AND NOT taken_back THEN -amount ELSE 0 END,
         CASE WHEN wallet = 'bonus' AND NOT taken_back THEN -amount ELSE 0 END, coalesce(cycle_start + win_pos <= n, false)::integer,
         ${ownBonus}, true, created_at, is_live
-      FROM (SELECT *, coalesce(cycle_start + rollback_pos <= n, false) AS taken_back FROM ${entries} WHERE kind = 'bet') e
-      ORDER BY created_at`,
+      FROM (SELECT *, coalesce(cycle_start + rollback_pos <= n, false) AS taken_back FROM ${entries} WHERE kind = 'bet') e`,
     `INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, payment_method, external_reference,
         created_at, paid_at, updated_at)
       SELECT ${
       paymentId(shape)
-    }, operator_id, player_id, type, CASE WHEN ${waiting} THEN 'new' ELSE 'paid' END, abs(amount), 'EUR',
-        'card', 'p' || e.id, created_at, CASE WHEN NOT (${waiting}) THEN created_at END, created_at
-      FROM ${entries} WHERE kind = 'payment' ORDER BY created_at`,
+    }, operator_id, player_id, type, CASE WHEN is_waiting THEN 'new' ELSE 'paid' END, abs(amount), 'EUR',
+        'card', 'p' || e.id, created_at, CASE WHEN NOT is_waiting THEN created_at END, created_at
+      FROM ${entries} e WHERE kind = 'payment'`,
     `INSERT INTO player_bonuses (id, operator_id, player_id, bonus_id, name, type, state, result, amount, wager_requirement, wagered,
         max_bet, max_conversion, valid_days, contributions, open_rounds, converted, forfeited, started_at, expires_at, finished_at,
         created_at)
@@ -244,9 +270,7 @@ export const historyStatements = (span: Span, shape: Shape): ReadonlyArray<strin
         'no_deposit', CASE WHEN played THEN 'finished' ELSE 'activated' END, CASE WHEN played THEN 'lost' END, amount, amount * 20,
         CASE WHEN played THEN amount ELSE 0 END, 0, 0, 7, '{}', 0, 0, 0, created_at, created_at + interval '1 year',
         CASE WHEN played THEN created_at + interval '1 hour' END, created_at
-      FROM (SELECT *, n >= seq + ${
-      bonusSteps - 1
-    } AS played FROM ${entries} WHERE kind = 'bonus') e ORDER BY created_at`
+      FROM (SELECT *, n >= seq + ${bonusSteps - 1} AS played FROM ${entries} WHERE kind = 'bonus') e`
   ]
 }
 
@@ -277,4 +301,4 @@ export const countStatements = (shape: Shape): ReadonlyArray<string> => [
     GROUP BY 1, 2, 3, 4`
 ]
 
-export const scaffolding = ["bench_cycle", "bench_games", "bench_players"] as const
+export const scaffolding = ["bench_cycle", "bench_games", "bench_players", "bench_days"] as const

@@ -28,7 +28,9 @@ const share = (total: number, parts: number, index: number): number =>
 const part = (job: Job, parts: number, index: number): Job => ({
   ...job,
   connections: share(job.connections, parts, index),
-  ratePerSecond: job.ratePerSecond === null ? null : job.ratePerSecond / parts,
+  phases: job.phases === null
+    ? null
+    : job.phases.map(({ perSecond, seconds }) => ({ seconds, perSecond: perSecond / parts })),
   idPrefix: `${job.idPrefix}${index}`,
   seed: job.seed + index
 })

@@ -1,45 +1,103 @@
 import { Schema } from "effect"
 
-/** What one generator process is told to do: send signed bets to one target for a fixed time. */
+/** What is sent, and in which order: see Traffic.ts. */
+const trafficKinds = ["bet", "bet-win", "session", "deposit", "play"] as const
+export type TrafficKind = (typeof trafficKinds)[number]
+
+/** A player whose requests are sent. What a kind of traffic does not need is left out. */
+export const JobPlayer = Schema.Struct({
+  id: Schema.Int,
+  /** Of an open wallet session: bets. */
+  sessionToken: Schema.String,
+  /** How providers name the player in wins and rollbacks. */
+  playerRef: Schema.optionalKey(Schema.String),
+  /** Bearer token of the player's own session: plays. */
+  bearer: Schema.optionalKey(Schema.String)
+})
+export type JobPlayer = typeof JobPlayer.Type
+
+/** A stretch of an open loop at one rate. */
+export const Phase = Schema.Struct({ seconds: Schema.Finite, perSecond: Schema.Finite })
+export type Phase = typeof Phase.Type
+
+/** What one generator process is told to do: send requests to one target for a fixed time. */
 export const Job = Schema.Struct({
   host: Schema.String,
   port: Schema.Int,
-  providerKey: Schema.String,
+  kind: Schema.Literals(trafficKinds),
+  /** Of the provider, or of the operator for deposits; plays carry the player's token. */
+  key: Schema.String,
   secret: Schema.String,
+  /** What the calls name: the provider's own id of the game, or the service's for plays. */
   gameId: Schema.String,
   currency: Schema.String,
-  /** Stake of every bet, minor units. */
+  /** Stake of every bet and amount of every deposit, minor units. */
   stake: Schema.Int,
-  /** One open wallet session per player of the mix; each bet picks one of them at random. */
-  sessionTokens: Schema.Array(Schema.String),
-  /** Prefix of every transaction and round id, so that no two jobs against one target share an id. */
+  /** Each request, or each session, picks one of them at random. */
+  players: Schema.Array(JobPlayer),
+  /** Prefix of every transaction, round and reference, so that no two jobs against one target share an id. */
   idPrefix: Schema.String,
   connections: Schema.Int,
-  /** Bets per second of an open loop; null is the closed loop, each connection sending as soon as it is answered. */
-  ratePerSecond: Schema.NullOr(Schema.Finite),
+  /**
+   * The open loop: what falls due in the warm-up and the measured seconds together. Null is the closed loop, each connection
+   * sending as soon as it is answered.
+   */
+  phases: Schema.NullOr(Schema.Array(Phase)),
+  /** Open loop: what could not be sent for so long is given up, as callers with a limit to their patience do. Null: never. */
+  patienceMs: Schema.NullOr(Schema.Int),
   warmUpSeconds: Schema.Finite,
   measuredSeconds: Schema.Finite,
+  /** Length of the parts of the measured time that are counted apart. */
+  slotMs: Schema.Int,
   /** A request without an answer after this long counts as timed out. */
   timeoutMs: Schema.Int,
+  /** How often each connection may be opened again: more where the target is killed on purpose. */
+  reconnects: Schema.Int,
   /** Seed of the choice of players. */
   seed: Schema.Int
 })
 export type Job = typeof Job.Type
 
+/** The measured time in parts of equal length. */
+export const Timeline = Schema.Struct({
+  slot_ms: Schema.Int,
+  /** Requests answered as they should be, by the time of the answer. */
+  processed: Schema.Array(Schema.Int),
+  /** All others, by the time of the answer or of its absence. */
+  failed: Schema.Array(Schema.Int),
+  /** Latency of the processed, µs: its sum, and its highest. */
+  latency_sum: Schema.Array(Schema.Int),
+  latency_max: Schema.Array(Schema.Int)
+})
+export type Timeline = typeof Timeline.Type
+
+/** What became of what was due in one phase of the measured time. The closed loop has a single one. */
+const PhaseResult = Schema.Struct({
+  processed: Schema.Int,
+  /** Compressed HDR histogram, µs from the intended send time to the answer. */
+  latency: Schema.String,
+  errors: Schema.Record(Schema.String, Schema.Int)
+})
+
 /** What one generator process saw. Counts and latency are of the measured seconds, money is of the whole job. */
 export const JobResult = Schema.Struct({
-  /** Bets answered 200 with status `processed`. */
+  /** Requests answered as they should be. */
   processed: Schema.Int,
   /** Everything else, by error code or by what went wrong on the wire; of the whole job, warm-up included. */
   errors: Schema.Record(Schema.String, Schema.Int),
   /** Compressed HDR histogram, µs from the intended send time to the answer. */
   latency: Schema.String,
+  /** The same by what was asked for. */
+  operations: Schema.Record(Schema.String, Schema.String),
+  phases: Schema.Array(PhaseResult),
   /** Compressed HDR histogram, µs from the intended to the real send time: the generator's own part of the latency. */
   sendDelay: Schema.String,
-  /** Per player: minor units staked in bets that were acknowledged. */
-  acknowledged: Schema.Array(Schema.Int),
-  /** Per player: minor units staked in bets whose outcome the generator does not know (no answer, or a 5xx). */
-  unknown: Schema.Array(Schema.Int)
+  timeline: Timeline,
+  /** Per player: what acknowledged requests added to the real balance, minor units; stakes are negative. */
+  moved: Schema.Array(Schema.Int),
+  /** Per player: the least and the most that requests of unknown outcome (no answer, or a 5xx) may have added. */
+  leastUnknown: Schema.Array(Schema.Int),
+  mostUnknown: Schema.Array(Schema.Int)
 })
 export type JobResult = typeof JobResult.Type
 

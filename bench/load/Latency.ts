@@ -10,6 +10,9 @@ export const makeHistogram = (): Histogram =>
     numberOfSignificantValueDigits: 3
   })
 
+/** At least 1, the lowest value a histogram takes. */
+export const micros = (ms: number): number => Math.max(1, Math.round(ms * 1000))
+
 export const encodeHistogram = (histogram: Histogram): string => encodeIntoCompressedBase64(histogram)
 
 /** The sum of encoded histograms. Percentiles cannot be averaged; counts can be added. */

@@ -1,70 +1,85 @@
 import { Effect } from "effect"
-import { availableParallelism } from "node:os"
+import type { Histogram } from "hdr-histogram-js"
 import type { BenchError } from "../BenchError.ts"
-import { familyMicros, machineMicros, processMicros } from "../report/ProcessorTime.ts"
 import type { Postgres } from "../targets/Postgres.ts"
 import type { Target } from "../targets/Target.ts"
 import type { Generator } from "./Generator.ts"
-import type { Job } from "./Job.ts"
-import { type LatencySummary, mergeHistograms, summarize } from "./Latency.ts"
+import type { Job, JobResult, Phase, Timeline, TrafficKind } from "./Job.ts"
+import { mergeHistograms, summarize } from "./Latency.ts"
+import { type Parties, readProcessors, undisturbed, type Usage, usageBetween } from "./Quiet.ts"
 
 /** How much load, the same for every target. */
 export interface LoadOptions {
+  readonly kind: TrafficKind
   readonly connections: number
-  readonly ratePerSecond: number | null
+  /** Requests of the open loop; null is the closed loop. */
+  readonly phases: ReadonlyArray<Phase> | null
+  readonly patienceMs: number | null
   readonly warmUpSeconds: number
   readonly measuredSeconds: number
+  readonly slotMs: number
+  readonly reconnects: number
   readonly stake: number
   readonly currency: string
-  /** A round that other processes disturbed more than this is run again, see {@link runRound}; 1 accepts all. */
+  /** A round that other processes disturbed more than this is run again, see `undisturbed`; 1 accepts all. */
   readonly maxForeignShare: number
 }
+
+/** What is the same in all scenarios that put a target under load for some seconds. */
+export const loadDefaults = {
+  kind: "bet",
+  phases: null,
+  patienceMs: null,
+  slotMs: 100,
+  reconnects: 20,
+  stake: 10,
+  currency: "EUR",
+  maxForeignShare: 1
+} as const satisfies Partial<LoadOptions>
+
+/** An open loop at one rate, warm-up included; null is the closed loop. */
+export const steadily = (
+  perSecond: number | null,
+  { seconds, warmUpSeconds }: { readonly seconds: number; readonly warmUpSeconds: number }
+): ReadonlyArray<Phase> | null => perSecond === null ? null : [{ seconds: seconds + warmUpSeconds, perSecond }]
 
 /** What one round of one target was. */
 export interface RoundResult {
   readonly perSecond: number
   readonly processed: number
-  readonly latency: LatencySummary
-  /** p99 of the delay between a bet's intended and its real send time, ms: large means the generator was late. */
+  readonly latency: Histogram
+  readonly operations: Readonly<Record<string, Histogram>>
+  readonly phases: ReadonlyArray<{
+    readonly processed: number
+    readonly latency: Histogram
+    readonly errors: Readonly<Record<string, number>>
+  }>
+  readonly timeline: Timeline
+  /** p99 of the delay between a request's intended and its real send time, ms: large means the generator was late. */
   readonly sendDelayP99_ms: number
   readonly errors: Readonly<Record<string, number>>
-  /** Processor time per processed bet, µs. */
+  /** Processor time per processed request, µs. */
   readonly serviceMicros: number
   readonly postgresMicros: number
   readonly generatorMicros: number
-  /** Share of all processor time there was that went to other processes or other guests of the host; 0 to 1. */
   readonly foreignShare: number
   /** How often the round was run again because of foreign load. */
   readonly repeated: number
   /** Units per commit over the round, undefined when the target does not say. */
   readonly unitsPerCommit: number | undefined
-  /** Per player of the mix, minor units. */
-  readonly acknowledged: ReadonlyArray<number>
-  readonly unknown: ReadonlyArray<number>
+  /** Per player, minor units; of all attempts. */
+  readonly moved: ReadonlyArray<number>
+  readonly leastUnknown: ReadonlyArray<number>
+  readonly mostUnknown: ReadonlyArray<number>
 }
 
 const requestTimeoutMs = 10_000
 
-interface ProcessorReading {
-  readonly at: number
-  readonly service: number
-  readonly postgres: number
-  readonly generator: number
-  readonly machine: { readonly busy: number; readonly stolen: number }
-}
-
-const read = (target: Target, postgres: Postgres, generator: Generator): ProcessorReading => ({
-  at: performance.now(),
-  service: processMicros(target.pid),
-  postgres: familyMicros(postgres.pid),
-  generator: generator.pids.reduce((sum, pid) => sum + processMicros(pid), 0),
-  machine: machineMicros()
-})
-
 const addUp = (columns: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> =>
   columns.reduce((sum, column) => sum.map((value, index) => value + (column[index] ?? 0)))
 
-const addErrors = (
+/** The sum of counts by name. */
+export const addCounts = (
   results: ReadonlyArray<{ readonly errors: Readonly<Record<string, number>> }>
 ): Record<string, number> => {
   const sum: Record<string, number> = {}
@@ -74,60 +89,67 @@ const addErrors = (
   return sum
 }
 
-const makeJob = (target: Target, players: number, idPrefix: string, options: LoadOptions, seed: number): Job => ({
+const addTimelines = (timelines: ReadonlyArray<Timeline>): Timeline => ({
+  slot_ms: timelines[0]?.slot_ms ?? 0,
+  processed: addUp(timelines.map(({ processed }) => processed)),
+  failed: addUp(timelines.map(({ failed }) => failed)),
+  latency_sum: addUp(timelines.map(({ latency_sum }) => latency_sum)),
+  latency_max: timelines.map(({ latency_max }) => latency_max).reduce((highest, column) =>
+    highest.map((value, index) => Math.max(value, column[index] ?? 0))
+  )
+})
+
+const mergeOperations = (results: ReadonlyArray<JobResult>): Readonly<Record<string, Histogram>> => {
+  const names = new Set(results.flatMap(({ operations }) => Object.keys(operations)))
+  return Object.fromEntries(
+    [...names].map((name) => [name, mergeHistograms(results.flatMap(({ operations }) => operations[name] ?? []))])
+  )
+}
+
+const callerOf = (target: Target, kind: TrafficKind): { readonly key: string; readonly secret: string } =>
+  kind === "deposit" ? target.operator ?? target.provider : target.provider
+
+interface RoundSpecification {
+  /** How many of the target's players take part: the first so many. */
+  readonly players: number
+  /** Unique among the rounds of a run. */
+  readonly idPrefix: string
+  readonly seed: number
+}
+
+const makeJob = (target: Target, round: RoundSpecification, options: LoadOptions): Job => ({
   host: target.host,
   port: target.port,
-  providerKey: target.providerKey,
-  secret: target.secret,
-  gameId: target.gameId,
+  kind: options.kind,
+  ...callerOf(target, options.kind),
+  gameId: options.kind === "play" ? target.originalId ?? "" : target.gameId,
   currency: options.currency,
   stake: options.stake,
-  sessionTokens: target.sessionTokens.slice(0, players),
-  idPrefix,
+  players: target.players.slice(0, round.players),
+  idPrefix: round.idPrefix,
   connections: options.connections,
-  ratePerSecond: options.ratePerSecond,
+  phases: options.phases,
+  patienceMs: options.patienceMs,
   warmUpSeconds: options.warmUpSeconds,
   measuredSeconds: options.measuredSeconds,
+  slotMs: options.slotMs,
   timeoutMs: requestTimeoutMs,
-  seed
+  reconnects: options.reconnects,
+  seed: round.seed
 })
 
 interface RoundContext {
   readonly target: Target
   readonly postgres: Postgres
   readonly generator: Generator
+  /** Runs at the begin and at the end of the measured seconds. */
+  readonly measuring?: Effect.Effect<void>
+  readonly measured?: Effect.Effect<void>
 }
-
-interface RoundSpecification {
-  readonly players: number
-  readonly idPrefix: string
-  readonly seed: number
-}
-
-/** What a quiet machine is waited for, and how long; then the round begins anyway. */
-const probeMs = 300
-const maxProbes = 100
-
-/** Waits until others use less than `maxShare` of the processors, while all targets are idle. */
-const waitForQuiet = Effect.fnUntraced(function*(maxShare: number) {
-  for (let probe = 0; probe < maxProbes; probe++) {
-    const before = machineMicros()
-    yield* Effect.sleep(probeMs)
-    const after = machineMicros()
-    const used = after.busy + after.stolen - before.busy - before.stolen
-    if (used <= maxShare * probeMs * 1000 * availableParallelism()) return
-  }
-})
-
-const maxRepetitions = 4
 
 /**
- * Puts one target under load for one round and measures it. `players` is the size of the mix: the first so many of the
- * target's players. `idPrefix` must be unique among the rounds of a run.
- *
- * On a machine that is shared, `maxForeignShare` keeps the work of others out of the figures: the round waits for a
- * quiet moment, and is run again, a few times at most, when it was disturbed. Only the foreign load decides, never
- * what was measured. The sums of money are of all its attempts.
+ * Puts one target under load for one round and measures it, again when others disturbed it. The sums of money are of all its
+ * attempts.
  */
 export const runRound = Effect.fnUntraced(function*(
   context: RoundContext,
@@ -135,19 +157,16 @@ export const runRound = Effect.fnUntraced(function*(
   options: LoadOptions,
   progress: (text: string) => void
 ): Effect.fn.Return<RoundResult, BenchError> {
-  const attempts: Array<RoundResult> = []
-  while (true) {
-    if (options.maxForeignShare < 1) yield* waitForQuiet(options.maxForeignShare)
-    const specification = { ...round, idPrefix: `${round.idPrefix}.${attempts.length}.` }
-    const result = yield* attemptRound(context, specification, options, progress)
-    attempts.push(result)
-    if (result.foreignShare > options.maxForeignShare && attempts.length <= maxRepetitions) continue
-    return {
-      ...result,
-      repeated: attempts.length - 1,
-      acknowledged: addUp(attempts.map(({ acknowledged }) => acknowledged)),
-      unknown: addUp(attempts.map(({ unknown }) => unknown))
-    }
+  const { all, last } = yield* undisturbed(
+    options.maxForeignShare,
+    (number) => attemptRound(context, { ...round, idPrefix: `${round.idPrefix}.${number}.` }, options, progress)
+  )
+  return {
+    ...last,
+    repeated: all.length - 1,
+    moved: addUp(all.map(({ moved }) => moved)),
+    leastUnknown: addUp(all.map(({ leastUnknown }) => leastUnknown)),
+    mostUnknown: addUp(all.map(({ mostUnknown }) => mostUnknown))
   }
 })
 
@@ -158,49 +177,64 @@ const attemptRound = Effect.fnUntraced(function*(
   progress: (text: string) => void
 ): Effect.fn.Return<RoundResult, BenchError> {
   const { generator, postgres, target } = context
+  const parties: Parties = { service: target.pid(), postgres: postgres.pid, generators: generator.pids }
   // Every round begins with clean buffers, so that no round pays for writing what another one changed.
   yield* postgres.query("postgres", "CHECKPOINT")
   const commitsBefore = yield* target.commits
-  let before = read(target, postgres, generator)
+  let before = readProcessors(parties)
   let after = before
-  const results = yield* generator.run(makeJob(target, round.players, round.idPrefix, options, round.seed), {
-    measuring: Effect.sync(() => {
-      before = read(target, postgres, generator)
+  const results = yield* generator.run(makeJob(target, round, options), {
+    measuring: Effect.suspend(() => {
+      before = readProcessors(parties)
+      return context.measuring ?? Effect.void
     }),
-    measured: Effect.sync(() => {
-      after = read(target, postgres, generator)
+    measured: Effect.suspend(() => {
+      after = readProcessors(parties)
+      return context.measured ?? Effect.void
     }),
-    progress: (processed, errors) => Effect.sync(() => progress(`${processed} bets, ${errors} errors`))
+    progress: (processed, errors) => Effect.sync(() => progress(`${processed} requests, ${errors} errors`))
   })
   const commitsAfter = yield* target.commits
+  return summarizeRound(results, usageBetween(before, after), options, {
+    commits: (commitsAfter?.commits ?? 0) - (commitsBefore?.commits ?? 0),
+    units: (commitsAfter?.units ?? 0) - (commitsBefore?.units ?? 0)
+  })
+})
+
+const summarizeRound = (
+  results: ReadonlyArray<JobResult>,
+  usage: Usage,
+  options: LoadOptions,
+  { commits, units }: { readonly commits: number; readonly units: number }
+): RoundResult => {
   const processed = results.reduce((sum, result) => sum + result.processed, 0)
-  const used = {
-    service: after.service - before.service,
-    postgres: after.postgres - before.postgres,
-    generator: after.generator - before.generator
-  }
-  const machine = after.machine.busy + after.machine.stolen - before.machine.busy - before.machine.stolen
-  const elapsed = (after.at - before.at) / 1000
   // Processor time is read a few milliseconds off the measured seconds, so it is divided by what was processed in its
   // own span.
-  const bets = Math.max(1, processed * elapsed / options.measuredSeconds)
-  const commits = commitsBefore !== undefined && commitsAfter !== undefined
-    ? { count: commitsAfter.commits - commitsBefore.commits, units: commitsAfter.units - commitsBefore.units }
-    : undefined
+  const requests = Math.max(1, processed * usage.seconds / options.measuredSeconds)
   return {
     perSecond: processed / options.measuredSeconds,
     processed,
-    latency: summarize(mergeHistograms(results.map((result) => result.latency))),
-    sendDelayP99_ms: summarize(mergeHistograms(results.map((result) => result.sendDelay))).p99_ms,
-    errors: addErrors(results),
-    serviceMicros: used.service / bets,
-    postgresMicros: used.postgres / bets,
-    generatorMicros: used.generator / bets,
-    foreignShare: Math.max(0, machine - used.service - used.postgres - used.generator) /
-      (elapsed * 1_000_000 * availableParallelism()),
+    latency: mergeHistograms(results.map(({ latency }) => latency)),
+    operations: mergeOperations(results),
+    phases: (results[0]?.phases ?? []).map((_, index) => {
+      const parts = results.flatMap(({ phases }) => phases[index] ?? [])
+      return {
+        processed: parts.reduce((sum, part) => sum + part.processed, 0),
+        latency: mergeHistograms(parts.map(({ latency }) => latency)),
+        errors: addCounts(parts)
+      }
+    }),
+    timeline: addTimelines(results.map(({ timeline }) => timeline)),
+    sendDelayP99_ms: summarize(mergeHistograms(results.map(({ sendDelay }) => sendDelay))).p99_ms,
+    errors: addCounts(results),
+    serviceMicros: usage.service / requests,
+    postgresMicros: usage.postgres / requests,
+    generatorMicros: usage.generators / requests,
+    foreignShare: usage.foreignShare,
     repeated: 0,
-    unitsPerCommit: commits !== undefined && commits.count > 0 ? commits.units / commits.count : undefined,
-    acknowledged: addUp(results.map((result) => result.acknowledged)),
-    unknown: addUp(results.map((result) => result.unknown))
+    unitsPerCommit: commits > 0 ? units / commits : undefined,
+    moved: addUp(results.map(({ moved }) => moved)),
+    leastUnknown: addUp(results.map(({ leastUnknown }) => leastUnknown)),
+    mostUnknown: addUp(results.map(({ mostUnknown }) => mostUnknown))
   }
-})
+}

@@ -1,4 +1,4 @@
-/** A player whose balance is not explained by the bets that were sent. */
+/** A player whose balance is not explained by the requests that were sent. */
 export interface BalanceMismatch {
   readonly player: number
   readonly balance: number
@@ -6,23 +6,61 @@ export interface BalanceMismatch {
   readonly highest: number
 }
 
+/** What requests did to balances so far, per player, minor units. */
+export interface Moves {
+  /** Added by requests that were acknowledged; stakes are negative. */
+  readonly moved: ReadonlyArray<number>
+  /** The least and the most that requests whose outcome nobody was told may have added. */
+  readonly leastUnknown: ReadonlyArray<number>
+  readonly mostUnknown: ReadonlyArray<number>
+}
+
 /**
- * Compares balances with what was acknowledged, all in minor units and per player. A bet that was acknowledged must
- * have been taken, a bet that was refused must not; only a bet whose outcome nobody was told may have gone either way.
+ * Compares balances with what was acknowledged, all in minor units and per player. A request that was acknowledged must have
+ * been done, one that was refused must not; only one whose outcome nobody was told may have gone either way.
  */
-export const findMismatches = (round: {
-  readonly openingBalance: number
-  readonly balances: ReadonlyArray<number>
-  readonly acknowledged: ReadonlyArray<number>
-  readonly unknown: ReadonlyArray<number>
-}): ReadonlyArray<BalanceMismatch> => {
+export const findMismatches = (
+  openingBalances: ReadonlyArray<number>,
+  balances: ReadonlyArray<number>,
+  { leastUnknown, mostUnknown, moved }: Moves
+): ReadonlyArray<BalanceMismatch> => {
   const mismatches: Array<BalanceMismatch> = []
-  for (const [player, acknowledged] of round.acknowledged.entries()) {
-    const balance = round.balances[player] ?? Number.NaN
-    const highest = round.openingBalance - acknowledged
-    const lowest = highest - (round.unknown[player] ?? 0)
+  for (const [player, change] of moved.entries()) {
+    const balance = balances[player] ?? Number.NaN
+    const expected = (openingBalances[player] ?? Number.NaN) + change
+    const lowest = expected + (leastUnknown[player] ?? 0)
+    const highest = expected + (mostUnknown[player] ?? 0)
     // Written so that NaN, a missing balance, is a mismatch.
     if (!(balance >= lowest && balance <= highest)) mismatches.push({ player, balance, lowest, highest })
   }
   return mismatches
 }
+
+/** The sum of what rounds did; they may have had different numbers of players. */
+export class Books implements Moves {
+  readonly moved: Array<number>
+  readonly leastUnknown: Array<number>
+  readonly mostUnknown: Array<number>
+
+  constructor(players: number) {
+    const zeros = () => Array.from({ length: players }, () => 0)
+    this.moved = zeros()
+    this.leastUnknown = zeros()
+    this.mostUnknown = zeros()
+  }
+
+  add(moves: Moves): void {
+    for (const name of ["moved", "leastUnknown", "mostUnknown"] as const) {
+      for (const [player, amount] of moves[name].entries()) this[name][player] = (this[name][player] ?? 0) + amount
+    }
+  }
+}
+
+/** The mismatches in words. */
+export const describeMismatches = (target: string, mismatches: ReadonlyArray<BalanceMismatch>): string =>
+  [
+    `${target}: ${mismatches.length} balances are not what there was and what was acknowledged`,
+    ...mismatches.slice(0, 5).map((found) =>
+      `  player ${found.player}: ${found.balance}, expected ${found.lowest} to ${found.highest}`
+    )
+  ].join("\n")

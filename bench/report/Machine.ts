@@ -1,22 +1,24 @@
+import { Schema } from "effect"
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { cpus, loadavg, release, totalmem, type } from "node:os"
 import { join } from "node:path"
 import { median } from "./Statistics.ts"
 
 /** Where a run took place: a figure means nothing without it. */
-export interface Machine {
-  readonly cpu: string
-  readonly cores: number
-  readonly memory_gib: number
-  readonly kernel: string
-  readonly node: string
+export const MachineSchema = Schema.Struct({
+  cpu: Schema.String,
+  cores: Schema.Int,
+  memory_gib: Schema.Int,
+  kernel: Schema.String,
+  node: Schema.String,
   /** The filesystem that holds the database, as mounted. */
-  readonly filesystem: string
+  filesystem: Schema.String,
   /** Median of writing 8 KiB and forcing it to disk there, µs: what one commit alone costs at least. */
-  readonly sync_us: number
+  sync_us: Schema.Finite,
   /** Load average of the last minute when the run began. */
-  readonly load_before: number
-}
+  load_before: Schema.Finite
+})
+export type Machine = typeof MachineSchema.Type
 
 /** The type of the mount that holds `folder`, from the text of /proc/mounts. */
 export const filesystemOf = (mounts: string, folder: string): string => {

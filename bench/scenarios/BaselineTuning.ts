@@ -1,14 +1,14 @@
 import { Console, Effect } from "effect"
 import { startGenerator } from "../load/Generator.ts"
-import { type RoundResult, runRound } from "../load/Round.ts"
+import { loadDefaults, runRound } from "../load/Round.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
-import { writeResult } from "../report/ResultFile.ts"
-import { median, spread } from "../report/Statistics.ts"
-import { renderTable } from "../report/Table.ts"
+import { median } from "../report/Statistics.ts"
+import { measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
 import { startBaseline } from "../targets/Baseline.ts"
 import { readSettings, startPostgres } from "../targets/Postgres.ts"
 import type { BaselineStyle } from "../targets/servers/BaselineBets.ts"
+import { announce, publish } from "./Findings.ts"
 
 export interface BaselineTuningOptions {
   readonly styles: ReadonlyArray<BaselineStyle>
@@ -23,21 +23,6 @@ export interface BaselineTuningOptions {
   readonly maxForeignLoad: number
 }
 
-const header = [
-  "style",
-  "pool",
-  "connections",
-  "players",
-  "bets/s",
-  "min",
-  "max",
-  "p50 ms",
-  "p99 ms",
-  "service µs",
-  "PostgreSQL µs",
-  "foreign load"
-]
-
 /**
  * Measures the baseline over its ways of talking to PostgreSQL, pool sizes and connections, many players and one, so
  * that the comparison uses the setting that suits it best.
@@ -45,73 +30,62 @@ const header = [
 export const runBaselineTuning = Effect.fn("runBaselineTuning")(
   function*(options: BaselineTuningOptions) {
     const startedAt = new Date()
-    const postgres = yield* startPostgres
+    const settings = options.styles.length * options.poolSizes.length
+    const roundSeconds = options.seconds + options.warmUpSeconds + 0.5
+    yield* announce(
+      `baseline: ${settings} settings`,
+      10 + settings * (1 + options.connectionCounts.length * 2 * options.rounds * roundSeconds)
+    )
+    const postgres = yield* startPostgres()
+    const machine = describeMachine(postgres.folder)
     const generator = yield* startGenerator(options.generators)
-    const rows: Array<ReadonlyArray<string>> = []
-    const results: Array<object> = []
+    const all: Array<TrafficRound> = []
     const measure = Effect.fnUntraced(function*(style: BaselineStyle, poolSize: number) {
       const provisioning = { players: options.players, currency: "EUR", openingBalance: 1_000_000_000 }
       const target = yield* startBaseline(postgres, provisioning, { style, poolSize })
       for (const connections of options.connectionCounts) {
         for (const players of [options.players, 1]) {
-          const label = `${style}, pool ${poolSize}, ${connections} connections, ${players} players`
+          const label = `${style}, pool ${poolSize}, ${connections} connections`
           showProgress(label)
-          const load = {
-            connections,
-            ratePerSecond: null,
-            warmUpSeconds: options.warmUpSeconds,
-            measuredSeconds: options.seconds,
-            stake: 10,
-            currency: "EUR",
-            maxForeignShare: options.maxForeignLoad / 100
-          }
-          const rounds = yield* Effect.forEach(
+          const results = yield* Effect.forEach(
             Array.from({ length: options.rounds }, (_, index) => index + 1),
             (round) =>
               runRound(
                 { target, postgres, generator },
                 { players, idPrefix: `${round}-${connections}-${players}-`, seed: round },
-                load,
+                {
+                  ...loadDefaults,
+                  connections,
+                  warmUpSeconds: options.warmUpSeconds,
+                  measuredSeconds: options.seconds,
+                  maxForeignShare: options.maxForeignLoad / 100
+                },
                 (text) => showProgress(`${label}  ${text}`)
               )
           )
-          const perSecond = spread(rounds.map((round) => round.perSecond))
-          const middle = (pick: (round: RoundResult) => number) => median(rounds.map(pick))
-          rows.push([
-            style,
-            ...[poolSize, connections, players].map(String),
-            ...[perSecond.median, perSecond.min, perSecond.max].map((value) => value.toFixed(0)),
-            middle((round) => round.latency.p50_ms).toFixed(2),
-            middle((round) => round.latency.p99_ms).toFixed(2),
-            middle((round) => round.serviceMicros).toFixed(0),
-            middle((round) => round.postgresMicros).toFixed(0),
-            `${Math.round(middle((round) => round.foreignShare) * 100)}%`
-          ])
-          results.push({
-            style,
-            poolSize,
-            connections,
-            players,
-            rounds: rounds.map(({ acknowledged: _acknowledged, unknown: _unknown, ...round }) => round)
-          })
+          const group = players === 1 ? "one player" : `${players} players`
+          all.push(...results.map((result, index) => ({ round: index + 1, group, target: label, result })))
           endProgress()
-          yield* Console.log(`${label}: ${Math.round(perSecond.median)}/s`)
+          yield* Console.log(`${label}, ${group}: ${Math.round(median(results.map(({ perSecond }) => perSecond)))}/s`)
         }
       }
     }, Effect.scoped)
     for (const style of options.styles) {
       for (const poolSize of options.poolSizes) yield* measure(style, poolSize)
     }
-    yield* Console.log(`\n${renderTable(header, rows)}`)
-    const path = yield* writeResult("baseline", startedAt, {
+    return yield* publish({
       scenario: "baseline",
-      started_at: startedAt.toISOString(),
-      options,
-      machine: describeMachine(postgres.folder),
+      title: "The baseline's best setting",
+      method: [
+        `Closed loop, ${options.rounds} rounds of ${options.seconds} s after ${options.warmUpSeconds} s of warm-up.`
+      ],
+      startedAt,
+      machine,
       postgres: yield* readSettings(postgres),
-      results
+      options: { ...options },
+      headlines: [],
+      measurements: measureTraffic(all, "bets")
     })
-    yield* Console.log(`\nwritten to ${path}`)
   },
   Effect.scoped,
   Effect.ensuring(Effect.sync(endProgress))

@@ -1,13 +1,13 @@
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { BenchError } from "../BenchError.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
-import { writeResult } from "../report/ResultFile.ts"
-import { renderTable } from "../report/Table.ts"
+import { figure } from "../report/Result.ts"
 import { startChild } from "../targets/Child.ts"
 import { readSettings, startPostgres } from "../targets/Postgres.ts"
 import { ResidentsMessage } from "../targets/ResidentsMessage.ts"
+import { announce, publish } from "./Findings.ts"
 
 export interface MemoryOptions {
   readonly players: number
@@ -24,7 +24,9 @@ const database = "memory"
 export const runMemory = Effect.fn("runMemory")(
   function*(options: MemoryOptions) {
     const startedAt = new Date()
-    const postgres = yield* startPostgres
+    yield* announce(`memory: ${options.players} players`, 150 + options.players * options.bets / 20_000)
+    const postgres = yield* startPostgres()
+    const machine = describeMachine(postgres.folder)
     yield* postgres.query("postgres", `CREATE DATABASE ${database}`)
     showProgress(`loading ${options.players} players`)
     const child = yield* startChild({
@@ -54,32 +56,37 @@ export const runMemory = Effect.fn("runMemory")(
       { stage: "two minutes later, nobody asked", weight: weighed.resting }
     ].map(({ stage, weight }) => ({
       stage,
-      bytes_per_player: Math.round((weight.heap_bytes - weighed.empty.heap_bytes) / options.players),
-      ...weight
+      bytes: Math.round((weight.heap_bytes - weighed.empty.heap_bytes) / options.players),
+      weight
     }))
-    const mebibytes = (bytes: number) => (bytes / 2 ** 20).toFixed(0)
-    yield* Console.log(renderTable(
-      [`${options.players} players`, "heap bytes/player", "heap MiB", "resident set MiB"],
-      [
-        ["none loaded", "", mebibytes(weighed.empty.heap_bytes), mebibytes(weighed.empty.rss_bytes)],
-        ...stages.map(({ bytes_per_player, heap_bytes, rss_bytes, stage }) => [
-          stage,
-          String(bytes_per_player),
-          mebibytes(heap_bytes),
-          mebibytes(rss_bytes)
-        ])
-      ]
-    ))
-    const path = yield* writeResult("memory", startedAt, {
+    return yield* publish({
       scenario: "memory",
-      started_at: startedAt.toISOString(),
-      options,
-      machine: describeMachine(postgres.folder),
+      title: "Memory: what a resident player weighs while nobody asks",
+      method: [
+        `${
+          options.players.toLocaleString("en-US")
+        } players loaded by the service's own loader into a process of their own, the heap ` +
+        "weighed after garbage collection."
+      ],
+      startedAt,
+      machine,
       postgres: yield* readSettings(postgres),
-      empty: weighed.empty,
-      stages
+      options: { ...options },
+      headlines: stages.filter((_, index) => index === 0 || index === 3).map(({ bytes, stage }) => ({
+        value: `${bytes.toLocaleString("en-US")} bytes`,
+        label: `of heap per player, ${stage}`
+      })),
+      measurements: stages.map(({ bytes, stage, weight }) => ({
+        group: `${options.players.toLocaleString("en-US")} players`,
+        name: stage,
+        figures: [
+          figure("heap per player", "bytes", "lower", [bytes]),
+          figure("heap", "MiB", "lower", [weight.heap_bytes / 2 ** 20]),
+          figure("resident set", "MiB", "lower", [weight.rss_bytes / 2 ** 20])
+        ],
+        errors: {}
+      }))
     })
-    yield* Console.log(`\nwritten to ${path}`)
   },
   Effect.scoped,
   Effect.ensuring(Effect.sync(endProgress))

@@ -125,14 +125,12 @@ export const readCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyA
   ]
 }
 
-/** The report over the longest range that may be asked for. */
-export const reportCase = (shape: Shape): ReadCase => {
+/** Reports over ranges up to the longest that may be asked for. */
+export const reportCases = (shape: Shape): ReadonlyArray<ReadCase> => {
   const day = (daysBeforeEnd: number) => new Date(shape.endsAt - daysBeforeEnd * dayMs).toISOString().slice(0, 10)
-  return {
-    name: "GGR report over 366 days",
+  return [1, 31, 366].map((days) => ({
+    name: `GGR report over ${days === 1 ? "a day" : `${days} days`}`,
     target_ms: reportTarget_ms,
-    uris: [list366(day(365), day(0))]
-  }
+    uris: [`${base}/reports/ggr?${query({ from: day(days - 1), to: day(0) })}`]
+  }))
 }
-
-const list366 = (from: string, to: string): string => `${base}/reports/ggr?${query({ from, to })}`

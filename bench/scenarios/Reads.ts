@@ -1,203 +1,226 @@
 import { Console, Effect } from "effect"
-import { cpus } from "node:os"
-import { generate } from "../data/Generate.ts"
-import { days, heavyPlayer } from "../data/GeneratorSql.ts"
+import { type Dataset, type DatasetOptions, openDataset } from "../data/Dataset.ts"
+import { days, heavyPlayer, type Shape } from "../data/GeneratorSql.ts"
 import { summarize } from "../load/Latency.ts"
+import { readProcessors, undisturbed, usageBetween } from "../load/Quiet.ts"
 import { measureReads } from "../load/Reads.ts"
+import { formatFigure, formatValue, meetsLimit } from "../report/Format.ts"
 import { describeMachine } from "../report/Machine.ts"
-import { familyMicros, machineMicros, processMicros } from "../report/ProcessorTime.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
-import { type ReadLatency, type ReadMeasurement, renderReads, verdict } from "../report/ReadsReport.ts"
-import { writeResult } from "../report/ResultFile.ts"
-import { type Postgres, readSettings, startPostgres } from "../targets/Postgres.ts"
-import { ApiKey, create, Created, environmentOn, type Service, startService, Verification } from "../targets/Service.ts"
-import { type ReadCase, readCases, reportCase } from "./ReadCases.ts"
+import { curveOf, type Figure, figure, type Measurement } from "../report/Result.ts"
+import { addHistograms } from "../report/TrafficReport.ts"
+import { readSettings } from "../targets/Postgres.ts"
+import { type Service, startService } from "../targets/Service.ts"
+import { announce, publish } from "./Findings.ts"
+import { type ReadCase, readCases, reportCases } from "./ReadCases.ts"
 
-export interface ReadsOptions {
-  readonly players: number
-  readonly entries: number
+export interface ReadsOptions extends DatasetOptions {
   readonly connections: ReadonlyArray<number>
-  /** Answers measured per case and number of connections. */
+  readonly rounds: number
+  /** Answers measured per case, number of connections and round. */
   readonly repetitions: number
-  /** Whether the generated ledger is proved at the end. */
+  /** Percent of the processors; a round that others disturbed more is run again. */
+  readonly maxForeignLoad: number
+  /** Whether the ledger is proved at the end. */
   readonly verify: boolean
 }
 
-const database = "reads"
-const smallOperators = 3
 /** Whose short ledgers are read: many, so that most are not in the service's memory yet. */
 const usualPlayers = 2000
-const minuteMs = 60_000
 
-const secondsSince = (start: number): string => `${((performance.now() - start) / 1000).toFixed(1)} s`
-
-/** Operators and a key, made as staff make them, by a service that ends before the data is generated. */
-const provision = Effect.fnUntraced(function*(environment: Readonly<Record<string, string>>) {
-  const { backoffice } = yield* startService(environment)
-  const operators = yield* Effect.forEach(
-    Array.from({ length: 1 + smallOperators }, (_, index) => `operator-${index + 1}`),
-    (slug) => backoffice(Created, create("operator", { slug, name: slug, currency: "EUR" }))
-  )
-  const operatorIds = operators.map(({ id }) => id)
-  const key = yield* backoffice(
-    ApiKey,
-    create("key", { operator: String(operatorIds[0]), name: "bench", "rate-limit": "10000000" })
-  )
-  return { operatorIds, key }
-}, Effect.scoped)
-
-const measureCase = Effect.fnUntraced(function*(
+const measureOnce = Effect.fnUntraced(function*(
   service: Service,
-  postgres: Postgres,
-  key: typeof ApiKey.Type,
-  { name, target_ms, uris }: ReadCase,
-  options: ReadsOptions
+  { key, postgres }: Dataset,
+  { uris }: ReadCase,
+  connections: number,
+  repetitions: number
 ) {
-  const latencies: Array<ReadLatency> = []
-  for (const connections of options.connections) {
-    showProgress(`${name}, ${connections} connections`)
-    const warmUp = Math.max(10, connections)
-    const read = () => ({
-      at: performance.now(),
-      service: processMicros(service.child.pid),
-      postgres: familyMicros(postgres.pid),
-      generator: processMicros(process.pid),
-      machine: machineMicros()
-    })
-    const before = read()
-    const { histogram, perSecond } = yield* measureReads({
-      origin: `http://${service.host}:${service.port}`,
-      key: key.key,
-      secret: key.secret,
-      uris,
-      connections,
-      repetitions: options.repetitions,
-      warmUp
-    })
-    const after = read()
-    const used = {
-      service: after.service - before.service,
-      postgres: after.postgres - before.postgres,
-      generator: after.generator - before.generator
-    }
-    const machine = after.machine.busy + after.machine.stolen - before.machine.busy - before.machine.stolen
-    const foreign = machine - used.service - used.postgres - used.generator
-    const reads = options.repetitions + warmUp
-    latencies.push({
-      ...summarize(histogram),
-      connections,
-      repetitions: options.repetitions,
-      per_second: perSecond,
-      service_ms: used.service / reads / 1000,
-      postgres_ms: used.postgres / reads / 1000,
-      foreign_share: Math.max(0, foreign) / ((after.at - before.at) * 1000 * cpus().length)
-    })
+  const warmUp = Math.max(10, connections)
+  const parties = { service: service.child.pid, postgres: postgres.pid, generators: [process.pid] }
+  const before = readProcessors(parties)
+  const { histogram, perSecond } = yield* measureReads({
+    origin: `http://${service.host}:${service.port}`,
+    ...key,
+    uris,
+    connections,
+    repetitions,
+    warmUp
+  })
+  const usage = usageBetween(before, readProcessors(parties))
+  const reads = repetitions + warmUp
+  return {
+    histogram,
+    perSecond,
+    serviceMs: usage.service / reads / 1000,
+    postgresMs: usage.postgres / reads / 1000,
+    foreignShare: usage.foreignShare
   }
-  return { name, target_ms, latencies } satisfies ReadMeasurement
 })
 
-/**
- * Generates a casino's year, reads of it what operators read, and holds the time against targets. Prints the table and writes it
- * to a file; a missed target is told, not punished: on another machine it may be met.
- */
-export const runReads = Effect.fn("runReads")(
-  function*(options: ReadsOptions) {
+type ReadRound = Effect.Success<ReturnType<typeof measureOnce>>
+
+const measure = (group: string, { name, target_ms }: ReadCase, rounds: ReadonlyArray<ReadRound>): Measurement => {
+  const latencies = rounds.map(({ histogram }) => summarize(histogram))
+  return {
+    group,
+    name,
+    figures: [
+      figure("p50", "ms", "lower", latencies.map(({ p50_ms }) => p50_ms)),
+      figure("p99", "ms", "lower", latencies.map(({ p99_ms }) => p99_ms), target_ms),
+      figure("reads", "/s", "higher", rounds.map(({ perSecond }) => perSecond)),
+      figure("CPU service", "ms", "lower", rounds.map(({ serviceMs }) => serviceMs)),
+      figure("CPU PostgreSQL", "ms", "lower", rounds.map(({ postgresMs }) => postgresMs)),
+      figure("foreign load", "%", "neither", rounds.map(({ foreignShare }) => foreignShare * 100))
+    ],
+    curve: curveOf(addHistograms(rounds.map(({ histogram }) => histogram))),
+    errors: {}
+  }
+}
+
+/** What is read, and what is asked once before. */
+interface ReadsScenario {
+  readonly scenario: string
+  readonly title: string
+  readonly cases: (shape: Shape, usual: ReadonlyArray<number>) => ReadonlyArray<ReadCase>
+  readonly looksBack: boolean
+}
+
+const reads: ReadsScenario = {
+  scenario: "reads",
+  title: "Reads: what operators look up among millions of rows",
+  cases: (shape, usual) => [...readCases(shape, usual), ...reportCases(shape)],
+  looksBack: true
+}
+
+const reports: ReadsScenario = {
+  scenario: "reports",
+  title: "Reports: GGR over a day, a month and a year",
+  cases: reportCases,
+  looksBack: false
+}
+
+const run = Effect.fn("runReads")(
+  function*(
+    { cases: casesOf, looksBack, scenario, title }: ReadsScenario,
+    options: ReadsOptions
+  ) {
     const startedAt = new Date()
-    const postgres = yield* startPostgres
-    const machine = describeMachine(postgres.folder)
-    yield* postgres.query("postgres", `CREATE DATABASE ${database}`)
-    const environment = environmentOn(postgres, database)
-    const { key, operatorIds } = yield* provision(environment)
-
-    const generating = performance.now()
-    const { made, shape } = yield* generate({
-      url: postgres.url(database),
-      players: options.players,
-      entries: options.entries,
-      endsAt: Date.now() - minuteMs,
-      operatorIds,
-      progress: (text) => showProgress(`generating, ${secondsSince(generating)}: ${text}`)
-    })
-    const generated_s = Math.round((performance.now() - generating) / 1000)
-    endProgress()
-    const number = (value: number) => value.toLocaleString("en-US")
-    yield* Console.log(
-      `${days} days generated in ${generated_s} s: ${number(made.players)} players, ${number(made.entries)} entries, ` +
-        `${number(made.provider_transactions)} provider transactions, ${number(made.payments)} payments, ` +
-        `${number(Math.round(made.bytes / 2 ** 20))} MiB`
+    yield* announce(
+      `${scenario}: ${options.rounds} rounds, the data first where there are none`,
+      10 + (options.folder === undefined ? options.entries / 30_000 : 0) +
+        options.rounds * options.repetitions * (looksBack ? 0.5 : 0.1) + (options.verify ? options.entries / 40_000 : 0)
     )
-
+    const dataset = yield* openDataset(options)
+    const { database, environment, key, made, operatorId, postgres, shape } = dataset
+    const machine = describeMachine(postgres.folder)
     const service = yield* startService(environment)
     const usual = (yield* postgres.query(
       database,
       `SELECT player_id::float8 AS id FROM accounts WHERE operator_id = $1 AND entry_seq BETWEEN 3 AND 40
         ORDER BY hashint8(player_id) LIMIT ${usualPlayers}`,
-      [operatorIds[0]]
+      [operatorId]
     )).map((row) => Number(row["id"]))
-    const cases = [...readCases(shape, usual), reportCase(shape)]
-    // what the first filtered look at the long ledger costs: nobody has summed it up yet
-    const [heavyFiltered] = cases.filter(({ name }) => name.includes("type=casino_bet"))
-    const origin = `http://${service.host}:${service.port}`
-    const firstLook = heavyFiltered === undefined ? undefined : yield* measureReads({
-      origin,
-      ...key,
-      uris: heavyFiltered.uris,
-      connections: 1,
-      repetitions: 1,
-      warmUp: 0
-    })
-    const first_look_ms = firstLook === undefined ? undefined : summarize(firstLook.histogram).max_ms
-    yield* Console.log(
-      `the first filtered look at a ledger of ${number(heavyPlayer(shape).entries)} entries: ${
-        first_look_ms?.toFixed(0)
-      } ms`
-    )
+    const cases = casesOf(shape, usual)
+    const number = (value: number) => value.toLocaleString("en-US")
 
-    const measurements: Array<ReadMeasurement> = []
-    for (const each of cases) {
-      const measured = yield* measureCase(service, postgres, key, each, options)
-      measurements.push(measured)
-      endProgress()
-      const [alone] = measured.latencies
-      yield* Console.log(
-        `${each.name}: ${alone?.p50_ms.toFixed(2)} / ${alone?.p99_ms.toFixed(2)} ms, processor time ` +
-          `${alone?.service_ms.toFixed(2)} + ${alone?.postgres_ms.toFixed(2)} ms`
+    const extra: Array<string> = []
+    // what the first filtered look at the long ledger costs: nobody has summed it up yet, unless the data were read before
+    const [heavyFiltered] = cases.filter(({ name }) => name.includes("type=casino_bet"))
+    if (looksBack && heavyFiltered !== undefined) {
+      const { histogram } = yield* measureReads({
+        origin: `http://${service.host}:${service.port}`,
+        ...key,
+        uris: heavyFiltered.uris,
+        connections: 1,
+        repetitions: 1,
+        warmUp: 0
+      })
+      extra.push(
+        `The first filtered look at a ledger of ${number(heavyPlayer(shape).entries)} entries took ` +
+          `${summarize(histogram).max_ms.toFixed(0)} ms.`
       )
     }
 
-    let verified_s: number | undefined
+    const all = new Map<string, Array<ReadRound>>()
+    const keyOf = (each: ReadCase, connections: number) => `${connections} ${each.name}`
+    for (let round = 1; round <= options.rounds; round++) {
+      for (const connections of options.connections) {
+        for (const [index, each] of cases.entries()) {
+          showProgress(
+            `round ${round}/${options.rounds}  ${connections} connections  ${index + 1}/${cases.length} ${each.name}`
+          )
+          const { last } = yield* undisturbed(
+            options.maxForeignLoad / 100,
+            () => measureOnce(service, dataset, each, connections, options.repetitions)
+          )
+          all.set(keyOf(each, connections), [...all.get(keyOf(each, connections)) ?? [], last])
+        }
+        endProgress()
+        yield* Console.log(`round ${round}/${options.rounds}  ${connections} connections  ${cases.length} reads done`)
+      }
+    }
+    const measurements = options.connections.flatMap((connections) =>
+      cases.map((each) =>
+        measure(
+          connections === 1 ? "one connection" : `${connections} connections`,
+          each,
+          all.get(keyOf(each, connections)) ?? []
+        )
+      )
+    )
+
     if (options.verify) {
       showProgress("proving the ledger")
       const proving = performance.now()
-      const { entries, violations } = yield* service.backoffice(Verification, ["ledger", "verify"])
-      verified_s = Math.round((performance.now() - proving) / 1000)
+      const { entries, violations } = yield* service.verify()
       endProgress()
-      yield* Console.log(
-        `ledger verify: ${number(entries)} entries in ${verified_s} s, ${violations.length} violations`
+      for (const found of violations.slice(0, 20)) yield* Console.log(`violation: ${JSON.stringify(found)}`)
+      extra.push(
+        `ledger verify: ${number(entries)} entries in ${((performance.now() - proving) / 1000).toFixed(0)} s, ` +
+          `${violations.length} violations.`
       )
     }
-    const settings = yield* readSettings(postgres)
-    const missed = measurements.flatMap(({ latencies, name, target_ms }) =>
-      latencies.filter((latency) => verdict(target_ms, latency) === false).map(({ connections }) =>
-        `${name} (${connections} connections)`
-      )
+    const judged = measurements.flatMap(({ figures, group, name }) =>
+      figures.filter(({ limit }) => limit !== undefined).map((found) => ({ found, label: `${name}, ${group}` }))
     )
-    yield* Console.log(`\n${renderReads(measurements, machine, settings)}`)
-    yield* Console.log(missed.length === 0 ? "\nall targets are met" : `\nmissed: ${missed.join("; ")}`)
-    const path = yield* writeResult("reads", startedAt, {
-      scenario: "reads",
-      started_at: startedAt.toISOString(),
-      options,
+    const missed = judged.filter(({ found }) => meetsLimit(found) === false)
+    for (const { found, label } of missed) {
+      yield* Console.log(
+        `missed: ${label}: ${formatFigure(found)} ms, target ${formatValue("ms", found.limit ?? 0)} ms`
+      )
+    }
+    return yield* publish({
+      scenario,
+      title,
+      method: [
+        `A casino of ${number(made.players)} players, ${number(made.entries)} ledger entries and ${days} days, ` +
+        `${number(Math.round(made.bytes / 2 ** 20))} MiB.`,
+        `Signed requests in a closed loop, ${options.rounds} rounds of ${options.repetitions} answers each; a target is met by p99.`,
+        ...extra
+      ],
+      startedAt,
       machine,
-      postgres: settings,
-      generated: { ...made, seconds: generated_s },
-      first_look_ms,
-      measurements,
-      missed,
-      verified_s
+      postgres: yield* readSettings(postgres),
+      // where it was kept is nobody's business
+      options: { ...options, folder: options.folder === undefined ? "temporary" : "kept" },
+      headlines: [
+        { value: `${judged.length - missed.length} of ${judged.length}`, label: "targets met by p99" },
+        ...measurements.slice(-1).flatMap((
+          { figures: [first], group, name }
+        ): ReadonlyArray<{ value: string; label: string }> => headline(first, `${name}, median, ${group}`))
+      ],
+      measurements
     })
-    yield* Console.log(`\nwritten to ${path}`)
   },
   Effect.scoped,
   Effect.ensuring(Effect.sync(endProgress))
 )
+
+const headline = (found: Figure | undefined, label: string) =>
+  found === undefined ? [] : [{ value: `${formatFigure(found)} ms`, label }]
+
+/** Everything that operators read. A missed target is told, not punished: on another machine it may be met. */
+export const runReads = (options: ReadsOptions) => run(reads, options)
+
+/** Reports alone. */
+export const runReports = (options: ReadsOptions) => run(reports, options)

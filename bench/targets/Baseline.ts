@@ -92,13 +92,13 @@ export const startBaseline = (
     const { port } = yield* child.receive(Listening)
     return {
       name: "baseline",
-      pid: child.pid,
+      pid: () => child.pid,
       host: "127.0.0.1",
       port,
-      providerKey,
-      secret,
+      provider: { key: providerKey, secret },
       gameId,
-      sessionTokens,
+      players: sessionTokens.map((sessionToken, index) => ({ id: index + 1, sessionToken })),
+      openingBalances: sessionTokens.map(() => provisioning.openingBalance),
       balances: (count) =>
         postgres.query(
           database,

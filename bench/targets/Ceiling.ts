@@ -21,14 +21,18 @@ export const startCeiling = (provisioning: Provisioning): Effect.Effect<Target, 
     const { port } = yield* child.receive(Listening)
     return {
       name: "ceiling",
-      pid: child.pid,
+      pid: () => child.pid,
       host: "127.0.0.1",
       port,
-      providerKey,
-      secret,
+      provider: { key: providerKey, secret },
       gameId: "bench-slot",
-      // As long as a real one, since the length of a request is part of its cost.
-      sessionTokens: Array.from({ length: provisioning.players }, (_, index) => String(index).padStart(64, "0")),
+      // As long as real ones, since the length of a request is part of its cost.
+      players: Array.from({ length: provisioning.players }, (_, index) => ({
+        id: index + 1,
+        sessionToken: String(index).padStart(64, "0"),
+        playerRef: String(index).padStart(35, "0")
+      })),
+      openingBalances: [],
       balances: undefined,
       commits: Effect.succeed(undefined),
       audit: Effect.succeed([])

@@ -14,6 +14,8 @@ export interface Child {
   readonly ended: Effect.Effect<never, BenchError>
   /** The last lines it wrote, for messages about its end. */
   readonly output: () => string
+  /** Ends it as a power cut would, and waits until it is gone. */
+  readonly kill: Effect.Effect<void>
 }
 
 export interface ChildOptions {
@@ -98,7 +100,8 @@ const open = (options: ChildOptions): Effect.Effect<Child & { readonly process: 
             )
           ),
         ended,
-        output
+        output,
+        kill: stop(process_, "SIGKILL")
       }))
     })
   })

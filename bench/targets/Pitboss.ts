@@ -1,33 +1,57 @@
 import { Effect, Schema, type Scope } from "effect"
 import type { BenchError } from "../BenchError.ts"
+import type { JobPlayer } from "../load/Job.ts"
 import { parseCommitCounts } from "../report/Prometheus.ts"
-import { makeOperatorClient, type OperatorClient, operatorConcurrency } from "./OperatorClient.ts"
+import { freePort } from "./FreePort.ts"
 import type { Postgres } from "./Postgres.ts"
-import { ApiKey, create, Created, environmentOn, get, startService, Verification } from "./Service.ts"
+import { type Profiler, startProfiler } from "./Profiler.ts"
+import { ApiKey, Created, type Environment, environmentOn, get, type Service, startService } from "./Service.ts"
+import { makeSignedClient, type SignedClient, signedConcurrency } from "./SignedClient.ts"
 import type { Provisioning, Target } from "./Target.ts"
-
-const gameId = "bench-slot"
-const database = "pitboss"
 
 const Provider = Schema.Struct({ id: Schema.Int, key: Schema.String, secret: Schema.String })
 const Launch = Schema.Struct({ session_token: Schema.String })
+const Authenticated = Schema.Struct({ player_ref: Schema.String })
+const SessionToken = Schema.Struct({ token: Schema.String })
 const Wallet = Schema.Struct({ balance: Schema.Int })
 const Anything = Schema.Unknown
 
-interface Player {
-  readonly id: number
-  readonly sessionToken: string
+/** What some kinds of traffic need of each player besides a wallet session. */
+export interface PlayerNeeds {
+  /** How the provider names the player. */
+  readonly refs?: boolean
+  /** A session of the player's own. */
+  readonly bearers?: boolean
 }
 
-/** Registers one player, gives it money, and opens a wallet session in the game. */
-const provisionPlayer = Effect.fnUntraced(function*(
-  operator: OperatorClient,
-  game: number,
-  number: number,
-  { currency, openingBalance }: Provisioning
-): Effect.fn.Return<Player, BenchError> {
-  const players = "/api/v1/operator/players"
-  const { id } = yield* operator.call("POST", players, {
+export interface PitbossOptions {
+  readonly name?: string
+  /** A new database is made where there is no {@link dataset}. */
+  readonly database?: string
+  /** Players who are there already bet, instead of new ones: of this operator, in a database that was migrated. */
+  readonly dataset?: {
+    readonly environment: Environment
+    readonly operatorId: number
+    readonly key: typeof ApiKey.Type
+    readonly playerIds: ReadonlyArray<number>
+  }
+  readonly needs?: PlayerNeeds
+  /** Whether a profiler is attached. */
+  readonly profiled?: boolean
+}
+
+/** The service as a target. */
+export interface Pitboss extends Target {
+  readonly service: Service
+  readonly environment: Environment
+  readonly profiler: Profiler | undefined
+}
+
+const players = "/api/v1/operator/players"
+const openingReference = "bench-opening"
+
+const register = (operator: SignedClient, number: number, currency: string) =>
+  operator.call("POST", players, {
     username: `bench-${number}`,
     email: `bench-${number}@players.example`,
     first_name: "Bench",
@@ -36,100 +60,154 @@ const provisionPlayer = Effect.fnUntraced(function*(
     country: "MT",
     terms_accepted: true,
     currency
-  }, Created)
-  yield* operator.call("POST", `${players}/${id}/deposits`, {
-    amount: openingBalance,
-    external_reference: `bench-${number}`,
-    payment_method: "bench"
-  }, Anything)
-  const launch = yield* operator.call("POST", `${players}/${id}/games/${game}/launch`, { mode: "real" }, Launch)
-  return { id, sessionToken: launch.session_token }
+  }, Created).pipe(Effect.map(({ id }) => id))
+
+/** What this run's own names are told apart by, where data is used again. */
+const runName = (): string => Date.now().toString(36)
+
+/** Staff make a provider with a game, an original, and a payment method that takes large deposits. */
+const makeCatalogue = Effect.fnUntraced(function*(
+  { create }: Service,
+  operator: string,
+  run: string,
+  { currency, openingBalance }: Provisioning
+) {
+  const slug = `bench-${run}`
+  const provider = yield* create("providers", {
+    slug,
+    name: "Bench provider",
+    launch_url: "https://games.example/launch?token={token}&game={game}&mode={mode}"
+  }, Provider)
+  const game = { provider: slug, type: "rng", category: "slots", rtp: 96 }
+  const slot = yield* create("games", { ...game, external_id: "bench-slot", name: "Bench slot" }, Created)
+  const coin = yield* create(
+    "games",
+    { provider: slug, external_id: "bench-coin", name: "Bench coin", original: "coin_flip" },
+    Created
+  )
+  const method = { operator, currencies: [currency], max_deposit: openingBalance }
+  yield* create("payment-methods", { ...method, code: slug, name: "Bench opening" }, Anything)
+  // deposits under load go through a method of their own, which may be there from an earlier run
+  yield* Effect.ignore(create("payment-methods", { ...method, code: "bench", name: "Bench" }, Anything))
+  return { provider, slotId: slot.id, coinId: coin.id, openingMethod: slug }
 })
 
 /**
- * Starts the service on a database of its own on the common server and makes it ready as a customer would: staff
- * create operator, key, provider, game and payment method on the command line, the operator registers players, records
- * their deposits and launches the game.
+ * Starts the service and makes it ready as a customer would: staff create operator, key, provider, games and payment methods, the
+ * operator registers players, records their deposits and launches the game.
  */
 export const startPitboss = (
   postgres: Postgres,
   provisioning: Provisioning,
-  progress: (text: string) => void
-): Effect.Effect<Target, BenchError, Scope.Scope> =>
+  progress: (text: string) => void,
+  options: PitbossOptions = {}
+): Effect.Effect<Pitboss, BenchError, Scope.Scope> =>
   Effect.gen(function*() {
-    yield* postgres.query("postgres", `CREATE DATABASE ${database}`)
-    const { backoffice, backofficePort, child, host, port } = yield* startService(environmentOn(postgres, database))
-    const operator = yield* backoffice(
-      Created,
-      create("operator", { slug: "bench", name: "Bench", currency: provisioning.currency })
-    )
-    const operatorId = String(operator.id)
-    const key = yield* backoffice(
-      ApiKey,
-      create("key", { operator: operatorId, name: "bench", "rate-limit": "10000000" })
-    )
-    const provider = yield* backoffice(
-      Provider,
-      create("provider", {
-        slug: "bench-provider",
-        name: "Bench provider",
-        "launch-url": "https://games.example/launch?token={token}&game={game}&mode={mode}"
-      })
-    )
-    const game = yield* backoffice(
-      Created,
-      create("game", {
-        provider: String(provider.id),
-        "external-id": gameId,
-        name: "Bench slot",
-        type: "rng",
-        category: "slots",
-        rtp: "96"
-      })
-    )
-    yield* backoffice(
-      Anything,
-      create("payment-method", {
-        operator: operatorId,
-        code: "bench",
-        name: "Bench",
-        currencies: provisioning.currency,
-        "max-deposit": String(provisioning.openingBalance)
-      })
-    )
+    const { database = "pitboss", dataset, name = "pitboss", needs = {} } = options
+    if (dataset === undefined) {
+      // a kept folder may hold that of an earlier run
+      yield* postgres.query("postgres", `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+      yield* postgres.query("postgres", `CREATE DATABASE ${database}`)
+    }
+    const environment = dataset?.environment ?? environmentOn(postgres, database)
+    const inspectorPort = options.profiled === true ? yield* freePort : undefined
+    const service = yield* startService(environment, {
+      nodeArguments: inspectorPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectorPort}`]
+    })
+    const { backofficePort, child, create, host, port } = service
+    const run = runName()
+    const operatorId = dataset?.operatorId ??
+      (yield* create("operators", { slug: "bench", name: "Bench", currency: provisioning.currency }, Created)).id
+    const key = dataset?.key ?? (yield* create(
+      "keys",
+      { operator: String(operatorId), name: "bench", rate_limit_per_minute: 10_000_000 },
+      ApiKey
+    ))
+    const catalogue = yield* makeCatalogue(service, String(operatorId), run, provisioning)
 
-    const client = yield* makeOperatorClient(`http://${host}:${port}`, key.key, key.secret)
+    const origin = `http://${host}:${port}`
+    const client = yield* makeSignedClient(origin, "x-api-key", key)
+    const providerClient = yield* makeSignedClient(origin, "x-provider-key", catalogue.provider)
+    const provision = Effect.fnUntraced(function*(number: number, id: number) {
+      yield* client.call("POST", `${players}/${id}/deposits`, {
+        amount: provisioning.openingBalance,
+        external_reference: `${openingReference}-${run}-${number}`,
+        payment_method: catalogue.openingMethod
+      }, Anything)
+      const launched = yield* client.call(
+        "POST",
+        `${players}/${id}/games/${catalogue.slotId}/launch`,
+        { mode: "real" },
+        Launch
+      )
+      const bearer = needs.bearers === true
+        ? (yield* client.call("POST", `${players}/${id}/session-tokens`, { ttl_minutes: 720 }, SessionToken)).token
+        : undefined
+      const playerRef = needs.refs === true
+        ? (yield* providerClient.call(
+          "POST",
+          "/api/v1/provider/wallet/authenticate",
+          { session_token: launched.session_token },
+          Authenticated
+        )).player_ref
+        : undefined
+      return {
+        id,
+        sessionToken: launched.session_token,
+        ...(bearer === undefined ? {} : { bearer }),
+        ...(playerRef === undefined ? {} : { playerRef })
+      } satisfies JobPlayer
+    })
+    const count = dataset?.playerIds.length ?? provisioning.players
     let ready = 0
-    const players = yield* Effect.forEach(
-      Array.from({ length: provisioning.players }, (_, index) => index + 1),
-      (number) =>
-        provisionPlayer(client, game.id, number, provisioning).pipe(
-          Effect.tap(() => Effect.sync(() => progress(`pitboss: ${++ready} of ${provisioning.players} players`)))
-        ),
-      { concurrency: operatorConcurrency }
+    const provisioned = yield* Effect.forEach(
+      Array.from({ length: count }, (_, index) => index),
+      (index) => {
+        const known = dataset?.playerIds[index]
+        const playerId = known === undefined
+          ? register(client, index + 1, provisioning.currency)
+          : Effect.succeed(known)
+        return playerId.pipe(
+          Effect.flatMap((id) => provision(index + 1, id)),
+          Effect.tap(() => Effect.sync(() => progress(`${name}: ${++ready} of ${count} players`)))
+        )
+      },
+      { concurrency: signedConcurrency }
     ).pipe(Effect.raceFirst(child.ended))
 
+    const balances = (wanted: number) =>
+      Effect.forEach(
+        provisioned.slice(0, wanted),
+        (player) => client.call("GET", `${players}/${player.id}/wallet`, undefined, Wallet),
+        { concurrency: signedConcurrency }
+      ).pipe(Effect.map((wallets) => wallets.map(({ balance }) => balance)))
+
     return {
-      name: "pitboss",
-      pid: child.pid,
+      name,
+      service,
+      environment,
+      profiler: inspectorPort === undefined ? undefined : yield* startProfiler(inspectorPort),
+      pid: () => child.pid,
       host,
       port,
-      providerKey: provider.key,
-      secret: provider.secret,
-      gameId,
-      sessionTokens: players.map((player) => player.sessionToken),
-      balances: (count) =>
-        Effect.forEach(
-          players.slice(0, count),
-          (player) => client.call("GET", `/api/v1/operator/players/${player.id}/wallet`, undefined, Wallet),
-          { concurrency: operatorConcurrency }
-        ).pipe(Effect.map((wallets) => wallets.map(({ balance }) => balance))),
+      provider: { key: catalogue.provider.key, secret: catalogue.provider.secret },
+      operator: key,
+      gameId: "bench-slot",
+      originalId: String(catalogue.coinId),
+      players: provisioned,
+      openingBalances: dataset === undefined
+        ? provisioned.map(() => provisioning.openingBalance)
+        : yield* balances(count),
+      balances,
       commits: get(`http://${host}:${backofficePort}/metrics`).pipe(
         Effect.map(parseCommitCounts),
         Effect.orElseSucceed(() => undefined)
       ),
-      audit: backoffice(Verification, ["ledger", "verify", "--operator", operatorId]).pipe(
-        Effect.map(({ violations }) => violations.slice(0, 10).map((found) => `pitboss: ${JSON.stringify(found)}`))
-      )
+      // the proof of a large ledger takes minutes: there the players who bet are proved, one by one, by their balances
+      audit: dataset === undefined
+        ? service.verify(operatorId).pipe(
+          Effect.map(({ violations }) => violations.slice(0, 10).map((found) => `${name}: ${JSON.stringify(found)}`))
+        )
+        : Effect.succeed([])
     }
   })

@@ -1,7 +1,7 @@
 import { Effect, Redacted, References, type Scope } from "effect"
-import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import pg from "pg"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
@@ -23,7 +23,8 @@ export interface Postgres {
   ) => Effect.Effect<ReadonlyArray<Row>, BenchError>
 }
 
-const temporaryFolder = Effect.acquireRelease(
+/** A folder in the system's temporary one; it goes with the scope. */
+export const temporaryFolder = Effect.acquireRelease(
   Effect.promise(async () => {
     const folder = await mkdtemp(join(tmpdir(), "pitboss-bench-"))
     // Reachable for the user that PostgreSQL runs as when the bench runs as root.
@@ -33,13 +34,33 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
 )
 
+const lastingFolder = (path: string): Effect.Effect<string, BenchError> =>
+  Effect.tryPromise({
+    try: async () => {
+      const folder = resolve(path)
+      await mkdir(folder, { recursive: true })
+      await chmod(folder, 0o711)
+      return folder
+    },
+    catch: (error) => new BenchError({ message: `${path}: ${error instanceof Error ? error.message : String(error)}` })
+  })
+
+export interface PostgresOptions {
+  /** Data is kept here, and found again; a temporary folder when left out. */
+  readonly folder?: string | undefined
+  /** Settings that win over the service's own. For making data only: what is measured runs with the service's. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
 /**
- * Starts the service's own embedded PostgreSQL, with the service's own settings, on fresh data; the server and its
- * data go with the scope.
+ * Starts the service's own embedded PostgreSQL, with the service's own settings. The server goes with the scope, and its data
+ * unless they are in a folder of the caller's.
  */
-export const startPostgres: Effect.Effect<Postgres, BenchError, Scope.Scope> = Effect.gen(function*() {
-  const folder = yield* temporaryFolder
-  const server = yield* startEmbeddedPostgres({ dataDir: folder }).pipe(
+export const startPostgres = Effect.fnUntraced(function*(
+  options: PostgresOptions = {}
+): Effect.fn.Return<Postgres, BenchError, Scope.Scope> {
+  const folder = options.folder === undefined ? yield* temporaryFolder : yield* lastingFolder(options.folder)
+  const server = yield* startEmbeddedPostgres({ dataDir: folder, serverSettings: options.settings ?? {} }).pipe(
     Effect.provide(Entropy.layer),
     Effect.provideService(References.MinimumLogLevel, "Warn"),
     Effect.mapError((error) => new BenchError({ message: error.message }))

@@ -2,29 +2,30 @@ import { Effect, Schedule, Schema, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { BenchError } from "../BenchError.ts"
-import { type Child, runToEnd, startChild } from "./Child.ts"
+import { request } from "undici"
+import { type Child, startChild } from "./Child.ts"
 import { freePort } from "./FreePort.ts"
 import type { Postgres } from "./Postgres.ts"
 
 const source = join(import.meta.dirname, "..", "..", "src")
 const host = "127.0.0.1"
+const startTimeoutMs = 120_000
 
-/** What an answer of the command line holds besides what is asked for does not matter. */
+/** What an answer holds besides what is asked for does not matter. */
 export const Created = Schema.Struct({ id: Schema.Int })
 export const ApiKey = Schema.Struct({ key: Schema.String, secret: Schema.String })
-export const Verification = Schema.Struct({ entries: Schema.Int, violations: Schema.Array(Schema.Unknown) })
+const Verification = Schema.Struct({ entries: Schema.Int, violations: Schema.Array(Schema.Unknown) })
 
-/** The service as a customer runs it, `node src/main.ts`, and its back-office command line. */
+/** The service as a customer runs it, `node src/main.ts`, and the staff API that the back-office command line calls. */
 export interface Service {
   readonly child: Child
   readonly host: string
   readonly port: number
   readonly backofficePort: number
-  /** Runs a command as staff do and decodes what it prints. */
-  readonly backoffice: <A>(
-    schema: Schema.Codec<A, unknown>,
-    words: ReadonlyArray<string>
-  ) => Effect.Effect<A, BenchError>
+  /** Creates something as staff do; gives what is decoded of it. `path` is below the staff API's base. */
+  readonly create: <A>(path: string, body: object, schema: Schema.Codec<A, unknown>) => Effect.Effect<A, BenchError>
+  /** Proves the ledger, of one operator or of all: minutes where it is long. */
+  readonly verify: (operatorId?: number) => Effect.Effect<typeof Verification.Type, BenchError>
 }
 
 /** What a service is started with: the same again continues with the same data. */
@@ -40,29 +41,40 @@ export const environmentOn = (postgres: Postgres, database: string): Environment
   BACKOFFICE_TOKEN: randomBytes(24).toString("hex")
 })
 
-/** The words of a command that creates something. */
-export const create = (noun: string, flags: Readonly<Record<string, string>>): ReadonlyArray<string> => [
-  noun,
-  "create",
-  ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])
-]
-
-const makeBackoffice = (environment: Environment): Service["backoffice"] => (schema, words) =>
-  runToEnd({
-    name: `backoffice ${words.slice(0, 2).join(" ")}`,
-    args: [join(source, "cli.ts"), ...words, "--json"],
-    environment
-  }).pipe(
-    Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(schema))),
-    Effect.timeoutOrElse({
-      duration: "30 minutes",
-      orElse: () => Effect.fail(new BenchError({ message: `backoffice ${words.join(" ")} does not end` }))
-    }),
-    Effect.catchTag(
-      "SchemaError",
-      (error) => Effect.fail(new BenchError({ message: `backoffice ${words.join(" ")}: ${error.message}` }))
+const staffApi = (origin: string, token: string): Pick<Service, "create" | "verify"> => {
+  const call = <A>(method: "GET" | "POST", path: string, body: object | undefined, schema: Schema.Codec<A, unknown>) =>
+    Effect.tryPromise({
+      try: async (signal) => {
+        const response = await request(`${origin}/backoffice/v1/${path}`, {
+          method,
+          signal,
+          headersTimeout: 0,
+          bodyTimeout: 0,
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          body: body === undefined ? null : JSON.stringify(body)
+        })
+        const text = await response.body.text()
+        if (response.statusCode >= 300) throw new Error(`${response.statusCode} ${text}`)
+        return text
+      },
+      catch: (error) =>
+        new BenchError({ message: `${path}: ${error instanceof Error ? error.message : String(error)}` })
+    }).pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ data: schema })))),
+      Effect.map(({ data }) => data),
+      Effect.catchTag("SchemaError", (error) => Effect.fail(new BenchError({ message: `${path}: ${error.message}` })))
     )
-  )
+  return {
+    create: (path, body, schema) => call("POST", path, body, schema),
+    verify: (operatorId) =>
+      call(
+        "GET",
+        `ledger/verification${operatorId === undefined ? "" : `?operator=${operatorId}`}`,
+        undefined,
+        Verification
+      )
+  }
+}
 
 /** The body of a page of the service. */
 export const get = (url: string): Effect.Effect<string, BenchError> =>
@@ -75,16 +87,38 @@ export const get = (url: string): Effect.Effect<string, BenchError> =>
     catch: (error) => new BenchError({ message: `${url}: ${error instanceof Error ? error.message : String(error)}` })
   })
 
+interface ServiceOptions {
+  /** Free ones when left out. */
+  readonly ports?: { readonly port: number; readonly backofficePort: number }
+  /** Arguments for Node.js itself. */
+  readonly nodeArguments?: ReadonlyArray<string>
+  /** How often it is asked whether it is ready, ms. */
+  readonly askEveryMs?: number
+}
+
 /** Starts the service and waits until it is ready; it ends with the scope. */
 export const startService = Effect.fnUntraced(
-  function*(environment: Environment): Effect.fn.Return<Service, BenchError, Scope.Scope> {
-    const [port, backofficePort] = [yield* freePort, yield* freePort]
+  function*(
+    environment: Environment,
+    { askEveryMs = 100, nodeArguments = [], ports }: ServiceOptions = {}
+  ): Effect.fn.Return<Service, BenchError, Scope.Scope> {
+    const { backofficePort, port } = ports ?? { port: yield* freePort, backofficePort: yield* freePort }
     const complete = { ...environment, PORT: String(port), BACKOFFICE_PORT: String(backofficePort) }
-    const child = yield* startChild({ name: "pitboss", args: [join(source, "main.ts")], environment: complete })
+    const child = yield* startChild({
+      name: "pitboss",
+      args: [...nodeArguments, join(source, "main.ts")],
+      environment: complete
+    })
     yield* get(`http://${host}:${port}/health/ready`).pipe(
-      Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 600 }),
+      Effect.retry({ schedule: Schedule.spaced(askEveryMs), times: Math.ceil(startTimeoutMs / askEveryMs) }),
       Effect.raceFirst(child.ended)
     )
-    return { child, host, port, backofficePort, backoffice: makeBackoffice(complete) }
+    return {
+      child,
+      host,
+      port,
+      backofficePort,
+      ...staffApi(`http://${host}:${backofficePort}`, environment["BACKOFFICE_TOKEN"] ?? "")
+    }
   }
 )

@@ -1,7 +1,8 @@
 import type { Effect } from "effect"
 import type { BenchError } from "../BenchError.ts"
+import type { JobPlayer } from "../load/Job.ts"
 
-export const targetNames = ["pitboss", "baseline", "ceiling"] as const
+const targetNames = ["pitboss", "baseline", "ceiling"] as const
 export type TargetName = (typeof targetNames)[number]
 
 /** What every target is provisioned with. */
@@ -20,15 +21,21 @@ export interface CommitCounts {
 
 /** A running server under test, with players that have money and open wallet sessions. */
 export interface Target {
-  readonly name: TargetName
-  readonly pid: number
+  readonly name: string
+  /** Of the process that serves now: it may be another one after a restart. */
+  readonly pid: () => number
   readonly host: string
   readonly port: number
-  readonly providerKey: string
-  readonly secret: string
+  readonly provider: { readonly key: string; readonly secret: string }
+  /** Who records deposits; undefined where nothing but bets is served. */
+  readonly operator?: { readonly key: string; readonly secret: string }
+  /** The provider's own id of the game that bets are on. */
   readonly gameId: string
-  /** One per player, in the order of {@link balances}. */
-  readonly sessionTokens: ReadonlyArray<string>
+  /** The id of a game of the platform's own. */
+  readonly originalId?: string
+  /** In the order of {@link balances}. */
+  readonly players: ReadonlyArray<JobPlayer>
+  readonly openingBalances: ReadonlyArray<number>
   /** Real balances of the first `count` players as the target states them; undefined when it stores nothing. */
   readonly balances: ((count: number) => Effect.Effect<ReadonlyArray<number>, BenchError>) | undefined
   /** Commits so far, undefined when the target does not count them. */

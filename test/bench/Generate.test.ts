@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { cycleLength } from "../../bench/data/Cycle.ts"
 import { generate } from "../../bench/data/Generate.ts"
 import { heavyPlayer, playerId } from "../../bench/data/GeneratorSql.ts"
-import { readCases, reportCase } from "../../bench/scenarios/ReadCases.ts"
+import { readCases, reportCases } from "../../bench/scenarios/ReadCases.ts"
 import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
 import { makeRowCounts } from "../../src/players/RowCounts.ts"
 import { addOperator, layerTestService } from "../support/TestService.ts"
@@ -79,7 +79,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout:
         const countPayments = yield* makeRowCounts("payment_requests", "payment_counts", ["type", "status"])
         assert.strictEqual(yield* countPayments({ operatorId: undefined, groups: {} }), made.payments)
 
-        for (const { name, uris } of [...readCases(shape, [playerId(shape, 1)]), reportCase(shape)]) {
+        for (const { name, uris } of [...readCases(shape, [playerId(shape, 1)]), ...reportCases(shape)]) {
           assert.isAbove(uris.length, 0, name)
           for (const uri of uris) assert.match(uri, /^\/api\/v1\/operator\/[a-z0-9/]+\?/, name)
         }

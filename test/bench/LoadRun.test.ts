@@ -48,11 +48,11 @@ describe("LoadRun", () => {
   // Goal: the sums the correctness check relies on are what really happened. Method: a server that refuses some bets,
   // fails others, answers some with another status, hangs up on some, and keeps its own account of each.
   it("accounts for every bet", async () => {
-    const acknowledged = [0, 0]
+    const moved = [0, 0]
     const unknown = [0, 0]
     const errors: Record<string, number> = {}
     const note = (sums: Array<number>, bet: Bet) => {
-      sums[playerOf(bet)] = (sums[playerOf(bet)] ?? 0) + 10
+      sums[playerOf(bet)] = (sums[playerOf(bet)] ?? 0) - 10
     }
     const count = (code: string) => {
       errors[code] = (errors[code] ?? 0) + 1
@@ -76,16 +76,17 @@ describe("LoadRun", () => {
         note(unknown, bet)
         response.destroy()
       } else {
-        note(acknowledged, bet)
+        note(moved, bet)
         processed()
       }
     }, (port) => new LoadRun(job({ port, connections: 2 }), hooks).result)
     expect(result.errors).toEqual(errors)
-    expect(result.acknowledged).toEqual(acknowledged)
-    expect(result.unknown).toEqual(unknown)
+    expect(result.moved).toEqual(moved)
+    expect(result.leastUnknown).toEqual(unknown)
+    expect(result.mostUnknown).toEqual([0, 0])
     expect(bets).toBeGreaterThan(7)
     expect(result.processed).toBeGreaterThan(0)
-    expect(result.processed * 10).toBeLessThanOrEqual((acknowledged[0] ?? 0) + (acknowledged[1] ?? 0))
+    expect(result.processed * 10).toBeLessThanOrEqual(-((moved[0] ?? 0) + (moved[1] ?? 0)))
   })
 
   // Goal: an answer to another request is no success. Method: a server that confirms a wrong transaction id.
@@ -95,7 +96,7 @@ describe("LoadRun", () => {
       (port) => new LoadRun(job({ port, connections: 1 }), hooks).result
     )
     expect(Object.keys(result.errors)).toEqual(["HTTP_200"])
-    expect(result.acknowledged).toEqual([0, 0])
+    expect(result.moved).toEqual([0, 0])
   })
 
   // Goal: no coordinated omission: while the target stands still, bets stay due and their waiting counts. Method: a
@@ -116,7 +117,7 @@ describe("LoadRun", () => {
       },
       (port) =>
         new LoadRun(
-          job({ port, connections: 2, ratePerSecond: 500, warmUpSeconds: 0, measuredSeconds: 1 }),
+          job({ port, connections: 2, phases: [{ seconds: 1, perSecond: 500 }], warmUpSeconds: 0, measuredSeconds: 1 }),
           hooks
         ).result
     )
@@ -133,14 +134,61 @@ describe("LoadRun", () => {
   it("gives up requests that are never answered, and says what was never sent", async () => {
     const result = await withServer(
       () => {},
-      (port) => new LoadRun(job({ port, connections: 1, ratePerSecond: 100, timeoutMs: 300 }), hooks).result
+      (port) =>
+        new LoadRun(job({ port, connections: 1, phases: [{ seconds: 0.5, perSecond: 100 }], timeoutMs: 300 }), hooks)
+          .result
     )
     expect(result.processed).toBe(0)
     expect(result.errors["TIMED_OUT"]).toBeGreaterThan(0)
     expect(result.errors["UNSENT"]).toBeGreaterThan(0)
     const sent = Object.values(result.errors).reduce((sum, count) => sum + count, 0) - (result.errors["UNSENT"] ?? 0)
-    expect((result.unknown[0] ?? 0) + (result.unknown[1] ?? 0)).toBe(sent * 10)
+    expect((result.leastUnknown[0] ?? 0) + (result.leastUnknown[1] ?? 0)).toBe(-sent * 10)
     expect(summarize(mergeHistograms([result.latency])).max_ms).toBeGreaterThanOrEqual(300)
+  })
+
+  // Goal: what is measured adds up, however it is looked at. Method: a server that answers at once, an open loop of two phases with
+  // different rates; requests by phase, over time and by operation against one another and against what was due.
+  it("counts the same by phase, over time and by operation", async () => {
+    const phases = [{ seconds: 0.4, perSecond: 100 }, { seconds: 0.4, perSecond: 300 }]
+    const result = await withServer(
+      (_bet, _response, processed) => processed(),
+      (port) => new LoadRun(job({ port, phases, warmUpSeconds: 0, measuredSeconds: 0.8 }), hooks).result
+    )
+    const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+    expect(result.phases.map(({ processed }) => processed)).toEqual([40, 120])
+    expect(mergeHistograms([result.operations["bet"] ?? ""]).totalCount).toBe(160)
+    expect(mergeHistograms(result.phases.map(({ latency }) => latency)).totalCount).toBe(160)
+    expect(result.timeline.processed).toHaveLength(8)
+    // answers that come after the end are in no part of the measured time
+    expect(sum(result.timeline.processed)).toBe(result.processed)
+    expect(result.processed).toBeLessThanOrEqual(160)
+    expect(-sum(result.moved)).toBe(1600)
+  })
+
+  // Goal: callers who give up are counted as such and send nothing. Method: one connection to a server that answers nothing in time.
+  it("gives up what waited longer than callers do", async () => {
+    let bets = 0
+    const result = await withServer(
+      (_bet, _response, processed) => {
+        bets += 1
+        setTimeout(processed, 300)
+      },
+      (port) =>
+        new LoadRun(
+          job({
+            port,
+            connections: 1,
+            phases: [{ seconds: 0.5, perSecond: 100 }],
+            patienceMs: 100,
+            warmUpSeconds: 0,
+            measuredSeconds: 0.5
+          }),
+          hooks
+        ).result
+    )
+    expect(bets + (result.errors["GIVEN_UP"] ?? 0) + (result.errors["UNSENT"] ?? 0)).toBe(50)
+    expect(result.errors["GIVEN_UP"]).toBeGreaterThan(20)
+    expect(mergeHistograms(result.phases.map(({ latency }) => latency)).totalCount).toBe(bets)
   })
 
   // Goal: a target that is not there is an error, not a result of zero. Method: a port that was just closed.

@@ -1,25 +1,35 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { RoundResult } from "../../bench/load/Round.ts"
-import { findMismatches } from "../../bench/report/Balances.ts"
-import { summarizeBets } from "../../bench/report/BetsReport.ts"
+import { Books, findMismatches } from "../../bench/report/Balances.ts"
 import { filesystemOf } from "../../bench/report/Machine.ts"
 import { parseMachineStat, parseProcessStat } from "../../bench/report/ProcessorTime.ts"
 import { parseCommitCounts } from "../../bench/report/Prometheus.ts"
 import { median, spread } from "../../bench/report/Statistics.ts"
 import { renderTable } from "../../bench/report/Table.ts"
+import { measureTraffic } from "../../bench/report/TrafficReport.ts"
+import { makeHistogram } from "../../bench/load/Latency.ts"
 
 describe("the report of the bench suite", () => {
   // Goal: a lost or an invented bet cannot pass. Method: one minor unit off in each direction, and a missing balance.
   it("finds balances that acknowledged bets do not explain", () => {
-    const check = (balance: number, unknown: number) =>
-      findMismatches({ openingBalance: 1000, balances: [balance], acknowledged: [300], unknown: [unknown] }).length
+    const check = (balance: number, least: number, most = 0) =>
+      findMismatches([1000], [balance], { moved: [-300], leastUnknown: [least], mostUnknown: [most] }).length
     expect(check(700, 0)).toBe(0)
     expect(check(701, 0)).toBe(1)
     expect(check(699, 0)).toBe(1)
-    expect(check(690, 10)).toBe(0)
-    expect(check(689, 10)).toBe(1)
-    expect(check(701, 10)).toBe(1)
-    expect(findMismatches({ openingBalance: 1000, balances: [], acknowledged: [0], unknown: [0] })).toHaveLength(1)
+    expect(check(690, -10)).toBe(0)
+    expect(check(689, -10)).toBe(1)
+    expect(check(701, -10)).toBe(1)
+    expect(check(710, -10, 10)).toBe(0)
+    expect(findMismatches([1000], [], { moved: [0], leastUnknown: [0], mostUnknown: [0] })).toHaveLength(1)
+  })
+
+  // Goal: the sums of several rounds are what is held against the balances. Method: two rounds, the second of fewer players.
+  it("adds up rounds of different numbers of players", () => {
+    const books = new Books(3)
+    books.add({ moved: [-10, -20, -30], leastUnknown: [-10, 0, 0], mostUnknown: [0, 0, 5] })
+    books.add({ moved: [-1], leastUnknown: [-2], mostUnknown: [3] })
+    expect([books.moved, books.leastUnknown, books.mostUnknown]).toEqual([[-11, -20, -30], [-12, 0, 0], [3, 0, 5]])
   })
 
   // Goal: the kernel's figures are read from the right columns. Method: lines as the kernel writes them, with a name
@@ -68,7 +78,10 @@ describe("the report of the bench suite", () => {
     const result = (perSecond: number): RoundResult => ({
       perSecond,
       processed: perSecond,
-      latency: { p50_ms: 1, p99_ms: 2, p999_ms: 3, max_ms: 4 },
+      latency: makeHistogram(),
+      operations: {},
+      phases: [],
+      timeline: { slot_ms: 100, processed: [], failed: [], latency_sum: [], latency_max: [] },
       sendDelayP99_ms: 0,
       errors: perSecond === 400 ? { TRY_AGAIN: 2 } : {},
       serviceMicros: 1,
@@ -77,19 +90,22 @@ describe("the report of the bench suite", () => {
       foreignShare: 0,
       repeated: 0,
       unitsPerCommit: undefined,
-      acknowledged: [],
-      unknown: []
+      moved: [],
+      leastUnknown: [],
+      mostUnknown: []
     })
-    const summaries = summarizeBets([
-      { round: 1, mix: "many", target: "pitboss", result: result(800) },
-      { round: 1, mix: "many", target: "baseline", result: result(200) },
-      { round: 2, mix: "many", target: "pitboss", result: result(400) },
-      { round: 2, mix: "many", target: "baseline", result: result(100) }
-    ])
-    expect(summaries.map(({ target }) => target)).toEqual(["pitboss", "baseline"])
-    expect(summaries[0]?.toBaseline).toEqual({ median: 4, min: 4, max: 4 })
-    expect(summaries[0]?.toCeiling).toBeUndefined()
-    expect(summaries[0]?.errors).toEqual({ TRY_AGAIN: 2 })
+    const rows = measureTraffic([
+      { round: 1, group: "many", target: "pitboss", result: result(800) },
+      { round: 1, group: "many", target: "baseline", result: result(200) },
+      { round: 2, group: "many", target: "pitboss", result: result(400) },
+      { round: 2, group: "many", target: "baseline", result: result(100) }
+    ], "bets")
+    expect(rows.map(({ name }) => name)).toEqual(["pitboss", "baseline"])
+    const valuesOf = (name: string) => rows[0]?.figures.find((figure) => figure.name === name)?.values
+    expect(valuesOf("bets")).toEqual([800, 400])
+    expect(valuesOf("× baseline")).toEqual([4, 4])
+    expect(valuesOf("× ceiling")).toBeUndefined()
+    expect(rows[0]?.errors).toEqual({ TRY_AGAIN: 2 })
   })
 
   it("aligns columns", () => {

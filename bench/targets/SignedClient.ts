@@ -4,8 +4,8 @@ import { Pool } from "undici"
 import { BenchError } from "../BenchError.ts"
 import { makeSigner } from "../load/Signature.ts"
 
-/** Calls the operator API as an operator's own server would: signed, over kept-alive connections. */
-export interface OperatorClient {
+/** Calls the API as an operator's or a provider's own server would: signed, over kept-alive connections. */
+export interface SignedClient {
   /** The `data` of the answer. Fails on any status but 2xx. */
   readonly call: <A>(
     method: "GET" | "POST",
@@ -18,18 +18,18 @@ export interface OperatorClient {
 const requestTimeoutMs = 30_000
 
 /** How many calls are under way at a time. */
-export const operatorConcurrency = 16
+export const signedConcurrency = 16
 
-export const makeOperatorClient = (
+export const makeSignedClient = (
   origin: string,
-  key: string,
-  secret: string
-): Effect.Effect<OperatorClient, never, Scope.Scope> =>
+  keyHeader: "x-api-key" | "x-provider-key",
+  { key, secret }: { readonly key: string; readonly secret: string }
+): Effect.Effect<SignedClient, never, Scope.Scope> =>
   Effect.gen(function*() {
     const pool = yield* Effect.acquireRelease(
       Effect.sync(() =>
         new Pool(origin, {
-          connections: operatorConcurrency,
+          connections: signedConcurrency,
           headersTimeout: requestTimeoutMs,
           bodyTimeout: requestTimeoutMs
         })
@@ -45,7 +45,7 @@ export const makeOperatorClient = (
         method,
         path,
         headers: {
-          "x-api-key": key,
+          [keyHeader]: key,
           "x-timestamp": timestamp,
           "x-nonce": nonce,
           // The nonce is one more line of the string to sign.

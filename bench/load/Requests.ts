@@ -1,0 +1,217 @@
+import type { Job, JobPlayer } from "./Job.ts"
+import { makeSigner, type Signer } from "./Signature.ts"
+
+/** One request, ready to be written to a connection, and how to tell that it was answered. */
+export interface Request {
+  /** Index among the players of the job. */
+  readonly player: number
+  readonly operation: string
+  /** The whole HTTP request; ASCII. */
+  readonly bytes: string
+  /** The status of success, and texts that only the answer to this very request holds. */
+  readonly status: number
+  readonly marks: ReadonlyArray<string>
+  /** What success adds to the player's real balance, minor units; null when the answer says. */
+  readonly change: number | null
+  /** What it may have added at least and at most while nobody knows. */
+  readonly least: number
+  readonly most: number
+  /** The id of the transaction, for what follows it. */
+  readonly id: string
+}
+
+const providerBase = "/api/v1/provider/wallet"
+const processed = "\"status\":\"processed\""
+
+const isAscii = (text: string): boolean => Buffer.byteLength(text, "utf8") === text.length
+
+/**
+ * Builds signed requests by joining texts, about 5 µs each. An id is of fixed width and unique in the job: seven digits of
+ * base 36 are 78 billion.
+ */
+export class Requests {
+  readonly #job: Job
+  readonly #sign: Signer
+  readonly #lines: string
+  #count = 0
+
+  constructor(job: Job) {
+    this.#job = job
+    this.#sign = makeSigner(job.secret)
+    this.#lines = `Host: ${job.host}:${job.port}\r\nContent-Type: application/json\r\n`
+    // The length in characters is sent as the length in bytes.
+    const texts = job.players.flatMap((
+      { bearer = "", playerRef = "", sessionToken }
+    ) => [bearer, playerRef, sessionToken])
+    for (const text of [job.idPrefix, job.gameId, job.currency, job.key, ...texts]) {
+      if (!isAscii(text)) throw new Error(`not ASCII: ${text}`)
+      if (/["\\]/.test(text)) throw new Error(`needs escaping: ${text}`)
+    }
+  }
+
+  /** The next request's id. */
+  #nextId(): string {
+    return `${this.#job.idPrefix}-${(this.#count++).toString(36).padStart(7, "0")}`
+  }
+
+  #player(index: number): JobPlayer {
+    const player = this.#job.players[index]
+    if (player === undefined) throw new Error(`no player ${index}`)
+    return player
+  }
+
+  #provider(path: string, timestamp: string, body: string): string {
+    const uri = `${providerBase}${path}`
+    return `POST ${uri} HTTP/1.1\r\n${this.#lines}Content-Length: ${body.length}\r\nX-Provider-Key: ${this.#job.key}\r\n` +
+      `X-Timestamp: ${timestamp}\r\nX-Signature: ${this.#sign("POST", uri, timestamp, body)}\r\n\r\n${body}`
+  }
+
+  #betFields(player: number, id: string): string {
+    const { currency, gameId, stake } = this.#job
+    return `"request_id":"q-${id}","transaction_id":"${id}","round_id":"r-${id}","session_token":"${
+      this.#player(player).sessionToken
+    }","game_id":"${gameId}","amount":${stake},"currency":"${currency}"`
+  }
+
+  /** A stake, in a round of its own. */
+  bet(player: number, timestamp: string): Request {
+    const id = this.#nextId()
+    const { stake } = this.#job
+    return {
+      player,
+      operation: "bet",
+      bytes: this.#provider("/bet", timestamp, `{${this.#betFields(player, id)}}`),
+      status: 200,
+      marks: [processed, id],
+      change: -stake,
+      least: -stake,
+      most: 0,
+      id
+    }
+  }
+
+  /** A stake and its win in one call, the round closed with it. */
+  betWin(player: number, timestamp: string, win: number): Request {
+    const id = this.#nextId()
+    const change = win - this.#job.stake
+    const body = `{${
+      this.#betFields(player, id)
+    },"win":{"transaction_id":"w-${id}","amount":${win}},"round_closed":true}`
+    return {
+      player,
+      operation: "bet-win",
+      bytes: this.#provider("/bet-win", timestamp, body),
+      status: 200,
+      marks: [processed, id],
+      change,
+      least: Math.min(0, change),
+      most: Math.max(0, change),
+      id
+    }
+  }
+
+  /** The win of a bet, which closes its round. */
+  win(player: number, timestamp: string, betId: string, amount: number): Request {
+    const id = this.#nextId()
+    const { currency, gameId } = this.#job
+    const body =
+      `{"request_id":"q-${id}","transaction_id":"${id}","player_ref":"${
+        this.#player(player).playerRef
+      }","game_id":"${gameId}","round_id":"r-${betId}","bet_transaction_id":"${betId}","amount":${amount},"currency":"${currency}",` +
+      "\"round_closed\":true}"
+    return {
+      player,
+      operation: "win",
+      bytes: this.#provider("/win", timestamp, body),
+      status: 200,
+      marks: [processed, id],
+      change: amount,
+      least: 0,
+      most: amount,
+      id
+    }
+  }
+
+  /** Takes a bet back. */
+  rollback(player: number, timestamp: string, betId: string): Request {
+    const id = this.#nextId()
+    const { stake } = this.#job
+    const body = `{"request_id":"q-${id}","transaction_id":"${id}","player_ref":"${
+      this.#player(player).playerRef
+    }","target_transaction_id":"${betId}"}`
+    return {
+      player,
+      operation: "rollback",
+      bytes: this.#provider("/rollback", timestamp, body),
+      status: 200,
+      marks: [processed, id],
+      change: stake,
+      least: 0,
+      most: stake,
+      id
+    }
+  }
+
+  /** Asks whose a session is, or what the player has: nothing moves. */
+  ask(operation: "authenticate" | "balance", player: number, timestamp: string): Request {
+    const body = `{"session_token":"${this.#player(player).sessionToken}"}`
+    return {
+      player,
+      operation,
+      bytes: this.#provider(`/${operation}`, timestamp, body),
+      status: 200,
+      marks: ["\"bonus_balance\":"],
+      change: 0,
+      least: 0,
+      most: 0,
+      id: ""
+    }
+  }
+
+  /** A deposit that the operator records, with a reference of its own; the nonce keeps equal amounts of one second apart. */
+  deposit(player: number, timestamp: string): Request {
+    const id = this.#nextId()
+    const { key, stake } = this.#job
+    const uri = `/api/v1/operator/players/${this.#player(player).id}/deposits`
+    const body = `{"amount":${stake},"external_reference":"${id}","payment_method":"bench"}`
+    const signature = this.#sign("POST", uri, timestamp, `${body}\n${id}`)
+    return {
+      player,
+      operation: "deposit",
+      bytes: `POST ${uri} HTTP/1.1\r\n${this.#lines}Content-Length: ${body.length}\r\nX-Api-Key: ${key}\r\n` +
+        `X-Timestamp: ${timestamp}\r\nX-Nonce: ${id}\r\nX-Signature: ${signature}\r\n\r\n${body}`,
+      status: 201,
+      marks: ["\"status\":\"paid\"", id],
+      change: stake,
+      least: 0,
+      most: stake,
+      id
+    }
+  }
+
+  /** A round of an original: the answer says what came of it. A coin pays less than twice its stake. */
+  play(player: number): Request {
+    const { gameId, stake } = this.#job
+    const body = `{"stake":${stake},"params":{"side":"heads"}}`
+    return {
+      player,
+      operation: "play",
+      bytes: `POST /api/v1/player/games/${gameId}/play HTTP/1.1\r\n${this.#lines}Content-Length: ${body.length}\r\n` +
+        `Authorization: Bearer ${this.#player(player).bearer}\r\n\r\n${body}`,
+      status: 200,
+      marks: [`"stake":${stake},`, "\"payout\":"],
+      change: null,
+      least: -stake,
+      most: stake,
+      id: ""
+    }
+  }
+}
+
+const payoutPattern = /"payout":(\d+)/
+
+/** What a processed request added to the balance. */
+export const changeOf = (request: Request, body: string): number => {
+  if (request.change !== null) return request.change
+  return Number(payoutPattern.exec(body)?.[1] ?? Number.NaN) + request.least
+}

@@ -1,0 +1,270 @@
+import { Console, Deferred, Effect, Exit, Schema, Scope } from "effect"
+import type { BenchError } from "../BenchError.ts"
+import { type DatasetOptions, openDataset, playersToBet } from "../data/Dataset.ts"
+import { startGenerator } from "../load/Generator.ts"
+import type { Timeline } from "../load/Job.ts"
+import { loadDefaults, runRound } from "../load/Round.ts"
+import { Books } from "../report/Balances.ts"
+import { formatFigure } from "../report/Format.ts"
+import { describeMachine } from "../report/Machine.ts"
+import { endProgress, showProgress } from "../report/Progress.ts"
+import { figure, type Measurement } from "../report/Result.ts"
+import { median } from "../report/Statistics.ts"
+import { makeSignedClient } from "../targets/SignedClient.ts"
+import { freePort } from "../targets/FreePort.ts"
+import { type Pitboss, startPitboss } from "../targets/Pitboss.ts"
+import { readSettings } from "../targets/Postgres.ts"
+import { type Service, startService } from "../targets/Service.ts"
+import type { Target } from "../targets/Target.ts"
+import { announce, publish } from "./Findings.ts"
+import { checkBalances } from "./Traffic.ts"
+
+export interface ColdStartOptions extends DatasetOptions {
+  readonly bettors: number
+  readonly rounds: number
+  readonly connections: number
+  /** Load before the kill. */
+  readonly seconds: number
+  /** Load from the kill on: long enough for the service to come back. */
+  readonly secondsAfter: number
+}
+
+/** What is promised: serving so soon after the process began, with a million players. */
+const readyLimitMs = 3000
+const askEveryMs = 5
+const slotMs = 20
+const stake = 10
+
+const Settled = Schema.Struct({ status: Schema.Literal("processed") })
+
+interface Start {
+  readonly readyMs: number
+  readonly firstBetMs: number
+}
+
+/** From now until the service is ready, and until it has answered one bet of a player whom it has yet to load. */
+const timeStart = Effect.fnUntraced(function*(
+  target: Target,
+  start: Effect.Effect<Service, BenchError, Scope.Scope>,
+  player: number,
+  id: string
+) {
+  const begun = performance.now()
+  const service = yield* start
+  const readyMs = performance.now() - begun
+  const client = yield* makeSignedClient(`http://${service.host}:${service.port}`, "x-provider-key", target.provider)
+  yield* client.call("POST", "/api/v1/provider/wallet/bet", {
+    request_id: id,
+    transaction_id: id,
+    round_id: id,
+    session_token: target.players[player]?.sessionToken,
+    game_id: target.gameId,
+    amount: stake,
+    currency: "EUR"
+  }, Settled)
+  return { service, times: { readyMs, firstBetMs: performance.now() - begun } satisfies Start }
+})
+
+/** The longest stretch in which nothing was answered, ms. */
+export const longestSilence = ({ processed, slot_ms }: Timeline): number => {
+  let [longest, current] = [0, 0]
+  for (const count of processed) {
+    current = count === 0 ? current + 1 : 0
+    longest = Math.max(longest, current)
+  }
+  return longest * slot_ms
+}
+
+/** From `from` ms on, how long it takes until as much is answered in a stretch of time as usual before. */
+export const backAtRate = ({ processed, slot_ms }: Timeline, from: number): number | undefined => {
+  const width = Math.max(1, Math.round(200 / slot_ms))
+  const sums = processed.map((_, index) =>
+    index + width <= processed.length
+      ? processed.slice(index, index + width).reduce((sum, count) => sum + count, 0)
+      : -1
+  )
+  const kill = Math.floor(from / slot_ms)
+  const usual = median(sums.slice(0, Math.max(1, kill - width)))
+  const silent = processed.indexOf(0, kill)
+  const back = sums.findIndex((sum, index) => index > Math.max(kill, silent) && sum >= 0.8 * usual)
+  return back < 0 ? undefined : back * slot_ms - from
+}
+
+const single = (group: string, name: string, starts: ReadonlyArray<Start>): Measurement => ({
+  group,
+  name,
+  figures: [
+    figure("ready after", "ms", "lower", starts.map(({ readyMs }) => readyMs), readyLimitMs),
+    figure("first bet after", "ms", "lower", starts.map(({ firstBetMs }) => firstBetMs), readyLimitMs)
+  ],
+  errors: {}
+})
+
+/** A target whose service is stopped and started again at the same address. */
+const restartable = (pitboss: Pitboss, current: () => Service): Target => ({
+  ...pitboss,
+  pid: () => current().child.pid
+})
+
+/**
+ * How soon the service serves: started anew with a casino's year in the database, and again after `kill -9` while bets come in.
+ * After each kill every acknowledged bet must be in the balances, and no bet that was refused.
+ */
+export const runColdStart = Effect.fn("runColdStart")(
+  function*(options: ColdStartOptions) {
+    const startedAt = new Date()
+    yield* announce(
+      "coldstart: starts and kills, the data first where there are none",
+      15 + (options.folder === undefined ? options.entries / 30_000 : 0) + options.bettors / 150 +
+        options.rounds * (options.seconds + options.secondsAfter + 4)
+    )
+    const dataset = yield* openDataset(options)
+    const { made, postgres } = dataset
+    const machine = describeMachine(postgres.folder)
+    const ports = { port: yield* freePort, backofficePort: yield* freePort }
+    const run = startedAt.getTime().toString(36)
+
+    // a service of its own makes the bettors ready, and ends before the first start is timed
+    const provisioning = yield* Scope.make()
+    const playerIds = yield* playersToBet(dataset, options.bettors)
+    const prepared = yield* startPitboss(
+      postgres,
+      { players: options.bettors, currency: "EUR", openingBalance: 100_000_000 },
+      showProgress,
+      { dataset: { ...dataset, playerIds } }
+    ).pipe(Scope.provide(provisioning))
+    yield* Scope.close(provisioning, Exit.void)
+    endProgress()
+
+    const start = (scope: Scope.Scope) =>
+      startService(prepared.environment, { ports, askEveryMs }).pipe(Scope.provide(scope))
+    const books = new Books(options.bettors)
+    const firstBet = (player: number) => {
+      books.moved[player] = (books.moved[player] ?? 0) - stake
+    }
+
+    const cold: Array<Start> = []
+    for (let round = 1; round <= options.rounds; round++) {
+      const player = round % options.bettors
+      const { times } = yield* Effect.scoped(
+        Effect.flatMap(Effect.scope, (scope) => timeStart(prepared, start(scope), player, `${run}-s${round}`))
+      )
+      firstBet(player)
+      cold.push(times)
+      yield* Console.log(
+        `start ${round}/${options.rounds}  ready after ${times.readyMs.toFixed(0)} ms, first bet after ${
+          times.firstBetMs.toFixed(0)
+        } ms`
+      )
+    }
+
+    // one scope per process, so that a killed one is let go
+    const generator = yield* startGenerator(1)
+    let scope = yield* Scope.make()
+    yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+    let current = yield* start(scope)
+    const target: Target = {
+      ...restartable(prepared, () => current),
+      port: ports.port,
+      balances: (count) =>
+        Effect.scoped(Effect.gen(function*() {
+          const client = yield* makeSignedClient(`http://${current.host}:${ports.port}`, "x-api-key", dataset.key)
+          return yield* Effect.forEach(
+            prepared.players.slice(0, count),
+            ({ id }) =>
+              client.call(
+                "GET",
+                `/api/v1/operator/players/${id}/wallet`,
+                undefined,
+                Schema.Struct({ balance: Schema.Int })
+              ),
+            { concurrency: 16 }
+          )
+        })).pipe(Effect.map((wallets) => wallets.map(({ balance }) => balance))),
+      commits: Effect.succeed(undefined)
+    }
+    const kills: Array<Start> = []
+    const timelines: Array<Timeline> = []
+    for (let round = 1; round <= options.rounds; round++) {
+      showProgress(`kill ${round}/${options.rounds}`)
+      const measuring = yield* Deferred.make<void>()
+      const player = round % options.bettors
+      const crash = Effect.gen(function*() {
+        yield* Deferred.await(measuring)
+        yield* Effect.sleep(options.seconds * 1000)
+        const dying = scope
+        yield* current.child.kill
+        scope = yield* Scope.make()
+        const again = yield* timeStart(target, start(scope), player, `${run}-k${round}`).pipe(Scope.provide(scope))
+        current = again.service
+        yield* Scope.close(dying, Exit.void)
+        return again.times
+      })
+      const [result, times] = yield* Effect.all([
+        runRound(
+          { target, postgres, generator, measuring: Effect.asVoid(Deferred.succeed(measuring, undefined)) },
+          { players: prepared.players.length, idPrefix: `${run}-${round}`, seed: round },
+          {
+            ...loadDefaults,
+            connections: options.connections,
+            warmUpSeconds: 1,
+            measuredSeconds: options.seconds + options.secondsAfter,
+            slotMs,
+            reconnects: 1000
+          },
+          (text) => showProgress(`kill ${round}/${options.rounds}  ${text}`)
+        ),
+        crash
+      ], { concurrency: "unbounded" })
+      firstBet(player)
+      books.add(result)
+      yield* checkBalances(target, prepared.players.length, books)
+      endProgress()
+      kills.push(times)
+      timelines.push(result.timeline)
+      yield* Console.log(
+        `kill ${round}/${options.rounds}  ready after ${times.readyMs.toFixed(0)} ms, first bet after ${
+          times.firstBetMs.toFixed(0)
+        } ms, ` +
+          `nothing answered for ${longestSilence(result.timeline)} ms, ${result.processed} bets, balances right`
+      )
+    }
+
+    const back = timelines.flatMap((timeline) => backAtRate(timeline, options.seconds * 1000) ?? [])
+    const group = `${made.players.toLocaleString("en-US")} players, ${made.entries.toLocaleString("en-US")} entries`
+    const starts = single(group, "started anew", cold)
+    const [timeline] = timelines
+    const killed: Measurement = {
+      ...single(group, "started after kill -9, under load", kills),
+      ...(timeline === undefined ? {} : { timeline })
+    }
+    const measurements: ReadonlyArray<Measurement> = [starts, {
+      ...killed,
+      figures: [
+        ...killed.figures,
+        figure("nothing answered for", "ms", "lower", timelines.map(longestSilence)),
+        ...(back.length === 0 ? [] : [figure("at its rate again after", "ms", "lower", back)])
+      ],
+      errors: back.length < timelines.length ? { NOT_BACK_AT_ITS_RATE: timelines.length - back.length } : {}
+    }]
+    return yield* publish({
+      scenario: "coldstart",
+      title: "Cold start: from the start of the process to serving",
+      method: [
+        `PostgreSQL runs; the service starts on ${group}. It is ready when /health/ready answers 200, asked every ${askEveryMs} ms.`,
+        `kill -9 comes while ${options.connections} connections bet as fast as they can; another process is started at once at the same ` +
+        "address. Afterwards every acknowledged bet is in the balances and no refused one."
+      ],
+      startedAt,
+      machine,
+      postgres: yield* readSettings(postgres),
+      options: { ...options, folder: options.folder === undefined ? "temporary" : "kept" },
+      headlines: measurements.flatMap(({ figures, name }) =>
+        figures.slice(0, 1).map((found) => ({ value: `${formatFigure(found)} ms`, label: `until ready, ${name}` }))
+      ),
+      measurements
+    })
+  },
+  Effect.scoped,
+  Effect.ensuring(Effect.sync(endProgress))
+)

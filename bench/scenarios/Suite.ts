@@ -1,0 +1,131 @@
+import { Console, Effect } from "effect"
+import type { BenchError } from "../BenchError.ts"
+import type { TrafficKind } from "../load/Job.ts"
+import { renderHtml } from "../report/Html.ts"
+import { type Result, writeReport } from "../report/Result.ts"
+import { bestBaseline } from "../targets/Baseline.ts"
+import { runColdStart } from "./ColdStart.ts"
+import { runEngine, storeNames } from "./Engine.ts"
+import { runGrowth } from "./Growth.ts"
+import { runMemory } from "./Memory.ts"
+import { runOverload } from "./Overload.ts"
+import { runReads } from "./Reads.ts"
+import { mixNames, runTraffic, type TrafficOptions, traffics } from "./Traffic.ts"
+import { runWebhooks } from "./Webhooks.ts"
+
+/** How much of everything there is. */
+export interface SuiteSize {
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmUpSeconds: number
+  /** Players of the mix `many`. */
+  readonly players: number
+  readonly connections: number
+  /** The generated casino. */
+  readonly dataset: { readonly players: number; readonly entries: number; readonly folder: string | undefined }
+  readonly webhookEvents: number
+  readonly overloadConnections: number
+  readonly repetitions: number
+  readonly reads: boolean
+  readonly growth: boolean
+  readonly memory: boolean
+  /** Percent of the processors. */
+  readonly maxForeignLoad: number
+}
+
+/** About five minutes on two cores: to see where one stands, not to tell small differences. */
+export const short: SuiteSize = {
+  rounds: 3,
+  seconds: 2,
+  warmUpSeconds: 1,
+  players: 400,
+  connections: 128,
+  dataset: { players: 20_000, entries: 200_000, folder: undefined },
+  webhookEvents: 50,
+  overloadConnections: 1000,
+  repetitions: 20,
+  reads: false,
+  growth: false,
+  memory: false,
+  maxForeignLoad: 100
+}
+
+/** About an hour: everything, with rounds enough for comparisons, on a casino of a million players. */
+export const long: SuiteSize = {
+  rounds: 5,
+  seconds: 5,
+  warmUpSeconds: 3,
+  players: 2000,
+  connections: 128,
+  dataset: { players: 1_000_000, entries: 20_000_000, folder: undefined },
+  webhookEvents: 200,
+  overloadConnections: 2000,
+  repetitions: 100,
+  reads: true,
+  growth: true,
+  memory: true,
+  maxForeignLoad: 10
+}
+
+const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, BenchError>> => {
+  const { connections, dataset, maxForeignLoad, players, rounds, seconds, warmUpSeconds } = size
+  const time = { rounds, seconds, warmUpSeconds, maxForeignLoad }
+  const traffic = (kind: TrafficKind, options: Partial<TrafficOptions> = {}) =>
+    runTraffic(kind, {
+      ...time,
+      targets: traffics[kind].targets,
+      mixes: ["many"],
+      connections,
+      ratePerSecond: null,
+      players,
+      generators: 1,
+      baseline: bestBaseline,
+      cpuProfile: false,
+      ...options
+    })
+  return [
+    traffic("bet", { mixes: mixNames }),
+    traffic("bet-win"),
+    traffic("session"),
+    traffic("deposit"),
+    traffic("play"),
+    runEngine({ ...time, stores: storeNames, callers: 256, players }),
+    runWebhooks({ endpoints: 50, hanging: 1, events: size.webhookEvents, rounds, maxForeignLoad }),
+    runOverload({
+      players,
+      connections: size.overloadConnections,
+      rounds: Math.min(3, rounds),
+      seconds,
+      factor: 3,
+      patienceMs: 1000,
+      maxForeignLoad
+    }),
+    ...(size.memory ? [runMemory({ players: 100_000, bets: 16 })] : []),
+    runColdStart({ ...dataset, bettors: Math.min(400, players), rounds, connections: 64, seconds, secondsAfter: 6 }),
+    ...(size.reads
+      ? [runReads({
+        ...dataset,
+        connections: [1, 8],
+        rounds: 3,
+        repetitions: size.repetitions,
+        maxForeignLoad,
+        verify: false
+      })]
+      : []),
+    ...(size.growth ? [runGrowth({ ...dataset, ...time, bettors: players, connections })] : [])
+  ]
+}
+
+/** Runs everything one after the other and ends in one page. What fails stops the suite: its figures could not be believed. */
+export const runSuite = Effect.fn("runSuite")(function*(size: SuiteSize) {
+  const startedAt = new Date().toISOString()
+  const scenarios = scenariosOf(size)
+  const results: Array<Result> = []
+  for (const [index, scenario] of scenarios.entries()) {
+    yield* Console.log(`\n── ${index + 1} of ${scenarios.length} ──`)
+    results.push(yield* scenario)
+  }
+  const path = yield* writeReport(startedAt, "suite.html", renderHtml(results))
+  yield* Console.log(`\n${results.length} scenarios. The page with all of them: ${path}`)
+  return results
+})

@@ -1,0 +1,88 @@
+/** The engine's own actors with nothing else of the service around them: over PostgreSQL and its loader, or over memory. */
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { settle } from "../../../src/domain/Settlement.ts"
+import { Placement } from "../../../src/engine/Placement.ts"
+import { DatabaseUrl, layerDatabaseWith } from "../../../src/platform/Database.ts"
+import { Ids } from "../../../src/platform/Ids.ts"
+import { layerMigrations } from "../../../src/platform/Migrations.ts"
+import { Secrets } from "../../../src/platform/Secrets.ts"
+import { Settings } from "../../../src/platform/Settings.ts"
+import * as MemoryPlayerStore from "../../../src/players/MemoryPlayerStore.ts"
+import { Outbox } from "../../../src/players/Outbox.ts"
+import { PlayerActors } from "../../../src/players/PlayerActors.ts"
+import { newPlayer } from "../../../test/support/players.ts"
+
+const firstPlayer = 1_000_000_000
+const operatorId = 1
+const providerId = 1
+const gameId = 1
+export const openingBalance = 1_000_000_000
+export const stake = 10
+
+/** The id of the player with this number, from 0. */
+export const playerId = (number: number): number => firstPlayer + number
+
+/** Players as they are after registration and a first deposit, in the tables the loader reads. */
+export const insertPlayers = Effect.fnUntraced(function*(players: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
+    VALUES (${operatorId}, 'bench', 'Bench', 'EUR', now(), now())`
+  yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
+      terms_accepted_at, created_at, updated_at)
+    SELECT ${firstPlayer}::int8 + n, ${operatorId}, 'bench-' || n, 'bench-' || n || '@players.example', 'Bench',
+      'Player', '1990-01-01', 'MT', 'EUR', now(), now(), now()
+    FROM generate_series(0, ${players - 1}::int4) AS n`
+  yield* sql`INSERT INTO accounts (player_id, operator_id, version, entry_seq, wallet_seq, real_balance, provider_ids,
+      real_updated_at, bonus_updated_at)
+    SELECT ${firstPlayer}::int8 + n, ${operatorId}, 1, 1, 1, ${openingBalance}::int8, '{1}', now(), now()
+    FROM generate_series(0, ${players - 1}::int4) AS n`
+  yield* sql`ANALYZE players, accounts`
+})
+
+/** One bet of a player in a round of its own, settled by the rules of the service. `id` is unique. */
+export const placeBet = (actors: PlayerActors["Service"], player: number, id: string) =>
+  actors.ask(operatorId, player, (state, context) =>
+    settle(state, {
+      action: "bet",
+      providerId,
+      transactionId: id,
+      currency: "EUR",
+      game: { id: gameId, providerId, type: "rng", active: true },
+      roundId: id,
+      amount: stake,
+      sessionExpiresAt: Number.MAX_SAFE_INTEGER,
+      closesRound: false
+    }, context))
+
+export const readPlayer = (actors: PlayerActors["Service"], player: number) => actors.read(operatorId, player)
+
+/** Actors over PostgreSQL, through the service's own loader and journal. */
+export const layerPostgres = (url: string) =>
+  PlayerActors.layer.pipe(
+    Layer.provide(Ids.layer),
+    Layer.provide(Placement.layerHere),
+    Layer.provide(Secrets.layer.pipe(Layer.provide(Settings.layerTest()))),
+    Layer.provide(Outbox.layer),
+    Layer.provideMerge(
+      layerMigrations.pipe(
+        Layer.provideMerge(layerDatabaseWith()),
+        Layer.provide(Layer.succeed(DatabaseUrl, { url: Redacted.make(url), embedded: false }))
+      )
+    )
+  )
+
+/**
+ * Actors over the store in memory: what the engine and the rules cost by themselves. A commit takes one turn of the event loop, so
+ * that the next one gathers meanwhile as it does over PostgreSQL. Ids come from a counter.
+ */
+export const layerMemory = (players: number) =>
+  PlayerActors.layerOver(Effect.gen(function*() {
+    const store = MemoryPlayerStore.make({ commit: (run) => Effect.andThen(Effect.yieldNow, run) })
+    for (let number = 0; number < players; number++) {
+      yield* store.add(
+        newPlayer({ id: playerId(number), operatorId, real: openingBalance, entrySeq: 1, providerIds: [providerId] })
+      )
+    }
+    return store
+  })).pipe(Layer.provide([Ids.layerTest(), Placement.layerHere]))

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "@effect/vitest"
+import type { Timeline } from "../../bench/load/Job.ts"
+import { backAtRate, longestSilence } from "../../bench/scenarios/ColdStart.ts"
+import { recoveryMs } from "../../bench/scenarios/Overload.ts"
+
+const timeline = (
+  processed: ReadonlyArray<number>,
+  means: ReadonlyArray<number>,
+  failed: ReadonlyArray<number> = []
+): Timeline => ({
+  slot_ms: 100,
+  processed,
+  failed: processed.map((_, slot) => failed[slot] ?? 0),
+  latency_sum: processed.map((count, slot) => count * (means[slot] ?? 0)),
+  latency_max: processed.map(() => 0)
+})
+
+const repeat = (count: number, value: number) => Array.from({ length: count }, () => value)
+
+describe("what is read off a timeline", () => {
+  // Goal: recovery is over when it is calm and stays so, not at the first good moment. Method: five calm slots, five overloaded ones,
+  // then late answers, one calm slot, a refusal, and calm to the end.
+  it("finds the end of the recovery", () => {
+    const means = [...repeat(5, 2000), ...repeat(5, 90_000), 50_000, 2000, 2000, ...repeat(6, 4000)]
+    const failed = [...repeat(5, 0), ...repeat(5, 9), 0, 0, 1]
+    expect(recoveryMs(timeline(repeat(19, 10), means, failed), 500, 1000)).toBe(300)
+    expect(recoveryMs(timeline(repeat(19, 10), repeat(19, 2000)), 500, 1000)).toBe(0)
+    expect(recoveryMs(timeline(repeat(12, 10), [...repeat(5, 2000), ...repeat(7, 90_000)]), 500, 1000)).toBeUndefined()
+    // nothing answered is no calm
+    expect(recoveryMs(timeline([...repeat(10, 10), ...repeat(5, 0)], repeat(15, 2000)), 500, 1000)).toBeUndefined()
+  })
+
+  // Goal: an outage is as long as nobody was answered, and ends when as much is answered as before. Method: a kill after one second,
+  // 700 ms of silence, and half of the rate at first.
+  it("finds an outage and its end", () => {
+    const killed = timeline([...repeat(10, 50), ...repeat(7, 0), ...repeat(4, 25), ...repeat(9, 48)], repeat(30, 1))
+    expect(longestSilence(killed)).toBe(700)
+    expect(backAtRate(killed, 1000)).toBe(1100)
+    expect(backAtRate(timeline([...repeat(10, 50), ...repeat(9, 0)], repeat(19, 1)), 1000)).toBeUndefined()
+  })
+})

@@ -1,0 +1,185 @@
+import { describe, expect, it } from "@effect/vitest"
+import { createHmac } from "node:crypto"
+import { changeOf, type Request, Requests } from "../../bench/load/Requests.ts"
+import { makeTraffic } from "../../bench/load/Traffic.ts"
+import { ProviderCalls } from "../../bench/targets/servers/ProviderCalls.ts"
+import { job } from "./support.ts"
+
+interface Parsed {
+  readonly method: string
+  readonly uri: string
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+const parse = (bytes: string): Parsed => {
+  const [head = "", body = ""] = bytes.split("\r\n\r\n")
+  const [first = "", ...lines] = head.split("\r\n")
+  const [method = "", uri = ""] = first.split(" ")
+  const headers = Object.fromEntries(lines.map((line) => {
+    const [name = "", value = ""] = line.split(": ")
+    return [name.toLowerCase(), value]
+  }))
+  return { method, uri, headers, body }
+}
+
+const now = () => Math.floor(Date.now() / 1000).toString()
+
+describe("Requests", () => {
+  // Goal: what the generator sends is a bet of the contract, byte for byte countable and correctly signed.
+  // Method: take a request apart and sign it again with nothing but node:crypto.
+  it("writes a signed bet of the player's session", () => {
+    const timestamp = now()
+    const { body, headers, method, uri } = parse(new Requests(job()).bet(1, timestamp).bytes)
+    expect(JSON.parse(body)).toEqual({
+      request_id: "q-p-0000000",
+      transaction_id: "p-0000000",
+      round_id: "r-p-0000000",
+      session_token: "token-b",
+      game_id: "slot",
+      amount: 10,
+      currency: "EUR"
+    })
+    expect(Number(headers["content-length"])).toBe(Buffer.byteLength(body))
+    const signed = `POST\n/api/v1/provider/wallet/bet\n${timestamp}\n${body}`
+    expect([method, uri]).toEqual(["POST", "/api/v1/provider/wallet/bet"])
+    expect(headers["x-timestamp"]).toBe(timestamp)
+    expect(headers["x-provider-key"]).toBe("key")
+    expect(headers["x-signature"]).toBe(createHmac("sha256", "secret").update(signed).digest("hex"))
+  })
+
+  // Goal: no two bets are taken for one another. Method: many bets of few players, ids counted.
+  it("never repeats an id", () => {
+    const requests = new Requests(job())
+    const ids = Array.from({ length: 500 }, (_, index) => requests.bet(index % 2, "1").id)
+    expect(new Set(ids).size).toBe(500)
+  })
+
+  // Goal: baseline and ceiling pay for a real check. Method: an authentic call passes, each forgery is named.
+  it("is accepted by the servers' check, and only unchanged", () => {
+    const calls = new ProviderCalls([["key", "secret"]])
+    const { body, headers, method, uri } = parse(new Requests(job()).bet(0, now()).bytes)
+    const check = (changes: Record<string, string>, sent = body) =>
+      calls.refusal(method, uri, { ...headers, ...changes }, Buffer.from(sent))
+    expect(check({})).toBeUndefined()
+    expect(check({}, body.replace("10", "11"))).toBe("INVALID_SIGNATURE")
+    expect(check({ "x-signature": "00" })).toBe("INVALID_SIGNATURE")
+    expect(check({ "x-provider-key": "other" })).toBe("INVALID_API_KEY")
+    expect(check({ "x-timestamp": "1000" })).toBe("TIMESTAMP_OUT_OF_RANGE")
+    expect(check({ "x-timestamp": "soon" })).toBe("TIMESTAMP_OUT_OF_RANGE")
+    expect(calls.refusal(method, uri, {}, Buffer.from(body))).toBe("MISSING_CREDENTIALS")
+  })
+
+  // Goal: characters are sent as bytes, so anything else must not get in. Method: a token outside ASCII.
+  it("refuses text whose length in bytes differs", () => {
+    expect(() => new Requests(job({ players: [{ id: 1, sessionToken: "töken" }] }))).toThrow("not ASCII")
+  })
+
+  // Goal: every kind of call is what the contract says, and countable. Method: the paths, the bodies, and what each adds to the
+  // balance at least and at most.
+  it("writes the other calls of the contract", () => {
+    const requests = new Requests(job())
+    const told = (request: Request) => {
+      const { body, headers, method, uri } = parse(request.bytes)
+      expect(Number(headers["content-length"])).toBe(Buffer.byteLength(body))
+      return { call: `${method} ${uri}`, body: JSON.parse(body), moves: [request.least, request.change, request.most] }
+    }
+    const base = "POST /api/v1/provider/wallet"
+    expect(told(requests.betWin(0, "1", 20))).toMatchObject({
+      call: `${base}/bet-win`,
+      body: {
+        transaction_id: "p-0000000",
+        amount: 10,
+        win: { transaction_id: "w-p-0000000", amount: 20 },
+        round_closed: true
+      },
+      moves: [0, 10, 10]
+    })
+    expect(told(requests.betWin(0, "1", 0)).moves).toEqual([-10, -10, 0])
+    expect(told(requests.win(1, "1", "p-0000009", 20))).toMatchObject({
+      call: `${base}/win`,
+      body: {
+        player_ref: "ref-b",
+        round_id: "r-p-0000009",
+        bet_transaction_id: "p-0000009",
+        amount: 20,
+        round_closed: true
+      },
+      moves: [0, 20, 20]
+    })
+    expect(told(requests.rollback(1, "1", "p-0000009"))).toMatchObject({
+      call: `${base}/rollback`,
+      body: { player_ref: "ref-b", target_transaction_id: "p-0000009" },
+      moves: [0, 10, 10]
+    })
+    expect(told(requests.ask("balance", 0, "1"))).toEqual({
+      call: `${base}/balance`,
+      body: { session_token: "token-a" },
+      moves: [0, 0, 0]
+    })
+    expect(told(requests.deposit(1, "1"))).toMatchObject({
+      call: "POST /api/v1/operator/players/2/deposits",
+      body: { amount: 10, external_reference: "p-0000004", payment_method: "bench" },
+      moves: [0, 10, 10]
+    })
+    const play = requests.play(0)
+    expect(told(play)).toEqual({
+      call: "POST /api/v1/player/games/slot/play",
+      body: { stake: 10, params: { side: "heads" } },
+      moves: [-10, null, 10]
+    })
+    expect([changeOf(play, "{\"stake\":10,\"payout\":19}"), changeOf(play, "{\"stake\":10,\"payout\":0}")]).toEqual([
+      9,
+      -10
+    ])
+    expect(changeOf(play, "{}")).toBeNaN()
+  })
+
+  // Goal: operators' calls are signed with their nonce. Method: sign again with nothing but node:crypto.
+  it("signs a deposit with its nonce", () => {
+    const { body, headers, method, uri } = parse(new Requests(job()).deposit(0, "77").bytes)
+    const signed = `${method}\n${uri}\n77\n${body}\n${headers["x-nonce"]}`
+    expect(headers["x-signature"]).toBe(createHmac("sha256", "secret").update(signed).digest("hex"))
+    expect(headers["x-api-key"]).toBe("key")
+  })
+})
+
+describe("the traffic of a session", () => {
+  /** What one connection sends, when each answer is as `isProcessed` says. */
+  const walk = (length: number, isProcessed: (request: Request) => boolean) => {
+    const traffic = makeTraffic(job({ kind: "session" }))
+    return Array.from({ length }, () => {
+      const request = traffic.next(0, "1")
+      traffic.ended(0, request, isProcessed(request))
+      return request
+    })
+  }
+
+  // Goal: a win or a rollback follows a bet of the same player that was processed, and a visit begins and ends as it should.
+  // Method: a long walk; every request is held against the one before it.
+  it("follows up bets that were processed, each visit from authenticate to balance", () => {
+    const requests = walk(2000, () => true)
+    const counts: Record<string, number> = {}
+    for (const [index, request] of requests.entries()) {
+      counts[request.operation] = (counts[request.operation] ?? 0) + 1
+      const before = requests[index - 1]
+      if (request.operation === "win" || request.operation === "rollback") {
+        expect([before?.operation, before?.player]).toEqual(["bet", request.player])
+        expect(request.bytes).toContain(`"${before?.id}"`)
+      } else if (request.operation === "authenticate" && before !== undefined) expect(before.operation).toBe("balance")
+    }
+    const { authenticate = 0, balance = 0, bet = 0, rollback = 0, win = 0 } = counts
+    expect(Math.abs(authenticate - balance)).toBeLessThanOrEqual(1)
+    expect(bet / authenticate).toBeCloseTo(3, 0)
+    expect(win / bet).toBeCloseTo(0.4, 1)
+    expect(rollback / bet).toBeCloseTo(0.1, 1)
+  })
+
+  // Goal: nothing is built on what did not happen. Method: no bet is processed, then no session is authenticated.
+  it("follows up nothing that was refused", () => {
+    const operations = (failing: string) =>
+      new Set(walk(200, ({ operation }) => operation !== failing).map(({ operation }) => operation))
+    expect(operations("bet")).toEqual(new Set(["authenticate", "bet", "balance"]))
+    expect(operations("authenticate")).toEqual(new Set(["authenticate"]))
+  })
+})

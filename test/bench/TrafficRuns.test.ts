@@ -1,0 +1,67 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { startGenerator } from "../../bench/load/Generator.ts"
+import type { TrafficKind } from "../../bench/load/Job.ts"
+import { loadDefaults, runRound } from "../../bench/load/Round.ts"
+import { Books } from "../../bench/report/Balances.ts"
+import { measureTraffic } from "../../bench/report/TrafficReport.ts"
+import { audit, checkBalances, traffics } from "../../bench/scenarios/Traffic.ts"
+import { bestBaseline, startBaseline } from "../../bench/targets/Baseline.ts"
+import { startCeiling } from "../../bench/targets/Ceiling.ts"
+import { startPitboss } from "../../bench/targets/Pitboss.ts"
+import { startPostgres } from "../../bench/targets/Postgres.ts"
+import type { Target } from "../../bench/targets/Target.ts"
+
+const provisioning = { players: 3, currency: "EUR", openingBalance: 1_000_000 }
+const kinds: ReadonlyArray<TrafficKind> = ["bet", "bet-win", "session", "deposit", "play"]
+
+describe("the traffic of the bench suite", () => {
+  // Goal: what is measured is what the service does: every kind of request is answered as it should be by everybody who is said to
+  // serve it, and the money that the generator counts is the money in the balances. Method: the real service, baseline and ceiling,
+  // a fraction of a second of every kind against each, the checks that every run makes, and the profiler over all of it.
+  it("is served by every target, and the money is right", () =>
+    Effect.gen(function*() {
+      const postgres = yield* startPostgres()
+      const pitboss = yield* startPitboss(postgres, provisioning, () => {}, {
+        needs: { refs: true, bearers: true },
+        profiled: true
+      })
+      const targets: ReadonlyArray<Target> = [
+        pitboss,
+        yield* startBaseline(postgres, provisioning, { ...bestBaseline, poolSize: 2 }),
+        yield* startCeiling(provisioning)
+      ]
+      const generator = yield* startGenerator(1)
+      yield* pitboss.profiler?.begin ?? Effect.void
+      for (const target of targets) {
+        const books = new Books(provisioning.players)
+        const served = kinds.filter((kind) => traffics[kind].targets.some((name) => name === target.name))
+        expect(served.length).toBeGreaterThan(0)
+        for (const kind of served) {
+          const result = yield* runRound({ target, postgres, generator }, { players: 3, idPrefix: kind, seed: 1 }, {
+            ...loadDefaults,
+            kind,
+            connections: 2,
+            warmUpSeconds: 0,
+            measuredSeconds: 0.3
+          }, () => {})
+          const label = `${target.name} ${kind}`
+          expect([label, result.errors]).toEqual([label, {}])
+          expect([label, result.processed > 0, result.latency.totalCount > 0]).toEqual([label, true, true])
+          books.add(result)
+          yield* checkBalances(target, provisioning.players, books)
+          const [row] = measureTraffic([{ round: 1, group: kind, target: target.name, result }], "requests")
+          expect(row?.figures.find(({ name }) => name === "requests")?.values[0]).toBeGreaterThan(0)
+          // a check that cannot fail would be none
+          if (target.balances !== undefined) {
+            books.moved[0] = (books.moved[0] ?? 0) + 1
+            expect((yield* Effect.flip(checkBalances(target, 3, books))).message).toContain("1 balances are not")
+            books.moved[0] -= 1
+          }
+        }
+      }
+      const profile = yield* pitboss.profiler?.end ?? Effect.die("no profiler")
+      expect(profile.nodes.some(({ callFrame }) => callFrame.url.endsWith("/src/domain/Settlement.ts"))).toBe(true)
+      yield* audit(targets)
+    }).pipe(Effect.scoped, Effect.runPromise), 180_000)
+})
