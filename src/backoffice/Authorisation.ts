@@ -28,6 +28,7 @@ export const rolesByAction = {
   "bonus.create": ["support"],
   "bonus.update": ["support"],
   "bonus.list": ["support", "payments", "compliance"],
+  "bonus.grant": ["support"],
   "bonus.cancel": ["support", "compliance"],
   "promo.create": ["support"],
   "promo.update": ["support"],

@@ -108,6 +108,12 @@ export class Bonuses extends Context.Service<Bonuses, {
     playerId: number,
     query: BonusFilters & WalkQuery
   ) => Effect.Effect<Walk<OwnedBonus>, ActorRefusal>
+  /** Grants any player a bonus of the operator's catalogue, as staff. */
+  readonly staffGrant: (
+    playerId: number,
+    request: GrantRequest,
+    actor: string
+  ) => Effect.Effect<OwnedBonus, GrantRefusal | ActorRefusal>
   /** Grants a bonus of the catalogue. */
   readonly grant: (
     operatorId: number,
@@ -159,20 +165,33 @@ export class Bonuses extends Context.Service<Bonuses, {
           WHERE b.operator_id = ${operatorId} AND b.active ORDER BY b.id`))
       )
 
+      /** The rule that grants a bonus of an operator. */
+      const grantOf = Effect.fnUntraced(function*(operatorId: number, request: GrantRequest, grantedBy?: string) {
+        const bonus = yield* orTryAgain(oneOf(catalogueRows(
+          sql`SELECT ${catalogueSql} FROM bonuses b JOIN operators o ON o.id = b.operator_id
+            WHERE b.id = ${request.bonusId} AND b.operator_id = ${operatorId}`
+        )))
+        if (bonus === undefined) return yield* Effect.fail(noSuchBonus)
+        const { amount, note } = request
+        return owning(
+          grantStep({ bonus, amount, note, ...(grantedBy === undefined ? {} : { grantedBy }) }),
+          (granted, { currency, id }) => ({ playerId: id, currency, bonus: granted })
+        )
+      })
+
       const grant: Bonuses["Service"]["grant"] = Effect.fn("Bonuses.grant")(
         function*(operatorId, playerId, request, answering) {
           // an unknown player answers before an unknown bonus does
           yield* actors.read(operatorId, playerId)
-          const bonus = yield* orTryAgain(oneOf(catalogueRows(
-            sql`SELECT ${catalogueSql} FROM bonuses b JOIN operators o ON o.id = b.operator_id
-              WHERE b.id = ${request.bonusId} AND b.operator_id = ${operatorId}`
-          )))
-          if (bonus === undefined) return yield* Effect.fail(noSuchBonus)
-          const step = owning(
-            grantStep({ bonus, amount: request.amount, note: request.note }),
-            (granted, { currency, id }) => ({ playerId: id, currency, bonus: granted })
-          )
+          const step = yield* grantOf(operatorId, request)
           return yield* actors.ask(operatorId, playerId, storingReply(step, answering.claim, answering.render))
+        }
+      )
+
+      const staffGrant: Bonuses["Service"]["staffGrant"] = Effect.fn("Bonuses.staffGrant")(
+        function*(playerId, request, actor) {
+          const { operatorId } = yield* actors.read(null, playerId)
+          return yield* actors.ask(operatorId, playerId, yield* grantOf(operatorId, request, actor))
         }
       )
 
@@ -312,7 +331,7 @@ export class Bonuses extends Context.Service<Bonuses, {
         return tended.filter((one) => one === 1).length + registered.length
       }).pipe(orTryAgain, Effect.withSpan("Bonuses.tend"))
 
-      return Bonuses.of({ catalogue, list, walk, grant, redeem, redeemAtRegistration, cancel, tend })
+      return Bonuses.of({ catalogue, list, walk, grant, staffGrant, redeem, redeemAtRegistration, cancel, tend })
     })
   )
 }

@@ -50,6 +50,12 @@ export const bonus = noun("bonus", "Bonuses").pipe(Command.withSubcommands([
     { operator: optional(operatorFlag) },
     (client, input) => client.bonus.list({ query: given(input) })
   ),
+  verb("grant", "Grant a player a bonus of the operator", {
+    id: idOf("player"),
+    bonus: integer("bonus", "Id of the bonus"),
+    amount: optional(integer("amount", "Minor units of the player's currency (the bonus's own amount)")),
+    note: optional(text("note", "A note on the player"))
+  }, (client, { id, ...input }) => client.bonus.grant({ params: { player: id }, payload: given(input) })),
   verb("cancel", "End a player's bonus; what is left of it is forfeited", {
     id: idOf("player bonus"),
     reason: optional(text("reason", "Why, for the audit log"))

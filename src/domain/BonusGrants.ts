@@ -38,6 +38,8 @@ export interface Grant {
   /** Minor units of the player's currency; null grants the bonus's own amount. */
   readonly amount: number | null
   readonly note: string | null
+  /** Staff who grant it, as the audit log names them; absent: the operator does. */
+  readonly grantedBy?: string
 }
 
 export type GrantRefusal = Refusal<"BONUS_INVALID">
@@ -98,11 +100,33 @@ const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | G
   }
 }
 
-/** Grants a bonus of the catalogue: activated, waiting, or paid out at once. */
+/**
+ * Grants a bonus of the catalogue: activated, waiting, or paid out at once. The note of an operator stays with the bonus; that of
+ * staff, who are told apart, is a note on the player.
+ */
 export const grantStep = (grant: Grant) => (player: Player, context: Context): Decision<PlayerBonus, GrantRefusal> => {
+  const { grantedBy: actor, note } = grant
   const draft = new Draft(player, context)
   const terms = termsOf(draft, grant)
-  return "_tag" in terms ? refused(terms) : draft.accept(draft.grantBonus(terms, grant.note))
+  if ("_tag" in terms) return refused(terms)
+  if (actor === undefined) return draft.accept(draft.grantBonus(terms, note))
+  const granted = draft.grantBonus(terms, null)
+  const owner = { operatorId: player.operatorId, playerId: player.id }
+  const audit = {
+    id: draft.takeId(),
+    at: context.now,
+    actor,
+    action: "bonus.grant",
+    ...owner,
+    subject: `player_bonus:${granted.id}`,
+    before: null,
+    after: { bonus_id: granted.bonusId, amount: granted.amount, state: granted.state },
+    reason: note
+  }
+  const notes = note === null
+    ? []
+    : [{ id: draft.takeId(), ...owner, author: actor, text: note, createdAt: context.now }]
+  return draft.accept(granted, { audit: [audit], notes })
 }
 
 /** A promo code as it stood when it was looked up. */

@@ -66,6 +66,32 @@ for (const remembers of [true, false]) {
     desk.store.tables().entries.map(({ amount, playerBonusId, type, wallet }) => [type, wallet, amount, playerBonusId])
 
   describe(`a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    it("a grant by staff is written down, and its note is theirs", () => {
+      const desk = makeDesk()
+      const bonus = desk.accept(grant({}, { note: "sorry", grantedBy: "staff:7" }))
+      const { audit, bonuses, notes } = desk.store.tables()
+      assert.deepStrictEqual(bonuses.get(bonus.id)?.state, "activated")
+      assert.deepStrictEqual(audit.map(({ id: _, ...line }) => line), [{
+        at: noon,
+        actor: "staff:7",
+        action: "bonus.grant",
+        operatorId: 1,
+        playerId: 1,
+        subject: `player_bonus:${bonus.id}`,
+        before: null,
+        after: { bonus_id: 5, amount: 500, state: "activated" },
+        reason: "sorry"
+      }])
+      assert.deepStrictEqual(notes.map(({ id: _, ...note }) => note), [
+        { operatorId: 1, playerId: 1, author: "staff:7", text: "sorry", createdAt: noon }
+      ])
+      // an operator's grant is told by the bonus alone
+      desk.accept(grant({}, { note: "hello" }))
+      desk.accept(grant({}, { grantedBy: "staff:7" }))
+      const after = desk.store.tables()
+      assert.deepStrictEqual([after.audit.length, after.notes.length, after.bonuses.size], [2, 1, 3])
+    })
+
     it("3.4: a grant is credited at once and runs from then on", () => {
       const desk = makeDesk()
       const bonus = desk.accept(grant())

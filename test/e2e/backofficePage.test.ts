@@ -29,6 +29,7 @@ const kept: { readonly [command: string]: string } = {
   "game create": "GAME",
   "payment-method create": "METHOD",
   "bonus create": "BONUS",
+  "bonus grant": "PLAYER_BONUS",
   "promo create": "PROMO",
   "webhook create": "WEBHOOK",
   "webhook ping": "DELIVERY",
@@ -87,12 +88,6 @@ layer(layerCasinos, { excludeTestServices: true })("the examples of the page abo
           variables.set(name, String(dataOf(yield* lucky.post(ofPlayer("/withdrawals"), body), 201).id))
         })
 
-      const grant = (bonus: number) =>
-        Effect.gen(function*() {
-          const body = { bonus_id: bonus, note: "hello" }
-          variables.set("PLAYER_BONUS", String(dataOf(yield* lucky.post(ofPlayer("/bonuses"), body), 201).id))
-        })
-
       /** Keeps what an example printed for those behind it, and lets the operator's system do what comes between. */
       const goOn = Effect.fnUntraced(function*(command: string, words: ReadonlyArray<string>, printed: unknown) {
         const { id, key, secret } = Object(Array.isArray(printed) ? printed[0] : printed)
@@ -106,7 +101,6 @@ layer(layerCasinos, { excludeTestServices: true })("the examples of the page abo
         if (command === "payment-method list") {
           yield* Effect.forEach(["WITHDRAWAL", "SECOND_WITHDRAWAL", "THIRD_WITHDRAWAL"], withdraw)
         }
-        if (command === "bonus create") yield* grant(id)
       })
 
       for (const example of examples) {

@@ -258,6 +258,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
 
   // Bonuses: granted, waiting, paid out, wagered, converted, expired, cancelled; and a code for one player
   yield* does("a bonus", 2, grant())
+  yield* does("a bonus from staff", 1, grantStep({ bonus: welcome, amount: 10, note: "hello", grantedBy: "staff:1" }))
   yield* load(2)
   yield* does("a bonus that waits", 2, grant({ defaultAmount: 30 }))
   yield* does("a code", 2, redeem)

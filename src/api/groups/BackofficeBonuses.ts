@@ -74,6 +74,16 @@ export const BonusGroup = HttpApiGroup.make("bonus").add(
     success: single(Bonus)
   }),
   HttpApiEndpoint.get("list", "/bonuses", { query: { operator: optional(reference) }, success: list(Bonus) }),
+  HttpApiEndpoint.post("grant", "/players/:player/bonuses", {
+    params: { player: pathId },
+    payload: Schema.Struct({
+      bonus: integer(1, Number.MAX_SAFE_INTEGER),
+      amount: optional(amountFrom(1)),
+      note: optional(lines(2000).check(Schema.isPattern(/\S/u, { message: "must not be blank" })))
+    }),
+    success: created(PlayerBonus),
+    error: refusals("BONUS_INVALID")
+  }),
   HttpApiEndpoint.post("cancel", "/player-bonuses/:bonus/cancel", {
     params: { bonus: pathId },
     payload: Schema.Struct({ reason: optional(text(500)) }),

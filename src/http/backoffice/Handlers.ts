@@ -122,6 +122,14 @@ const BonusHandlers = HttpApiBuilder.group(
       .handle("create", ({ payload }) => act((actor) => onOffer.create(actor, payload)))
       .handle("update", ({ params, payload }) => act((actor) => onOffer.update(actor, params.bonus, payload)))
       .handle("list", ({ query }) => wrap(onOffer.list(query.operator)))
+      .handle("grant", ({ params, payload }) =>
+        act(({ label }) => {
+          const { amount = null, bonus, note = null } = payload
+          return Effect.map(
+            bonuses.staffGrant(params.player, { bonusId: bonus, amount, note }, label),
+            ownedBonusFields
+          )
+        }))
       .handle(
         "cancel",
         ({ params, payload }) =>

@@ -100,6 +100,45 @@ export const bonusCases: ReadonlyArray<CommandCase> = [
       })
   },
   {
+    line: "bonus grant $player --bonus $bonus",
+    misused: [
+      "bonus grant ada --bonus $bonus",
+      "bonus grant $player --bonus welcome",
+      "bonus grant $player --bonus $bonus --amount 1.5"
+    ],
+    refused: [
+      [`bonus grant ${nobody} --bonus $bonus`, "NOT_FOUND"],
+      [`bonus grant $player --bonus ${nobody}`, "NOT_FOUND"],
+      ["bonus grant $foreigner --bonus $bonus", "NOT_FOUND"],
+      ["bonus grant $player --bonus $bonus --amount 0", "VALIDATION_FAILED"],
+      ["bonus grant $player --bonus $bonus --note \" \"", "VALIDATION_FAILED"]
+    ],
+    works: ({ house, tokens }) =>
+      Effect.gen(function*() {
+        const { id } = yield* house.register()
+        const bonus = yield* house.newBonus({ default_amount: 500, max_grants_per_player: 2 })
+        const granted = yield* done(
+          `bonus grant ${id} --bonus ${bonus.id} --note "sorry for the wait"`,
+          undefined,
+          tokens["support"]
+        )
+        assert.deepInclude(granted, { player_id: id, bonus_id: bonus.id, amount: 500, state: "activated" })
+        assert.deepStrictEqual(yield* house.balances(id), [0, 500])
+        const [note] = yield* done(`player notes ${id}`)
+        assert.deepInclude(note, { text: "sorry for the wait", subject: `player:${id}` })
+        assert.match(note.author, /^staff:\d+$/)
+        const second = yield* done(`bonus grant ${id} --bonus ${bonus.id} --amount 70`)
+        assert.deepInclude(second, { amount: 70, state: "pending" })
+        assert.deepStrictEqual((yield* house.get(`/players/${id}/bonuses`)).data, [second, granted])
+        assert.strictEqual((yield* refusal(`bonus grant ${id} --bonus ${bonus.id}`)).code, "BONUS_INVALID")
+      }),
+    changes: ({ house, names }) =>
+      Effect.map(house.register(), ({ id }) => ({
+        line: `bonus grant ${id} --bonus ${names["bonus"]} --note hello`,
+        differs: []
+      }))
+  },
+  {
     line: "bonus cancel $granted",
     misused: ["bonus cancel welcome", "bonus cancel $granted --reason"],
     refused: [[`bonus cancel ${nobody}`, "NOT_FOUND"], [

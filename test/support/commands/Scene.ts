@@ -111,6 +111,7 @@ export const grantedBonus = Effect.fnUntraced(function*(casino: Casino) {
 const makeScene = Effect.gen(function*() {
   const house = yield* House
   const rival = yield* openCasino()
+  const foreigner = yield* rival.register()
   const { payment: withdrawal, player } = yield* heldWithdrawal(house)
   const { bonus, granted } = yield* grantedBonus(house)
   const [deposit] = dataOf(yield* house.get(`/payments?player_id=${player}&type=deposit`))
@@ -131,6 +132,7 @@ const makeScene = Effect.gen(function*() {
   const names = {
     house: house.slug,
     rival: rival.slug,
+    foreigner: String(foreigner.id),
     key: house.key.key,
     revoked: revoked.key,
     studio: house.studio.slug,
