@@ -74,6 +74,12 @@ export interface MemoryPlayerStore extends Store<Player, Change, Query, Knowledg
   readonly add: (player: Player) => Effect.Effect<void>
   /** Sets how often a promo code can be redeemed; one without a limit is redeemed without end. */
   readonly limitPromo: (promoCodeId: number, maxRedemptions: number) => void
+  /** The answer kept under a key. */
+  readonly findReply: (scope: string, key: string) => StoredReply | undefined
+  /** Keeps an answer that comes without a commit of a player; false when its key has one. */
+  readonly keepReply: (reply: StoredReply) => boolean
+  /** Removes an answer. */
+  readonly forgetReply: (reply: StoredReply) => void
   /** What is in the store now. Reading it passes by `Around`. */
   readonly tables: () => Tables
 }
@@ -373,6 +379,9 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         if (!players.has(player.id)) players.set(player.id, { state: rest(player), version: 0 })
       }),
     limitPromo: (promoCodeId, maxRedemptions) => promoLimits.set(promoCodeId, maxRedemptions),
+    findReply: (scope, key) => replies.get(`${scope} ${key}`),
+    keepReply: (reply) => replies.insert(reply),
+    forgetReply: (reply) => replies.delete(reply),
     tables: () => {
       const byPlayer = new Map<number, Map<string, Round>>()
       for (const { playerId, round } of rounds.rows.values()) {

@@ -1,0 +1,232 @@
+/** What clients heard beside what the books say: done once, not at all, or as it was said; and nothing shown that never was. */
+import { Schema } from "effect"
+import type { PlayerStatus } from "../../../src/domain/Player.ts"
+import type { Settlement } from "../../../src/domain/Settlement.ts"
+import { type Books, type Complain, type Remains, transactionKey } from "./Books.ts"
+import { operatorOfPlayer } from "./House.ts"
+import type { Delivery } from "./Network.ts"
+import { Sightings } from "./Sightings.ts"
+import { type Answer, isPassing, type ProviderRequest, type Request } from "./Requests.ts"
+
+const readPayment = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
+  data: Schema.Struct({ id: Schema.Number, amount: Schema.Number })
+})))
+
+/** How a request came out, as far as its service knows. */
+type End = "done" | "refused" | "open"
+
+const endOf = ({ answer }: Delivery): End => {
+  if (answer === undefined || isPassing(answer)) return "open"
+  return answer._tag === "Refused" || (answer._tag === "Reply" && answer.status >= 400) ? "refused" : "done"
+}
+
+/** The ids under which a request leaves its mark. */
+const marksOf = (request: Request): ReadonlyArray<string> => {
+  const of = (providerId: number, ...ids: ReadonlyArray<string>) => ids.map((id) => transactionKey(providerId, id))
+  switch (request.kind) {
+    case "bet":
+    case "win":
+    case "rollback":
+    case "promo_win":
+      return of(request.providerId, request.message.transactionId)
+    case "bet_win":
+      return of(request.providerId, request.message.transactionId, request.message.win.transactionId)
+    case "batch":
+      return of(request.providerId, ...request.actions.map(({ transactionId }) => transactionId))
+    case "deposit":
+      return [`payment ${request.reference}`]
+    case "withdraw":
+      return [`payment ${request.info}`]
+    case "grant":
+      return [`grant ${request.note}`]
+    case "correct":
+      return [`correction ${request.reason}`]
+    default:
+      return []
+  }
+}
+
+/** How often each mark stands in the books. */
+const marksIn = ({ database }: Remains, books: Books): ReadonlyMap<string, number> => {
+  const marks = new Map<string, number>()
+  const add = (mark: string, times = 1) => marks.set(mark, (marks.get(mark) ?? 0) + times)
+  for (const [key, { row }] of books.transactions) if (row.kind !== "tombstone") add(key)
+  for (const { externalReference, info, type } of books.payments.values()) {
+    add(`payment ${type === "deposit" ? externalReference : info}`)
+  }
+  for (const [note, ids] of books.grants) if (!note.startsWith("promo code")) add(`grant ${note}`, ids.length)
+  for (const { action, reason } of database.memory.tables().audit) {
+    if (action === "player.correct") add(`correction ${reason}`)
+  }
+  return marks
+}
+
+/** Everything is there once when it was acknowledged, never when it was refused, and only when somebody asked for it. */
+const judgeMarks = (remains: Remains, books: Books, complain: Complain): void => {
+  const ends = new Map<string, Array<End>>()
+  for (const delivery of remains.network.deliveries) {
+    for (const mark of marksOf(delivery.request)) ends.set(mark, [...ends.get(mark) ?? [], endOf(delivery)])
+  }
+  const marks = marksIn(remains, books)
+  for (const [mark, own] of ends) {
+    const times = marks.get(mark) ?? 0
+    if (own.includes("done") && times === 0) complain("what was acknowledged is there", mark)
+    if (times > 1) complain("nothing is done twice", `${mark}: ${times} times`)
+    if (times > 0 && own.every((end) => end === "refused")) complain("what was refused is not there", mark)
+  }
+  for (const mark of marks.keys()) if (!ends.has(mark)) complain("nobody asked for it", mark)
+}
+
+const sameIds = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): boolean => one.join() === other.join()
+
+class AnswerJudge {
+  private readonly remains: Remains
+  private readonly books: Books
+  private readonly complain: Complain
+  private readonly processed = new Map<string, number>()
+  private readonly sightings: Sightings
+
+  constructor(remains: Remains, books: Books, complain: Complain) {
+    this.remains = remains
+    this.books = books
+    this.complain = complain
+    this.sightings = new Sightings(remains, books, complain)
+  }
+
+  end(): void {
+    this.sightings.judge()
+  }
+
+  judge(delivery: Delivery): void {
+    const { answer, endedAt, request } = delivery
+    if (answer === undefined || endedAt === undefined) return
+    if (answer._tag === "Balances") this.sightings.see(delivery, answer.playerId, -1, answer)
+    if (answer._tag === "Settled" && "providerId" in request) {
+      this.judgeSettled(delivery, endedAt, request, answer.results)
+    }
+    if (request.kind === "view" && request.operatorId !== operatorOfPlayer(request.playerId)) {
+      const isHidden = answer._tag === "Refused" && (answer.code === "NOT_FOUND" || isPassing(answer))
+      if (!isHidden) {
+        this.complain("a tenant sees its own", `player ${request.playerId} was shown to ${request.operatorId}`)
+      }
+    }
+    if (endOf(delivery) === "done") this.judgeDone(delivery, endedAt, answer)
+  }
+
+  private judgeSettled(
+    delivery: Delivery,
+    endedAt: number,
+    request: ProviderRequest,
+    results: ReadonlyArray<Settlement>
+  ): void {
+    const playerOf = this.remains.clients.playerOf(delivery.actionId)
+    for (const [index, result] of results.entries()) {
+      const id = result.transactionId
+      if (id === null) continue
+      const ids = request.kind === "bet_win" ? [id, request.message.win.transactionId] : [id]
+      const found = ids.map((each) => this.books.transactions.get(transactionKey(request.providerId, each)))
+      const about = `${request.kind} ${id} on ${delivery.service}, ${result.status}`
+      if (found.some((one) => one === undefined || one.step > endedAt)) {
+        this.complain("acknowledged is durable", `${about}, was not committed by then`)
+        continue
+      }
+      const rows = found.flatMap((one) => one === undefined ? [] : [one.row])
+      const moved = rows.reduce((sum, { realAmount }) => sum + realAmount, 0)
+      const isSame = sameIds(result.entryIds, rows.flatMap(({ entryIds }) => entryIds)) && result.realAmount === moved
+      if (!isSame) this.complain("answers agree with the books", `${about}: other entries or amounts`)
+      if (result.status === "processed") {
+        const key = transactionKey(request.providerId, id)
+        this.processed.set(key, (this.processed.get(key) ?? 0) + 1)
+        if (this.processed.get(key) === 2) this.complain("nothing is done twice", `${about} more than once`)
+      }
+      if (index === results.length - 1 && playerOf !== undefined) {
+        const step = found.reduce((last, one) => Math.max(last, one?.step ?? -1), -1)
+        this.sightings.see(delivery, playerOf, step, { real: result.balance, bonus: result.bonusBalance })
+      }
+    }
+  }
+
+  private judgeDone(delivery: Delivery, endedAt: number, answer: Answer): void {
+    const { request, sentAt } = delivery
+    const about = `${request.kind} of ${delivery.actionId} on ${delivery.service}`
+    if (answer._tag === "Reply" && (request.kind === "deposit" || request.kind === "withdraw")) {
+      const { amount, id } = readPayment(answer.body).data
+      const step = this.books.paymentSteps.get(id)
+      if (step === undefined || step > endedAt) {
+        this.complain("acknowledged is durable", `${about} was not committed by then`)
+      }
+      this.sightings.see(delivery, request.playerId, step ?? -1, undefined)
+      if (amount !== request.amount) this.complain("answers agree with the books", `${about}: another amount`)
+    }
+    if (request.kind === "account") this.judgeStatus(about, sentAt, endedAt, request.playerId, request.status)
+  }
+
+  /** A status that was acknowledged was the player's at some moment in between. */
+  private judgeStatus(about: string, sentAt: number, endedAt: number, playerId: number, status: PlayerStatus): void {
+    let standing: PlayerStatus = "active"
+    let wasSo = false
+    for (const { changes, step } of this.books.history.get(playerId) ?? []) {
+      if (step > sentAt && standing === status) wasSo = true
+      if (step > endedAt) break
+      for (const { settings } of changes) {
+        standing = settings?.status ?? standing
+        if (step > sentAt && standing === status) wasSo = true
+      }
+    }
+    if (!wasSo && standing !== status) this.complain("acknowledged is durable", `${about}: it was never ${status}`)
+  }
+}
+
+/** Under one idempotency key everybody hears the same. */
+const judgeKeys = ({ network }: Remains, complain: Complain): void => {
+  const byKey = Map.groupBy(
+    network.deliveries.filter(({ request }) => "key" in request && request.key !== null),
+    ({ request }) => "key" in request ? `${request.operatorId} ${request.key}` : ""
+  )
+  for (const [key, own] of byKey) {
+    const replies = own.flatMap(({ answer }) => answer?._tag === "Reply" ? [answer] : [])
+    const replays = new Set(replies.filter(({ isReplay }) => isReplay).map(({ body, status }) => `${status} ${body}`))
+    if (replays.size > 1) complain("a key has one answer", `${key}: ${[...replays].join(" | ")}`)
+    const made = replies.filter(({ isReplay, status }) => !isReplay && status === 201)
+    if (made.length > 1) complain("a key does its work once", `${key}: ${made.length} times`)
+    const first = made[0]
+    const [replay] = replays
+    if (first !== undefined && replay !== undefined && replay !== `${first.status} ${first.body}`) {
+      complain("a key has one answer", `${key}: first ${first.body}, then ${replay}`)
+    }
+  }
+}
+
+/** No bet that was sent after an exclusion was acknowledged is taken while that lasts. */
+const judgeExclusions = ({ network }: Remains, books: Books, complain: Complain): void => {
+  const firstSent = new Map<string, number>()
+  for (const { request, sentAt } of network.deliveries) {
+    for (const mark of marksOf(request)) firstSent.set(mark, Math.min(firstSent.get(mark) ?? sentAt, sentAt))
+  }
+  for (const delivery of network.deliveries) {
+    const { endedAt, request } = delivery
+    if (request.kind !== "exclude" || endedAt === undefined || endOf(delivery) !== "done") continue
+    const { playerId } = request
+    const state = (books.history.get(playerId) ?? []).findLast(({ step }) => step <= endedAt)?.state
+    const until = state?.exclusion?.until
+    if (until === undefined || until === null) continue
+    for (const [key, { row }] of books.transactions) {
+      if (row.playerId !== playerId || row.kind !== "bet" || row.createdAt >= until) continue
+      if ((firstSent.get(key) ?? 0) > endedAt) {
+        complain("an exclusion holds from its answer on", `bet ${key}, sent after player ${playerId} was excluded`)
+      }
+    }
+  }
+}
+
+export const judgeAnswers = (remains: Remains, books: Books, complain: Complain): void => {
+  const judge = new AnswerJudge(remains, books, complain)
+  for (const delivery of remains.network.deliveries) judge.judge(delivery)
+  judge.end()
+  judgeMarks(remains, books, complain)
+  judgeKeys(remains, complain)
+  judgeExclusions(remains, books, complain)
+  for (const { action, unanswered } of remains.clients.notes) {
+    for (const request of unanswered) complain("everybody is answered in the end", `${request.kind} of ${action.id}`)
+  }
+}

@@ -1,0 +1,338 @@
+/**
+ * Those who call: providers who send again without mercy and take back what nobody answered, operators with references and
+ * idempotency keys, staff, and the clock that starts jobs. They write down what they asked for and what they heard.
+ */
+import { Context, Effect, Schema } from "effect"
+import type { ActionMessage, BetMessage } from "../../../src/wallet/ProviderWallet.ts"
+import { gameById, operatorOfPlayer, playerIds, refs, strangerTo, tokens } from "./House.ts"
+import type { Network } from "./Network.ts"
+import type { Action, Payout, Plan, Stake, TakeBack } from "./Plan.ts"
+import { type Chance, chanceOf } from "./Random.ts"
+import { type Answer, isPassing, type Request } from "./Requests.ts"
+import type { Machine, World } from "./World.ts"
+
+/** An answer that a client read. */
+export interface Heard {
+  readonly request: Request
+  readonly answer: Answer
+  /** The world's steps: when the request was sent the first time, and when the answer was read. */
+  readonly sentAt: number
+  readonly at: number
+}
+
+/** What a client has written down about an action. */
+export interface Note {
+  readonly action: Action
+  /** Undefined for an action that had nothing to refer to. */
+  request: Request | undefined
+  /** Step and time of the first attempt. */
+  sentAt: number
+  readonly heard: Array<Heard>
+  /** Its requests that were to be repeated until they were answered, and never were. */
+  readonly unanswered: Array<Request>
+}
+
+/** A client that is never answered gives up after so many attempts. */
+const mostAttempts = 90
+
+const sessionMs = 12 * 3_600_000
+
+const paymentBody = Schema.fromJsonString(Schema.Struct({ data: Schema.Struct({ id: Schema.Number }) }))
+const launchBody = Schema.fromJsonString(
+  Schema.Struct({ data: Schema.Struct({ sessionToken: Schema.String, gameId: Schema.Number }) })
+)
+const readPayment = Schema.decodeUnknownSync(paymentBody)
+const readLaunch = Schema.decodeUnknownSync(launchBody)
+
+const currency = "EUR"
+
+const isDone = (answer: Answer | undefined): answer is Answer => answer !== undefined && !isPassing(answer)
+
+/** The 2xx body of an answer, undefined when it is another one. */
+export const bodyOf = (answer: Answer): string | undefined =>
+  answer._tag === "Reply" && answer.status < 300 ? answer.body : undefined
+
+export class Clients {
+  readonly notes: Array<Note> = []
+  private readonly world: World
+  private readonly plan: Plan
+  private readonly network: Network
+  private readonly machine: Machine
+  private playing = 0
+  /** Payments and bonuses by the action that made them, sessions by player and provider. */
+  private readonly made = new Map<string, number>()
+  private readonly sessions = new Map<string, string>()
+
+  constructor(world: World, plan: Plan, network: Network, machine: Machine) {
+    this.world = world
+    this.plan = plan
+    this.network = network
+    this.machine = machine
+    for (const playerId of playerIds) {
+      for (const providerId of [1, 2]) {
+        this.sessions.set(
+          `${playerId} ${providerId}`,
+          tokens.issue({
+            sessionId: playerId,
+            playerId,
+            operatorId: operatorOfPlayer(playerId),
+            gameId: providerId === 1 ? 11 : 13,
+            providerId,
+            mode: "real",
+            expiresAt: plan.beginning + sessionMs
+          })
+        )
+      }
+    }
+  }
+
+  start(): void {
+    this.playing = this.plan.actions.length
+    for (const action of this.plan.actions) {
+      this.world.after(action.at, this.machine, () => {
+        this.machine.fork(Context.empty(), this.play(action)).addObserver(() => this.playing--)
+      })
+    }
+  }
+
+  get areDone(): boolean {
+    return this.playing === 0
+  }
+
+  /** Whom an action is about. */
+  playerOf(actionId: string): number | undefined {
+    return this.notes.find(({ action }) => action.id === actionId)?.action.playerId
+  }
+
+  /** Asks for every player's balance, when all is over. */
+  lookAround(): void {
+    this.playing = playerIds.length
+    for (const playerId of playerIds) {
+      const action: Action = {
+        id: `end${playerId}`,
+        at: 0,
+        playerId,
+        what: { kind: "view", isStranger: false },
+        repeats: 0,
+        patience: 1
+      }
+      this.machine.fork(Context.empty(), this.play(action)).addObserver(() => this.playing--)
+    }
+  }
+
+  private play(action: Action): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function*() {
+      const chance = chanceOf(this.plan.seed, "client", action.id)
+      const request = this.requestOf(action)
+      const note: Note = { action, request, sentAt: this.world.step, heard: [], unanswered: [] }
+      this.notes.push(note)
+      if (request === undefined) return
+      const isBet = request.kind === "bet" || request.kind === "bet_win" || request.kind === "batch"
+      const isOnce = request.kind === "correct"
+      const attempts = isBet ? action.patience : isOnce ? 1 : mostAttempts
+      const answer = yield* this.insist(note, chance, "", request, attempts)
+      if (answer === undefined && isBet) {
+        yield* Effect.forEach(
+          this.takeBacksOf(action, request),
+          (undo, index) => this.insist(note, chance, `undo${index}`, undo, mostAttempts)
+        )
+      }
+      if (answer !== undefined) this.learn(action, request, answer)
+      const repeats = answer === undefined || isOnce ? 0 : action.repeats
+      for (let repeat = 0; repeat < repeats; repeat++) {
+        yield* Effect.sleep(chance.pick([5, 300, 3000]))
+        yield* this.ask(note, chance, `again${repeat}`, request)
+      }
+    })
+  }
+
+  /** Sends a request until it is answered. */
+  private insist(
+    note: Note,
+    chance: Chance,
+    part: string,
+    request: Request,
+    attempts: number
+  ): Effect.Effect<Answer | undefined> {
+    return Effect.gen({ self: this }, function*() {
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        const answer = yield* this.ask(note, chance, `${part}${attempt}`, request)
+        if (isDone(answer)) return answer
+        yield* Effect.sleep(Math.min(4000, chance.between(20, 60) * 2 ** attempt))
+      }
+      if (attempts === mostAttempts) note.unanswered.push(request)
+      return undefined
+    })
+  }
+
+  private ask(note: Note, chance: Chance, part: string, request: Request): Effect.Effect<Answer | undefined> {
+    return Effect.suspend(() => {
+      const { action, heard } = note
+      const sentAt = this.world.step
+      const timeout = chance.pick([400, 1000, 3000])
+      // a late double of a change of settings would undo a later one, by right: nobody could tell it from a new request
+      const mayDouble = !["correct", "account", "restrict", "kyc", "limits"].includes(request.kind)
+      return Effect.map(
+        this.network.call(`${action.id} ${part}`, action.id, request, timeout, mayDouble),
+        (answer) => {
+          if (answer !== undefined) heard.push({ request, answer, sentAt, at: this.world.step })
+          return answer
+        }
+      )
+    })
+  }
+
+  /** What a client remembers of an answer for later requests. */
+  private learn(action: Action, request: Request, answer: Answer): void {
+    const body = bodyOf(answer)
+    if (body === undefined) return
+    if (request.kind === "deposit" || request.kind === "withdraw" || request.kind === "grant") {
+      this.made.set(action.id, readPayment(body).data.id)
+    }
+    if (request.kind === "launch") {
+      const { gameId, sessionToken } = readLaunch(body).data
+      this.sessions.set(`${action.playerId} ${gameById(gameId)?.provider.id}`, sessionToken)
+    }
+  }
+
+  /** The rollbacks of what a bet may have done, the last first. */
+  private takeBacksOf(action: Action, request: Request): ReadonlyArray<Request> {
+    const undo = (providerId: number, target: string): Request => ({
+      kind: "rollback",
+      providerId,
+      message: {
+        transactionId: `k${target}`,
+        playerRef: refs.playerRef(providerId, action.playerId),
+        targetTransactionId: target
+      }
+    })
+    switch (request.kind) {
+      case "bet":
+        return [undo(request.providerId, request.message.transactionId)]
+      case "bet_win":
+        return [
+          undo(request.providerId, request.message.win.transactionId),
+          undo(request.providerId, request.message.transactionId)
+        ]
+      case "batch":
+        return request.actions.filter((one) => one.action !== "rollback")
+          .map((one) => undo(request.providerId, one.transactionId)).reverse()
+      default:
+        return []
+    }
+  }
+
+  private requestOf(action: Action): Request | undefined {
+    const { id, playerId, what } = action
+    const operatorId = operatorOfPlayer(playerId)
+    const of = { operatorId, playerId }
+    const key = (hasKey: boolean) => hasKey ? `key-${id}` : null
+    const providerOf = (gameId: number): number => gameById(gameId)?.provider.id ?? 1
+    const nameOf = (gameId: number): string => gameById(gameId)?.externalId ?? ""
+    const refOf = (gameId: number): string => refs.playerRef(providerOf(gameId), playerId)
+    const betOf = (stake: Stake): BetMessage => ({
+      transactionId: stake.tx,
+      sessionToken: this.sessions.get(`${playerId} ${providerOf(stake.gameId)}`) ?? "",
+      gameId: nameOf(stake.gameId),
+      roundId: stake.round,
+      amount: stake.amount,
+      currency,
+      closesRound: stake.closes
+    })
+    const winOf = (payout: Payout) => ({
+      transactionId: payout.tx,
+      playerRef: refOf(payout.gameId),
+      gameId: nameOf(payout.gameId),
+      roundId: payout.round,
+      betTransactionId: payout.betTx,
+      amount: payout.amount,
+      currency,
+      closesRound: payout.closes
+    })
+    const rollbackOf = (takeBack: TakeBack) => ({
+      transactionId: takeBack.tx,
+      playerRef: refOf(takeBack.gameId),
+      targetTransactionId: takeBack.target
+    })
+    switch (what.kind) {
+      case "bet":
+        return { kind: "bet", providerId: providerOf(what.gameId), message: betOf(what) }
+      case "bet_win": {
+        const { winAmount, winTx } = what
+        const message = { ...betOf(what), win: { transactionId: winTx, amount: winAmount } }
+        return { kind: "bet_win", providerId: providerOf(what.gameId), message }
+      }
+      case "win":
+        return { kind: "win", providerId: providerOf(what.gameId), message: winOf(what) }
+      case "rollback":
+        return { kind: "rollback", providerId: providerOf(what.gameId), message: rollbackOf(what) }
+      case "batch": {
+        const actions = what.moves.map((move): ActionMessage => {
+          switch (move.kind) {
+            case "bet":
+              return { action: "bet", ...betOf(move) }
+            case "win":
+              return { action: "win", ...winOf(move) }
+            case "rollback":
+              return { action: "rollback", ...rollbackOf(move) }
+          }
+        })
+        return { kind: "batch", providerId: providerOf(what.moves[0]?.gameId ?? 11), actions }
+      }
+      case "close": {
+        const { gameId, round } = what
+        const message = { playerRef: refOf(gameId), gameId: nameOf(gameId), roundId: round }
+        return { kind: "close", providerId: providerOf(gameId), message }
+      }
+      case "promo_win": {
+        const kind = what.isTournament ? "tournament" : "jackpot"
+        const { amount, tx } = what
+        const message = { transactionId: tx, playerRef: refOf(11), amount, currency, kind, campaignId: "c" } as const
+        return { kind: "promo_win", providerId: 1, message }
+      }
+      case "balance":
+        return { kind: "balance", providerId: 1, playerRef: refOf(11) }
+      case "status":
+        return { kind: "status", providerId: providerOf(what.gameId), transactionId: what.tx }
+      case "deposit": {
+        const { amount, hasKey, reference } = what
+        return { kind: "deposit", ...of, key: key(hasKey), amount, reference, method: hasKey ? "bank" : null }
+      }
+      case "withdraw": {
+        const { amount, hasKey, reference } = what
+        return { kind: "withdraw", ...of, key: key(hasKey), amount, reference, info: id }
+      }
+      case "limits":
+        return { kind: "limits", ...of, limits: { [what.field]: what.value } }
+      case "exclude":
+        return { kind: "exclude", ...of, key: key(what.hasKey), period: what.period }
+      case "account":
+        return { kind: "account", ...of, status: what.status, reason: id }
+      case "grant":
+        return { kind: "grant", ...of, key: `key-${id}`, bonusId: what.bonusId, note: id }
+      case "redeem":
+        return { kind: "redeem", ...of, key: `key-${id}`, code: what.code }
+      case "launch":
+        return { kind: "launch", ...of, key: null, gameId: what.gameId }
+      case "view":
+        return { kind: "view", operatorId: what.isStranger ? strangerTo(playerId) : operatorId, playerId }
+      case "move": {
+        const paymentId = this.made.get(what.of)
+        const { move, staff } = what
+        return paymentId === undefined ? undefined : { kind: "move", paymentId, move, staff }
+      }
+      case "correct":
+        return { kind: "correct", playerId, amount: what.amount, reason: id }
+      case "kyc":
+        return { kind: "kyc", playerId, status: what.status, documentDays: what.documentDays }
+      case "restrict":
+        return { kind: "restrict", playerId, canBet: what.canBet, canDeposit: what.canDeposit }
+      case "cancel_bonus": {
+        const bonusId = this.made.get(what.of)
+        return bonusId === undefined ? undefined : { kind: "cancel_bonus", bonusId }
+      }
+      case "job":
+        return { kind: "job", job: what.job }
+    }
+  }
+}

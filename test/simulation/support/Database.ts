@@ -1,0 +1,238 @@
+/**
+ * The database of a simulated world: what PostgreSQL is to the service, on a machine of its own that never loses what it holds.
+ *
+ * An operation travels to it, happens at one instant, and its answer travels back. On the way it can be refused, cut off before or
+ * after it happened, happen long after its caller was told that the connection broke, or never be answered at all. The
+ * service's own code (`StoreFailures.ts`) says what it makes of that.
+ */
+import { Effect, Exit } from "effect"
+import { SqlError } from "effect/sql"
+import type { Change, Event } from "../../../src/domain/Change.ts"
+import type { Knowledge } from "../../../src/domain/Decision.ts"
+import type { Player } from "../../../src/domain/Player.ts"
+import type { Query } from "../../../src/domain/Rounds.ts"
+import { type CommitFailure, OutcomeUnknown } from "../../../src/engine/Failures.ts"
+import type { Store, Unit } from "../../../src/engine/Machine.ts"
+import { byDeadline, commitFailure, orUnavailable, silent } from "../../../src/players/internal/StoreFailures.ts"
+import * as MemoryPlayerStore from "../../../src/players/MemoryPlayerStore.ts"
+import type { StoreTrouble } from "./Plan.ts"
+import { type Chance, chanceOf } from "./Random.ts"
+import { Machine, type World } from "./World.ts"
+
+export type PlayerStore = Store<Player, Change, Query, Knowledge>
+export type PlayerUnit = Unit<Player, Change>
+
+/** What became of an operation. */
+type Fate =
+  | "answered"
+  /** It did not happen, and the caller is told so. */
+  | "refused"
+  /** The connection broke before it happened. */
+  | "cut"
+  /** It happened; the connection broke before the answer. */
+  | "unheard"
+  /** The connection broke; it happens seconds later. */
+  | "late"
+  /** Nobody ever hears of it again; it may happen or not. */
+  | "silent"
+  /** Somebody else holds the row. */
+  | "busy"
+
+/** A player's state as it was committed, or raised by a fence. */
+export interface Committed {
+  /** The world's step and time. */
+  readonly step: number
+  readonly at: number
+  readonly playerId: number
+  /** The machine that committed it. */
+  readonly by: string
+  /** The version that it made. */
+  readonly version: number
+  readonly isFence: boolean
+  readonly changes: ReadonlyArray<Change>
+  /** As the store has it from here on. */
+  readonly state: Player
+}
+
+const connectionError = (operation: string) =>
+  new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({ cause: new Error("the connection broke"), operation })
+  })
+
+const lockTimeout = () =>
+  new SqlError.SqlError({ reason: new SqlError.LockTimeoutError({ cause: new Error("the row is held") }) })
+
+/** What a machine reaches the database by. */
+export interface Connection {
+  readonly machine: string
+  readonly call: <A, E>(
+    what: "load" | "look" | "commit" | "statement",
+    happen: () => Exit.Exit<A, E>
+  ) => Effect.Effect<A, E | SqlError.SqlError>
+}
+
+export class Database {
+  readonly memory: MemoryPlayerStore.MemoryPlayerStore
+  readonly machine: Machine
+  /** Everything that was committed, in order. */
+  readonly history: Array<Committed> = []
+  /** Whose a payment or a bonus is. */
+  readonly owners = { payments: new Map<number, number>(), bonuses: new Map<number, number>() }
+  /** Operations that have not happened yet, or whose answer is on the way. */
+  pending = 0
+  /** Events that came into the outbox by another way than a commit: there is none in the service. */
+  readonly strayEvents: Array<Event> = []
+  private readonly world: World
+  private readonly seed: number | string
+  private readonly troubles: ReadonlyArray<StoreTrouble>
+  private idsTaken = 10_000
+
+  constructor(
+    world: World,
+    seed: number | string,
+    players: ReadonlyArray<Player>,
+    troubles: ReadonlyArray<StoreTrouble>
+  ) {
+    this.world = world
+    this.seed = seed
+    this.troubles = troubles
+    this.machine = new Machine(world, "database", 0, seed, 0)
+    this.memory = MemoryPlayerStore.make()
+    for (const player of players) Effect.runSync(this.memory.add(player))
+  }
+
+  /** A block of ids that nobody else gets. */
+  takeIds(count: number): number {
+    const first = this.idsTaken
+    this.idsTaken += count
+    return first
+  }
+
+  /** Every event that is to be sent. */
+  outbox(): ReadonlyArray<Event> {
+    return [...this.memory.tables().events, ...this.strayEvents]
+  }
+
+  /** The committed state of a player. */
+  stateOf(playerId: number): Player | undefined {
+    return Effect.runSync(this.memory.load(playerId, false))?.state
+  }
+
+  private fateOf(what: string, chance: Chance): Fate {
+    const { now } = this.world
+    const trouble = this.troubles.find(({ at, forMs }) => now >= at && now < at + forMs)
+    if (trouble === undefined || !chance.happens(trouble.probability)) return "answered"
+    const fate = chance.pickBy(trouble.fates)
+    // only a write waits for somebody else's
+    return fate === "busy" && what !== "commit" ? "refused" : fate
+  }
+
+  /** How a machine reaches the database. What the machine is not there to hear is lost with it. */
+  connect(machine: Machine): Connection {
+    const { world } = this
+    let calls = 0
+    return {
+      machine: machine.name,
+      call: (what, happen) =>
+        Effect.callback((resume) => {
+          const chance = chanceOf(this.seed, "operation", machine.name, calls++)
+          const fate = this.fateOf(what, chance)
+          const there = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, 3)
+          const back = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, 3)
+          const hear = (after: number, answer: Effect.Effect<never, SqlError.SqlError>) =>
+            world.after(after, machine, () => resume(answer))
+          const happenAfter = (after: number, heard: (exit: ReturnType<typeof happen>) => void): void => {
+            this.pending++
+            world.after(after, this.machine, () => {
+              this.pending--
+              world.trace.add(what.length * 7 + machine.number)
+              heard(happen())
+            })
+          }
+          switch (fate) {
+            case "answered":
+              happenAfter(there, (exit) => world.after(back, machine, () => resume(exit)))
+              break
+            case "refused":
+              hear(there + back, Effect.fail(connectionError("connect")))
+              break
+            case "busy":
+              hear(there + back, Effect.fail(lockTimeout()))
+              break
+            case "cut":
+              hear(there + back, Effect.fail(connectionError("execute")))
+              break
+            case "unheard":
+              happenAfter(there, () => hear(back, Effect.fail(connectionError("execute"))))
+              break
+            case "late":
+              hear(there + back, Effect.fail(connectionError("execute")))
+              happenAfter(chance.between(100, 12_000), () => {})
+              break
+            case "silent":
+              if (chance.happens(0.6)) happenAfter(chance.between(0, 15_000), () => {})
+              // a statement outside the journal is given up by its own timeout
+              if (what === "statement") hear(chance.between(3000, 6000), Effect.fail(connectionError("execute")))
+              break
+          }
+        })
+    }
+  }
+
+  /** The store of players, as one service sees it. */
+  storeOf(connection: Connection): PlayerStore {
+    const { memory } = this
+    return {
+      load: (playerId, fence) =>
+        orUnavailable(connection.call("load", () => this.loadNow(connection.machine, playerId, fence))),
+      look: (player, query, known) =>
+        orUnavailable(
+          connection.call("look", () => Effect.runSyncExit(Effect.orDie(memory.look(player, query, known))))
+        ),
+      commit: (units) =>
+        byDeadline(
+          connection.call("commit", () => this.commitNow(connection.machine, units)),
+          new OutcomeUnknown({ reason: silent })
+        ).pipe(
+          Effect.catchTag("SqlError", (error) => Effect.fail(commitFailure(error)))
+        ),
+      claims: memory.claims
+    }
+  }
+
+  private loadNow(by: string, playerId: number, fence: boolean) {
+    const exit = Effect.runSyncExit(Effect.orDie(this.memory.load(playerId, fence)))
+    if (fence && Exit.isSuccess(exit) && exit.value !== undefined) {
+      this.note(by, playerId, exit.value.version, true, [], exit.value.state)
+    }
+    return exit
+  }
+
+  private commitNow(by: string, units: ReadonlyArray<PlayerUnit>): Exit.Exit<void, CommitFailure> {
+    const exit = Effect.runSyncExit(this.memory.commit(units))
+    if (Exit.isFailure(exit)) return exit
+    for (const { changes, key, version } of units) {
+      const state = this.stateOf(key)
+      if (state !== undefined) this.note(by, key, version + 1, false, changes, state)
+      for (const change of changes) {
+        for (const { payment } of change.payments) this.owners.payments.set(payment.id, payment.playerId)
+        for (const { bonus } of change.bonuses) this.owners.bonuses.set(bonus.id, key)
+      }
+    }
+    return exit
+  }
+
+  private note(
+    by: string,
+    playerId: number,
+    version: number,
+    isFence: boolean,
+    changes: ReadonlyArray<Change>,
+    state: Player
+  ): void {
+    const { now, step, trace } = this.world
+    trace.add(playerId * 65_536 + version)
+    trace.add(state.real)
+    this.history.push({ step, at: now, playerId, by, version, isFence, changes, state })
+  }
+}

@@ -1,0 +1,173 @@
+/** What stands in the simulated world before anybody plays: operators, players, games, bonuses. */
+import { Context, Effect, Layer } from "effect"
+import { SealedSecrets } from "../../../src/auth/SealedSecrets.ts"
+import type { CatalogueBonus, PromoCode } from "../../../src/domain/BonusGrants.ts"
+import type { Operator, Provider } from "../../../src/domain/Operator.ts"
+import type { Player } from "../../../src/domain/Player.ts"
+import type { Game } from "../../../src/games/Game.ts"
+import { Games } from "../../../src/games/Games.ts"
+import { PlayerRefs } from "../../../src/games/PlayerRefs.ts"
+import { SessionTokens } from "../../../src/games/SessionTokens.ts"
+import { type PaymentMethod, PaymentMethods } from "../../../src/payments/Methods.ts"
+import { Settings } from "../../../src/platform/Settings.ts"
+import { newPlayer } from "../../support/players.ts"
+
+const operatorOf = (id: number, terms: Partial<Operator>): Operator => ({
+  id,
+  slug: `operator-${id}`,
+  name: `Operator ${id}`,
+  currency: "EUR",
+  cooperationModel: "api",
+  active: true,
+  coolingOffHours: 24,
+  withdrawalSecondApprovalAbove: null,
+  kycWithdrawalThreshold: null,
+  forfeitBonusOnWithdrawal: true,
+  disabledFeatures: [],
+  ...terms
+})
+
+/** The first asks for a second approval and for verified players; the second for neither. */
+export const operators: ReadonlyArray<Operator> = [
+  operatorOf(1, { withdrawalSecondApprovalAbove: 700, kycWithdrawalThreshold: 1500 }),
+  operatorOf(2, { forfeitBonusOnWithdrawal: false, coolingOffHours: 1 })
+]
+
+export const operatorById = (id: number): Operator | undefined => operators.find((operator) => operator.id === id)
+
+/** The players of the first operator, then those of the second. */
+export const playerIds: ReadonlyArray<number> = [101, 102, 103, 104]
+
+export const operatorOfPlayer = (playerId: number): number => playerId === 104 ? 2 : 1
+
+/** An operator whose player this is not. */
+export const strangerTo = (playerId: number): number => 3 - operatorOfPlayer(playerId)
+
+/** What a player has at the beginning, in minor units. */
+const openingBalance = 2000
+
+export const playersAt = (now: number): ReadonlyArray<Player> =>
+  playerIds.map((id) =>
+    newPlayer({
+      id,
+      operatorId: operatorOfPlayer(id),
+      kycStatus: id === 101 ? "verified" : "not_started",
+      real: openingBalance,
+      providerIds: [1, 2],
+      realUpdatedAt: now,
+      bonusUpdatedAt: now
+    })
+  )
+
+const providerOf = (id: number): Provider => ({
+  id,
+  slug: `provider-${id}`,
+  name: `Provider ${id}`,
+  key: `provider-key-${id}`,
+  launchUrl: null,
+  demoUrl: null,
+  ipAllowlist: [],
+  active: true
+})
+
+const providers: ReadonlyArray<Provider> = [providerOf(1), providerOf(2)]
+
+export const providerById = (id: number): Provider => providers.find((provider) => provider.id === id) ?? providerOf(id)
+
+const gameOf = (id: number, providerId: number, externalId: string, type: Game["type"]): Game => ({
+  id,
+  externalId,
+  name: externalId,
+  type,
+  category: "slots",
+  rtp: null,
+  thumbnailUrl: null,
+  original: null,
+  active: true,
+  provider: providerOf(providerId)
+})
+
+export const games: ReadonlyArray<Game> = [
+  gameOf(11, 1, "slot", "rng"),
+  gameOf(12, 1, "roulette", "live"),
+  gameOf(13, 2, "wheel", "rng")
+]
+
+export const gameById = (id: number): Game | undefined => games.find((game) => game.id === id)
+
+const bonusOf = (id: number, operatorId: number, terms: Partial<CatalogueBonus>): CatalogueBonus => ({
+  id,
+  operatorId,
+  name: `Bonus ${id}`,
+  description: "",
+  type: "no_deposit",
+  defaultAmount: 100,
+  wageringMultiplier: 2,
+  validDays: 1,
+  maxBet: 0,
+  maxConversionMultiplier: 0,
+  maxGrantsPerPlayer: 0,
+  isActive: true,
+  contributions: {},
+  currency: "EUR",
+  ...terms
+})
+
+export const bonuses: ReadonlyArray<CatalogueBonus> = [
+  bonusOf(21, 1, {}),
+  bonusOf(22, 1, { wageringMultiplier: 0, type: "cash", defaultAmount: 50 }),
+  bonusOf(23, 1, { maxGrantsPerPlayer: 1, maxBet: 150, maxConversionMultiplier: 1, defaultAmount: 200 }),
+  bonusOf(24, 2, { contributions: { 12: 50 }, defaultAmount: 120, wageringMultiplier: 1 })
+]
+
+/** A promo code and how often it can be redeemed. */
+export interface PromoOnOffer extends Pick<PromoCode, "id" | "code" | "bonus"> {
+  readonly operatorId: number
+  readonly maxRedemptions: number
+}
+
+export const promos: ReadonlyArray<PromoOnOffer> = [
+  { id: 31, code: "HELLO", operatorId: 1, bonus: bonusOf(21, 1, {}), maxRedemptions: 2 },
+  { id: 32, code: "SECOND", operatorId: 2, bonus: bonusOf(24, 2, { defaultAmount: 120 }), maxRedemptions: 1 }
+]
+
+const methodOf = (operatorId: number): PaymentMethod => ({
+  id: operatorId,
+  operatorId,
+  code: "bank",
+  name: "Bank",
+  currencies: ["EUR"],
+  supportsDeposit: true,
+  supportsWithdrawal: true,
+  minDeposit: 5,
+  maxDeposit: 5000,
+  minWithdrawal: 5,
+  maxWithdrawal: 5000
+})
+
+/** The catalogues, which nobody changes. */
+export const layerCatalogues = Layer.merge(
+  Layer.mock(Games)({
+    get: (gameId) => Effect.fromNullishOr(gameById(gameId)).pipe(Effect.orDie),
+    find: (gameId) => Effect.succeed(gameById(gameId)),
+    findUnsafe: gameById,
+    findByExternalId: (providerId, externalId) => Effect.succeed(gameByName(providerId, externalId)),
+    findByExternalIdUnsafe: (providerId, externalId) => gameByName(providerId, externalId)
+  }),
+  Layer.mock(PaymentMethods)({
+    find: (operatorId, code) => Effect.succeed(code === "bank" ? methodOf(operatorId) : undefined)
+  })
+)
+
+const gameByName = (providerId: number, externalId: string): Game | undefined =>
+  games.find((game) => game.provider.id === providerId && game.externalId === externalId)
+
+/** Names of players and sessions, as every service of the same master key makes and reads them. */
+export const layerNames = Layer.merge(SessionTokens.layer, PlayerRefs.layer).pipe(
+  Layer.provide([Settings.layerTest(), SealedSecrets.layerMemory])
+)
+
+const names = Effect.runSync(Effect.scoped(Layer.build(layerNames)))
+
+export const tokens = Context.get(names, SessionTokens)
+export const refs = Context.get(names, PlayerRefs)

@@ -1,0 +1,242 @@
+/** The laws of money and of versions, from what was committed alone: whoever asked for it, and whatever they heard. */
+import type { Change, Entry, Event, Payment } from "../../../src/domain/Change.ts"
+import type { Player } from "../../../src/domain/Player.ts"
+import { roundKey, type Transaction } from "../../../src/domain/Rounds.ts"
+import type { Books, Complain, Remains } from "./Books.ts"
+import { transactionKey } from "./Books.ts"
+
+/** What may leave the real balance below zero. */
+const mayOwe: ReadonlyArray<Entry["type"]> = ["casino_rollback", "chargeback", "correction_down"]
+
+const sumOf = (entries: ReadonlyArray<Entry>, wallet?: Entry["wallet"]): number =>
+  entries.reduce((sum, entry) => wallet === undefined || entry.wallet === wallet ? sum + entry.amount : sum, 0)
+
+/** One player's commits, one after the other. */
+const walkPlayer = (before: Player, books: Books, complain: Complain): void => {
+  const name = `player ${before.id}`
+  const walk = { real: before.real, bonus: before.bonus, seq: before.entrySeq, version: 0 }
+  for (const { changes, state, version } of books.history.get(before.id) ?? []) {
+    if (version !== walk.version + 1) complain("versions have no gap", `${name}: ${version} follows ${walk.version}`)
+    walk.version = version
+    for (const change of changes) walkChange(name, walk, change, complain)
+    if (state.real !== walk.real || state.bonus !== walk.bonus || state.entrySeq !== walk.seq) {
+      complain(
+        "a balance is the sum of its ledger",
+        `${name} at version ${version}: ${state.real}/${state.bonus}, the entries sum to ${walk.real}/${walk.bonus}`
+      )
+      walk.real = state.real
+      walk.bonus = state.bonus
+      walk.seq = state.entrySeq
+    }
+  }
+}
+
+interface Walk {
+  real: number
+  bonus: number
+  seq: number
+}
+
+const walkChange = (name: string, walk: Walk, change: Change, complain: Complain): void => {
+  for (const entry of change.entries) {
+    const about = `${name}, entry ${entry.seq} (${entry.type} ${entry.amount} ${entry.wallet})`
+    if (entry.seq !== walk.seq + 1) complain("entries have no gap", `${about} follows ${walk.seq}`)
+    walk.seq = entry.seq
+    walk[entry.wallet] += entry.amount
+    if (entry.balanceAfter !== walk[entry.wallet]) {
+      complain("each entry carries the balance after it", `${about}: ${entry.balanceAfter}, not ${walk[entry.wallet]}`)
+      walk[entry.wallet] = entry.balanceAfter
+    }
+    if (entry.balanceAfter < 0 && (entry.wallet === "bonus" || (entry.amount < 0 && !mayOwe.includes(entry.type)))) {
+      complain("no overdraft", `${about} leaves ${entry.balanceAfter}`)
+    }
+  }
+  for (const transaction of change.transactions) {
+    const own = change.entries.filter(({ id }) => transaction.entryIds.includes(id))
+    if (
+      own.length !== transaction.entryIds.length || sumOf(own, "real") !== transaction.realAmount ||
+      sumOf(own, "bonus") !== transaction.bonusAmount
+    ) complain("a message is its entries", `${name}, ${transaction.kind} ${transaction.transactionId}`)
+  }
+}
+
+/** Payments and what they hold. */
+const judgePayments = (books: Books, complain: Complain): void => {
+  const entriesOf = Map.groupBy(books.entries, ({ paymentRequestId }) => paymentRequestId)
+  for (const payment of books.payments.values()) {
+    const { amount, id, isReversed, status, type } = payment
+    const own = entriesOf.get(id) ?? []
+    const isRefunded = status === "rejected" || status === "cancelled"
+    const due = type === "deposit"
+      ? { count: isReversed ? 2 : 1, sum: isReversed ? 0 : amount }
+      : { count: isRefunded ? 2 : 1, sum: isRefunded ? 0 : -amount }
+    if (own.length !== due.count || sumOf(own) !== due.sum) {
+      complain("a payment is its entries", `a ${status} ${type} ${id} of ${amount} has ${own.length} of ${sumOf(own)}`)
+    }
+  }
+  for (const [id, own] of entriesOf) {
+    if (id !== null && !books.payments.has(id)) complain("a payment is its entries", `${own.length} of none (${id})`)
+  }
+}
+
+const judgeHolds = (books: Books, player: Player, complain: Complain): void => {
+  const open = [...books.payments.values()].filter(({ playerId, status, type }) =>
+    playerId === player.id && type === "withdrawal" && status !== "rejected" && status !== "cancelled"
+  )
+  const held = open.reduce((sum, { amount }) => sum + amount, 0)
+  if (player.withdrawn !== held) {
+    complain("holds are open withdrawals", `player ${player.id}: ${player.withdrawn} withdrawn, requests of ${held}`)
+  }
+}
+
+/** Messages of providers, what they take back, and the rounds that they make up. */
+const judgeTransactions = ({ database }: Remains, books: Books, complain: Complain): void => {
+  const rows = [...books.transactions.values()].map(({ row }) => row)
+  const takenBack = new Map<string, number>()
+  for (const row of rows) {
+    if (row.kind !== "rollback" || row.targetId === null) continue
+    const key = transactionKey(row.providerId, row.targetId)
+    if (row.status === "processed") takenBack.set(key, (takenBack.get(key) ?? 0) + 1)
+    const target = books.transactions.get(key)?.row
+    if (row.status !== "processed") continue
+    if (target === undefined || target.kind === "tombstone" || target.playerId !== row.playerId) {
+      complain("a rollback has its target", `${row.transactionId} takes back ${row.targetId}`)
+    } else if (target.bonusAmount === 0 && row.realAmount !== 0 - target.realAmount) {
+      complain("a rollback returns what was taken", `${row.transactionId}: ${row.realAmount} of ${target.realAmount}`)
+    }
+  }
+  for (const [key, times] of takenBack) if (times > 1) complain("taken back once", `${key}: ${times} times`)
+  for (const row of rows) {
+    if (row.kind !== "rollback" || row.targetId === null) continue
+    const key = transactionKey(row.providerId, row.targetId)
+    const target = books.transactions.get(key)?.row
+    const stands = target !== undefined && target.kind !== "tombstone" && !takenBack.has(key)
+    if (stands) {
+      complain("what was taken back does not stand", `${target.kind} ${key}, rolled back by ${row.transactionId}`)
+    }
+  }
+  judgeRounds(
+    rows.filter((row) => !takenBack.has(transactionKey(row.providerId, row.transactionId))),
+    database,
+    complain
+  )
+}
+
+const judgeRounds = (
+  standing: ReadonlyArray<Transaction>,
+  database: Remains["database"],
+  complain: Complain
+): void => {
+  const sums = new Map<string, { real: number; bonus: number; wins: number }>()
+  for (const row of standing) {
+    if (row.gameId === null || row.roundId === null || row.kind === "rollback") continue
+    const key = `${row.playerId} ${roundKey(row.gameId, row.roundId)}`
+    const sum = sums.get(key) ?? { real: 0, bonus: 0, wins: 0 }
+    if (row.kind === "bet") {
+      sum.real -= row.realAmount
+      sum.bonus -= row.bonusAmount
+    } else if (row.amount > 0) {
+      sum.wins++
+    }
+    sums.set(key, sum)
+  }
+  for (const [playerId, rounds] of database.memory.tables().rounds) {
+    for (const [key, { bonusStake, paidWins, realStake }] of rounds) {
+      const sum = sums.get(`${playerId} ${key}`) ?? { real: 0, bonus: 0, wins: 0 }
+      if (realStake !== sum.real || bonusStake !== sum.bonus || paidWins !== sum.wins) {
+        complain(
+          "a round is its messages",
+          `${key} of player ${playerId}: ${realStake}/${bonusStake}, ${paidWins} wins`
+        )
+      }
+    }
+  }
+}
+
+/** Bonuses: each goes its way once. */
+const judgeBonuses = ({ database }: Remains, books: Books, complain: Complain): void => {
+  const finished = new Map<number, number>()
+  const known = new Set<number>()
+  for (const { changes } of database.history) {
+    for (const { bonus, isNew } of changes.flatMap((change) => change.bonuses)) {
+      if (isNew && known.has(bonus.id)) complain("a bonus is granted once", `bonus ${bonus.id}`)
+      known.add(bonus.id)
+      if (finished.has(bonus.id)) complain("a bonus ends once", `bonus ${bonus.id} is written after its end`)
+      if (bonus.state === "finished") finished.set(bonus.id, bonus.converted)
+    }
+  }
+  const entriesOf = Map.groupBy(books.entries, ({ playerBonusId }) => playerBonusId)
+  for (const id of known) {
+    const conversions = (entriesOf.get(id) ?? []).filter(({ type }) => type === "bonus_conversion")
+    const converted = conversions.filter(({ wallet }) => wallet === "real")
+    if (sumOf(conversions) !== 0 || converted.length > 1 || sumOf(converted) !== (finished.get(id) ?? 0)) {
+      complain("a bonus converts once", `bonus ${id}: ${converted.length} conversions of ${sumOf(converted)}`)
+    }
+    const grants = (entriesOf.get(id) ?? []).filter(({ type }) => type === "bonus_correction_up")
+    if (grants.length > 1) complain("a bonus is granted once", `bonus ${id}: credited ${grants.length} times`)
+  }
+}
+
+const idIn = (part: unknown): string =>
+  typeof part === "object" && part !== null && "id" in part ? String(part.id) : "nobody"
+
+const nameOfEvent = ({ data, playerId, type }: Event): string =>
+  type === "kyc.status_changed"
+    ? `${type} ${playerId} ${String(data["status"])}`
+    : `${type} ${idIn(data["payment"] ?? data["bonus"])}`
+
+/** The events that a payment's move calls for. */
+const eventsOfPayment = (payment: Payment, isNew: boolean): ReadonlyArray<string> => {
+  const { id, status, type } = payment
+  if (type === "deposit") return isNew ? [`deposit.paid ${id}`] : []
+  if (isNew) return [`withdrawal.requested ${id}`]
+  return status === "paid" || status === "rejected" ? [`withdrawal.${status} ${id}`] : []
+}
+
+/** The outbox beside the effects: every effect that is told of once, and nothing else. */
+const judgeEvents = ({ beginning, database }: Remains, complain: Complain): void => {
+  const balance = new Map<string, number>()
+  const count = (name: string, by: number) => balance.set(name, (balance.get(name) ?? 0) + by)
+  const kyc = new Map(beginning.map(({ id, kycStatus }) => [id, kycStatus]))
+  for (const { changes, playerId } of database.history) {
+    for (const change of changes) {
+      for (const { isNew, payment } of change.payments) {
+        for (const name of eventsOfPayment(payment, isNew)) count(name, 1)
+      }
+      for (const { bonus, isNew } of change.bonuses) {
+        if (isNew) count(`bonus.granted ${bonus.id}`, 1)
+        if (bonus.state === "finished") count(`bonus.completed ${bonus.id}`, 1)
+      }
+      const status = change.settings?.kycStatus
+      if (status !== undefined && status !== kyc.get(playerId)) {
+        kyc.set(playerId, status)
+        count(`kyc.status_changed ${playerId} ${status}`, 1)
+      }
+    }
+  }
+  const known = ["deposit.", "withdrawal.", "bonus.", "kyc."]
+  for (const event of database.outbox()) {
+    if (known.some((prefix) => event.type.startsWith(prefix))) count(nameOfEvent(event), -1)
+  }
+  for (const [name, difference] of balance) {
+    if (difference !== 0) {
+      complain("events are their effects", `${name}: ${difference > 0 ? "not told of" : "told of without an effect"}`)
+    }
+  }
+}
+
+export const judgeLedger = (remains: Remains, books: Books, complain: Complain): void => {
+  for (const before of remains.beginning) {
+    walkPlayer(before, books, complain)
+    const player = remains.database.stateOf(before.id)
+    if (player !== undefined) judgeHolds(books, player, complain)
+  }
+  const written = remains.database.history.flatMap(({ changes }) => changes.flatMap(({ entries }) => entries))
+  if (written.length !== books.entries.length) {
+    complain("entries are kept", `${written.length} were committed, ${books.entries.length} are there`)
+  }
+  judgePayments(books, complain)
+  judgeTransactions(remains, books, complain)
+  judgeBonuses(remains, books, complain)
+  judgeEvents(remains, complain)
+}

@@ -1,0 +1,206 @@
+/**
+ * Limits, exclusions and locks, worked out anew from what was committed: a list of stakes, wins and deposits, a calendar of its own,
+ * and the settings as they stood at each commit.
+ */
+import type { Change, PlayerSettings } from "../../../src/domain/Change.ts"
+import type { LimitField } from "../../../src/domain/Limits.ts"
+import type { Player } from "../../../src/domain/Player.ts"
+import type { Transaction } from "../../../src/domain/Rounds.ts"
+import { type Books, type Complain, type Remains, transactionKey } from "./Books.ts"
+
+type Window = "day" | "week" | "month" | "year"
+
+const windows: ReadonlyArray<Window> = ["day", "week", "month", "year"]
+
+/** A name of the calendar window that an instant lies in, UTC. */
+const windowOf = (window: Window, at: number): string => {
+  const date = new Date(at)
+  const day = date.toISOString().slice(0, 10)
+  switch (window) {
+    case "day":
+      return day
+    case "week": {
+      const monday = new Date(at - (date.getUTCDay() + 6) % 7 * 86_400_000)
+      return `week of ${monday.toISOString().slice(0, 10)}`
+    }
+    case "month":
+      return day.slice(0, 7)
+    case "year":
+      return day.slice(0, 4)
+  }
+}
+
+/** Money that counts towards a limit, until it is taken back. */
+interface Counted {
+  readonly at: number
+  readonly stake: number
+  /** Real money lost, negative for a win. */
+  readonly loss: number
+  readonly deposit: number
+  isTakenBack: boolean
+}
+
+interface Sums {
+  readonly stake: number
+  readonly loss: number
+  readonly deposit: number
+}
+
+const sumsIn = (happened: ReadonlyArray<Counted>, window: Window, now: number): Sums => {
+  const name = windowOf(window, now)
+  const own = happened.filter(({ at, isTakenBack }) => !isTakenBack && windowOf(window, at) === name)
+  return {
+    stake: own.reduce((sum, { stake }) => sum + stake, 0),
+    loss: own.reduce((sum, { loss }) => sum + loss, 0),
+    deposit: own.reduce((sum, { deposit }) => sum + deposit, 0)
+  }
+}
+
+type Settings = Omit<PlayerSettings, "updatedAt">
+
+/** The limit in force, undefined when there is none. */
+const limitAt = ({ limits, pendingLimits }: Settings, field: LimitField, now: number): number | undefined => {
+  const waited = pendingLimits.filter((pending) => pending.field === field && now >= pending.effectiveAt).at(-1)
+  return waited === undefined ? limits[field] : waited.value ?? undefined
+}
+
+/** Each limit of bets with what it looks at. */
+const betLimits: ReadonlyArray<readonly [LimitField, Window | null, "stake" | "loss"]> = [
+  ["max_single_bet", null, "stake"],
+  ["casino_max_single_bet", null, "stake"],
+  ["max_daily_bet", "day", "stake"],
+  ["casino_max_daily_bet", "day", "stake"],
+  ["max_weekly_bet", "week", "stake"],
+  ["max_monthly_bet", "month", "stake"],
+  ["max_daily_loss", "day", "loss"],
+  ["max_weekly_loss", "week", "loss"],
+  ["max_monthly_loss", "month", "loss"]
+]
+
+const depositLimits: ReadonlyArray<readonly [LimitField, Window | null]> = [
+  ["max_single_deposit", null],
+  ["max_daily_deposit", "day"],
+  ["max_weekly_deposit", "week"],
+  ["max_monthly_deposit", "month"],
+  ["max_yearly_deposit", "year"]
+]
+
+/** What stands against money going into play or into the wallet at this instant, undefined when nothing does. */
+const barred = (settings: Settings, now: number, ability: "canBet" | "canDeposit"): string | undefined => {
+  const { exclusion, restrictions, status } = settings
+  if (status !== "active") return status
+  if (!restrictions[ability]) return `not ${ability}`
+  return exclusion !== null && (exclusion.until === null || now < exclusion.until) ? exclusion.type : undefined
+}
+
+class Ledger {
+  settings: Settings
+  real: number
+  readonly happened: Array<Counted> = []
+  private readonly byTransaction = new Map<string, Counted>()
+  private readonly name: string
+  private readonly complain: Complain
+
+  constructor(player: Player, complain: Complain) {
+    this.settings = player
+    this.real = player.real
+    this.name = `player ${player.id}`
+    this.complain = complain
+  }
+
+  take(change: Change): void {
+    for (const transaction of change.transactions) {
+      if (transaction.status === "processed") this.takeTransaction(transaction)
+    }
+    for (const { isNew, payment } of change.payments) {
+      if (isNew && payment.type === "deposit") this.takeDeposit(payment.amount, payment.createdAt)
+    }
+    const last = change.entries.findLast(({ wallet }) => wallet === "real")
+    if (last !== undefined) this.real = last.balanceAfter
+    if (change.settings !== null) this.settings = change.settings
+  }
+
+  private takeTransaction(transaction: Transaction): void {
+    const { amount, createdAt, kind, providerId, realAmount, targetId, transactionId } = transaction
+    const key = transactionKey(providerId, transactionId)
+    if (kind === "rollback") {
+      const target = this.byTransaction.get(transactionKey(providerId, targetId ?? ""))
+      if (target !== undefined) target.isTakenBack = true
+      return
+    }
+    if (kind !== "bet" && kind !== "win") return
+    const loss = 0 - realAmount
+    const counted = { at: createdAt, stake: kind === "bet" ? amount : 0, loss, deposit: 0, isTakenBack: false }
+    this.byTransaction.set(key, counted)
+    this.happened.push(counted)
+    if (kind === "bet") this.judgeBet(transactionId, counted)
+  }
+
+  private judgeBet(id: string, { at, loss, stake }: Counted): void {
+    const reason = barred(this.settings, at, "canBet")
+    if (reason !== undefined) {
+      this.complain("who is kept from play does not play", `${this.name}: bet ${id} of ${stake}, though ${reason}`)
+    }
+    for (const [field, window, what] of betLimits) {
+      const limit = limitAt(this.settings, field, at)
+      if (limit === undefined) continue
+      const used = window === null ? stake : sumsIn(this.happened, window, at)[what]
+      // a bet without real money loses none, whatever was lost before
+      const isOver = what === "loss" ? used > limit && loss > 0 : used > limit
+      if (isOver) {
+        this.complain("limits hold", `${this.name}: bet ${id} of ${stake} brings ${field} of ${limit} to ${used}`)
+      }
+    }
+  }
+
+  private takeDeposit(amount: number, at: number): void {
+    this.happened.push({ at, stake: 0, loss: 0, deposit: amount, isTakenBack: false })
+    const reason = barred(this.settings, at, "canDeposit")
+    if (reason !== undefined) {
+      this.complain("who is kept from play does not play", `${this.name}: a deposit of ${amount}, though ${reason}`)
+    }
+    for (const [field, window] of depositLimits) {
+      const limit = limitAt(this.settings, field, at)
+      const used = window === null ? amount : sumsIn(this.happened, window, at).deposit
+      if (limit !== undefined && used > limit) {
+        this.complain("limits hold", `${this.name}: a deposit of ${amount} brings ${field} of ${limit} to ${used}`)
+      }
+    }
+    const cap = limitAt(this.settings, "max_balance", at)
+    if (cap !== undefined && this.real + amount > cap) {
+      this.complain(
+        "limits hold",
+        `${this.name}: a deposit of ${amount} brings the balance to ${this.real + amount} of ${cap}`
+      )
+    }
+  }
+
+  /** The sums that the player's own state carries are those of the list. */
+  judgeCounters({ counters }: Player): void {
+    for (const window of windows) {
+      const sums = sumsIn(this.happened, window, counters.at)
+      const kept = {
+        day: { stake: counters.betDay, loss: counters.lossDay, deposit: counters.depositDay },
+        week: { stake: counters.betWeek, loss: counters.lossWeek, deposit: counters.depositWeek },
+        month: { stake: counters.betMonth, loss: counters.lossMonth, deposit: counters.depositMonth },
+        year: { stake: sums.stake, loss: sums.loss, deposit: counters.depositYear }
+      }[window]
+      if (kept.stake !== sums.stake || kept.loss !== sums.loss || kept.deposit !== sums.deposit) {
+        this.complain(
+          "counters are what was counted",
+          `${this.name}, ${window}: kept ${JSON.stringify(kept)}, happened ${JSON.stringify(sums)}`
+        )
+      }
+    }
+  }
+}
+
+export const judgeLimits = ({ beginning }: Remains, books: Books, complain: Complain): void => {
+  for (const before of beginning) {
+    const ledger = new Ledger(before, complain)
+    const history = books.history.get(before.id) ?? []
+    for (const { changes } of history) for (const change of changes) ledger.take(change)
+    const last = history.at(-1)
+    if (last !== undefined && last.state.counters.at > 0) ledger.judgeCounters(last.state)
+  }
+}

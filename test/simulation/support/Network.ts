@@ -1,0 +1,109 @@
+/** Between clients and the service: requests and answers are delayed, lost, doubled, and overtake each other. */
+import { Cause, Context, Effect, Exit } from "effect"
+import type { Cluster } from "./Cluster.ts"
+import type { NetworkTrouble, Plan } from "./Plan.ts"
+import { chanceOf } from "./Random.ts"
+import type { Answer, Request } from "./Requests.ts"
+import type { Machine, World } from "./World.ts"
+
+/** A request that arrived at a service, and what that made of it. Steps are the world's. */
+export interface Delivery {
+  /** The action that it is part of. */
+  readonly actionId: string
+  readonly request: Request
+  readonly service: string
+  /** When the client sent it. */
+  readonly sentAt: number
+  /** Undefined when the service never came to an end with it. */
+  endedAt: number | undefined
+  answer: Answer | undefined
+}
+
+export class Network {
+  readonly deliveries: Array<Delivery> = []
+  /** Requests that ended in a defect. */
+  readonly defects: Array<string> = []
+  private readonly world: World
+  private readonly plan: Plan
+  private readonly cluster: Cluster
+  private readonly clients: Machine
+  private readonly troubles: ReadonlyArray<NetworkTrouble>
+  /** From then on nothing goes wrong any more. */
+  private isCalm = false
+
+  constructor(world: World, plan: Plan, cluster: Cluster, clients: Machine) {
+    this.world = world
+    this.plan = plan
+    this.cluster = cluster
+    this.clients = clients
+    this.troubles = plan.faults.filter((fault) => fault.kind === "network")
+  }
+
+  calm(): void {
+    this.isCalm = true
+  }
+
+  private weather(): Pick<NetworkTrouble, "drop" | "duplicate" | "slow"> {
+    if (this.isCalm) return { drop: 0, duplicate: 0, slow: 0 }
+    const passed = this.world.now - this.plan.beginning
+    return this.troubles.find(({ at, forMs }) => passed >= at && passed < at + forMs) ?? this.plan.network
+  }
+
+  /**
+   * Sends a request and gives the first answer that comes back in time; undefined when none does, or when nobody is there.
+   * `name` is the attempt's own. A request that may not be doubled is lost or comes once.
+   */
+  call(
+    name: string,
+    actionId: string,
+    request: Request,
+    timeoutMs: number,
+    mayDouble: boolean
+  ): Effect.Effect<Answer | undefined> {
+    const { clients, world } = this
+    return Effect.callback<Answer | undefined>((resume) => {
+      const chance = chanceOf(this.plan.seed, "call", name)
+      const { drop, duplicate, slow } = this.weather()
+      const delay = () => chance.happens(slow) ? chance.between(20, 3000) : chance.between(0, 15)
+      const target = this.cluster.route(name)
+      const sentAt = world.step
+      const hear = (answer: Answer | undefined) => resume(Effect.succeed(answer))
+      world.after(timeoutMs, clients, () => hear(undefined))
+      const copies = mayDouble && chance.happens(duplicate) ? 2 : 1
+      for (let copy = 0; copy < copies; copy++) {
+        if (chance.happens(drop)) continue
+        const isAnswerLost = chance.happens(drop)
+        const [there, back] = [delay(), delay()]
+        world.after(there, clients, () => {
+          const life = target()
+          if (life?.port === undefined) {
+            world.after(1, clients, () => hear(undefined))
+            return
+          }
+          const { machine, port } = life
+          const delivery: Delivery = {
+            actionId,
+            request,
+            service: machine.name,
+            sentAt,
+            endedAt: undefined,
+            answer: undefined
+          }
+          this.deliveries.push(delivery)
+          // the service's own fiber, on the service's own machine
+          world.after(0, machine, () => {
+            machine.fork(Context.empty(), port.handle(request)).addObserver((exit) => {
+              delivery.endedAt = world.step
+              if (Exit.isFailure(exit)) {
+                this.defects.push(`${request.kind} of ${actionId}: ${Cause.pretty(exit.cause)}`)
+                return
+              }
+              delivery.answer = exit.value
+              if (!isAnswerLost) world.after(back, clients, () => hear(exit.value))
+            })
+          })
+        })
+      }
+    })
+  }
+}

@@ -1,0 +1,465 @@
+/**
+ * What is to happen in one run: who asks for what and when, and what breaks. Everything in a plan stands alone, with chances of its
+ * own, so that taking something out of it leaves the rest as it was.
+ */
+import type { ExclusionPeriod } from "../../../src/domain/Exclusions.ts"
+import type { LimitField } from "../../../src/domain/Limits.ts"
+import type { PaymentMove } from "../../../src/domain/PaymentMoves.ts"
+import type { KycStatus, PlayerStatus } from "../../../src/domain/Player.ts"
+import { bonuses, games, operatorOfPlayer, playerIds } from "./House.ts"
+import { type Chance, chanceOf } from "./Random.ts"
+import type { JobRequest } from "./Requests.ts"
+
+/** The bounds of a service (`ActorsOptions`). */
+export interface ServicePlan {
+  readonly maxResident: number
+  readonly maxMailbox: number
+  readonly maxGroup: number
+  readonly maxCommit: number
+  readonly idleMinutes: number
+}
+
+/**
+ * How many services there are: one; one at work and one that takes over when it falls out or is taken out; or both at work at
+ * once, for the same players.
+ */
+export type Topology = "one" | "standby" | "both"
+
+/** A stake on a round. */
+export interface Stake {
+  readonly tx: string
+  readonly gameId: number
+  readonly round: string
+  readonly amount: number
+  readonly closes: boolean
+}
+
+export interface Payout {
+  readonly tx: string
+  readonly betTx: string
+  readonly gameId: number
+  readonly round: string
+  readonly amount: number
+  readonly closes: boolean
+}
+
+export interface TakeBack {
+  readonly tx: string
+  readonly target: string
+  /** The game of its target, which says whose message it is. */
+  readonly gameId: number
+}
+
+type Move =
+  | ({ readonly kind: "bet" } & Stake)
+  | ({ readonly kind: "win" } & Payout)
+  | ({ readonly kind: "rollback" } & TakeBack)
+
+export type What =
+  | Move
+  | ({ readonly kind: "bet_win"; readonly winTx: string; readonly winAmount: number } & Stake)
+  | { readonly kind: "batch"; readonly moves: ReadonlyArray<Move> }
+  | { readonly kind: "close"; readonly gameId: number; readonly round: string }
+  | { readonly kind: "promo_win"; readonly tx: string; readonly amount: number; readonly isTournament: boolean }
+  | { readonly kind: "balance" }
+  | { readonly kind: "status"; readonly tx: string; readonly gameId: number }
+  | { readonly kind: "deposit"; readonly amount: number; readonly reference: string; readonly hasKey: boolean }
+  | {
+    readonly kind: "withdraw"
+    readonly amount: number
+    readonly reference: string | null
+    readonly hasKey: boolean
+  }
+  | { readonly kind: "limits"; readonly field: LimitField; readonly value: number | null }
+  | { readonly kind: "exclude"; readonly period: ExclusionPeriod; readonly hasKey: boolean }
+  | { readonly kind: "account"; readonly status: PlayerStatus }
+  | { readonly kind: "grant"; readonly bonusId: number }
+  | { readonly kind: "redeem"; readonly code: string }
+  | { readonly kind: "launch"; readonly gameId: number }
+  | { readonly kind: "view"; readonly isStranger: boolean }
+  /** Of the payment that another action made. */
+  | { readonly kind: "move"; readonly of: string; readonly move: PaymentMove; readonly staff: string }
+  | { readonly kind: "correct"; readonly amount: number }
+  | { readonly kind: "kyc"; readonly status: KycStatus; readonly documentDays: number | null }
+  | { readonly kind: "restrict"; readonly canBet: boolean; readonly canDeposit: boolean }
+  /** Of the bonus that another action was granted. */
+  | { readonly kind: "cancel_bonus"; readonly of: string }
+  | { readonly kind: "job"; readonly job: JobRequest["job"] }
+
+export interface Action {
+  readonly id: string
+  /** Milliseconds after the beginning. */
+  readonly at: number
+  readonly playerId: number
+  readonly what: What
+  /** How often it is sent once more though it was answered. */
+  readonly repeats: number
+  /** How often a bet is sent before it is taken back. */
+  readonly patience: number
+}
+
+/** Troubles last from `at`, in milliseconds after the beginning, for `forMs`. */
+export interface StoreTrouble {
+  readonly kind: "store"
+  readonly id: string
+  readonly at: number
+  readonly forMs: number
+  readonly probability: number
+  readonly fates: ReadonlyArray<readonly ["refused" | "cut" | "unheard" | "late" | "silent" | "busy", number]>
+}
+
+export interface NetworkTrouble {
+  readonly kind: "network"
+  readonly id: string
+  readonly at: number
+  readonly forMs: number
+  readonly drop: number
+  readonly duplicate: number
+  readonly slow: number
+}
+
+/** A service loses power after so many further tasks, is stopped in order, or gives way to the other. */
+export interface Outage {
+  readonly kind: "crash" | "stop" | "failover"
+  readonly id: string
+  readonly at: number
+  readonly forMs: number
+  readonly tasks: number
+  readonly isPrimary: boolean
+}
+
+export type Fault = StoreTrouble | NetworkTrouble | Outage
+
+export interface Plan {
+  readonly seed: number
+  /** Epoch milliseconds. */
+  readonly beginning: number
+  readonly topology: Topology
+  readonly service: ServicePlan
+  /** After how many operations a fiber lets others go first, on average; 0: never. */
+  readonly pauseEvery: number
+  readonly network: Pick<NetworkTrouble, "drop" | "duplicate" | "slow">
+  readonly actions: ReadonlyArray<Action>
+  readonly faults: ReadonlyArray<Fault>
+}
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** Midday, and shortly before the end of a week, of a month, of a year. */
+const beginnings: ReadonlyArray<readonly [number, number]> = [
+  [Date.UTC(2026, 10, 18, 12), 5],
+  [Date.UTC(2026, 10, 22, 23, 59, 58), 1],
+  [Date.UTC(2026, 10, 30, 23, 59, 57), 1],
+  [Date.UTC(2026, 11, 31, 23, 59, 59), 1]
+]
+
+const kinds: ReadonlyArray<readonly [What["kind"], number]> = [
+  ["bet", 26],
+  ["win", 12],
+  ["rollback", 8],
+  ["bet_win", 4],
+  ["batch", 4],
+  ["close", 2],
+  ["promo_win", 2],
+  ["balance", 4],
+  ["status", 1],
+  ["deposit", 8],
+  ["withdraw", 5],
+  ["limits", 3],
+  ["exclude", 0.7],
+  ["account", 1.5],
+  ["grant", 4],
+  ["redeem", 2],
+  ["launch", 1.5],
+  ["view", 5],
+  ["move", 6],
+  ["correct", 1],
+  ["kyc", 1.5],
+  ["restrict", 1],
+  ["cancel_bonus", 1],
+  ["job", 3]
+]
+
+const limitChoices: ReadonlyArray<readonly [LimitField, ReadonlyArray<number>]> = [
+  ["max_single_bet", [80, 150]],
+  ["max_daily_bet", [300, 600]],
+  ["max_weekly_bet", [500, 900]],
+  ["max_monthly_bet", [700]],
+  ["casino_max_daily_bet", [350]],
+  ["max_daily_loss", [150, 300]],
+  ["max_weekly_loss", [300]],
+  ["max_single_deposit", [400]],
+  ["max_daily_deposit", [500, 900]],
+  ["max_monthly_deposit", [1200]],
+  ["max_balance", [2500]],
+  ["max_session_minutes", [5]]
+]
+
+const kycStatuses: ReadonlyArray<KycStatus> = ["pending_review", "verified", "rejected", "expired"]
+
+/** What the actions so far have left to refer to. */
+interface Past {
+  readonly stakes: Array<Stake & { readonly playerId: number }>
+  readonly payouts: Array<Payout & { readonly playerId: number }>
+  readonly payments: Array<{ readonly id: string; readonly playerId: number; readonly isDeposit: boolean }>
+  readonly grants: Array<{ readonly id: string; readonly playerId: number }>
+}
+
+/** One of the last few, oftenest of the very last. */
+const recent = <A>(chance: Chance, items: ReadonlyArray<A>): A | undefined =>
+  items.length === 0
+    ? undefined
+    : items[items.length - 1 - Math.min(items.length - 1, chance.below(chance.pick([2, 4, 12])))]
+
+const stakeOf = (chance: Chance, id: string, past: Past, playerId: number): Stake => {
+  const earlier = recent(chance, past.stakes.filter((stake) => stake.playerId === playerId))
+  const joins = earlier !== undefined && chance.happens(0.3)
+  return {
+    tx: id,
+    gameId: joins ? earlier.gameId : chance.pick(games).id,
+    round: joins ? earlier.round : `r${id}`,
+    amount: chance.pick([10, 20, 50, 50, 100, 100, 200, 900]),
+    closes: chance.happens(0.1)
+  }
+}
+
+const payoutOf = (chance: Chance, id: string, stake: Stake): Payout => ({
+  tx: id,
+  betTx: stake.tx,
+  gameId: stake.gameId,
+  round: stake.round,
+  amount: chance.pick([0, 10, 50, 150, 400]),
+  closes: chance.happens(0.4)
+})
+
+const whatOf = (
+  chance: Chance,
+  kind: What["kind"],
+  id: string,
+  playerId: number,
+  past: Past
+): What | undefined => {
+  const ownStakes = past.stakes.filter((stake) => stake.playerId === playerId)
+  const ownPayouts = past.payouts.filter((payout) => payout.playerId === playerId)
+  const stake = recent(chance, ownStakes)
+  switch (kind) {
+    case "bet":
+      return { kind, ...stakeOf(chance, id, past, playerId) }
+    case "bet_win":
+      return {
+        kind,
+        ...stakeOf(chance, id, past, playerId),
+        winTx: `${id}w`,
+        winAmount: chance.pick([0, 20, 100])
+      }
+    case "win":
+      return stake === undefined ? undefined : { kind, ...payoutOf(chance, id, stake) }
+    case "rollback": {
+      const payout = recent(chance, ownPayouts)
+      const target = chance.happens(0.3) ? payout ?? stake : stake
+      return target === undefined ? undefined : { kind, tx: id, target: target.tx, gameId: target.gameId }
+    }
+    case "batch": {
+      const first = { ...stakeOf(chance, `${id}x`, past, playerId), closes: false }
+      const other = { ...first, tx: `${id}y`, amount: chance.pick([10, 30]) }
+      return {
+        kind,
+        moves: [
+          { kind: "bet", ...first },
+          chance.happens(0.5)
+            ? { kind: "bet", ...other }
+            : { kind: "rollback", tx: `${id}y`, target: first.tx, gameId: first.gameId },
+          ...(chance.happens(0.5) ? [{ kind: "win" as const, ...payoutOf(chance, `${id}z`, first) }] : [])
+        ]
+      }
+    }
+    case "close":
+      return stake === undefined ? undefined : { kind, gameId: stake.gameId, round: stake.round }
+    case "promo_win":
+      return { kind, tx: id, amount: chance.pick([20, 70]), isTournament: chance.happens(0.5) }
+    case "balance":
+      return { kind }
+    case "status":
+      return stake === undefined ? undefined : { kind, tx: stake.tx, gameId: stake.gameId }
+    case "deposit":
+      return { kind, amount: chance.pick([50, 100, 300, 700]), reference: id, hasKey: chance.happens(0.6) }
+    case "withdraw": {
+      const hasReference = chance.happens(0.5)
+      return {
+        kind,
+        amount: chance.pick([50, 200, 800]),
+        reference: hasReference ? id : null,
+        hasKey: !hasReference || chance.happens(0.5)
+      }
+    }
+    case "limits": {
+      const [field, values] = chance.pick(limitChoices)
+      return { kind, field, value: chance.happens(0.2) ? null : chance.pick(values) }
+    }
+    case "exclude":
+      return { kind, period: chance.pick(["24_hours", "24_hours", "7_days", "3_months"]), hasKey: chance.happens(0.5) }
+    case "account":
+      return { kind, status: chance.pick(["locked", "active", "active", "closed"]) }
+    case "grant":
+      return { kind, bonusId: chance.pick(bonuses.filter((one) => one.operatorId === operatorOfPlayer(playerId))).id }
+    case "redeem":
+      return { kind, code: chance.pick(["hello", "second"]) }
+    case "launch":
+      return { kind, gameId: chance.pick(games).id }
+    case "view":
+      return { kind, isStranger: chance.happens(0.1) }
+    case "move": {
+      const payment = recent(chance, past.payments)
+      if (payment === undefined) return undefined
+      const move: PaymentMove = payment.isDeposit
+        ? "chargeback"
+        : chance.pick(["approve", "approve", "pay", "reject", "cancel"])
+      return { kind, of: payment.id, move, staff: chance.pick(["staff:1", "staff:2"]) }
+    }
+    case "correct":
+      return { kind, amount: chance.pick([-300, -20, 40, 500]) }
+    case "kyc":
+      return { kind, status: chance.pick(kycStatuses), documentDays: chance.happens(0.3) ? 1 : null }
+    case "restrict":
+      return { kind, canBet: chance.happens(0.6), canDeposit: chance.happens(0.7) }
+    case "cancel_bonus": {
+      const grant = recent(chance, past.grants)
+      return grant === undefined ? undefined : { kind, of: grant.id }
+    }
+    case "job":
+      return { kind, job: chance.pick(["accounts", "bonuses", "bonuses", "idempotency-keys"]) }
+  }
+}
+
+/** Keeps what later actions may refer to. */
+const remember = (past: Past, id: string, playerId: number, what: What): void => {
+  const rememberMove = (move: What): void => {
+    if (move.kind === "bet") past.stakes.push({ ...move, playerId })
+    if (move.kind === "win") past.payouts.push({ ...move, playerId })
+  }
+  rememberMove(what)
+  if (what.kind === "batch") { for (const move of what.moves) rememberMove(move) }
+  if (what.kind === "bet_win") {
+    past.stakes.push({ ...what, playerId })
+    past.payouts.push({ ...what, tx: what.winTx, betTx: what.tx, amount: what.winAmount, playerId })
+  }
+  if (what.kind === "deposit" || what.kind === "withdraw") {
+    past.payments.push({ id, playerId, isDeposit: what.kind === "deposit" })
+  }
+  if (what.kind === "grant") past.grants.push({ id, playerId })
+}
+
+const whoseIs = (past: Past, what: What, playerId: number): number => {
+  if (what.kind === "move") return past.payments.find(({ id }) => id === what.of)?.playerId ?? playerId
+  if (what.kind === "cancel_bonus") return past.grants.find(({ id }) => id === what.of)?.playerId ?? playerId
+  return playerId
+}
+
+const makeActions = (seed: number, steps: number): ReadonlyArray<Action> => {
+  const swarm = chanceOf(seed, "swarm")
+  // every run leaves out some kinds and has more of others: what goes with what differs from run to run
+  const weights = kinds.map(([kind, weight]): readonly [What["kind"], number] => [
+    kind,
+    swarm.happens(0.15) ? 0 : weight * swarm.pick([0.5, 1, 1, 2])
+  ])
+  const pace = swarm.pick([3, 15, 60])
+  const crowd = playerIds.slice(0, swarm.between(1, playerIds.length))
+  let longPauses = swarm.pick([0, 1, 1, 2])
+  const past: Past = { stakes: [], payouts: [], payments: [], grants: [] }
+  const actions: Array<Action> = []
+  let at = 100
+  for (let number = 0; actions.length < steps && number < 4 * steps; number++) {
+    const chance = chanceOf(seed, "action", number)
+    const playerId = swarm.happens(0.4) ? playerIds[0] ?? 0 : swarm.pick([...crowd, ...playerIds.slice(3)])
+    const id = `a${number}`
+    const what = whatOf(chance, swarm.pickBy(weights), id, playerId, past)
+    if (what === undefined) continue
+    at += swarm.below(2 * pace)
+    if (swarm.happens(0.02)) at += swarm.pick([2 * second, 20 * second])
+    if (longPauses > 0 && swarm.happens(2 / steps)) {
+      longPauses--
+      at += swarm.pick([2 * minute, 20 * minute, 40 * minute, 2 * hour, 13 * hour, 25 * hour])
+    }
+    remember(past, id, playerId, what)
+    const isRepeated = chance.happens(0.15)
+    actions.push({
+      id,
+      at,
+      playerId: whoseIs(past, what, playerId),
+      what,
+      repeats: isRepeated ? chance.between(1, 2) : 0,
+      patience: chance.between(1, 4)
+    })
+  }
+  return actions
+}
+
+const storeTroubleOf = (chance: Chance): Pick<StoreTrouble, "probability" | "fates"> =>
+  chance.pick([
+    { probability: 1, fates: [["refused", 1]] },
+    { probability: 0.5, fates: [["unheard", 1], ["cut", 1]] },
+    { probability: 0.4, fates: [["late", 1]] },
+    { probability: 0.2, fates: [["silent", 1]] },
+    { probability: 0.5, fates: [["refused", 3], ["cut", 2], ["unheard", 3], ["late", 2], ["silent", 1], ["busy", 3]] }
+  ])
+
+const makeFaults = (seed: number, topology: Topology, actions: ReadonlyArray<Action>): ReadonlyArray<Fault> => {
+  const swarm = chanceOf(seed, "faults")
+  const count = swarm.pick([0, 2, 4, 6, 8])
+  return Array.from({ length: count }, (_, number): Fault => {
+    const chance = chanceOf(seed, "fault", number)
+    const id = `f${number}`
+    const at = Math.max(0, (actions.length === 0 ? 0 : chance.pick(actions).at) - chance.below(40))
+    const kind = chance.pickBy<Fault["kind"]>([
+      ["store", 5],
+      ["network", 3],
+      ["crash", 4],
+      ["stop", 1],
+      ["failover", topology === "standby" ? 4 : 0]
+    ])
+    const forMs = chance.pick([60, 300, 1500, 4000])
+    switch (kind) {
+      case "store":
+        return { kind, id, at, forMs, ...storeTroubleOf(chance) }
+      case "network":
+        return {
+          kind,
+          id,
+          at,
+          forMs,
+          ...chance.pick([{ drop: 1, duplicate: 0, slow: 0 }, { drop: 0.3, duplicate: 0.3, slow: 0.5 }])
+        }
+      default:
+        return { kind, id, at, forMs, tasks: chance.below(60), isPrimary: chance.happens(0.8) }
+    }
+  })
+}
+
+/** The plan of a seed, of about so many actions. */
+export const planOf = (seed: number, steps: number): Plan => {
+  const chance = chanceOf(seed, "plan")
+  const actions = makeActions(seed, steps)
+  const topology = chance.pickBy<Topology>([["one", 4], ["standby", 4], ["both", 2]])
+  return {
+    seed,
+    beginning: chance.pickBy(beginnings),
+    topology,
+    service: {
+      maxResident: chance.pick([2, 1000, 1000]),
+      maxMailbox: chance.pick([4, 2048, 2048]),
+      maxGroup: chance.pick([1, 4, 256]),
+      maxCommit: chance.pick([2, 1024]),
+      idleMinutes: chance.pick([1, 30])
+    },
+    pauseEvery: chance.pick([0, 200, 40, 8]),
+    network: {
+      drop: chance.pick([0, 0.02, 0.1]),
+      duplicate: chance.pick([0, 0.05, 0.2]),
+      slow: chance.pick([0, 0.1, 0.3])
+    },
+    actions,
+    faults: makeFaults(seed, topology, actions)
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Bugs on purpose, to see whether the simulator finds them. Each is put around the store, the actors or the port of a service
+ * that has none; the service itself knows nothing of them.
+ */
+import { Effect } from "effect"
+import type { Change } from "../../../src/domain/Change.ts"
+import type { Player } from "../../../src/domain/Player.ts"
+import { StoreUnavailable } from "../../../src/engine/Failures.ts"
+import { nothingPlanted, type Plant } from "./Plant.ts"
+import { isPassing } from "./Requests.ts"
+
+/** A player and what is to be written, as a rule has decided. */
+interface Decided {
+  readonly state: Player
+  readonly change: Change
+}
+
+/** Changes what rules have decided to write. */
+const altering = (alter: (decided: Decided, before: Player) => Decided): Plant => ({
+  ...nothingPlanted,
+  actors: (actors) => ({
+    ...actors,
+    ask: (operatorId, playerId, step) =>
+      actors.ask(operatorId, playerId, (player, context) => {
+        const decision = step(player, context)
+        if (decision._tag !== "Accept" || decision.change === null) return decision
+        return { ...decision, ...alter({ state: decision.state, change: decision.change }, player) }
+      })
+  })
+})
+
+/** The answer goes out while the commit is on its way: what the commit comes to, nobody looks at. */
+const acknowledgesBeforeCommit: Plant = {
+  ...nothingPlanted,
+  store: (store) => ({
+    ...store,
+    commit: (units) => Effect.asVoid(Effect.forkDetach(store.commit(units)))
+  })
+}
+
+/** A rollback whose target never came is answered, and nothing is remembered of it. */
+const forgetsTombstones: Plant = altering(({ change, state }) => ({
+  state: { ...state, transactions: state.transactions.filter(({ kind }) => kind !== "tombstone") },
+  change: { ...change, transactions: change.transactions.filter(({ kind }) => kind !== "tombstone") }
+}))
+
+/** A deposit whose outcome is not known is sent again as a new one. */
+const retriesAsNew: Plant = {
+  ...nothingPlanted,
+  port: (port) => ({
+    handle: (request) =>
+      Effect.flatMap(
+        port.handle(request),
+        (answer) =>
+          request.kind === "deposit" && isPassing(answer) && answer._tag === "Refused" && answer.code === "TRY_AGAIN"
+            ? port.handle({ ...request, key: null, reference: `${request.reference}-again` })
+            : Effect.succeed(answer)
+      )
+  })
+}
+
+/** A bet that is taken back goes on counting towards the limits. */
+const keepsCountersOnRollback: Plant = altering(({ change, state }, before) =>
+  change.transactions.some(({ kind, status }) => kind === "rollback" && status === "processed")
+    ? { change, state: { ...state, counters: before.counters } }
+    : { change, state }
+)
+
+/** A service that takes over has read all players when it was started, to be quick, and shows them as they were then. */
+const showsWhatWasAtItsStart: Plant = {
+  ...nothingPlanted,
+  store: (store, database) => {
+    const early = new Map(database.memory.tables().players)
+    return {
+      ...store,
+      load: (playerId, fence) => {
+        const known = early.get(playerId)
+        early.delete(playerId)
+        return known === undefined || fence ? store.load(playerId, fence) : Effect.succeed(known)
+      }
+    }
+  }
+}
+
+/** The bonus that was converted goes on running. */
+const convertsTwice: Plant = altering(({ change, state }, before) =>
+  before.activeBonus !== null && state.activeBonus === null &&
+    change.bonuses.some(({ bonus }) => bonus.id === before.activeBonus?.id && bonus.result === "converted")
+    ? { change, state: { ...state, activeBonus: before.activeBonus } }
+    : { change, state }
+)
+
+/** An exclusion keeps a player from opening a game, and not from playing one that is open. */
+const checksExclusionAtLaunchOnly: Plant = {
+  ...nothingPlanted,
+  actors: (actors) => ({
+    ...actors,
+    ask: (operatorId, playerId, step) =>
+      actors.ask(operatorId, playerId, (player, context) => {
+        const decision = step(player, context)
+        if (decision._tag !== "Refuse" || player.exclusion === null || operatorId !== null) return decision
+        const again = step({ ...player, exclusion: null }, context)
+        return again._tag !== "Accept" ? again : { ...again, state: { ...again.state, exclusion: player.exclusion } }
+      })
+  })
+}
+
+/** Events are written by a statement of their own, before the commit that they tell of. */
+const writesEventsFirst: Plant = {
+  ...nothingPlanted,
+  store: (store, database) => {
+    const sent = new Set<number>()
+    const commit: typeof store.commit = (units) =>
+      Effect.suspend(() => {
+        for (const event of units.flatMap(({ changes }) => changes.flatMap(({ events }) => events))) {
+          if (!sent.has(event.id)) database.strayEvents.push(event)
+          sent.add(event.id)
+        }
+        return store.commit(units.map((unit) => ({
+          ...unit,
+          changes: unit.changes.map((change) => ({ ...change, events: [] }))
+        })))
+      })
+    return { ...store, commit }
+  }
+}
+
+/** A balance is shown as soon as it is decided. */
+const showsBeforeCommit: Plant = {
+  ...nothingPlanted,
+  actors: (actors) => {
+    const decided = new Map<number, Player>()
+    return {
+      ...actors,
+      ask: (operatorId, playerId, step) =>
+        actors.ask(operatorId, playerId, (player, context) => {
+          const decision = step(player, context)
+          if (decision._tag === "Accept") decided.set(playerId, decision.state)
+          return decision
+        }),
+      read: (operatorId, playerId) =>
+        Effect.map(actors.read(operatorId, playerId), (player) => decided.get(playerId) ?? player)
+    }
+  }
+}
+
+/** A commit that was not heard of is taken for one that did not happen. */
+const takesUnknownForNothing: Plant = {
+  ...nothingPlanted,
+  store: (store) => ({
+    ...store,
+    commit: (units) =>
+      Effect.catchTag(
+        store.commit(units),
+        "OutcomeUnknown",
+        ({ reason }) => Effect.fail(new StoreUnavailable({ reason }))
+      )
+  })
+}
+
+/** Whoever commits takes the version that stands, whatever it was decided on. */
+const writesWithoutFence: Plant = {
+  ...nothingPlanted,
+  store: (store, database) => ({
+    ...store,
+    commit: (units) =>
+      Effect.suspend(() =>
+        store.commit(units.map((unit) => ({
+          ...unit,
+          version: Effect.runSync(Effect.orDie(database.memory.load(unit.key, false)))?.version ?? unit.version
+        })))
+      )
+  })
+}
+
+/** The answer under an idempotency key is not written with its effect, but after it. */
+const storesAnswersLater: Plant = altering(({ change, state }) => ({ state, change: { ...change, replies: [] } }))
+
+/** A refusal that had to look something up forgets the limits the second time. */
+const forgetsLimits: Plant = {
+  ...nothingPlanted,
+  actors: (actors) => ({
+    ...actors,
+    ask: (operatorId, playerId, step) =>
+      actors.ask(operatorId, playerId, (player, context) => {
+        const decision = step(player, context)
+        const wasAskedTwice = context.known !== undefined
+        if (decision._tag !== "Refuse" || !wasAskedTwice || operatorId !== null) return decision
+        const again = step({ ...player, limits: {}, pendingLimits: [] }, context)
+        if (again._tag !== "Accept") return again
+        const { limits, pendingLimits } = player
+        return { ...again, state: { ...again.state, limits, pendingLimits } }
+      })
+  })
+}
+
+/** Each bug under its name. */
+export const planted: { readonly [name: string]: Plant } = {
+  "acknowledges before the commit": acknowledgesBeforeCommit,
+  "forgets a tombstone": forgetsTombstones,
+  "doubles with a retry": retriesAsNew,
+  "keeps counters on a rollback": keepsCountersOnRollback,
+  "shows what was, after a failover": showsWhatWasAtItsStart,
+  "converts a bonus twice": convertsTwice,
+  "checks an exclusion at the launch only": checksExclusionAtLaunchOnly,
+  "sends an event without its effect": writesEventsFirst,
+  "shows a balance before its commit": showsBeforeCommit,
+  "takes an unknown outcome for none": takesUnknownForNothing,
+  "writes without a fence": writesWithoutFence,
+  "keeps an answer apart from its effect": storesAnswersLater,
+  "forgets a limit when it asks twice": forgetsLimits
+}

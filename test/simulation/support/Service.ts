@@ -1,0 +1,345 @@
+/**
+ * The service as it runs on a simulated machine: its own capabilities, actors, rules and jobs, over the simulated database. What
+ * HTTP does around them (parsing, signatures, rate limits) is left out; what it does about idempotency keys is done here in the
+ * same way.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { Bonuses } from "../../../src/bonuses/Bonuses.ts"
+import type { OwnedBonus } from "../../../src/bonuses/BonusRows.ts"
+import { playerBonusFields } from "../../../src/domain/Bonus.ts"
+import type { IdempotencyClaim } from "../../../src/domain/Idempotency.ts"
+import { readLimitChanges } from "../../../src/domain/LimitChanges.ts"
+import type { LimitsResource } from "../../../src/domain/LimitUsage.ts"
+import { paymentFields, type PaymentOutcome } from "../../../src/domain/Payments.ts"
+import { type Refusal, statusByCode } from "../../../src/domain/Refusal.ts"
+import type { Settlement } from "../../../src/domain/Settlement.ts"
+import { Placement } from "../../../src/engine/Placement.ts"
+import type { LaunchedGame } from "../../../src/games/Launches.ts"
+import { Launches } from "../../../src/games/Launches.ts"
+import { Idempotency } from "../../../src/idempotency/Idempotency.ts"
+import { ResponsibleGaming } from "../../../src/limits/ResponsibleGaming.ts"
+import { Approvals } from "../../../src/payments/Approvals.ts"
+import { Payments } from "../../../src/payments/Payments.ts"
+import { Thresholds } from "../../../src/payments/Thresholds.ts"
+import { Ids } from "../../../src/platform/Ids.ts"
+import { Secrets } from "../../../src/platform/Secrets.ts"
+import { Settings } from "../../../src/platform/Settings.ts"
+import { AccountUpkeep } from "../../../src/players/AccountUpkeep.ts"
+import { PlayerAccounts } from "../../../src/players/PlayerAccounts.ts"
+import { PlayerActors } from "../../../src/players/PlayerActors.ts"
+import { ProviderWallet } from "../../../src/wallet/ProviderWallet.ts"
+import { Wallet } from "../../../src/wallet/Wallet.ts"
+import type { Connection, Database } from "./Database.ts"
+import { layerCatalogues, layerNames, operatorById, providerById, refs } from "./House.ts"
+import type { ServicePlan } from "./Plan.ts"
+import type { Plant } from "./Plant.ts"
+import type { Answer, OperatorRequest, ProviderRequest, Request, StaffRequest } from "./Requests.ts"
+import { layerStatements } from "./Statements.ts"
+
+/** Ids in blocks, from the database; those of a block that a crash left unused are never used. */
+const layerIds = (database: Database) =>
+  Layer.sync(Ids, () => {
+    const take = (count: number) => database.takeIds(count)
+    return Ids.of({ reserve: (count) => Effect.sync(() => take(count)), reserveUnsafe: take })
+  })
+
+/** All that a service is made of, but for HTTP. */
+export const layerService = (database: Database, connection: Connection, plan: ServicePlan, plant: Plant) => {
+  const store = plant.store(database.storeOf(connection), database)
+  const actors = Layer.effect(
+    PlayerActors,
+    Effect.map(
+      Effect.flatMap(
+        Layer.build(Layer.fresh(PlayerActors.layerOver(Effect.succeed(store), plan))),
+        (context) => Effect.succeed(Context.get(context, PlayerActors))
+      ),
+      (real) => plant.actors(real, database)
+    )
+  )
+  return Layer.mergeAll(
+    ProviderWallet.layer,
+    Wallet.layer,
+    Payments.layer,
+    Approvals.layer,
+    Launches.layer,
+    Bonuses.layer,
+    ResponsibleGaming.layer,
+    PlayerAccounts.layer,
+    AccountUpkeep.layer,
+    Idempotency.layer
+  ).pipe(
+    Layer.provide(actors),
+    Layer.provide(Thresholds.layer),
+    Layer.provide([layerIds(database), Placement.layerHere, layerCatalogues, layerNames]),
+    Layer.provide([layerStatements(database, connection), Secrets.layer.pipe(Layer.provide(Settings.layerTest()))])
+  )
+}
+
+export type Capabilities = Layer.Success<ReturnType<typeof layerService>>
+
+/** What answers requests. */
+export interface Port {
+  readonly handle: (request: Request) => Effect.Effect<Answer>
+}
+
+const bodyOf = (data: object): string => JSON.stringify({ data })
+
+const renderPayment = ({ isRepeat, payment }: PaymentOutcome) => ({
+  status: isRepeat ? 200 : 201,
+  body: bodyOf(paymentFields(payment))
+})
+const renderBonus = ({ bonus, currency, playerId }: OwnedBonus) => ({
+  status: 201,
+  body: bodyOf(playerBonusFields(playerId, currency, bonus))
+})
+const renderLimits = (resource: LimitsResource) => ({ status: 200, body: bodyOf(resource) })
+const renderLaunch = (launched: LaunchedGame) => ({ status: 200, body: bodyOf(launched) })
+
+/** What is given to a caller, and stored under its key. */
+interface Rendered {
+  readonly status: number
+  readonly body: string
+}
+
+const refusedAs = (refusal: Refusal): Answer => ({
+  _tag: "Refused",
+  code: refusal.code,
+  details: refusal.details,
+  isReplay: false
+})
+
+const settled = (results: ReadonlyArray<Settlement>): Answer => ({ _tag: "Settled", results })
+
+/** The body that a refusal has on the wire. */
+const refusalBody = ({ code, details, message }: Refusal): string =>
+  JSON.stringify({ error: { code, message, details } })
+
+export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(function*() {
+  const provider = yield* ProviderWallet
+  const wallet = yield* Wallet
+  const payments = yield* Payments
+  const approvals = yield* Approvals
+  const launches = yield* Launches
+  const bonuses = yield* Bonuses
+  const gaming = yield* ResponsibleGaming
+  const accounts = yield* PlayerAccounts
+  const upkeep = yield* AccountUpkeep
+  const idempotency = yield* Idempotency
+
+  const handleProvider = (request: ProviderRequest): Effect.Effect<Answer, Refusal> => {
+    const by = providerById(request.providerId)
+    const one = (result: Settlement) => settled([result])
+    switch (request.kind) {
+      case "bet":
+        return Effect.map(provider.bet(by, request.message), one)
+      case "bet_win":
+        return Effect.map(provider.betWin(by, request.message), one)
+      case "win":
+        return Effect.map(provider.win(by, request.message), one)
+      case "rollback":
+        return Effect.map(provider.rollback(by, request.message), one)
+      case "batch":
+        return Effect.map(provider.batch(by, request.actions), settled)
+      case "close":
+        return Effect.map(provider.closeRound(by, request.message), one)
+      case "promo_win":
+        return Effect.map(provider.promoWin(by, request.message), one)
+      case "balance":
+        return Effect.map(provider.balance(by, { playerRef: request.playerRef }), ({ balance, bonusBalance }) => ({
+          _tag: "Balances",
+          playerId: refs.parse(by.id, request.playerRef) ?? 0,
+          real: balance,
+          bonus: bonusBalance
+        }))
+      case "status":
+        return Effect.map(provider.transactionStatus(by, request.transactionId), (status) => ({
+          _tag: "Standing",
+          status
+        }))
+    }
+  }
+
+  /** Runs a POST under its idempotency key, as `IdempotentPostLive.ts` does. */
+  const guarded = (
+    request: OperatorRequest,
+    key: string | null,
+    run: (claim: IdempotencyClaim | undefined) => Effect.Effect<Rendered, Refusal>
+  ): Effect.Effect<Answer, Refusal> => {
+    if (key === null) {
+      return Effect.map(run(undefined), (rendered) => ({ _tag: "Reply", ...rendered, isReplay: false }))
+    }
+    const fingerprint = new Uint8Array(Buffer.from(JSON.stringify(request)))
+    const claim = { scope: `operator:${request.operatorId}`, key, fingerprint }
+    const answered = run(claim).pipe(
+      Effect.map((rendered) => ({ ...rendered, code: undefined, refusal: undefined })),
+      Effect.catch((refusal) =>
+        Effect.succeed({
+          status: statusByCode[refusal.code],
+          code: refusal.code,
+          body: refusalBody(refusal),
+          refusal
+        })
+      )
+    )
+    return Effect.map(idempotency.guard(claim, answered), (outcome): Answer => {
+      if (outcome._tag === "Answered") {
+        const { body, refusal, status } = outcome.answer
+        return refusal === undefined ? { _tag: "Reply", status, body, isReplay: false } : refusedAs(refusal)
+      }
+      const { body, status } = outcome.reply
+      return { _tag: "Reply", status, body, isReplay: true }
+    })
+  }
+
+  const handleOperator = (request: OperatorRequest): Effect.Effect<Answer, Refusal> => {
+    const { operatorId, playerId } = request
+    const operator = operatorById(operatorId)
+    if (operator === undefined) return Effect.die(new Error(`there is no operator ${operatorId}`))
+    const actor = `key:${operatorId}`
+    switch (request.kind) {
+      case "deposit": {
+        const { amount, key, method, reference } = request
+        const terms = { amount, externalReference: reference, paymentMethod: method, info: null, notes: null }
+        return guarded(
+          request,
+          key,
+          (claim) =>
+            Effect.map(wallet.deposit(operator, playerId, terms, { claim, render: renderPayment }), renderPayment)
+        )
+      }
+      case "withdraw": {
+        const { amount, info, key, reference } = request
+        const terms = { amount, externalReference: reference, paymentMethod: "bank", info, notes: null, bankName: null }
+        return guarded(
+          request,
+          key,
+          (claim) =>
+            Effect.map(payments.withdraw(operator, playerId, terms, { claim, render: renderPayment }), renderPayment)
+        )
+      }
+      case "limits": {
+        const changes = readLimitChanges(request.limits)
+        if ("_tag" in changes) return Effect.fail(changes)
+        const command = { changes, coolingOffHours: operator.coolingOffHours, actor }
+        return Effect.map(gaming.setLimits(operatorId, playerId, command), ({ resource }) => ({
+          _tag: "Reply",
+          ...renderLimits(resource),
+          isReplay: false
+        }))
+      }
+      case "exclude": {
+        const command = { period: request.period, until: null, type: null, actor }
+        return guarded(
+          request,
+          request.key,
+          (claim) =>
+            Effect.map(gaming.selfExclude(operatorId, playerId, command, { claim, render: renderLimits }), renderLimits)
+        )
+      }
+      case "account":
+        return Effect.as(
+          accounts.setStatus(operatorId, playerId, { status: request.status, reason: request.reason, actor }),
+          done
+        )
+      case "grant": {
+        const terms = { bonusId: request.bonusId, amount: null, note: request.note }
+        return guarded(
+          request,
+          request.key,
+          (claim) => Effect.map(bonuses.grant(operatorId, playerId, terms, { claim, render: renderBonus }), renderBonus)
+        )
+      }
+      case "redeem":
+        return guarded(request, request.key, (claim) =>
+          Effect.map(
+            bonuses.redeem(operatorId, playerId, request.code, { claim, render: ({ owned }) => renderBonus(owned) }),
+            ({ owned }) => renderBonus(owned)
+          ))
+      case "launch": {
+        const terms = { mode: "real" as const, platform: null, ip: null }
+        return guarded(request, request.key, (claim) =>
+          Effect.map(
+            launches.launch(operatorId, playerId, request.gameId, terms, { claim, render: renderLaunch }),
+            renderLaunch
+          ))
+      }
+      case "view":
+        return Effect.map(wallet.view(operator, playerId), ({ player }) => ({
+          _tag: "Balances",
+          playerId,
+          real: player.real,
+          bonus: player.bonus
+        }))
+    }
+  }
+
+  const handleStaff = (request: StaffRequest): Effect.Effect<Answer, Refusal> => {
+    switch (request.kind) {
+      case "move": {
+        const { move, paymentId, staff } = request
+        return Effect.map(
+          approvals.move({ paymentId, move, actor: staff, reason: null }),
+          (payment) => ({ _tag: "Reply", status: 200, body: bodyOf(paymentFields(payment)), isReplay: false })
+        )
+      }
+      case "correct": {
+        const { amount, playerId, reason } = request
+        return Effect.map(
+          wallet.correct(null, playerId, { wallet: "real", amount, reason, actor: "staff:1" }),
+          (entry) => ({ _tag: "Reply", status: 200, body: bodyOf(entry), isReplay: false })
+        )
+      }
+      case "kyc": {
+        const { documentDays, playerId, status } = request
+        return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.as(
+            accounts.moveKyc(playerId, {
+              status,
+              documentExpiresAt: documentDays === null ? null : now + documentDays * 86_400_000,
+              reason: null,
+              actor: "staff:1"
+            }),
+            done
+          ))
+      }
+      case "restrict":
+        return Effect.as(
+          accounts.restrict(request.playerId, {
+            restrictions: { canBet: request.canBet, canDeposit: request.canDeposit },
+            actor: "staff:1"
+          }),
+          done
+        )
+      case "cancel_bonus":
+        return Effect.as(bonuses.cancel(request.bonusId, null, "staff:1"), done)
+    }
+  }
+
+  const runJob = (job: "accounts" | "bonuses" | "idempotency-keys"): Effect.Effect<unknown, Refusal> => {
+    switch (job) {
+      case "accounts":
+        return upkeep.run
+      case "bonuses":
+        return bonuses.tend
+      case "idempotency-keys":
+        return idempotency.prune
+    }
+  }
+
+  const dispatch = (request: Request): Effect.Effect<Answer, Refusal> => {
+    if (request.kind === "job") return Effect.as(runJob(request.job), done)
+    if ("providerId" in request) return handleProvider(request)
+    return "operatorId" in request ? handleOperator(request) : handleStaff(request)
+  }
+
+  return {
+    // once its work has begun, a client that hangs up changes nothing
+    handle: (request) =>
+      dispatch(request).pipe(
+        Effect.catch((refusal) => Effect.succeed(refusedAs(refusal))),
+        Effect.uninterruptible
+      )
+  }
+})
+
+const done: Answer = { _tag: "Reply", status: 200, body: "", isReplay: false }

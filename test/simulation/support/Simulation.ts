@@ -1,0 +1,78 @@
+/** One run: a world is made from a plan, everything in it happens, and then the books are looked at. */
+import { Clients } from "./Clients.ts"
+import { Cluster } from "./Cluster.ts"
+import { type Committed, Database } from "./Database.ts"
+import { playersAt, promos } from "./House.ts"
+import type { Complaint } from "./Books.ts"
+import { judge } from "./Laws.ts"
+import { type Delivery, Network } from "./Network.ts"
+import type { Note } from "./Clients.ts"
+import type { Plan, StoreTrouble } from "./Plan.ts"
+import { nothingPlanted, type Plant } from "./Plant.ts"
+import { Machine, World } from "./World.ts"
+
+export interface Outcome {
+  readonly complaints: ReadonlyArray<Complaint>
+  /** The same for the same plan, always. */
+  readonly hash: string
+  /** Tasks that ran. */
+  readonly steps: number
+  readonly commits: number
+  readonly answers: number
+  readonly history: ReadonlyArray<Committed>
+  readonly notes: ReadonlyArray<Note>
+  readonly deliveries: ReadonlyArray<Delivery>
+}
+
+/** After the last of everything, so long is waited for what still hangs about. */
+const settleMs = 20_000
+
+const lastFaultEnd = (plan: Plan): number => plan.faults.reduce((last, { at, forMs }) => Math.max(last, at + forMs), 0)
+
+/** Runs a plan. Nothing outside the plan has a say in it. */
+export const simulate = (plan: Plan, plant: Plant = nothingPlanted): Outcome => {
+  const world = new World(plan.seed, plan.beginning)
+  const clientMachine = new Machine(world, "clients", 100, plan.seed, 0)
+  const troubles = plan.faults.filter((fault): fault is StoreTrouble => fault.kind === "store")
+    .map((trouble) => ({ ...trouble, at: plan.beginning + trouble.at }))
+  const beginning = playersAt(plan.beginning)
+  const database = new Database(world, plan.seed, beginning, troubles)
+  for (const { id, maxRedemptions } of promos) database.memory.limitPromo(id, maxRedemptions)
+  const cluster = new Cluster(world, plan, database, plant)
+  const network = new Network(world, plan, cluster, clientMachine)
+  const clients = new Clients(world, plan, network, clientMachine)
+  cluster.start()
+  clients.start()
+
+  const calmFrom = plan.beginning + lastFaultEnd(plan)
+  const hasSettled = () => {
+    let settled: "no" | "soon" | "yes" = "no"
+    return (): boolean => {
+      if (settled === "no" && clients.areDone && world.now >= calmFrom) {
+        settled = "soon"
+        world.after(settleMs, database.machine, () => {
+          settled = "yes"
+        })
+      }
+      return settled === "yes" && database.pending === 0
+    }
+  }
+  // the clock is kept from standing still while everybody waits for the end of the last fault
+  world.after(lastFaultEnd(plan) + 1, database.machine, () => {})
+  const hasEnded = world.run(hasSettled())
+  network.calm()
+  if (hasEnded) {
+    clients.lookAround()
+    world.run(() => clients.areDone)
+  }
+  return {
+    complaints: judge({ plan, beginning, database, cluster, network, clients, hasEnded }),
+    hash: world.trace.digest(),
+    steps: world.step,
+    commits: database.history.length,
+    answers: network.deliveries.length,
+    history: database.history,
+    notes: clients.notes,
+    deliveries: network.deliveries
+  }
+}

@@ -1,0 +1,52 @@
+/** A thread that runs seeds for `scripts/simulate.ts`. */
+import { parentPort, workerData } from "node:worker_threads"
+import { Schema } from "effect"
+import { planOf } from "./Plan.ts"
+import { nothingPlanted } from "./Plant.ts"
+import { planted } from "./Planted.ts"
+import { simulate } from "./Simulation.ts"
+
+/** What a worker is started with. */
+export interface WorkerOptions {
+  readonly steps: number
+  /** The name of a planted bug. */
+  readonly plant: string | null
+}
+
+/** The seeds of one piece of work. */
+export interface Portion {
+  readonly from: number
+  /** Not included. */
+  readonly to: number
+}
+
+/** What came of a seed. */
+export interface SeedResult {
+  readonly seed: number
+  readonly hash: string
+  readonly laws: ReadonlyArray<string>
+  readonly tasks: number
+  readonly commits: number
+  readonly requests: number
+}
+
+const readOptions = Schema.decodeUnknownSync(
+  Schema.Struct({ steps: Schema.Int, plant: Schema.NullOr(Schema.String) })
+)
+const readPortion = Schema.decodeUnknownSync(Schema.Struct({ from: Schema.Int, to: Schema.Int }))
+
+if (parentPort !== null) {
+  const port = parentPort
+  const options: WorkerOptions = readOptions(workerData)
+  const plant = options.plant === null ? nothingPlanted : planted[options.plant] ?? nothingPlanted
+  port.on("message", (message: unknown) => {
+    const { from, to }: Portion = readPortion(message)
+    const results: Array<SeedResult> = []
+    for (let seed = from; seed < to; seed++) {
+      const { answers, commits, complaints, hash, steps } = simulate(planOf(seed, options.steps), plant)
+      const laws = [...new Set(complaints.map(({ law }) => law))]
+      results.push({ seed, hash, laws, tasks: steps, commits, requests: answers })
+    }
+    port.postMessage(results)
+  })
+}
