@@ -183,6 +183,11 @@ describe("services give time, chance and settings", () => {
     assert.deepStrictEqual(hits(outside, pattern, codeOf), [])
   })
 
+  it("transactions are run by inTransaction, for which a broken connection stays a failure", () => {
+    const outside = sources.filter((file) => roomOf(file) !== "platform")
+    assert.deepStrictEqual(hits(outside, /\.withTransaction\(/, codeOf), [])
+  })
+
   it("nobody but platform reads the environment or the system's randomness", () => {
     const outside = sources.filter((file) => roomOf(file) !== "platform")
     assert.deepStrictEqual(hits(outside, /\bprocess\.env\b|\brandom(Bytes|UUID|Int)\(/, codeOf), [])

@@ -10,7 +10,7 @@ const written = rowsOf(Schema.Struct({ one: Schema.Number }))
 /**
  * Where events are written by who does not act through a player's actor, and how who sends them learns that there are new ones.
  *
- *     yield* sql.withTransaction(Effect.andThen(raiseAlert, outbox.insert(event)))
+ *     yield* inTransaction(sql)(Effect.andThen(raiseAlert, outbox.insert(event)))
  */
 export class Outbox extends Context.Service<Outbox, {
   /**

@@ -14,6 +14,9 @@ export const keptMs = 30 * 24 * 60 * 60_000
 /** How many deliveries of an endpoint may wait. */
 const maxBacklog = 100_000
 
+/** No attempt waits for longer (it is 64 minutes at most): what does was put off by a clock that has been set back since. */
+const waitsMostMs = 2 * 60 * 60_000
+
 /** Rows per statement, and statements of a kind per run. */
 const batchRows = 2000
 const maxBatches = 10
@@ -21,7 +24,7 @@ const maxBatches = 10
 const doneRows = rowsOf(Schema.Struct({ done: Schema.Number }))
 
 export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
-  /** Ends what has waited too long and removes what is old; gives how many rows, and whether there is more. A job. */
+  /** Ends what has waited too long, hurries what a clock that was wrong put off, and removes what is old; gives how many rows, and whether there is more. A job. */
   readonly tidy: Effect.Effect<JobResult, SqlError.SqlError>
   /** Notes which endpoints have too much waiting, and measures the lag. Runs by itself every fifteen seconds. */
   readonly watch: Effect.Effect<void, SqlError.SqlError>
@@ -50,6 +53,17 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
         const tidy = Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
           const before = toDate(now - keptMs)
+          const late = toDate(now + waitsMostMs)
+          const hurried = yield* inBatches((rows) =>
+            sql`WITH done AS (
+                UPDATE webhook_deliveries SET next_attempt_at = ${toDate(now)} WHERE id IN (
+                  SELECT d.id FROM webhook_endpoints e CROSS JOIN LATERAL (
+                    SELECT id FROM webhook_deliveries
+                    WHERE endpoint_id = e.id AND status = 'pending' AND next_attempt_at > ${late} LIMIT ${rows}) d
+                  LIMIT ${rows}
+                ) RETURNING 1)
+              SELECT count(*)::float8 AS done FROM done`
+          )
           const ended = yield* inBatches((rows) =>
             sql`WITH done AS (
                 UPDATE webhook_deliveries SET status = 'failed', error = 'expired', next_attempt_at = NULL,
@@ -79,7 +93,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
                 ) RETURNING 1)
               SELECT count(*)::float8 AS done FROM done`
           )
-          const kinds = [ended, deliveries, events]
+          const kinds = [hurried, ended, deliveries, events]
           return {
             done: kinds.reduce((sum, { done }) => sum + done, 0),
             hasMore: kinds.some(({ hasMore }) => hasMore)

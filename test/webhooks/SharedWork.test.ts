@@ -153,6 +153,32 @@ layer(base)("sharing the work", (it) => {
       assert.strictEqual(sink.received.length, 7)
     }))
 
+  it.effect("what waits for a time that no attempt has is tried now", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { emit, listenAt } = yield* addListener("put-off")
+      const sink = yield* makeSink()
+      const { id } = yield* listenAt(sink.url)
+      const { tidy } = yield* startHousekeeping()
+      const { sweep } = yield* startSender()
+      sink.answer = () => 500
+      yield* emit()
+      yield* sweep
+      const putOff = (ms: number) =>
+        sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(noon + ms)} WHERE endpoint_id = ${id}`
+      sink.answer = () => 200
+      // as far ahead as the last attempt can be
+      yield* putOff(64 * 60_000)
+      yield* tidy
+      yield* sweep
+      assert.lengthOf(sink.received, 1)
+      // a day: written by a clock that ran ahead
+      yield* putOff(86_400_000)
+      yield* tidy
+      yield* sweep
+      assert.lengthOf(sink.received, 2)
+    }))
+
   it.effect("what is old goes, what waits too long is over", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
