@@ -2,6 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { inTransaction } from "../../platform/InTransaction.ts"
 import { toDate } from "../../platform/Time.ts"
 import { rowsOf } from "../../players/Rows.ts"
 
@@ -48,7 +49,7 @@ export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
       options: { readonly now: number; readonly most: number },
       judge: (effects: ReadonlyArray<ComplianceEffect>) => Effect.Effect<void, E>
     ): Effect.Effect<ReadonlyArray<ComplianceEffect>, E | SqlError.SqlError> =>
-      sql.withTransaction(Effect.gen(function*() {
+      inTransaction(sql)(Effect.gen(function*() {
         const [lock] = yield* lockRows(sql`SELECT pg_try_advisory_xact_lock(${followerLock}) AS "isMine"`)
         if (lock?.isMine !== true) return []
         const rows = yield* effectRows(
