@@ -11,6 +11,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { Refusal } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"
 import { Secrets } from "../platform/Secrets.ts"
+import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { toDate } from "../platform/Time.ts"
 import { orTryAgain, rowsOf } from "../players/Rows.ts"
@@ -85,6 +86,8 @@ const columns: ReadonlyArray<SealedColumn> = [
 
 const keptPurpose = (name: string): string => `kept:${name}`
 
+const isKept = ({ purpose }: { readonly purpose: string }): boolean => purpose.startsWith(keptPurpose(""))
+
 /** Rows of one statement: so few that whoever plays waits for none of them. */
 const perPage = 100
 
@@ -156,6 +159,7 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const secrets = yield* Secrets
+      const { masterKeyLost } = yield* Settings
 
       const page = (one: SealedColumn, after: ReadonlyArray<string>) =>
         sealedRows(sql.unsafe(pageText(one), [texts(after)]))
@@ -200,9 +204,12 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
       const opens = ({ purpose, sealed }: typeof SealedRow.Type) =>
         Effect.match(secrets.open(purpose, sealed), { onSuccess: () => true, onFailure: () => false })
 
-      /** The last secret of each kind; of what the service keeps for itself, all. */
+      /** The last secret of each kind that stays; of what the service keeps for itself, all. */
       const samples = Effect.map(
-        Effect.forEach(columns, (one) => sealedRows(sql.unsafe(sampleText(one)))),
+        Effect.forEach(
+          columns.filter(({ kind }) => kind !== "idempotency_keys"),
+          (one) => sealedRows(sql.unsafe(sampleText(one)))
+        ),
         (found) => found.flat()
       )
 
@@ -210,10 +217,14 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
         const found = yield* samples
         const unreadable = yield* Effect.filter(found, (row) => Effect.map(opens(row), (isOpen) => !isOpen))
         if (unreadable.length === 0) return
-        const sentinels = found.filter(({ purpose }) => purpose.startsWith(keptPurpose("")))
-        const isOurs = sentinels.length > 0 && !unreadable.some(({ purpose }) => purpose.startsWith(keptPurpose("")))
+        const isOurs = found.some(isKept) && !unreadable.some(isKept)
+        if (!isOurs) {
+          if (!masterKeyLost) return yield* wrongKey
+          // made anew by those who keep them
+          const names = unreadable.filter(isKept).map(({ purpose }) => purpose.slice(keptPurpose("").length))
+          yield* sql`DELETE FROM kept_secrets WHERE name = ANY(${texts(names)})`
+        }
         // one that was spoilt must not keep the others from their service
-        if (!isOurs) return yield* wrongKey
         yield* Effect.logError("secrets of the database cannot be opened: `secret list` counts them").pipe(
           Effect.annotateLogs({ purposes: unreadable.map(({ purpose }) => purpose).join(", ") })
         )

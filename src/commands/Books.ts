@@ -11,7 +11,8 @@ export const ledger = noun("ledger", "The ledger").pipe(Command.withSubcommands(
     "Prove the ledger; exit 1 when a law does not hold",
     { operator: optional(operatorFlag) },
     (client, input) => client.ledger.verify({ query: given(input) }),
-    ({ violations }) => violations.length === 0
+    ({ violations }) => violations.length === 0,
+    "Proving the ledger"
   )
 ]))
 

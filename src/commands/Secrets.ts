@@ -11,13 +11,15 @@ export const secret = noun("secret", "Secrets that are stored sealed").pipe(Comm
     "How many there are, and under which key; exit 1 when one cannot be opened",
     {},
     (client) => client.secret.list(),
-    isSound
+    isSound,
+    "Opening every secret"
   ),
   verb(
     "reseal",
     "Seal under MASTER_KEY what is sealed under MASTER_KEY_PREVIOUS; exit 1 when one cannot be opened",
     {},
     (client) => client.secret.reseal(),
-    isSound
+    isSound,
+    "Sealing every secret"
   )
 ]))

@@ -24,6 +24,8 @@ export interface CommandOutput {
   readonly isTerminal: boolean
   readonly out: (text: string) => void
   readonly problem: (text: string) => void
+  /** Tells somebody who waits at a terminal how it goes, on a line that is written over; absent where nobody waits there. */
+  readonly progress?: (text: string) => void
   /** Ends with an exit code when all is written; nothing is cut off. */
   readonly end: (exitCode: number) => void
 }
@@ -33,6 +35,7 @@ export const CommandOutput = Context.Reference<CommandOutput>("pitboss/commands/
     isTerminal: process.stdout.isTTY,
     out: (text) => void process.stdout.write(text),
     problem: (text) => void process.stderr.write(text),
+    ...(process.stderr.isTTY ? { progress: (text: string) => void process.stderr.write(`\r\x1b[K${text}`) } : {}),
     end: (exitCode) => {
       process.exitCode = exitCode
     }
@@ -56,7 +59,20 @@ type Client = Effect.Success<ReturnType<typeof connect>>
 
 type CallFailure = Refusal | Schema.SchemaError | HttpClientError.HttpClientError
 
-/** A verb: its flags, and the call they make. What it answers is printed. */
+/** Says every second, while it takes, what is done and for how long; nothing is left of it. */
+const telling = <A, E, R>(words: string, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const { progress } = yield* CommandOutput
+    if (progress === undefined) return yield* effect
+    let seconds = 0
+    const tick = Effect.andThen(
+      Effect.sync(() => progress(`${words} … ${seconds++} s`)),
+      Effect.sleep("1 second")
+    )
+    return yield* Effect.raceFirst(effect, Effect.forever(tick)).pipe(Effect.ensuring(Effect.sync(() => progress(""))))
+  })
+
+/** A verb: its flags, and the call they make. What it answers is printed; what may take long says meanwhile what `waiting` says. */
 export const verb = <const Name extends string, const Config extends Command.Command.Config, A>(
   name: Name,
   description: string,
@@ -65,13 +81,15 @@ export const verb = <const Name extends string, const Config extends Command.Com
     client: Client,
     input: Command.Command.Config.Infer<Config>
   ) => Effect.Effect<{ readonly data: A }, CallFailure>,
-  isGood: (data: A) => boolean = () => true
+  isGood: (data: A) => boolean = () => true,
+  waiting?: string
 ) =>
   Command.make(name, config, (input) =>
     Effect.gen(function*() {
       const { json, token } = yield* root
       const { end, isTerminal, out } = yield* CommandOutput
-      const { data } = yield* call(yield* connect(token), input)
+      const asked = call(yield* connect(token), input)
+      const { data } = yield* (waiting === undefined ? asked : telling(waiting, asked))
       out((isTerminal && !json ? table(data) : JSON.stringify(data, null, 2)) + "\n")
       if (!isGood(data)) end(1)
     })).pipe(Command.withDescription(description))

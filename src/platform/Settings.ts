@@ -22,6 +22,8 @@ export interface SettingsShape {
   readonly masterKey: Redacted.Redacted<Uint8Array>
   /** Opens what it sealed, and seals nothing: the key before this one, until all is sealed anew. */
   readonly masterKeyPrevious: Redacted.Redacted<Uint8Array> | undefined
+  /** Start although the master key does not open what is stored: whoever says so gives it up, to be made anew. */
+  readonly masterKeyLost: boolean
   /** The staff token that works before any staff exists: generated when embedded, else `BACKOFFICE_TOKEN` if given. */
   readonly bootstrapToken: Redacted.Redacted | undefined
   /** Allow `http:` and loopback webhook targets. */
@@ -137,6 +139,7 @@ const load = Effect.gen(function*() {
   const demo = yield* read("DEMO", Switch, "on or off")
   const masterKey = yield* read("MASTER_KEY", MasterKey, "32 bytes in base64")
   const previous = yield* read("MASTER_KEY_PREVIOUS", MasterKey, "32 bytes in base64")
+  const isLost = yield* read("MASTER_KEY_LOST", Switch, "on or off")
   const token = yield* read("BACKOFFICE_TOKEN", Token, "at least 16 visible characters")
   const insecure = yield* read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off")
   const proxies = yield* read("TRUST_PROXY", Schema.String, "a list of networks")
@@ -172,6 +175,7 @@ const load = Effect.gen(function*() {
     demo: demo === undefined ? databaseUrl === undefined : demo === "on",
     masterKey: keyOf(Redacted.value(key)),
     masterKeyPrevious: previous === undefined ? undefined : keyOf(previous),
+    masterKeyLost: isLost === "on",
     bootstrapToken: databaseUrl === undefined
       ? yield* generatedSecret(dataDir, "backoffice.token", Token, () => entropy.token("pbs_", 40))
       : token === undefined
@@ -205,6 +209,7 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       demo: false,
       masterKey: Redacted.make(new Uint8Array(32)),
       masterKeyPrevious: undefined,
+      masterKeyLost: false,
       bootstrapToken: Redacted.make("test-bootstrap-token"),
       webhookAllowInsecure: true,
       trustProxy: [],

@@ -24,6 +24,10 @@ import { makeSink } from "../support/WebhookSink.ts"
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString("base64")
 const [oldKey, newKey, foreignKey] = [keyOf(1), keyOf(2), keyOf(3)]
 
+type Keys = { readonly MASTER_KEY: string; readonly [name: string]: string }
+
+const Key = Schema.Struct({ key: Schema.String, secret: Schema.String })
+
 const Counts = Schema.Array(Schema.Struct({
   kind: Schema.String,
   total: Schema.Int,
@@ -43,7 +47,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
 
       /** Runs something against a service with these keys, which ends in good order afterwards. */
       const under = <A, E, R>(
-        keys: { readonly MASTER_KEY: string; readonly MASTER_KEY_PREVIOUS?: string },
+        keys: Keys,
         what: (address: Address) => Effect.Effect<A, E, R>
       ) =>
         Effect.gen(function*() {
@@ -60,7 +64,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
           yield* Scope.close(scope, Exit.void)
           return result
         })
-      const refused = (keys: { readonly MASTER_KEY: string; readonly MASTER_KEY_PREVIOUS?: string }) =>
+      const refused = (keys: Keys) =>
         under(keys, () => Effect.void).pipe(
           Effect.matchEffect({
             onSuccess: () => Effect.sync(() => assert.fail("it started")),
@@ -132,7 +136,23 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
             assert.strictEqual((yield* tell(studio, "balance", { player_ref: ref })).status, 200, `${playerId}`)
           }
         }))
-    }), 300_000)
+
+      // the key is gone for good: whoever says so may start, and renews what nobody can open
+      yield* refused({ MASTER_KEY: foreignKey })
+      const me = "/api/v1/operator/me"
+      yield* under({ MASTER_KEY: foreignKey, MASTER_KEY_LOST: "on" }, (at) =>
+        Effect.gen(function*() {
+          const answer = yield* operatorOf(agent, at, casino).get(me)
+          assert.deepStrictEqual([answer.status, answer.code], [503, "TRY_AGAIN"])
+          const renewed = yield* staff(at, `/keys/${casino.key.key}/rotate`, Key, {})
+          const operator = callerOf(agent, at.port, { header: "X-Api-Key", ...renewed })
+          assert.strictEqual((yield* operator.get(me)).status, 200)
+        }))
+      yield* under({ MASTER_KEY: foreignKey }, (at) =>
+        Effect.map(survey(at), (kinds) => {
+          assert.isAbove(kinds.reduce((sum, { unreadable }) => sum + unreadable, 0), 0)
+        }))
+    }), 600_000)
 })
 
 /** How a column of the database is called where secrets are counted. */

@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
 import { callerOf, exchange, makeAgent } from "../support/E2eHttp.ts"
 import { environmentAt, freeAddress, operatorOf, playCasino, staffToken } from "../support/PlayedService.ts"
@@ -150,6 +152,8 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is watche
       }
       assert.strictEqual(metrics.series("nodejs_eventloop_lag_seconds").length, 3)
       assert.notInclude(metrics.text, "quartermaine")
+      const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "operations.md"), "utf8")
+      for (const name of metrics.names) assert.include(page, `| \`${name}\` `)
 
       // the lines
       service.kill("SIGTERM")

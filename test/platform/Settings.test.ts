@@ -65,6 +65,8 @@ layer(NodeServices.layer)("Settings", (it) => {
         DATABASE_URL: "postgres://u:p@db.example/pitboss",
         DATA_DIR: dataDir,
         MASTER_KEY: key,
+        MASTER_KEY_PREVIOUS: Buffer.alloc(32, 2).toString("base64"),
+        MASTER_KEY_LOST: "on",
         BACKOFFICE_TOKEN: "0123456789abcdef",
         WEBHOOK_ALLOW_INSECURE: "on",
         TRUST_PROXY: "10.0.0.0/8, 192.0.2.1,2001:db8::/32",
@@ -77,12 +79,15 @@ layer(NodeServices.layer)("Settings", (it) => {
         backofficeHost: "::1",
         backofficePort: 9001,
         demo: false,
+        masterKeyLost: true,
         webhookAllowInsecure: true,
         trustProxy: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"],
         playerOrigins: ["https://casino.example", "http://localhost:3000"],
         logLevel: "Debug"
       })
       assert.deepStrictEqual(Redacted.value(settings.masterKey), new Uint8Array(32).fill(1))
+      const { masterKeyPrevious: previous } = settings
+      assert.deepStrictEqual(previous && Redacted.value(previous), new Uint8Array(32).fill(2))
       assert.strictEqual(
         settings.databaseUrl && Redacted.value(settings.databaseUrl),
         "postgres://u:p@db.example/pitboss"
@@ -105,6 +110,8 @@ layer(NodeServices.layer)("Settings", (it) => {
         ["DATABASE_URL", "mysql://u:p@h/d"],
         ["DEMO", "yes"],
         ["MASTER_KEY", "c2hvcnQ="],
+        ["MASTER_KEY_PREVIOUS", "c2hvcnQ="],
+        ["MASTER_KEY_LOST", "yes"],
         ["BACKOFFICE_TOKEN", "short"],
         ["WEBHOOK_ALLOW_INSECURE", "true"],
         ["TRUST_PROXY", "10.0.0.0/33"],
@@ -121,7 +128,7 @@ layer(NodeServices.layer)("Settings", (it) => {
         const message = yield* refusalOf({ DATA_DIR: yield* temporary, [name]: value })
         assert.match(message, new RegExp(`^${name} must be `), `${name}=${value}`)
         assert.notInclude(message, "\n")
-        if (name === "MASTER_KEY" || name === "DATABASE_URL") assert.notInclude(message, value)
+        if (name.startsWith("MASTER_KEY") || name === "DATABASE_URL") assert.notInclude(message, value)
       }
       assert.match(yield* refusalOf({ DATABASE_URL: "postgres://h/d" }), /^MASTER_KEY is required with DATABASE_URL/)
     }))

@@ -136,7 +136,7 @@ export const runCommands = Effect.fnUntraced(function*(commands: ReadonlyArray<R
  */
 export const runHere = Effect.fnUntraced(function*(
   args: ReadonlyArray<string>,
-  options: CommandOptions & { readonly isTerminal?: boolean } = {}
+  options: CommandOptions & { readonly isTerminal?: boolean; readonly progress?: (text: string) => void } = {}
 ) {
   const { backofficePort, commands } = yield* BothServers
   const token = "token" in options ? options.token : bootstrapToken
@@ -150,6 +150,7 @@ export const runHere = Effect.fnUntraced(function*(
       problem: (text) => {
         outcome.stderr += text
       },
+      ...(options.progress === undefined ? {} : { progress: options.progress }),
       end: (exitCode) => {
         outcome.exitCode = exitCode
       }

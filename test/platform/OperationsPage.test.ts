@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Fs from "node:fs"
+import { join } from "node:path"
+
+// Goal: the page for whoever operates the service names what there is, all of it and nothing else. Method: settings, measures and lines
+// of the log as they stand in the sources, against the tables of the page. e2e/observability.test.ts holds the page against a
+// running service.
+
+const root = join(import.meta.dirname, "..", "..")
+const read = (file: string): string => Fs.readFileSync(join(root, file), "utf8")
+const page = read("docs/operations.md")
+
+const sources = Fs.readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+  .map((entry) => Fs.readFileSync(join(entry.parentPath, entry.name), "utf8"))
+
+/** What stands in code style in the first column of the tables below a heading. */
+const firstColumn = (heading: string): ReadonlyArray<string> => {
+  const [, below = ""] = page.split(`\n## ${heading}\n`)
+  const [section = ""] = below.split("\n## ")
+  return section.split("\n").filter((line) => line.startsWith("| `")).flatMap((line) =>
+    [...(line.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)
+  )
+}
+
+const names = (text: string, pattern: RegExp): ReadonlyArray<string> =>
+  [...text.matchAll(pattern)].map(([, name = ""]) => name)
+
+describe("the page for operators of the service", () => {
+  it("has every setting", () => {
+    const settings = names(read("src/platform/Settings.ts"), /\bread\(\s*"([A-Z_]+)"/g)
+    const tracing = names(read("src/platform/Tracing.ts"), /"(OTEL_[A-Z_]+)"/g)
+    assert.includeMembers([...settings], ["HOST", "MASTER_KEY_PREVIOUS"])
+    assert.includeMembers([...tracing], ["OTEL_SERVICE_NAME"])
+    assert.deepStrictEqual([...firstColumn("Settings")].toSorted(), [...new Set([...settings, ...tracing])].toSorted())
+  })
+
+  it("has every measure", () => {
+    const own = [
+      ...names(read("src/http/MetricsRoute.ts"), /\b(?:gauge|counter)\(\s*"(\w+)"/g).map((name) => `pitboss_${name}`),
+      ...sources.flatMap((text) => names(text, /\bMetric\.(?:counter|gauge|histogram)\(\s*"(\w+)"/g)).map((name) =>
+        `pitboss_${name}`
+      ),
+      ...sources.flatMap((text) => names(text, /\b(?:name: |gauge\(|counter\()\s*"((?:pitboss|process|nodejs)_\w+)"/g))
+    ]
+    assert.isAbove(own.length, 30)
+    assert.deepStrictEqual([...firstColumn("Metrics")].toSorted(), [...new Set(own)].toSorted())
+  })
+
+  it("has every warning and error of the log", () => {
+    const lines = /Effect\.log(?:Warning|Error)\(\s*(["`])((?:(?!\1)[\s\S])+)\1/g
+    const written = sources.flatMap((text) =>
+      [...text.matchAll(lines)].map(([, , words = ""]) => words.replaceAll(/\$\{[^}]*\}/g, "…"))
+    )
+    assert.isAbove(written.length, 15)
+    const explained = firstColumn("Logs")
+    const unexplained = written.filter((words) => !explained.some((line) => words.startsWith(line)))
+    assert.deepStrictEqual(unexplained, [])
+    const idle = explained.filter((line) => !written.some((words) => words.startsWith(line)))
+    assert.deepStrictEqual(idle, [])
+  })
+
+  it("points at what is there", () => {
+    const headings = names(page, /^#+ (.+)$/gm).map((heading) =>
+      heading.toLowerCase().replaceAll(/[^a-z0-9 -]/g, "").replaceAll(" ", "-")
+    )
+    for (const [, file = "", anchor = ""] of page.matchAll(/\]\(([^)#]*)#?([^)]*)\)/g)) {
+      if (file === "") assert.include(headings, anchor)
+      else assert.isTrue(Fs.existsSync(join(root, "docs", file)), file)
+    }
+  })
+})
