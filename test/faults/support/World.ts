@@ -1,5 +1,5 @@
 /** What a fault happens to: the service as a process, on a PostgreSQL of its own that it reaches through a proxy, and its callers. */
-import { type Cause, Effect, Layer, Redacted, Schedule, Scope } from "effect"
+import { type Cause, Effect, Layer, Redacted, References, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
 import type * as Http from "node:http"
@@ -137,6 +137,8 @@ export const withWorld = <A, E, R>(
     const disk = hasSmallDisk ? yield* makeSmallDisk(diskMegabytes) : undefined
     const server = yield* makeFickleServer(disk === undefined ? serverFolder : Effect.succeed(disk.folder))
     return yield* Effect.scoped(Effect.flatMap(makeWorldOn(folder, server, disk), use)).pipe(
-      Effect.provide(LedgerAudit.layer.pipe(Layer.provideMerge(layerDatabaseAt(server.url))))
+      Effect.provide(LedgerAudit.layer.pipe(Layer.provideMerge(layerDatabaseAt(server.url)))),
+      // which migrations were applied is nobody's news
+      Effect.provideService(References.MinimumLogLevel, "Warn")
     )
   }))
