@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type ApiKey, features, type Operator, type Provider, scopes } from "../domain/Operator.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Secrets } from "../platform/Secrets.ts"
+import { makeSparingly } from "../platform/Sparingly.ts"
 import { fromDateOrNull } from "../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 import { type Networks, networks } from "./Addresses.ts"
@@ -131,6 +132,7 @@ export class Credentials extends Context.Service<Credentials, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const secrets = yield* Secrets
+      const tell = yield* makeSparingly(5000)
       const apiKeyRows = rowsOf(ApiKeyRow)
       const providerRows = rowsOf(ProviderRow)
 
@@ -140,8 +142,10 @@ export class Credentials extends Context.Service<Credentials, {
           Effect.map(signingKey),
           Effect.catch(() =>
             Effect.andThen(
-              Effect.logError("the secret of a key cannot be opened with this MASTER_KEY: rotate the key").pipe(
-                Effect.annotateLogs({ secret: purpose })
+              tell((others) =>
+                Effect.logError("the secret of a key cannot be opened with this MASTER_KEY: rotate the key").pipe(
+                  Effect.annotateLogs({ secret: purpose, others })
+                )
               ),
               Effect.fail(unreadable)
             )

@@ -133,6 +133,10 @@ const wrongKey = new StartupError({
     "or give that one as MASTER_KEY_PREVIOUS to change to this one"
 })
 
+const notYet = new StartupError({
+  message: "MASTER_KEY_PREVIOUS: start once with the key of this database alone before it is changed"
+})
+
 const unusable = (error: SqlError.SqlError) =>
   new StartupError({ message: `the secrets of the database cannot be read: ${describeSqlError(error)}` })
 
@@ -159,7 +163,7 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const secrets = yield* Secrets
-      const { masterKeyLost } = yield* Settings
+      const { masterKeyLost, masterKeyPrevious } = yield* Settings
 
       const page = (one: SealedColumn, after: ReadonlyArray<string>) =>
         sealedRows(sql.unsafe(pageText(one), [texts(after)]))
@@ -215,6 +219,8 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
 
       const check = Effect.gen(function*() {
         const found = yield* samples
+        // what is kept is made of the first key; a database from before there was any does not say which of the two that is
+        if (masterKeyPrevious !== undefined && found.length > 0 && !found.some(isKept)) return yield* notYet
         const unreadable = yield* Effect.filter(found, (row) => Effect.map(opens(row), (isOpen) => !isOpen))
         if (unreadable.length === 0) return
         const isOurs = found.some(isKept) && !unreadable.some(isKept)

@@ -74,6 +74,8 @@ export interface ActorsOptions<State, Change, Query, Knowledge> {
   readonly maxCommit: number
   /** An actor that was not asked for this long, to the minute, leaves memory. */
   readonly idleMinutes: number
+  /** What a key is called in logs and traces. */
+  readonly keyName: string
   /** What an actor that was not asked for a minute keeps of its state: all that is not merely remembered of the store. */
   readonly rest: (state: State) => State
 }
@@ -85,6 +87,7 @@ export const defaults = {
   maxGroup: 256,
   maxCommit: 1024,
   idleMinutes: 30,
+  keyName: "key",
   rest: <State>(state: State): State => state
 }
 
@@ -349,7 +352,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         const failure = Exit.findErrorOption(exit)
         const error = failure._tag === "Some" ? failure.value : new StoreUnavailable({ reason: "the store failed" })
         if (failure._tag === "None") {
-          yield* Effect.annotateLogs(Effect.logError("An actor failed", exit.cause), { player_id: cell.key })
+          yield* Effect.annotateLogs(Effect.logError("An actor failed", exit.cause), { [options.keyName]: cell.key })
         }
         for (const task of group) task.fail(error)
       }
@@ -442,7 +445,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     })
 
   const ask: Actors<State, Change, Query, Knowledge>["ask"] = (key, step) =>
-    isTraced ? traceStep(key, (span) => askUnder(key, step, span)) : askUnder(key, step, undefined)
+    isTraced ? traceStep(options.keyName, key, (span) => askUnder(key, step, span)) : askUnder(key, step, undefined)
 
   const read = (key: number): Effect.Effect<State, EngineFailure> =>
     Effect.suspend(() => {

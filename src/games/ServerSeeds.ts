@@ -12,6 +12,7 @@ import type { SealedSeed } from "../domain/originals/PlayerSeeds.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Entropy } from "../platform/Entropy.ts"
 import { Secrets, sha256 } from "../platform/Secrets.ts"
+import { makeSparingly } from "../platform/Sparingly.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 import { RecentMap } from "./RecentMap.ts"
 
@@ -52,6 +53,7 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
       const sql = yield* SqlClient.SqlClient
       const entropy = yield* Entropy
       const secrets = yield* Secrets
+      const tell = yield* makeSparingly(5000)
       const opened = new RecentMap<number, string>(remembered)
 
       const open = Effect.fnUntraced(function*(playerId: number, seedId: number) {
@@ -62,9 +64,11 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
         if (row === undefined) return yield* Effect.fail(gone)
         const text = yield* Effect.option(secrets.openText(purposeOf(playerId, row.hash), row.sealed))
         if (text._tag === "None") {
-          yield* Effect.logError(
-            "a server seed cannot be opened with this MASTER_KEY: bring the right key, or retire it (`player retire-seeds`)"
-          ).pipe(Effect.annotateLogs({ player_id: playerId, seed_id: seedId }))
+          yield* tell((others) =>
+            Effect.logError(
+              "a server seed cannot be opened with this MASTER_KEY: bring the right key, or retire it (`player retire-seeds`)"
+            ).pipe(Effect.annotateLogs({ player_id: playerId, seed_id: seedId, others }))
+          )
           return yield* Effect.fail(unreadable)
         }
         opened.set(seedId, text.value)

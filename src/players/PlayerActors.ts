@@ -64,7 +64,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
       PlayerActors,
       Effect.gen(function*() {
         const store = yield* makeStore
-        const actors = yield* Actors.make({ ...Actors.defaults, rest, ...options, store })
+        const actors = yield* Actors.make({ ...Actors.defaults, keyName: "player_id", rest, ...options, store })
         const clock = yield* Clock.Clock
         const ask = <Reply, Error extends Refusal>(
           operatorId: number | null,

@@ -64,20 +64,25 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
           yield* Scope.close(scope, Exit.void)
           return result
         })
-      const refused = (keys: Keys) =>
+      const refused = (
+        keys: Keys,
+        why = /pitboss: MASTER_KEY does not open the secrets of this database/
+      ) =>
         under(keys, () => Effect.void).pipe(
           Effect.matchEffect({
             onSuccess: () => Effect.sync(() => assert.fail("it started")),
-            onFailure: (died) =>
-              Effect.sync(() =>
-                assert.match(died.message, /pitboss: MASTER_KEY does not open the secrets of this database/)
-              )
+            onFailure: (died) => Effect.sync(() => assert.match(died.message, why))
           })
         )
       const reseal = (at: Address) => staff(at, "/secrets/reseal", Counts, {})
       const survey = (at: Address) => staff(at, "/secrets", Counts)
 
       const casino = yield* under({ MASTER_KEY: oldKey }, (at) => playCasino(agent, at, sink))
+      // a database from before the service kept anything sealed for itself is judged by what else there is
+      yield* sql`DELETE FROM kept_secrets`
+      yield* refused({ MASTER_KEY: newKey })
+      yield* refused({ MASTER_KEY: newKey, MASTER_KEY_PREVIOUS: oldKey }, /pitboss: MASTER_KEY_PREVIOUS: start once/)
+      yield* under({ MASTER_KEY: oldKey }, () => Effect.void)
       yield* refused({ MASTER_KEY: newKey })
       yield* refused({ MASTER_KEY: newKey, MASTER_KEY_PREVIOUS: foreignKey })
 

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
 import { callerOf, exchange, makeAgent } from "../support/E2eHttp.ts"
+import { deposit } from "../support/E2eWorld.ts"
 import { environmentAt, freeAddress, operatorOf, playCasino, staffToken } from "../support/PlayedService.ts"
 import { parseMetrics } from "../support/Metrics.ts"
 import { startService } from "../support/ServiceProcess.ts"
@@ -85,6 +86,18 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is watche
       assert.strictEqual(unlisted.status, 500, unlisted.text)
       yield* sql.unsafe("ALTER TABLE gone RENAME TO player_bonuses")
 
+      // what nobody can write
+      yield* sql.unsafe("ALTER TABLE game_sessions RENAME TO gone")
+      const { playerId: stuck } = casino.seated[1] ?? assert.fail("nobody plays")
+      for (let times = 0; times < 3; times++) {
+        const unopened = yield* operator.post(`${players}/${stuck}/games/${casino.original.id}/launch`, {
+          mode: "real"
+        })
+        assert.strictEqual(unopened.status, 503, unopened.text)
+      }
+      yield* sql.unsafe("ALTER TABLE gone RENAME TO game_sessions")
+      yield* deposit(operator, stuck, 1, "written-again")
+
       // the numbers
       const scrape = Effect.gen(function*() {
         const reply = yield* exchange(agent, address.backofficePort, "/metrics")
@@ -120,7 +133,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is watche
           wins: seats,
           rollbacks: seats,
           forged: 1,
-          deposits: seats,
+          deposits: seats + 1,
           registrations: seats + 1,
           refused: 1,
           broken: 1,
@@ -176,6 +189,10 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is watche
       })
       assert.match(failed.cause, /SQLSTATE P0001/)
       assert.match(failed.cause, /\n {4}at /)
+      const unwritten = lines.filter(({ message }) => String(message).startsWith("a commit failed: "))
+      assert.deepInclude(unwritten[0], { level: "warn", player_ids: [stuck], others: 0 })
+      assert.include(unwritten[0].message, "game_sessions")
+      assert.isBelow(unwritten.length, 3, "a line for all of them, not for each")
       const perRequest = lines.filter(({ level, request_id: id }) => level === "info" && id !== undefined)
       assert.deepStrictEqual(perRequest, [], "nothing is logged per request at info")
 

@@ -168,6 +168,7 @@ export const bounds = {
   maxGroup: 100,
   maxCommit: 1000,
   idleMinutes: 30,
+  keyName: "account_id",
   rest: (account: Account): Account => account
 }
 

@@ -13,9 +13,10 @@ export const spansOf = (
 
 /** A command of an actor, under the span of whoever asks. */
 export const traceStep = <A, E, R>(
+  keyName: string,
   key: number,
   ask: (span: Tracer.AnySpan) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => Effect.useSpan("actor step", { attributes: { "pitboss.player_id": key } }, ask)
+): Effect.Effect<A, E, R> => Effect.useSpan("actor step", { attributes: { [`pitboss.${keyName}`]: key } }, ask)
 
 /** One commit for many: a child of the first that is traced, linked to the others. */
 export const traceCommit = <A, E, R>(

@@ -5,22 +5,56 @@ import type { Change } from "../../domain/Change.ts"
 import type { Knowledge } from "../../domain/Decision.ts"
 import type { Player } from "../../domain/Player.ts"
 import type { Query } from "../../domain/Rounds.ts"
-import { OutcomeUnknown } from "../../engine/Failures.ts"
+import { type CommitFailure, OutcomeUnknown, type StoreUnavailable } from "../../engine/Failures.ts"
 import type { Store } from "../../engine/Machine.ts"
 import { JournalClient } from "../../platform/Database.ts"
 import { Secrets } from "../../platform/Secrets.ts"
+import { makeSparingly } from "../../platform/Sparingly.ts"
 import { Outbox } from "../Outbox.ts"
 import { commitStatement } from "./CommitStatement.ts"
 import { loadPlayer } from "./PlayerLoad.ts"
 import { lookUp } from "./PlayerLookups.ts"
 import { byDeadline, commitFailure, silent } from "./StoreFailures.ts"
 
+const toldEveryMs = 5000
+
+/** Players named in a line about a commit, at most. */
+const toldPlayers = 20
+
 /** The store of players on the journal's own connections. */
 export const makePlayerStore = Effect.gen(function*() {
   const journal = yield* JournalClient
   const sql = yield* SqlClient.SqlClient
   const { seal } = yield* Secrets
+  const loads = loadPlayer(sql)
+  const looks = lookUp(sql)
   const outbox = yield* Outbox
+  const tellCommits = yield* makeSparingly(toldEveryMs)
+  const tellReads = yield* makeSparingly(toldEveryMs)
+
+  /** While the database is broken every command fails: one line in five seconds says so, and of whom. */
+  const tellFailed = (failure: CommitFailure, units: ReadonlyArray<{ readonly key: number }>) =>
+    failure._tag === "Rejected" ?
+      Effect.void :
+      tellCommits((others) =>
+        Effect.logWarning(`a commit failed: ${failure.reason}`).pipe(Effect.annotateLogs({
+          player_ids: units.slice(0, toldPlayers).map(({ key }) => key),
+          others
+        }))
+      )
+
+  const tellUnread = (playerId: number) => ({ reason }: StoreUnavailable) =>
+    tellReads((others) =>
+      Effect.logWarning(`a player could not be read: ${reason}`).pipe(
+        Effect.annotateLogs({ player_id: playerId, others })
+      )
+    )
+
+  const load: Store<Player, Change, Query, Knowledge>["load"] = (key, fence) =>
+    Effect.tapError(loads(key, fence), tellUnread(key))
+
+  const look: Store<Player, Change, Query, Knowledge>["look"] = (player, query, known) =>
+    Effect.tapError(looks(player, query, known), tellUnread(player.id))
 
   const commit: Store<Player, Change, Query, Knowledge>["commit"] = (units) =>
     Effect.suspend(() => {
@@ -39,10 +73,11 @@ export const makePlayerStore = Effect.gen(function*() {
               Effect.fail(new OutcomeUnknown({ reason: Cause.pretty(cause) }))
             )
         }
-      })
+      }),
+      Effect.tapError((failure) => tellFailed(failure, units))
     )
 
-  return { load: loadPlayer(sql), look: lookUp(sql), commit, claims } satisfies Store<Player, Change, Query, Knowledge>
+  return { load, look, commit, claims } satisfies Store<Player, Change, Query, Knowledge>
 })
 
 /** What a change claimed to be new. */

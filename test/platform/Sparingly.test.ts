@@ -1,0 +1,24 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { makeSparingly } from "../../src/platform/Sparingly.ts"
+
+// Goal: what is said of every request is said once in a while, and nothing of it is forgotten. Method: a clock of the test.
+it.effect("says a thing at most once in its time, and how often it was left out", () =>
+  Effect.gen(function*() {
+    const said: Array<number> = []
+    const tell = yield* makeSparingly(5000)
+    const say = tell((others) => Effect.sync(() => void said.push(others)))
+    yield* say
+    yield* say
+    yield* say
+    yield* TestClock.adjust("4999 millis")
+    yield* say
+    assert.deepStrictEqual(said, [0])
+    yield* TestClock.adjust("1 millis")
+    yield* say
+    yield* say
+    yield* TestClock.adjust("1 minute")
+    yield* say
+    assert.deepStrictEqual(said, [0, 3, 1])
+  }))
