@@ -1,9 +1,11 @@
 /** What clients heard beside what the books say: done once, not at all, or as it was said; and nothing shown that never was. */
 import { Schema } from "effect"
 import type { PlayerStatus } from "../../../src/domain/Player.ts"
+import type { Details, RefusalCode } from "../../../src/domain/Refusal.ts"
 import type { Settlement } from "../../../src/domain/Settlement.ts"
+import { roundKey } from "../../../src/domain/Rounds.ts"
 import { type Books, type Complain, type Remains, transactionKey } from "./Books.ts"
-import { operatorOfPlayer } from "./House.ts"
+import { games, operatorOfPlayer } from "./House.ts"
 import type { Delivery } from "./Network.ts"
 import { Sightings } from "./Sightings.ts"
 import { type Answer, isPassing, type ProviderRequest, type Request } from "./Requests.ts"
@@ -110,7 +112,18 @@ class AnswerJudge {
         this.complain("a tenant sees its own", `player ${request.playerId} was shown to ${request.operatorId}`)
       }
     }
+    if (answer._tag === "Refused") this.judgeRefused(delivery, answer.code, answer.details)
     if (endOf(delivery) === "done") this.judgeDone(delivery, endedAt, answer)
+  }
+
+  /** Who is told that the money does not suffice is told how much there is. */
+  private judgeRefused(delivery: Delivery, code: RefusalCode, details: Details): void {
+    const { request } = delivery
+    const playerId = this.remains.clients.playerOf(delivery.actionId)
+    const balance = details["balance"]
+    // what a batch would have left behind before the action that was refused was never so
+    if (code !== "INSUFFICIENT_FUNDS" || request.kind === "batch" || playerId === undefined) return
+    if (typeof balance === "number") this.sightings.see(delivery, playerId, -1, { real: balance, bonus: undefined })
   }
 
   private judgeSettled(
@@ -122,7 +135,10 @@ class AnswerJudge {
     const playerOf = this.remains.clients.playerOf(delivery.actionId)
     for (const [index, result] of results.entries()) {
       const id = result.transactionId
-      if (id === null) continue
+      if (id === null) {
+        if (request.kind === "close") this.judgeClosed(delivery, request)
+        continue
+      }
       const ids = request.kind === "bet_win" ? [id, request.message.win.transactionId] : [id]
       const found = ids.map((each) => this.books.transactions.get(transactionKey(request.providerId, each)))
       const about = `${request.kind} ${id} on ${delivery.service}, ${result.status}`
@@ -144,6 +160,17 @@ class AnswerJudge {
         this.sightings.see(delivery, playerOf, step, { real: result.balance, bonus: result.bonusBalance })
       }
     }
+  }
+
+  private judgeClosed(
+    { actionId }: Delivery,
+    { message, providerId }: Extract<ProviderRequest, { kind: "close" }>
+  ): void {
+    const game = games.find(({ externalId, provider }) => provider.id === providerId && externalId === message.gameId)
+    const playerId = this.remains.clients.playerOf(actionId)
+    if (game === undefined || playerId === undefined) return
+    const round = this.remains.database.memory.tables().rounds.get(playerId)?.get(roundKey(game.id, message.roundId))
+    if (round?.closed !== true) this.complain("what was acknowledged is there", `the end of round ${message.roundId}`)
   }
 
   private judgeDone(delivery: Delivery, endedAt: number, answer: Answer): void {

@@ -4,6 +4,7 @@ import type { Player } from "../../../src/domain/Player.ts"
 import { roundKey, type Transaction } from "../../../src/domain/Rounds.ts"
 import type { Books, Complain, Remains } from "./Books.ts"
 import { transactionKey } from "./Books.ts"
+import { promos } from "./House.ts"
 
 /** What may leave the real balance below zero. */
 const mayOwe: ReadonlyArray<Entry["type"]> = ["casino_rollback", "chargeback", "correction_down"]
@@ -177,6 +178,18 @@ const judgeBonuses = ({ database }: Remains, books: Books, complain: Complain): 
   }
 }
 
+/** Promo codes: each player once, and not more often than they allow. */
+const judgePromos = ({ database }: Remains, complain: Complain): void => {
+  const { redemptions } = database.memory.tables()
+  for (const { id, maxRedemptions } of promos) {
+    const own = redemptions.filter(({ promoCodeId }) => promoCodeId === id)
+    const players = new Set(own.map(({ playerId }) => playerId))
+    if (own.length > maxRedemptions || players.size < own.length) {
+      complain("a promo code has its limits", `${own.length} times code ${id}, by ${players.size} players`)
+    }
+  }
+}
+
 const idIn = (part: unknown): string =>
   typeof part === "object" && part !== null && "id" in part ? String(part.id) : "nobody"
 
@@ -238,5 +251,6 @@ export const judgeLedger = (remains: Remains, books: Books, complain: Complain):
   judgePayments(books, complain)
   judgeTransactions(remains, books, complain)
   judgeBonuses(remains, books, complain)
+  judgePromos(remains, complain)
   judgeEvents(remains, complain)
 }

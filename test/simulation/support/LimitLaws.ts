@@ -3,7 +3,7 @@
  * and the settings as they stood at each commit.
  */
 import type { Change, PlayerSettings } from "../../../src/domain/Change.ts"
-import type { LimitField } from "../../../src/domain/Limits.ts"
+import { type LimitField, limitFields } from "../../../src/domain/Limits.ts"
 import type { Player } from "../../../src/domain/Player.ts"
 import type { Transaction } from "../../../src/domain/Rounds.ts"
 import { type Books, type Complain, type Remains, transactionKey } from "./Books.ts"
@@ -117,7 +117,25 @@ class Ledger {
     }
     const last = change.entries.findLast(({ wallet }) => wallet === "real")
     if (last !== undefined) this.real = last.balanceAfter
-    if (change.settings !== null) this.settings = change.settings
+    if (change.settings !== null) this.takeSettings(change.settings)
+  }
+
+  /** Nothing that protects the player is loosened before its time. */
+  private takeSettings(after: PlayerSettings): void {
+    const { updatedAt: now } = after
+    const before = this.settings
+    this.settings = after
+    for (const field of limitFields) {
+      const [was, is] = [limitAt(before, field, now), limitAt(after, field, now)]
+      if (was !== undefined && (is === undefined || is > was)) {
+        this.complain("limits are raised after their time", `${this.name}: ${field} of ${was} becomes ${is ?? "none"}`)
+      }
+    }
+    const [was, is] = [before.exclusion, after.exclusion]
+    if (was === null || was.until === null || now >= was.until) return
+    const isWeaker = is === null || (is.until !== null && is.until < was.until) ||
+      (was.type !== "time_out" && is.type === "time_out")
+    if (isWeaker) this.complain("an exclusion is never shortened", `${this.name}: ${was.type} becomes ${is?.type}`)
   }
 
   private takeTransaction(transaction: Transaction): void {

@@ -68,7 +68,11 @@ export class Network {
       const target = this.cluster.route(name)
       const sentAt = world.step
       const hear = (answer: Answer | undefined) => resume(Effect.succeed(answer))
-      world.after(timeoutMs, clients, () => hear(undefined))
+      const hangUps: Array<() => void> = []
+      world.after(timeoutMs, clients, () => {
+        hear(undefined)
+        for (const hangUp of hangUps) hangUp()
+      })
       const copies = mayDouble && chance.happens(duplicate) ? 2 : 1
       for (let copy = 0; copy < copies; copy++) {
         if (chance.happens(drop)) continue
@@ -92,14 +96,17 @@ export class Network {
           this.deliveries.push(delivery)
           // the service's own fiber, on the service's own machine
           world.after(0, machine, () => {
-            machine.fork(Context.empty(), port.handle(request)).addObserver((exit) => {
+            const fiber = machine.fork(Context.empty(), port.handle(request))
+            // the connection that the client gives up is noticed by the service, a while later
+            hangUps.push(() => world.after(back, machine, () => fiber.interruptUnsafe()))
+            fiber.addObserver((exit) => {
               delivery.endedAt = world.step
-              if (Exit.isFailure(exit)) {
+              if (Exit.isSuccess(exit)) {
+                delivery.answer = exit.value
+                if (!isAnswerLost) world.after(back, clients, () => hear(exit.value))
+              } else if (!Cause.hasInterruptsOnly(exit.cause)) {
                 this.defects.push(`${request.kind} of ${actionId}: ${Cause.pretty(exit.cause)}`)
-                return
               }
-              delivery.answer = exit.value
-              if (!isAnswerLost) world.after(back, clients, () => hear(exit.value))
             })
           })
         })

@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Change } from "../../../src/domain/Change.ts"
+import { effectiveLimits } from "../../../src/domain/Limits.ts"
 import type { Player } from "../../../src/domain/Player.ts"
 import { StoreUnavailable } from "../../../src/engine/Failures.ts"
 import { nothingPlanted, type Plant } from "./Plant.ts"
@@ -194,6 +195,21 @@ const forgetsLimits: Plant = {
   })
 }
 
+/** A limit that is raised is raised at once. */
+const raisesAtOnce: Plant = altering(({ change, state }) => {
+  if (change.settings === null || state.pendingLimits.length === 0) return { change, state }
+  const limits = effectiveLimits(state.limits, state.pendingLimits, Number.MAX_SAFE_INTEGER)
+  const settings = { ...change.settings, limits, pendingLimits: [] }
+  return { change: { ...change, settings }, state: { ...state, limits, pendingLimits: [] } }
+})
+
+/** Whoever unlocks an account lifts its exclusion. */
+const liftsExclusions: Plant = altering(({ change, state }, before) =>
+  change.settings === null || state.status !== "active" || before.exclusion === null
+    ? { change, state }
+    : { change: { ...change, settings: { ...change.settings, exclusion: null } }, state: { ...state, exclusion: null } }
+)
+
 /** Each bug under its name. */
 export const planted: { readonly [name: string]: Plant } = {
   "acknowledges before the commit": acknowledgesBeforeCommit,
@@ -208,5 +224,7 @@ export const planted: { readonly [name: string]: Plant } = {
   "takes an unknown outcome for none": takesUnknownForNothing,
   "writes without a fence": writesWithoutFence,
   "keeps an answer apart from its effect": storesAnswersLater,
-  "forgets a limit when it asks twice": forgetsLimits
+  "forgets a limit when it asks twice": forgetsLimits,
+  "raises a limit at once": raisesAtOnce,
+  "lifts an exclusion with a lock": liftsExclusions
 }

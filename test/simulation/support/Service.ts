@@ -333,13 +333,14 @@ export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(fun
   }
 
   return {
-    // once its work has begun, a client that hangs up changes nothing
-    handle: (request) =>
-      dispatch(request).pipe(
-        Effect.catch((refusal) => Effect.succeed(refusedAs(refusal))),
-        Effect.uninterruptible
-      )
+    handle: (request) => {
+      const answer = dispatch(request).pipe(Effect.catch((refusal) => Effect.succeed(refusedAs(refusal))))
+      // who hangs up stops what only reads, and nothing else: the authentication of requests sees to that
+      return isRead(request) ? answer : Effect.uninterruptible(answer)
+    }
   }
 })
+
+const isRead = ({ kind }: Request): boolean => kind === "view" || kind === "status"
 
 const done: Answer = { _tag: "Reply", status: 200, body: "", isReplay: false }

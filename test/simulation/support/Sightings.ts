@@ -14,7 +14,8 @@ import type { Delivery } from "./Network.ts"
 
 interface Shown {
   readonly real: number
-  readonly bonus: number
+  /** Undefined where only the real balance was shown. */
+  readonly bonus: number | undefined
 }
 
 /** An answer in terms of places in the sequence of a player's balances. */
@@ -30,7 +31,8 @@ interface Sighting {
 }
 
 const placesOf = (all: ReadonlyArray<Balances>, shown: Shown, endedAt: number): { first: number; last: number } => {
-  const isIt = ({ bonus, real, step }: Balances) => step <= endedAt && real === shown.real && bonus === shown.bonus
+  const isIt = ({ bonus, real, step }: Balances) =>
+    step <= endedAt && real === shown.real && bonus === (shown.bonus ?? bonus)
   return { first: all.findIndex(isIt), last: all.findLastIndex(isIt) }
 }
 
