@@ -90,7 +90,7 @@ const environment = (port: number, options: CommandOptions) => ({
   DATA_DIR: options.dataDir ?? join(import.meta.dirname, "no-such-folder")
 })
 
-/** Runs the command line against the back-office server. */
+/** Runs the command line against the back-office server, as a process of its own: a second or more on a busy machine. */
 export const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>, options: CommandOptions = {}) {
   const { backofficePort } = yield* BothServers
   const token = "token" in options ? options.token : bootstrapToken
@@ -242,10 +242,10 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   }
 }
 
-/** Runs a command that must succeed and gives the document it printed. */
+/** Runs a command that must succeed, in this process, and gives the document it printed. */
 export const command = Effect.fnUntraced(function*(...words: ReadonlyArray<string | ReadonlyArray<string>>) {
   const args = words.flat()
-  const { exitCode, stderr, stdout } = yield* runCommand(args)
+  const { exitCode, stderr, stdout } = yield* runHere(args)
   if (exitCode !== 0) return yield* new CommandFailed({ args, exitCode, stderr })
   return JSON.parse(stdout)
 })
