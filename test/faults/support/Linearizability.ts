@@ -46,7 +46,7 @@ interface Mark {
 }
 
 /** Steps after which a search is given up: far beyond what any history takes that has answers to go by. */
-const mostSteps = 1_000_000
+const mostSteps = 300_000
 
 const unlink = (mark: Mark): void => {
   if (mark.previous !== undefined) mark.previous.next = mark.next
@@ -127,9 +127,7 @@ export const check = <State, C extends Call<Input, Output>, Input, Output>(
       if (end !== undefined) unlink(end)
       if (call.endedAt !== Infinity) required--
       mark = head.next
-      if (path.length > longest.length) {
-        longest = path.map((step) => step.index)
-      }
+      if (path.length > longest.length) longest = path.map((step) => step.index)
       continue
     }
     // an operation that ended has no place: take back the last one that could also come later
