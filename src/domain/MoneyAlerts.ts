@@ -107,13 +107,14 @@ export const structuring = ({ structuring: terms }: RuleSettings, of: PaymentCas
   }
 }
 
-/** Many deposits, or much money, in a short time. */
+/** Many deposits, or much money in more than one, in a short time. */
 export const depositVelocity = ({ deposit_velocity: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
   const { count, severity, stopWithdrawals, threshold, windowHours } = terms
   if (!terms.enabled || of.payment.type !== "deposit") return undefined
   const found = within(of, "deposit", windowHours)
   const amount = inBase(sum(found), of.factor)
-  const times = Math.max(found.length / count, amount / threshold)
+  // one large deposit is another rule's
+  const times = Math.max(found.length / count, found.length > 1 ? amount / threshold : 0)
   if (times < 1) return undefined
   return {
     rule: "deposit_velocity",

@@ -76,7 +76,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       })
 
       const runOnce = Effect.fnUntraced(function*(happenings: ReadonlyArray<Happening>) {
-        yield* sql`TRUNCATE judged`
+        yield* sql`TRUNCATE judged, compliance_effects`
         const committed: Array<number> = []
         const open: Array<Effect.Success<ReturnType<typeof begin>>> = []
         const end = Effect.fnUntraced(function*(which: number, how: "commit" | "rollback") {

@@ -146,10 +146,14 @@ describe("depositVelocity", () => {
   })
 
   it("is more severe the faster", () => {
-    assert.strictEqual(severityOf(found([2499])), "medium")
-    assert.strictEqual(severityOf(found([2500])), "high")
+    assert.strictEqual(severityOf(found([2498, 1])), "medium")
+    assert.strictEqual(severityOf(found([2499, 1])), "high")
     assert.strictEqual(severityOf(found(Array.from({ length: 10 }, () => 1))), "high")
-    assert.strictEqual(severityOf(found([10_000])), "critical")
+    assert.strictEqual(severityOf(found([9999, 1])), "critical")
+  })
+
+  it("leaves one large deposit to the rule about those", () => {
+    assert.isUndefined(found([1_000_000]))
   })
 
   it("counts no withdrawals", () => {
@@ -269,7 +273,13 @@ describe("all of them", () => {
   it("stop withdrawals when they are set to", () => {
     const stopping = settingsWith(Object.fromEntries(alertRules.map((rule) => [rule, { stopWithdrawals: true }])))
     const found = rules.map((rule) => rule(stopping, caseOf(deposits([9_000_000]))))
-    assert.deepStrictEqual(found.map((each) => each?.stopsWithdrawals), [true, undefined, true, undefined, undefined])
+    assert.deepStrictEqual(found.map((each) => each?.stopsWithdrawals), [
+      true,
+      undefined,
+      undefined,
+      undefined,
+      undefined
+    ])
   })
 })
 

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { IdentityChange } from "../../domain/IdentityAlerts.ts"
 import type { PaymentFact, PlayNeeded } from "../../domain/MoneyAlerts.ts"
 import { toDate } from "../../platform/Time.ts"
-import { oneOf, rowsOf } from "../../players/Rows.ts"
+import { rowsOf } from "../../players/Rows.ts"
 
 /** Payments before one that are looked at, and lines of a player's audit log. */
 const paymentsMost = 500
@@ -58,14 +58,27 @@ const lineRows = rowsOf(Schema.Struct({
 
 const sessionRows = rowsOf(Schema.Struct({ id: Schema.Number, ip: nullableText }))
 
-const StakesRow = Schema.Struct({
+const stakesRows = rowsOf(Schema.Struct({
+  paymentId: Schema.Number,
   staked: Schema.Number,
+  /** Null where there was no entry to add up. */
   first: Schema.NullOr(Schema.Number),
   firstAt: Schema.NullOr(Schema.Date)
-})
-const stakesRows = rowsOf(StakesRow)
+}))
 
 const floats = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
+
+const times = (values: ReadonlyArray<number>) =>
+  Result.getOrThrow(PgTypes.array(values.map(toDate), PgTypes.OID.timestamptz))
+
+/** A withdrawal that asks for play before it. */
+export interface PlayCase {
+  readonly paymentId: number
+  readonly playerId: number
+  /** When the withdrawal was requested, epoch milliseconds: what was staked later does not count. */
+  readonly until: number
+  readonly needed: PlayNeeded
+}
 
 /** What a player's audit log says about who the player is and was. */
 export interface IdentityHistory {
@@ -168,32 +181,41 @@ export const makeEvidence = Effect.map(SqlClient.SqlClient, (sql) => {
   })
 
   /**
-   * Real money staked from the first of the deposits to the withdrawal, less what was rolled back. Read backwards, and only as far
-   * as it takes to know that it is enough.
+   * Real money staked from the first of the deposits to the withdrawal, less what was rolled back, by payment. Read backwards, for
+   * all of them at once, and for each only as far as it takes to know that it is enough.
    */
-  const staked = Effect.fnUntraced(function*(playerId: number, until: number, needed: PlayNeeded) {
-    let total = 0
-    let below: number | null = null
-    for (let read = 0; read < entryReads && total < needed.stakes; read++) {
-      const row: typeof StakesRow.Type | undefined = yield* oneOf(stakesRows(
-        sql`SELECT coalesce(sum(CASE
-              WHEN e.created_at < ${toDate(needed.since)} OR e.created_at > ${
-          toDate(until)
-        } OR e.wallet <> 'real' THEN 0
-              WHEN e.type = 'casino_bet' OR (e.type = 'casino_rollback' AND e.amount > 0) THEN -e.amount
-              ELSE 0 END), 0)::float8 AS staked, min(e.seq)::float8 AS first, min(e.created_at) AS "firstAt"
-            FROM (SELECT seq, wallet, type, amount, created_at FROM ledger_entries
-              WHERE player_id = ${playerId}::float8::bigint ${
-          below === null ? sql`` : sql`AND seq < ${below}::float8::bigint`
-        }
-              ORDER BY seq DESC LIMIT ${entriesAtOnce}) e`
-      ))
-      if (row === undefined || row.first === null || row.firstAt === null) break
-      total += row.staked
-      below = row.first
-      if (row.first <= 1 || row.firstAt.getTime() < needed.since) break
+  const staked = Effect.fnUntraced(function*(withdrawals: ReadonlyArray<PlayCase>) {
+    const totals = new Map(withdrawals.map(({ paymentId }) => [paymentId, 0]))
+    let left = withdrawals.map((each) => ({ ...each, below: Number.MAX_SAFE_INTEGER }))
+    for (let read = 0; read < entryReads && left.length > 0; read++) {
+      const rows = yield* stakesRows(
+        sql`SELECT u.payment_id AS "paymentId", q.staked, q.first, q.first_at AS "firstAt"
+          FROM unnest(${floats(left.map(({ paymentId }) => paymentId))}::float8[],
+              ${floats(left.map(({ playerId }) => playerId))}::float8[],
+              ${floats(left.map(({ below }) => below))}::float8[],
+              ${times(left.map(({ needed }) => needed.since))}::timestamptz[],
+              ${times(left.map(({ until }) => until))}::timestamptz[]) AS u(payment_id, player_id, below, since, until)
+            CROSS JOIN LATERAL (
+              SELECT coalesce(sum(CASE
+                  WHEN e.created_at < u.since OR e.created_at > u.until OR e.wallet <> 'real' THEN 0
+                  WHEN e.type = 'casino_bet' OR (e.type = 'casino_rollback' AND e.amount > 0) THEN -e.amount
+                  ELSE 0 END), 0)::float8 AS staked, min(e.seq)::float8 AS first, min(e.created_at) AS first_at
+              FROM (SELECT seq, wallet, type, amount, created_at FROM ledger_entries
+                WHERE player_id = u.player_id::bigint AND seq < u.below::bigint
+                ORDER BY seq DESC LIMIT ${entriesAtOnce}) e
+            ) q`
+      )
+      const found = new Map(rows.map((row) => [row.paymentId, row]))
+      left = left.flatMap((each) => {
+        const row = found.get(each.paymentId)
+        const total = (totals.get(each.paymentId) ?? 0) + (row?.staked ?? 0)
+        totals.set(each.paymentId, total)
+        const first = row?.first ?? 1
+        const isRead = first <= 1 || (row?.firstAt?.getTime() ?? 0) < each.needed.since
+        return isRead || total >= each.needed.stakes ? [] : [{ ...each, below: first }]
+      })
     }
-    return total
+    return totals
   })
 
   return { subjects, payments, histories, sessionAddresses, staked }

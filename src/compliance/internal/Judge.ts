@@ -54,18 +54,12 @@ export const makeJudge = Effect.gen(function*() {
     depositVelocity(settings, of)
   ]
 
-  const onWithdrawal = Effect.fnUntraced(
-    function*(settings: RuleSettings, of: PaymentCase, playerId: number, { changes }: IdentityHistory) {
-      const needed = playNeeded(settings, of)
-      const staked = needed === undefined ? 0 : yield* evidence.staked(playerId, of.payment.at, needed)
-      return [
-        largeWithdrawal(settings, of),
-        rapidInOut(settings, of),
-        lowPlayWithdrawal(settings, of, staked),
-        identityChangeBeforeWithdrawal(settings, of.payment, changes)
-      ]
-    }
-  )
+  const onWithdrawal = (settings: RuleSettings, of: PaymentCase, staked: number, { changes }: IdentityHistory) => [
+    largeWithdrawal(settings, of),
+    rapidInOut(settings, of),
+    lowPlayWithdrawal(settings, of, staked),
+    identityChangeBeforeWithdrawal(settings, of.payment, changes)
+  ]
 
   const onIdentity = (
     settings: RuleSettings,
@@ -110,22 +104,33 @@ export const makeJudge = Effect.gen(function*() {
           : [{ operatorId: subject.operatorId, playerId, facts: factsOf(subject, [ip]) }]
       })
     )
+    const caseOf = ({ playerId, subjectId }: ComplianceEffect): PaymentCase | undefined => {
+      const { before = [], payment } = cases.get(subjectId ?? 0) ?? {}
+      const factor = subjects.get(playerId)?.factor
+      return payment === undefined || factor === undefined ? undefined : { payment, before, factor }
+    }
+    const staked = yield* evidence.staked(effects.flatMap((effect) => {
+      const of = effect.kind === "withdrawal" ? caseOf(effect) : undefined
+      const needed = of === undefined ? undefined : playNeeded(settingsOf(effect.playerId), of)
+      return of === undefined || needed === undefined
+        ? []
+        : [{ paymentId: of.payment.id, playerId: effect.playerId, until: of.payment.at, needed }]
+    }))
     let raised = 0
     for (const effect of effects) {
-      const { kind, playerId, subjectId } = effect
+      const { kind, playerId } = effect
       const subject = subjects.get(playerId)
       if (subject === undefined) continue
       const settings = settingsOf(playerId)
       const history = histories.get(playerId) ?? noHistory
-      const { before = [], payment } = cases.get(subjectId ?? 0) ?? {}
-      const of = payment === undefined ? undefined : { payment, before, factor: subject.factor }
+      const of = caseOf(effect)
       const findings = isAboutIdentity(effect)
         ? onIdentity(settings, effect, subject, shared.get(playerId) ?? nobody, history)
         : of === undefined
         ? []
         : kind === "deposit"
         ? onDeposit(settings, of)
-        : yield* onWithdrawal(settings, of, playerId, history)
+        : onWithdrawal(settings, of, staked.get(of.payment.id) ?? 0, history)
       for (const finding of findings) {
         if (finding !== undefined && (yield* alerts.raise(subject, finding, now))) raised++
       }
