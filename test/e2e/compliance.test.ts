@@ -1,8 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
 import { SqlClient } from "effect/sql"
 import { Compliance } from "../../src/compliance/Compliance.ts"
-import { alertRules } from "../../src/domain/AlertRules.ts"
+import { alertRules, defaultSettings } from "../../src/domain/AlertRules.ts"
 import { layerWebhooks } from "../../src/service.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { made, runHere, staffCall } from "../support/Backoffice.ts"
@@ -609,6 +611,49 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
             ["staff:bootstrap", "alert_rule:large_deposit", large, configured]
           ]
         )
+      })),
+    300_000
+  )
+
+  // Goal: docs/compliance.md is true. Method: read it; its table has the defaults that decide, its examples are run in their order.
+  it.effect(
+    "CONTRACT 3 the page about alerts has every rule with its defaults, and examples that work",
+    () =>
+      whileTimePasses(Effect.gen(function*() {
+        const page = Fs.readFileSync(Path.join(import.meta.dirname, "..", "..", "docs", "compliance.md"), "utf8")
+        const names: { readonly [word: string]: string } = { "window-hours": "windowHours" }
+        const table = [...page.matchAll(/^\| `(\w+)` +\| ([^|]+)\| ([^|]*)\| ([^|]*)\|$/gm)].filter(([, rule]) =>
+          alertRules.some((known) => known === rule)
+        )
+        assert.deepStrictEqual(table.map(([, rule]) => rule), [...alertRules])
+        const said = Object.fromEntries(table.map(([, rule = "", , terms = "", severity = ""]) => [rule, {
+          enabled: true,
+          stopWithdrawals: false,
+          severity: severity.split(/[;\s]/)[0],
+          ...Object.fromEntries(
+            terms.trim().split(", ").filter((term) => term !== "").map((term) => {
+              const [name = "", value] = term.split(" ")
+              return [names[name] ?? name, Number(value)]
+            })
+          )
+        }]))
+        assert.deepStrictEqual<unknown>(said, defaultSettings)
+
+        const casino = yield* openCasino()
+        const { id } = yield* casino.register()
+        yield* paid(casino, id, 200_000)
+        const alert = yield* alertOf(id, "large_deposit")
+        const examples = [...page.matchAll(/^npm run -s backoffice -- (.*)$/gm)].map(([, line = ""]) =>
+          [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word = ""]) =>
+            quoted ?? ({ lucky: casino.slug, "9001": String(alert.id), "4711": String(id) }[word] ?? word)
+          )
+        )
+        assert.sameMembers(
+          [...new Set(examples.map(([noun, verb]) => `${noun} ${verb}`))],
+          ["list", "show", "update", "rules", "configure"].map((verb) => `alert ${verb}`)
+        )
+        for (const words of examples) yield* command(words)
+        assert.deepInclude(yield* staff("GET", `/alerts/${alert.id}`), { status: "closed" })
       })),
     300_000
   )
