@@ -76,6 +76,8 @@ const PhaseResult = Schema.Struct({
   processed: Schema.Int,
   /** Compressed HDR histogram, µs from the intended send time to the answer. */
   latency: Schema.String,
+  /** The same from the moment it was really sent: what the target itself took. */
+  served: Schema.String,
   errors: Schema.Record(Schema.String, Schema.Int)
 })
 

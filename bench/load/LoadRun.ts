@@ -228,7 +228,7 @@ export class LoadRun {
   #answered(lane: Lane, request: Request, response: Response): void {
     const now = performance.now()
     const processed = isProcessed(request, response)
-    if (processed) this.#tally.processed(request, changeOf(request, response.body), now, lane.intendedAt)
+    if (processed) this.#tally.processed(request, changeOf(request, response.body), now, lane.intendedAt, lane.sentAt)
     else {
       this.#tally.failed(errorCode(request, response), now, lane.intendedAt)
       // A 200 with another status or id, or a 5xx, leaves open what happened; a refusal moved nothing.

@@ -52,6 +52,8 @@ export interface RoundResult {
   readonly phases: ReadonlyArray<{
     readonly processed: number
     readonly latency: Histogram
+    /** From the moment of sending. */
+    readonly served: Histogram
     readonly errors: Readonly<Record<string, number>>
   }>
   readonly timeline: Timeline
@@ -221,6 +223,7 @@ const summarizeRound = (
       return {
         processed: parts.reduce((sum, part) => sum + part.processed, 0),
         latency: mergeHistograms(parts.map(({ latency }) => latency)),
+        served: mergeHistograms(parts.map(({ served }) => served)),
         errors: addCounts(parts)
       }
     }),

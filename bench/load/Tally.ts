@@ -7,6 +7,7 @@ interface PhaseTally {
   /** When it ends, ms. */
   readonly to: number
   readonly latency: Histogram
+  readonly served: Histogram
   readonly errors: Map<string, number>
   processed: number
 }
@@ -57,7 +58,13 @@ export class Tally {
     this.#to = this.#from + measuredSeconds * 1000
     let end = now
     const ends = phases === null ? [this.#to] : phases.map(({ seconds }) => (end += seconds * 1000))
-    this.#phases = ends.map((to) => ({ to, latency: makeHistogram(), errors: new Map(), processed: 0 }))
+    this.#phases = ends.map((to) => ({
+      to,
+      latency: makeHistogram(),
+      served: makeHistogram(),
+      errors: new Map(),
+      processed: 0
+    }))
   }
 
   /** Whether what was intended at this time is measured. */
@@ -65,7 +72,7 @@ export class Tally {
     return intendedAt >= this.#from
   }
 
-  processed(request: Request, change: number, now: number, intendedAt: number): void {
+  processed(request: Request, change: number, now: number, intendedAt: number, sentAt: number): void {
     this.processedEver += 1
     add(this.#moved, request.player, change)
     const latency = micros(now - intendedAt)
@@ -89,6 +96,7 @@ export class Tally {
     if (phase !== undefined) {
       phase.processed += 1
       phase.latency.recordValue(latency)
+      phase.served.recordValue(micros(now - sentAt))
     }
   }
 
@@ -129,9 +137,10 @@ export class Tally {
       operations: Object.fromEntries(
         [...this.#operations].map(([name, histogram]) => [name, encodeHistogram(histogram)])
       ),
-      phases: this.#phases.map(({ errors, latency, processed }) => ({
+      phases: this.#phases.map(({ errors, latency, processed, served }) => ({
         processed,
         latency: encodeHistogram(latency),
+        served: encodeHistogram(served),
         errors: Object.fromEntries(errors)
       })),
       sendDelay: encodeHistogram(sendDelay),

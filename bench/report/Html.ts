@@ -26,7 +26,7 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 th, td { text-align: right; padding: 4px 10px; border-bottom: 1px solid var(--line); white-space: nowrap }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; max-width: 92px; line-height: 1.25 } th:first-child, td:first-child { text-align: left; padding-left: 0 }
 td small { color: var(--soft); font-size: 11px } td.good { color: var(--good) } td.bad { color: var(--bad); font-weight: 600 }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(360px, 1fr)); gap: 20px 28px; margin-top: 14px }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); gap: 20px 28px; margin-top: 14px }
 figure { margin: 0; min-width: 0 } figcaption { font-size: 13px; font-weight: 600 } svg { width: 100%; height: auto; display: block }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 14px; font-size: 12px; color: var(--soft) }
 .legend i { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: 5px }

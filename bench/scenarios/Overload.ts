@@ -1,6 +1,7 @@
 import { Console, Effect } from "effect"
 import { startGenerator } from "../load/Generator.ts"
 import type { Timeline } from "../load/Job.ts"
+import { summarize } from "../load/Latency.ts"
 import { loadDefaults, type LoadOptions, type RoundResult, runRound } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { formatFigure } from "../report/Format.ts"
@@ -84,6 +85,7 @@ const measurePhase = (
       figure("accepted", "/s", "higher", phases.map(({ processed }) => processed / options.seconds)),
       figure("offered", "/s", "neither", offered.map((count) => count / options.seconds)),
       ...latencyFigures(phases.map(({ latency }) => latency)),
+      figure("p99 from sending", "ms", "lower", phases.map(({ served }) => summarize(served).p99_ms)),
       figure("refused with 503 or 429", "%", "neither", share(refusals)),
       figure("given up unsent", "%", "neither", share((errors) => errors["GIVEN_UP"] ?? 0)),
       figure(
@@ -193,7 +195,7 @@ export const runOverload = Effect.fn("runOverload")(
       method: [
         `The capacity is measured in a closed loop of ${capacityConnections} connections; then an open loop over ${options.connections} ` +
         `connections offers half of it, ${options.factor} times it and half of it again, ${options.seconds} s each.`,
-        `Latency of what is accepted counts from the moment it was due. Callers give up what could not be sent for ` +
+        `Latency of what is accepted counts from the moment it was due; from sending is what the service itself took. Callers give up what could not be sent for ` +
         `${options.patienceMs} ms. Recovery: from the end of the overload until ${calmSlots} tenths of a second in a row have no failure ` +
         "and a mean latency of at most twice that of the calm before, plus 1 ms.",
         "Every balance is checked after every round."
