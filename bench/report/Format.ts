@@ -1,4 +1,4 @@
-import type { Figure, Measurement } from "./Result.ts"
+import type { Figure, Headline, Measurement } from "./Result.ts"
 import { spread } from "./Statistics.ts"
 
 const grouped = (value: number): string => Math.round(value).toLocaleString("en-US")
@@ -28,6 +28,17 @@ export const formatFigure = ({ unit, values }: Figure): string => {
   const { max, median, min } = spread(values)
   const format = (value: number) => formatValue(unit, value)
   return min === max ? format(median) : `${format(median)} (${format(min)}–${format(max)})`
+}
+
+/** What a figure is remembered by: its middle with the unit, and the range beside what it is. */
+export const headlineOf = (found: Figure | undefined, label: string): ReadonlyArray<Headline> => {
+  if (found === undefined || found.values.length === 0) return []
+  const { unit, values } = found
+  const { max, median, min } = spread(values)
+  const format = (value: number) => formatValue(unit, value)
+  const suffix = unit === "×" || unit === "" ? "" : unit === "/s" || unit === "%" ? unit : ` ${unit}`
+  const range = min === max ? "" : ` (${format(min)}–${format(max)})`
+  return [{ value: `${format(median)}${suffix}`, label: `${label}${range}` }]
 }
 
 /** Whether the middle is within the limit; undefined where there is none. */

@@ -23,7 +23,7 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 .headlines b { display: block; font-size: 24px; line-height: 1.2; font-variant-numeric: tabular-nums }
 .headlines span { color: var(--soft); font-size: 13px }
 .scroll { overflow-x: auto } table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums }
-th, td { text-align: right; padding: 4px 10px; border-bottom: 1px solid var(--line); white-space: nowrap }
+th, td { text-align: right; padding: 4px 7px; border-bottom: 1px solid var(--line); white-space: nowrap }
 th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; max-width: 92px; line-height: 1.25 } th:first-child, td:first-child { text-align: left; padding-left: 0 }
 td small { color: var(--soft); font-size: 11px } td.good { color: var(--good) } td.bad { color: var(--bad); font-weight: 600 }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); gap: 20px 28px; margin-top: 14px }

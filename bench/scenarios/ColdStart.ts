@@ -5,7 +5,7 @@ import { startGenerator } from "../load/Generator.ts"
 import type { Timeline } from "../load/Job.ts"
 import { loadDefaults, runRound } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
-import { formatFigure } from "../report/Format.ts"
+import { headlineOf } from "../report/Format.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { figure, type Measurement } from "../report/Result.ts"
@@ -259,9 +259,7 @@ export const runColdStart = Effect.fn("runColdStart")(
       machine,
       postgres: yield* readSettings(postgres),
       options: { ...options, folder: options.folder === undefined ? "temporary" : "kept" },
-      headlines: measurements.flatMap(({ figures, name }) =>
-        figures.slice(0, 1).map((found) => ({ value: `${formatFigure(found)} ms`, label: `until ready, ${name}` }))
-      ),
+      headlines: measurements.flatMap(({ figures: [first], name }) => headlineOf(first, `until ready, ${name}`)),
       measurements
     })
   },

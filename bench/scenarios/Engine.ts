@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { BenchError } from "../BenchError.ts"
 import { mergeHistograms, summarize } from "../load/Latency.ts"
 import { readProcessors, undisturbed, usageBetween } from "../load/Quiet.ts"
-import { formatFigure, formatValue } from "../report/Format.ts"
+import { formatValue, headlineOf } from "../report/Format.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { curveOf, figure, type Measurement } from "../report/Result.ts"
@@ -170,10 +170,9 @@ export const runEngine = Effect.fn("runEngine")(
       machine,
       postgres: yield* readSettings(postgres),
       options: { ...options },
-      headlines: measurements.map(({ figures: [first], group, name }) => ({
-        value: first === undefined ? "" : `${formatFigure(first)}/s`,
-        label: `bets, ${name}, ${group}`
-      })),
+      headlines: measurements.flatMap(({ figures: [first], group, name }) =>
+        headlineOf(first, `bets, ${name}, ${group}`)
+      ),
       measurements
     })
   },

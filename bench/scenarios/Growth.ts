@@ -3,7 +3,7 @@ import { type DatasetOptions, openDataset, playersToBet } from "../data/Dataset.
 import { startGenerator } from "../load/Generator.ts"
 import { loadDefaults, runRound } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
-import { formatFigure } from "../report/Format.ts"
+import { headlineOf } from "../report/Format.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
@@ -96,9 +96,7 @@ export const runGrowth = Effect.fn("runGrowth")(
       machine,
       postgres: yield* readSettings(postgres),
       options: { ...options, folder: options.folder === undefined ? "temporary" : "kept" },
-      headlines: ratio === undefined
-        ? []
-        : [{ value: formatFigure(ratio), label: `the throughput of an empty ledger, with ${full}` }],
+      headlines: headlineOf(ratio, `the throughput of an empty ledger, with ${full}`),
       measurements
     })
   },

@@ -4,7 +4,7 @@ import type { Timeline } from "../load/Job.ts"
 import { summarize } from "../load/Latency.ts"
 import { loadDefaults, type LoadOptions, type RoundResult, runRound } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
-import { formatFigure } from "../report/Format.ts"
+import { headlineOf } from "../report/Format.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { curveOf, figure, type Measurement } from "../report/Result.ts"
@@ -188,7 +188,7 @@ export const runOverload = Effect.fn("runOverload")(
       }
     ]
     const [, overloaded] = phases
-    const of = (name: string) => overloaded?.figures.filter((found) => found.name === name) ?? []
+    const of = (name: string) => overloaded?.figures.find((found) => found.name === name)
     return yield* publish({
       scenario: "overload",
       title: `Overload: ${options.factor} times what the service can do`,
@@ -205,12 +205,9 @@ export const runOverload = Effect.fn("runOverload")(
       postgres: yield* readSettings(postgres),
       options: { ...options },
       headlines: [
-        ...of("accepted").map((found) => ({ value: `${formatFigure(found)}/s`, label: "accepted while overloaded" })),
-        ...of("p99").map((found) => ({
-          value: `${formatFigure(found)} ms`,
-          label: "p99 of what was accepted meanwhile"
-        })),
-        ...(recovered.length === 0 ? [] : [{ value: `${formatFigure(recovery)} ms`, label: "until all is as before" }])
+        ...headlineOf(of("accepted"), "accepted while overloaded"),
+        ...headlineOf(of("p99"), "p99 of what was accepted meanwhile"),
+        ...headlineOf(recovery, "until all is as before")
       ],
       measurements
     })

@@ -4,10 +4,10 @@ import { days, heavyPlayer, type Shape } from "../data/GeneratorSql.ts"
 import { summarize } from "../load/Latency.ts"
 import { readProcessors, undisturbed, usageBetween } from "../load/Quiet.ts"
 import { measureReads } from "../load/Reads.ts"
-import { formatFigure, formatValue, meetsLimit } from "../report/Format.ts"
+import { formatFigure, formatValue, headlineOf, meetsLimit } from "../report/Format.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
-import { curveOf, type Figure, figure, type Measurement } from "../report/Result.ts"
+import { curveOf, figure, type Measurement } from "../report/Result.ts"
 import { addHistograms } from "../report/TrafficReport.ts"
 import { readSettings } from "../targets/Postgres.ts"
 import { type Service, startService } from "../targets/Service.ts"
@@ -205,9 +205,9 @@ const run = Effect.fn("runReads")(
       options: { ...options, folder: options.folder === undefined ? "temporary" : "kept" },
       headlines: [
         { value: `${judged.length - missed.length} of ${judged.length}`, label: "targets met by p99" },
-        ...measurements.slice(-1).flatMap((
-          { figures: [first], group, name }
-        ): ReadonlyArray<{ value: string; label: string }> => headline(first, `${name}, median, ${group}`))
+        ...measurements.slice(-1).flatMap(({ figures: [first], group, name }) =>
+          headlineOf(first, `${name}, median, ${group}`)
+        )
       ],
       measurements
     })
@@ -215,9 +215,6 @@ const run = Effect.fn("runReads")(
   Effect.scoped,
   Effect.ensuring(Effect.sync(endProgress))
 )
-
-const headline = (found: Figure | undefined, label: string) =>
-  found === undefined ? [] : [{ value: `${formatFigure(found)} ms`, label }]
 
 /** Everything that operators read. A missed target is told, not punished: on another machine it may be met. */
 export const runReads = (options: ReadsOptions) => run(reads, options)

@@ -5,7 +5,7 @@ import type { TrafficKind } from "../load/Job.ts"
 import { loadDefaults, type LoadOptions, type RoundResult, runRound, steadily } from "../load/Round.ts"
 import { summarize } from "../load/Latency.ts"
 import { Books, describeMismatches, findMismatches } from "../report/Balances.ts"
-import { formatErrors, formatFigure, formatValue } from "../report/Format.ts"
+import { formatErrors, formatValue, headlineOf } from "../report/Format.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { renderProfile, summarizeProfile } from "../report/Profile.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
@@ -230,16 +230,10 @@ const runRounds = Effect.fnUntraced(function*(
 
 const headlinesOf = (measurements: ReadonlyArray<Measurement>, noun: string): ReadonlyArray<Headline> =>
   measurements.filter(({ name }) => name === "pitboss").flatMap(({ figures, group }) => {
-    const of = (wanted: string) => figures.filter(({ name }) => name === wanted)
+    const of = (wanted: string) => figures.find(({ name }) => name === wanted)
     return [
-      ...of(noun).map((found) => ({
-        value: `${formatFigure({ ...found, values: found.values })}/s`,
-        label: `${noun}, ${group}`
-      })),
-      ...of("× baseline").map((found) => ({
-        value: formatFigure(found),
-        label: `the throughput of one transaction per bet, ${group}`
-      }))
+      ...headlineOf(of(noun), `${noun}, ${group}`),
+      ...headlineOf(of("× baseline"), `the throughput of one transaction per bet, ${group}`)
     ]
   })
 

@@ -1,10 +1,10 @@
 import { Console, Effect } from "effect"
 import { BenchError } from "../BenchError.ts"
 import { readProcessors, undisturbed, usageBetween } from "../load/Quiet.ts"
+import { headlineOf } from "../report/Format.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { figure } from "../report/Result.ts"
-import { median } from "../report/Statistics.ts"
 import { readSettings, startPostgres } from "../targets/Postgres.ts"
 import { Created, environmentOn, startService } from "../targets/Service.ts"
 import { startSink } from "../targets/Sink.ts"
@@ -138,10 +138,10 @@ export const runWebhooks = Effect.fn("runWebhooks")(
       machine,
       postgres: yield* readSettings(postgres),
       options: { ...options },
-      headlines: [{
-        value: `${Math.round(median(perSecond)).toLocaleString("en-US")}/s`,
-        label: `deliveries to ${answering} endpoints, ${options.hanging} hanging, ${repeated} twice`
-      }],
+      headlines: headlineOf(
+        figure("deliveries", "/s", "higher", perSecond),
+        `deliveries to ${answering} endpoints, ${options.hanging} hanging, ${repeated} twice`
+      ),
       measurements: [{
         group: `${options.endpoints} endpoints, ${options.hanging} hanging`,
         name: "pitboss",
