@@ -207,7 +207,7 @@ export const runColdStart = Effect.fn("runColdStart")(
           {
             ...loadDefaults,
             connections: options.connections,
-            warmUpSeconds: 1,
+            warmUpSeconds: Math.min(1, options.seconds),
             measuredSeconds: options.seconds + options.secondsAfter,
             slotMs,
             reconnects: 1000
