@@ -118,7 +118,8 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
       const clock = yield* Clock.Clock
       const traces = yield* makeRequestTraces
       const byPath = new Map(lanes(yield* ProviderWallet).map((one) => [one.path, one]))
-      const fork = Effect.runForkWith(yield* Effect.context<never>())
+      const context = yield* Effect.context<never>()
+      const fork = Effect.runForkWith(context)
 
       const answer = ({ lane, source, startedAt, target }: Request, status: number, body: string, tryAgain = false) => {
         metrics.observe("POST", lane.path, status, clock.currentTimeNanosUnsafe() - startedAt)
@@ -164,8 +165,8 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const object = parseObject(body)
         if (object === undefined) return answerRefusal(request, noObject)
         const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
-        const called = Effect.provideService(traced(request, object), CurrentLaneRequest, about)
-        fork(Effect.uninterruptible(called)).addObserver((exit) => {
+        const forkAbout = Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))
+        forkAbout(Effect.uninterruptible(traced(request, object))).addObserver((exit) => {
           if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
           const failure = Exit.findErrorOption(exit)
           if (failure._tag === "Some") return answerRefusal(request, failure.value)
