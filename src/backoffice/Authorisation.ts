@@ -67,7 +67,8 @@ export const rolesByAction = {
   "alert.update": ["compliance"],
   "alert.rules": ["compliance"],
   "alert.configure": ["compliance"],
-  "rate.set": ["payments"],
+  // not who approves: a rate decides which withdrawals take two approvals
+  "rate.set": ["compliance"],
   "rate.list": ["support", "payments", "compliance"],
   "report.ggr": ["payments", "compliance"],
   "ledger.verify": ["payments", "compliance"],

@@ -3,7 +3,7 @@
  * (`docs/decisions/0023-compliance.md`).
  */
 import { Cause, Clock, Context, Effect, Exit, Latch, Layer, Metric } from "effect"
-import type { Refusal } from "../domain/Refusal.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
 import type { JobResult } from "../platform/Scheduler.ts"
 import { Outbox } from "../players/Outbox.ts"
 import { orTryAgain } from "../players/Rows.ts"
@@ -16,6 +16,8 @@ const atOnce = 100
 
 /** How long after a commit its events are looked at: what else comes within is looked at together. */
 const gatherMs = 250
+
+const noIds = refuse("TRY_AGAIN", "The database gives no ids right now.", { retry: "same_request" })
 
 const judged = Metric.counter("compliance_effects_total", {
   description: "Committed effects that were judged",
@@ -56,7 +58,11 @@ export class Compliance extends Context.Service<Compliance, {
             Effect.map(({ length }) => length)
           )
         }).pipe(
-          Effect.catchTag("IdsUnavailable", ({ reason }) => Effect.die(new Error(reason))),
+          // passes by itself: no effect is to blame
+          Effect.catchTag(
+            "IdsUnavailable",
+            ({ reason }) => Effect.andThen(Effect.logWarning(`no ids: ${reason}`), Effect.fail(noIds))
+          ),
           orTryAgain
         )
 

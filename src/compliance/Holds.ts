@@ -2,7 +2,7 @@
  * Makes what players may withdraw agree with the alerts about them: holds that are wanted are placed, holds of closed alerts are
  * taken away, each in the player's own actor.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Cause, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { alertRules } from "../domain/AlertRules.ts"
 import type { Refusal } from "../domain/Refusal.ts"
@@ -50,11 +50,15 @@ export class Holds extends Context.Service<Holds, {
         yield* sql`UPDATE compliance_alerts SET hold = 'placed' WHERE id = ${alertId}::float8::bigint AND hold = 'wanted'`
       })
 
-      /** Whoever cannot be asked now is found again. */
-      const count = <E extends { readonly message: string }>(effect: Effect.Effect<void, E>) =>
+      /** Whoever cannot be asked now is found again, and keeps nobody else waiting. */
+      const count = <E>(effect: Effect.Effect<void, E>, { alertId }: { readonly alertId: number }) =>
         effect.pipe(
           Effect.as(1),
-          Effect.catch((error) => Effect.as(Effect.logWarning(`a hold has to wait: ${error.message}`), 0))
+          Effect.catchCause((cause) =>
+            Cause.hasInterrupts(cause)
+              ? Effect.interrupt
+              : Effect.as(Effect.logWarning(`the hold of alert ${alertId} has to wait`, cause), 0)
+          )
         )
 
       const reconcile = Effect.gen(function*() {
@@ -62,14 +66,14 @@ export class Holds extends Context.Service<Holds, {
           sql`SELECT id::float8 AS "alertId", player_id::float8 AS "playerId", rule FROM compliance_alerts
             WHERE hold = 'wanted' AND status <> 'closed' ORDER BY compliance_alerts.id LIMIT ${most}`
         )
-        const placed = yield* Effect.forEach(wanted, (alert) => count(place(alert)), { concurrency: atOnce })
+        const placed = yield* Effect.forEach(wanted, (alert) => count(place(alert), alert), { concurrency: atOnce })
         const left = yield* leftRows(
           sql`SELECT a.id::float8 AS "alertId", p.id::float8 AS "playerId" FROM players p
             CROSS JOIN LATERAL jsonb_array_elements(p.withdrawal_holds) AS h(hold)
             JOIN compliance_alerts a ON a.id = (h.hold ->> 'alertId')::bigint AND a.status = 'closed'
             WHERE p.withdrawal_holds <> '[]' LIMIT ${most}`
         )
-        const released = yield* Effect.forEach(left, (alert) => count(release(alert, "compliance")), {
+        const released = yield* Effect.forEach(left, (alert) => count(release(alert, "compliance"), alert), {
           concurrency: atOnce
         })
         const done = [...placed, ...released].filter((one) => one === 1).length

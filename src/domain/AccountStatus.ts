@@ -173,37 +173,44 @@ export interface Restrict {
   /** What is absent stays as it is. */
   readonly restrictions: Partial<Restrictions>
   readonly actor: string
+  /** Answers whoever may not lift what alerts hold; absent: the actor may. */
+  readonly mayNotLift?: Refusal<"INSUFFICIENT_SCOPE">
 }
 
-/** Switches single abilities of the account on or off. Letting the player withdraw lifts what alerts hold, too. */
-export const restrictStep = (command: Restrict) => (player: Player, context: Context): Decision<Player, never> => {
-  const before = player.restrictions
-  const sent = command.restrictions
-  const restrictions: Restrictions = {
-    canLogin: sent.canLogin ?? before.canLogin,
-    canDeposit: sent.canDeposit ?? before.canDeposit,
-    canWithdraw: sent.canWithdraw ?? before.canWithdraw,
-    canBet: sent.canBet ?? before.canBet,
-    excludedFromBonuses: sent.excludedFromBonuses ?? before.excludedFromBonuses
+/**
+ * Switches single abilities of the account on or off. Letting the player withdraw lifts what alerts hold, too: who may not do that is
+ * refused, and nothing is changed.
+ */
+export const restrictStep =
+  (command: Restrict) => (player: Player, context: Context): Decision<Player, Refusal<"INSUFFICIENT_SCOPE">> => {
+    const before = player.restrictions
+    const sent = command.restrictions
+    const restrictions: Restrictions = {
+      canLogin: sent.canLogin ?? before.canLogin,
+      canDeposit: sent.canDeposit ?? before.canDeposit,
+      canWithdraw: sent.canWithdraw ?? before.canWithdraw,
+      canBet: sent.canBet ?? before.canBet,
+      excludedFromBonuses: sent.excludedFromBonuses ?? before.excludedFromBonuses
+    }
+    const isLift = sent.canWithdraw === true && heldBy(player.withdrawalHolds).length > 0
+    if (isLift && command.mayNotLift !== undefined) return refused(command.mayNotLift)
+    const withdrawalHolds = isLift
+      ? player.withdrawalHolds.map(({ alertId }) => ({ alertId, isLifted: true }))
+      : player.withdrawalHolds
+    const isSame = withdrawalHolds === player.withdrawalHolds && restrictions.canLogin === before.canLogin &&
+      restrictions.canDeposit === before.canDeposit &&
+      restrictions.canWithdraw === before.canWithdraw && restrictions.canBet === before.canBet &&
+      restrictions.excludedFromBonuses === before.excludedFromBonuses
+    return isSame ?
+      answer(player, player) :
+      acceptSettings(new Draft(player, context), { restrictions, withdrawalHolds }, {
+        actor: command.actor,
+        action: "player.restrict",
+        before: restrictionFields(before, player.withdrawalHolds),
+        after: restrictionFields(restrictions, withdrawalHolds),
+        reason: null
+      })
   }
-  const isHeld = heldBy(player.withdrawalHolds).length > 0
-  const withdrawalHolds = sent.canWithdraw === true && isHeld
-    ? player.withdrawalHolds.map(({ alertId }) => ({ alertId, isLifted: true }))
-    : player.withdrawalHolds
-  const isSame = withdrawalHolds === player.withdrawalHolds && restrictions.canLogin === before.canLogin &&
-    restrictions.canDeposit === before.canDeposit &&
-    restrictions.canWithdraw === before.canWithdraw && restrictions.canBet === before.canBet &&
-    restrictions.excludedFromBonuses === before.excludedFromBonuses
-  return isSame ?
-    answer(player, player) :
-    acceptSettings(new Draft(player, context), { restrictions, withdrawalHolds }, {
-      actor: command.actor,
-      action: "player.restrict",
-      before: restrictionFields(before, player.withdrawalHolds),
-      after: restrictionFields(restrictions, withdrawalHolds),
-      reason: null
-    })
-}
 
 /** Why the player cannot be given a session token at `now`, if so. */
 export const refuseToken = (player: Player, now: number): Refusal<"PLAYER_RESTRICTED"> | undefined => {

@@ -24,7 +24,10 @@ export class PlayerAccounts extends Context.Service<PlayerAccounts, {
     command: MoveKyc
   ) => Effect.Effect<void, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
   /** Switches single abilities of any player on or off. */
-  readonly restrict: (playerId: number, command: Restrict) => Effect.Effect<void, ActorRefusal>
+  readonly restrict: (
+    playerId: number,
+    command: Restrict
+  ) => Effect.Effect<void, Refusal<"INSUFFICIENT_SCOPE"> | ActorRefusal>
 }>()("pitboss/players/PlayerAccounts") {
   static readonly layer = Layer.effect(
     PlayerAccounts,

@@ -170,6 +170,10 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       yield* queue.setAside(effect, minute)
       assert.deepStrictEqual(yield* work(3 * minute - 1), [8])
       for (let time = 0; time < 10; time++) yield* queue.setAside(effect, 0)
+      assert.deepStrictEqual(yield* work(60 * minute - 1), [8])
       assert.deepStrictEqual(yield* work(60 * minute), [7, 8])
+      // a clock that was a year ahead of time, and is right again
+      yield* queue.setAside(effect, 365 * 24 * 60 * minute)
+      assert.deepStrictEqual(yield* work(0), [7, 8])
     }))
 })

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { restrictStep } from "../../src/domain/AccountStatus.ts"
 import type { Step } from "../../src/domain/Decision.ts"
-import { heldBy, type Player } from "../../src/domain/Player.ts"
-import type { Refusal } from "../../src/domain/Refusal.ts"
+import { heldBy, type Player, type Restrictions } from "../../src/domain/Player.ts"
+import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
 import { placeHoldStep, releaseHoldStep } from "../../src/domain/WithdrawalHolds.ts"
 import { Desk } from "../support/Desk.ts"
 import { makePlayer } from "../support/Messages.ts"
@@ -63,6 +63,23 @@ describe("holds", () => {
       ["player.restrict", { ...fields, withdrawal_holds: [5] }, fields, null],
       ["player.hold", { withdrawal_holds: [] }, { withdrawal_holds: [] }, "alert 5 is closed"]
     ])
+  })
+
+  it("are lifted by nobody who may not, and nothing else that was asked with it is done", () => {
+    const desk = new Desk([makePlayer({ real: 1000 })])
+    const mayNotLift = refuse("INSUFFICIENT_SCOPE", "not you")
+    const sent = (restrictions: Partial<Restrictions>) => restrictStep({ restrictions, actor: "staff:2", mayNotLift })
+    desk.accept(sent({ canWithdraw: true }))
+    desk.accept(place(5))
+    const held = desk.player()
+    assert.deepStrictEqual(desk.refuse(sent({ canWithdraw: true, canBet: false })), mayNotLift)
+    assert.deepStrictEqual(desk.player(), held)
+    // what takes away, and what has nothing to do with withdrawals
+    desk.accept(sent({ canBet: false }))
+    desk.accept(sent({ canWithdraw: false }))
+    assert.deepStrictEqual(heldBy(desk.player().withdrawalHolds), [5])
+    desk.accept(release(5))
+    assert.isTrue(desk.accept(sent({ canWithdraw: true })).restrictions.canWithdraw)
   })
 
   it("are as a plain model says, in any order", () => {

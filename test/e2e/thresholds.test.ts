@@ -52,6 +52,16 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assert.deepStrictEqual([yield* states(euros, 10_000), yield* states(euros, 10_001)], [one, two])
       // no rate: who knows what a krona is worth
       assert.deepStrictEqual([yield* states(kronor, 1), yield* states(yen, 1)], [two, two])
+      // and who approves does not say it either
+      const cheap = yield* staffCall(
+        "POST",
+        "/backoffice/v1/rates",
+        { currency: "SEK", base: "EUR", rate: 0.000_001 },
+        {
+          authorization: `Bearer ${first}`
+        }
+      )
+      assert.deepStrictEqual([cheap.status, cheap.code], [403, "INSUFFICIENT_SCOPE"])
       yield* setRate("SEK", 0.09)
       // 1111.11 SEK are 99.9999 EUR, and 1111.12 are more than 100
       assert.deepStrictEqual([yield* states(kronor, 111_111), yield* states(kronor, 111_112)], [one, two])

@@ -1,12 +1,18 @@
-/** Alerts on their way into the database, each occurrence once, with the event that tells the operator. */
-import { Effect, Schema } from "effect"
+/** Alerts on their way into the database, each occurrence once in each degree, with the event that tells the operator. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Finding, severities } from "../../domain/AlertRules.ts"
+import { alertStatuses, type Finding, severities } from "../../domain/AlertRules.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { Outbox } from "../../players/Outbox.ts"
 import { oneOf, rowsOf } from "../../players/Rows.ts"
 
+const earlierRows = rowsOf(Schema.Struct({
+  occurrence: Schema.String,
+  status: Schema.Literals(alertStatuses),
+  severity: Schema.Literals(severities)
+}))
 const raisedRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 
 const ranks = `ARRAY[${severities.map((severity) => `'${severity}'`).join(", ")}]`
@@ -18,13 +24,33 @@ export const makeAlertStore = Effect.gen(function*() {
   const rank = (column: string) => sql.literal(`array_position(${ranks}, ${column})`)
 
   /**
+   * Under which occurrence a finding is written; undefined when staff have closed it in this degree already. What is worse than all
+   * that they have seen is an occurrence of its own. Staff who move one of these alerts wait until this one is written.
+   */
+  const occurrenceOf = Effect.fnUntraced(function*(playerId: number, { occurrence, rule, severity }: Finding) {
+    const worse = (degree: string) => `${occurrence}, again ${degree}`
+    const names = Result.getOrThrow(PgTypes.array([occurrence, ...severities.map(worse)], PgTypes.OID.text))
+    const earlier = yield* earlierRows(
+      sql`SELECT occurrence, status, severity FROM compliance_alerts
+        WHERE player_id = ${playerId} AND rule = ${rule} AND occurrence = ANY(${names}::text[]) FOR NO KEY UPDATE`
+    )
+    if (earlier.length === 0) return occurrence
+    const open = earlier.find(({ status }) => status !== "closed")
+    if (open !== undefined) return open.occurrence
+    const seen = Math.max(...earlier.map((alert) => severities.indexOf(alert.severity)))
+    return severities.indexOf(severity) > seen ? worse(severity) : undefined
+  })
+
+  /**
    * Raises an alert in the transaction that is open, or makes the one of the same occurrence more severe, or does nothing. Says
    * whether it is a new one.
    */
   const raise = Effect.fnUntraced(
     function*(about: { readonly operatorId: number; readonly playerId: number }, finding: Finding, now: number) {
       const { operatorId, playerId } = about
-      const { details, occurrence, paymentId, rule, severity, stopsWithdrawals } = finding
+      const { details, paymentId, rule, severity, stopsWithdrawals } = finding
+      const occurrence = yield* occurrenceOf(playerId, finding)
+      if (occurrence === undefined) return false
       const id = yield* ids.reserve(2)
       const row = yield* oneOf(raisedRows(
         sql`INSERT INTO compliance_alerts AS a (id, operator_id, player_id, rule, occurrence, severity, status,

@@ -39,6 +39,9 @@ const followerLock = 20_260_023
 /** The pauses after failures: one minute, doubled each time, an hour at most. */
 const pauseMinutes = (attempts: number): number => Math.min(60, 2 ** Math.min(attempts, 6))
 
+/** No pause is longer, with a minute for clocks that differ. What seems so was set by a clock that has been set back since. */
+const longestPauseMs = 61 * 60_000
+
 export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
   /**
    * Hands effects to `judge`, in the order of their numbers, and removes them, in the transaction in which `judge` writes. Gives
@@ -54,7 +57,8 @@ export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
         if (lock?.isMine !== true) return []
         const rows = yield* effectRows(
           sql`SELECT id::float8 AS id, kind, player_id::float8 AS "playerId", subject_id::float8 AS "subjectId", fields, at
-            FROM compliance_effects WHERE not_before <= ${toDate(options.now)}
+            FROM compliance_effects
+            WHERE not_before <= ${toDate(options.now)} OR not_before > ${toDate(options.now + longestPauseMs)}
             ORDER BY compliance_effects.id LIMIT ${options.most} FOR UPDATE SKIP LOCKED`
         )
         if (rows.length === 0) return []

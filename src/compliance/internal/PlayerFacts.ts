@@ -98,7 +98,8 @@ export const makePlayerFacts = Effect.map(SqlClient.SqlClient, (sql) => {
         CROSS JOIN LATERAL (SELECT f.player_id FROM player_facts f
           WHERE f.operator_id = mine.operator_id AND f.kind = mine.kind AND f.digest = mine.digest
             AND f.player_id <> mine.player_id AND f.number < mine.number
-          LIMIT ${sharedAddressMost}) o`
+          -- the same ones each time: they name the occurrence
+          ORDER BY f.player_id LIMIT ${sharedAddressMost}) o`
     )
     const byPair = new Map<number, Map<number, Array<FactKind>>>()
     for (const { kind, otherId, playerId } of shared) {

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
+import { rolesFor } from "../../backoffice/Authorisation.ts"
 import { Operators } from "../../backoffice/Operators.ts"
 import { PlayerNotes } from "../../backoffice/PlayerNotes.ts"
 import { Bonuses } from "../../bonuses/Bonuses.ts"
@@ -22,6 +23,15 @@ import { ledgerPage, walletFields } from "../handlers/Wallet.ts"
 const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
 
 const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
+
+/** Who closes alerts also lifts what they hold, and nobody else. */
+const closesAlerts = rolesFor("alert.update")
+
+const mayNotLift = refuse(
+  "INSUFFICIENT_SCOPE",
+  `An alert holds the player's withdrawals. To lift that takes one of the roles ${closesAlerts.join(", ")}.`,
+  { required_roles: closesAlerts }
+)
 
 /** The midnight that ends a day, UTC, epoch milliseconds. */
 const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
@@ -133,9 +143,13 @@ export const PlayerHandlers = HttpApiBuilder.group(
           )
         ))
       .handle("restrict", ({ params, payload }) =>
-        act(({ label }) =>
+        act(({ label, role }) =>
           Effect.andThen(
-            accounts.restrict(params.player, { restrictions: restrictionsOf(payload), actor: label }),
+            accounts.restrict(params.player, {
+              restrictions: restrictionsOf(payload),
+              actor: label,
+              ...(closesAlerts.includes(role) ? {} : { mayNotLift })
+            }),
             players.staffGet(params.player)
           )
         ))
