@@ -55,7 +55,7 @@ describe("the page for operators of the service", () => {
     assert.isAbove(written.length, 15)
     const explained = firstColumn("Logs")
     const unexplained = written.filter((words) => !explained.some((line) => words.startsWith(line)))
-    assert.deepStrictEqual(unexplained, [])
+    assert.deepStrictEqual(unexplained, [], "a row of docs/operations.md, Logs, says what each means")
     const idle = explained.filter((line) => !written.some((words) => words.startsWith(line)))
     assert.deepStrictEqual(idle, [])
   })
