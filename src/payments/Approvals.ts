@@ -16,6 +16,15 @@ const subjects = rowsOf(Schema.Struct({
   base: Schema.String,
   secondApprovalAbove: Schema.NullOr(Schema.Number)
 }))
+const answers = rowsOf(Schema.Struct({ isWaiting: Schema.Boolean }))
+
+const notJudged = refuse(
+  "TRY_AGAIN",
+  "It is not known yet whether an alert stops this withdrawal. Try again in a moment.",
+  {
+    retry: "same_request"
+  }
+)
 
 export class Approvals extends Context.Service<Approvals, {
   /**
@@ -43,8 +52,29 @@ export class Approvals extends Context.Service<Approvals, {
         return subject === undefined ? yield* Effect.fail(notFound) : subject
       }, orTryAgain)
 
+      /**
+       * Whether an alert may still stop the withdrawal that has not reached the player's actor: where a rule of the operator stops
+       * withdrawals, it was not judged, or what was found is not placed. Asked in one statement, since one becomes the other.
+       */
+      const isWaiting = (paymentId: number) =>
+        Effect.map(
+          orTryAgain(oneOf(answers(
+            sql`SELECT EXISTS (SELECT FROM compliance_settings s WHERE s.operator_id = p.operator_id
+                  AND s.settings @> '{"stopWithdrawals": true}' AND NOT s.settings @> '{"enabled": false}')
+                AND (EXISTS (SELECT FROM compliance_effects e WHERE e.kind = 'withdrawal' AND e.subject_id = p.id)
+                  OR EXISTS (SELECT FROM compliance_alerts a
+                    WHERE a.player_id = p.player_id AND a.hold = 'wanted' AND a.status <> 'closed')) AS "isWaiting"
+              FROM payment_requests p WHERE p.id = ${paymentId}::float8::bigint`
+          ))),
+          (row) => row?.isWaiting === true
+        )
+
       const move: Approvals["Service"]["move"] = Effect.fn("Approvals.move")(function*(command) {
         const { playerId, ...subject } = yield* find(command.paymentId)
+        // money that comes back never waits
+        if ((command.move === "approve" || command.move === "pay") && (yield* isWaiting(command.paymentId))) {
+          return yield* Effect.fail(notJudged)
+        }
         // only an approval asks how large the payment is
         const secondApprovalAbove = command.move === "approve"
           ? yield* thresholds.convert(subject.secondApprovalAbove, subject)

@@ -338,7 +338,15 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         const { id } = yield* casino.register()
         yield* paid(casino, id, 4000)
         const allowed = yield* requested(casino, id, 10)
-        yield* move(allowed.id, "approve")
+        // what has not been judged is not approved; money may always go back
+        const waits = (paymentId: number, name: string) =>
+          Effect.map(move(paymentId, name), ({ code, status }) =>
+            assert.deepStrictEqual([status, code], [503, "TRY_AGAIN"]))
+        yield* waits(allowed.id, "approve")
+        const unjudged = yield* requested(casino, id, 10)
+        assert.strictEqual((yield* move(unjudged.id, "reject")).data.status, "rejected")
+        yield* judge
+        assert.strictEqual((yield* move(allowed.id, "approve")).data.status, "allowed")
         const large = yield* requested(casino, id, 1000)
 
         // the alert is committed, and whoever was to place its hold is no more
@@ -350,6 +358,9 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
           { readonly hold: string }
         >`SELECT hold FROM compliance_alerts WHERE player_id = ${id}`
         assert.strictEqual(waiting?.hold, "wanted")
+        // it was judged, and its hold has not reached the player yet: also not for what was allowed before
+        yield* waits(large.id, "approve")
+        yield* waits(allowed.id, "pay")
         const alert = yield* alertOf(id, "large_withdrawal")
         assert.deepInclude(alert, { stops_withdrawals: true, payment_id: large.id })
 
@@ -375,7 +386,9 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         yield* paid(casino, id, 5000)
         const deposit = yield* alertOf(id, "large_deposit")
         yield* paid(casino, id, 6000)
-        const [, again] = (yield* alertsOf(id)).filter(({ rule }) => rule === "large_deposit")
+        const [, again] = (yield* alertsOf(id)).filter(({ rule }) =>
+          rule === "large_deposit"
+        )
         yield* staff("PATCH", `/alerts/${deposit.id}`, { status: "closed" })
         assert.isFalse(yield* mayWithdraw(id))
         // who may not close alerts lifts none of their holds
