@@ -30,9 +30,11 @@ const lagSeconds = Metric.gauge("compliance_lag_seconds", {
 
 export class Compliance extends Context.Service<Compliance, {
   /**
-   * Judges what waits, places and takes away holds; bounded. Safe to be cut off anywhere, to be run twice and by several services:
-   * one of them works, the others find nothing to do.
+   * Judges what waits and places the holds that come of it; bounded. Safe to be cut off anywhere, to be run twice and by several
+   * services: one of them works, the others find nothing to do.
    */
+  readonly follow: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** As `follow`, and takes away holds that were left behind. A job. */
   readonly run: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
 }>()("pitboss/compliance/Compliance") {
   static readonly layer = Layer.effect(
@@ -84,29 +86,35 @@ export class Compliance extends Context.Service<Compliance, {
         return atOnce
       })
 
-      const run = Effect.gen(function*() {
+      const both = (one: JobResult, other: JobResult): JobResult => ({
+        done: one.done + other.done,
+        hasMore: one.hasMore || other.hasMore
+      })
+
+      const follow = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const oldest = yield* orTryAgain(queue.oldest)
         yield* Metric.update(lagSeconds, oldest === null ? 0 : Math.max(0, (now - oldest) / 1000))
         const done = yield* work(now, atOnce, () => {}).pipe(
           Effect.catchCause((cause) => Cause.hasDies(cause) ? workSingly(now) : Effect.failCause(cause))
         )
-        const held = yield* holds.reconcile
-        return { done: done + held.done, hasMore: done === atOnce || held.hasMore }
-      }).pipe(Effect.withSpan("Compliance.run"))
+        return both({ done, hasMore: done === atOnce }, yield* holds.place)
+      }).pipe(Effect.withSpan("Compliance.follow"))
 
-      return Compliance.of({ run })
+      const run = Effect.zipWith(follow, holds.tidy, both)
+
+      return Compliance.of({ follow, run })
     })
   )
 
   /** Runs soon after commits that write events, until the scope closes. What nobody announces is found by the job. */
   static readonly layerWakes = Layer.effectDiscard(Effect.gen(function*() {
-    const { run } = yield* Compliance
+    const { follow } = yield* Compliance
     const outbox = yield* Outbox
     const wake = yield* Latch.make(false)
     yield* outbox.listen(() => wake.openUnsafe())
     const untilDone: Effect.Effect<void, Refusal<"TRY_AGAIN">> = Effect.flatMap(
-      run,
+      follow,
       ({ hasMore }) => hasMore ? untilDone : Effect.void
     )
     yield* Effect.forkScoped(Effect.forever(

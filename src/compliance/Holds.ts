@@ -26,8 +26,10 @@ const wantedRows = rowsOf(WantedHold)
 const leftRows = rowsOf(Schema.Struct({ alertId: Schema.Number, playerId: Schema.Number }))
 
 export class Holds extends Context.Service<Holds, {
-  /** Places and takes away what is to be. Safe to be cut off, to be run twice, and by several services. */
-  readonly reconcile: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** Places the holds that alerts want. Safe to be cut off, to be run twice, and by several services; so is the next. */
+  readonly place: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** Takes away the holds of alerts that are closed: those that nobody took away when they were, or that came late. */
+  readonly tidy: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
   /** Takes away the hold of an alert that `actor` has closed. */
   readonly release: (
     alert: { readonly alertId: number; readonly playerId: number },
@@ -61,27 +63,33 @@ export class Holds extends Context.Service<Holds, {
           )
         )
 
-      const reconcile = Effect.gen(function*() {
+      const resultOf = (outcomes: ReadonlyArray<number>): JobResult => {
+        const done = outcomes.filter((one) => one === 1).length
+        // a bound that was met without anything done would be met again at once, and again
+        return { done, hasMore: done > 0 && outcomes.length === most }
+      }
+
+      const placeAll = Effect.gen(function*() {
         const wanted = yield* wantedRows(
           sql`SELECT id::float8 AS "alertId", player_id::float8 AS "playerId", rule FROM compliance_alerts
             WHERE hold = 'wanted' AND status <> 'closed' ORDER BY compliance_alerts.id LIMIT ${most}`
         )
-        const placed = yield* Effect.forEach(wanted, (alert) => count(place(alert), alert), { concurrency: atOnce })
+        return resultOf(yield* Effect.forEach(wanted, (alert) => count(place(alert), alert), { concurrency: atOnce }))
+      }).pipe(orTryAgain, Effect.withSpan("Holds.place"))
+
+      const tidy = Effect.gen(function*() {
         const left = yield* leftRows(
           sql`SELECT a.id::float8 AS "alertId", p.id::float8 AS "playerId" FROM players p
             CROSS JOIN LATERAL jsonb_array_elements(p.withdrawal_holds) AS h(hold)
             JOIN compliance_alerts a ON a.id = (h.hold ->> 'alertId')::bigint AND a.status = 'closed'
             WHERE p.withdrawal_holds <> '[]' LIMIT ${most}`
         )
-        const released = yield* Effect.forEach(left, (alert) => count(release(alert, "compliance"), alert), {
-          concurrency: atOnce
-        })
-        const done = [...placed, ...released].filter((one) => one === 1).length
-        // a bound that was met without anything done would be met again at once, and again
-        return { done, hasMore: done > 0 && (wanted.length === most || left.length === most) }
-      }).pipe(orTryAgain, Effect.withSpan("Holds.reconcile"))
+        return resultOf(
+          yield* Effect.forEach(left, (alert) => count(release(alert, "compliance"), alert), { concurrency: atOnce })
+        )
+      }).pipe(orTryAgain, Effect.withSpan("Holds.tidy"))
 
-      return Holds.of({ reconcile, release })
+      return Holds.of({ place: placeAll, tidy, release })
     })
   )
 }
