@@ -179,7 +179,7 @@ layer(base)("play", (it) => {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("crowd")
       const player = yield* addPlayer(operator, "one")
-      const crowd = 4000
+      const crowd = 1500
       yield* sql.unsafe(
         `INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
           terms_accepted_at, created_at, updated_at)

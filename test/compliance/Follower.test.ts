@@ -119,10 +119,10 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
             fc.array(happening, { minLength: 3, maxLength: 25 }),
             (happenings) => Effect.runPromiseWith(context)(runOnce(happenings))
           ),
-          { numRuns: 60 }
+          { numRuns: 40 }
         )
       )
-    }), 120_000)
+    }), 300_000)
 
   it.effect("one follows at a time, and who dies lets go", () =>
     Effect.gen(function*() {

@@ -221,9 +221,23 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
 
         // who plays is left alone; what was rolled back is no play
         const player = yield* casino.sit(60_000)
+        yield* judge
         const first = dataOf(yield* player.bet(20_000))
         dataOf(yield* player.rollback(first.transaction_id))
         dataOf(yield* player.bet(29_999))
+        // bets leave nothing to judge, and no table that they write has anything that would
+        const sql = yield* SqlClient.SqlClient
+        assert.lengthOf(yield* sql`SELECT 1 FROM compliance_effects`, 0)
+        const noting = yield* sql<
+          { readonly table: string }
+        >`SELECT DISTINCT tgrelid::regclass::text AS table FROM pg_trigger
+          WHERE tgname LIKE 'note!_%' ESCAPE '!' ORDER BY 1`
+        assert.deepStrictEqual(
+          noting.map(({ table }) =>
+            table
+          ),
+          ["game_sessions", "payment_requests", "players"]
+        )
         yield* requested(casino, player.id, 100)
         const low = yield* alertOf(player.id, "low_play_withdrawal")
         assert.deepStrictEqual([low.severity, low.details], ["medium", {
@@ -245,9 +259,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         yield* paid(casino, swede.id, 1_999_990)
         yield* alertOf(swede.id, "large_deposit")
         const { id: large } = yield* paid(casino, swede.id, 2_000_000)
-        const all = (yield* alertsOf(swede.id)).filter(({ rule }) =>
-          rule === "large_deposit"
-        )
+        const all = (yield* alertsOf(swede.id)).filter(({ rule }) => rule === "large_deposit")
         assert.deepStrictEqual(all.map(({ details, payment_id }) => [payment_id === large, details["amount"]]), [
           [false, 200_000],
           [true, 200_000]
