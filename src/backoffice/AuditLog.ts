@@ -70,6 +70,9 @@ const toFields = (row: typeof AuditRow.Type) => ({ ...row, at: iso(row.at.getTim
 /** A line of the audit log as it is shown. */
 export type AuditFields = ReturnType<typeof toFields>
 
+/** Lines that are counted for one page. The log grows for ever. */
+const countedMost = 10_000
+
 const auditRows = rowsOf(AuditRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
@@ -85,7 +88,7 @@ export class AuditLog extends Context.Service<AuditLog, {
     actor: { readonly label: string },
     body: (unit: ChangeUnit) => Effect.Effect<A, E>
   ) => Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">>
-  /** Newest first. */
+  /** Newest first. Counts no further than some: `total` is then a lower bound, and `more` says so. */
   readonly list: (query: AuditFilters & PageQuery) => Effect.Effect<Page<AuditFields>, Refusal<"TRY_AGAIN">>
   /** As `list`, below the line with an id: nothing is counted. There is nothing below a line that is not there. */
   readonly walk: (query: AuditFilters & WalkQuery) => Effect.Effect<Walk<AuditFields>, Refusal<"TRY_AGAIN">>
@@ -141,9 +144,10 @@ export class AuditLog extends Context.Service<AuditLog, {
         const [found, counted] = yield* Effect.all([
           auditRows(sql`SELECT ${columns} ${from} ORDER BY audit_log.at DESC, audit_log.id DESC
             LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
-          counts(sql`SELECT count(*)::float8 AS total ${from}`)
+          counts(sql`SELECT count(*)::float8 AS total FROM (SELECT ${from} LIMIT ${countedMost + 1}) counted`)
         ], { concurrency: 2 })
-        return { items: found.map(toFields), total: counted[0]?.total ?? 0 }
+        const total = counted[0]?.total ?? 0
+        return { items: found.map(toFields), total: Math.min(total, countedMost), more: total > countedMost }
       }, orTryAgain)
 
       const walk = Effect.fn("AuditLog.walk")(function*(query: AuditFilters & WalkQuery) {

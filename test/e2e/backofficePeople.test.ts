@@ -20,15 +20,14 @@ const outcome = (token: string, path = "/players") =>
 
 interface AuditPage {
   readonly data: ReadonlyArray<Fields>
-  readonly meta: { readonly next_cursor: string | null }
+  readonly meta: Fields & { readonly next_cursor: string | null }
 }
 
 /** A list of the log, with what its envelope holds. */
 const readAudit = Effect.fnUntraced(function*(query: string) {
   const { backofficePort } = yield* BothServers
   const { text } = yield* send(backofficePort, `${api}/audit?${query}`, { headers: as(bootstrapToken) })
-  const json: { readonly data: ReadonlyArray<Fields>; readonly meta: { readonly next_cursor: string | null } } = JSON
-    .parse(text)
+  const json: AuditPage = JSON.parse(text)
   return json
 })
 
@@ -189,6 +188,25 @@ layer(layerCasinos, { excludeTestServices: true })("people in the back office", 
         assert.strictEqual((yield* staffCall("GET", `${api}/audit?${wrong}`)).code, "VALIDATION_FAILED", wrong)
       }
     })))
+
+  it.effect("a log of very many lines is counted no further than it takes, and goes on", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const write = (from: number, to: number) =>
+        sql`INSERT INTO audit_log (id, at, actor, action, subject)
+          SELECT 7000000000 + i, timestamptz '2026-01-01Z', 'staff:7', 'many.lines', 'many:' || i
+          FROM generate_series(${from}::int, ${to}::int) i`
+      yield* write(1, 10_000)
+      const { meta: all } = yield* readAudit("action=many.lines&per_page=100&page=100")
+      assert.deepInclude(all, { total: 10_000, last_page: 100, next_cursor: null })
+      assert.notProperty(all, "total_is_lower_bound")
+      yield* write(10_001, 10_250)
+      const { data, meta } = yield* readAudit("action=many.lines&per_page=100&page=101")
+      assert.deepInclude(meta, { total: 10_000, total_is_lower_bound: true, next_cursor: "7000000151" })
+      const rest = yield* readAudit(`action=many.lines&per_page=100&cursor=${meta.next_cursor}`)
+      assert.deepStrictEqual([data.length, rest.data.length], [100, 100])
+      assert.strictEqual(rest.data[0]?.["subject"], "many:150")
+    }))
 
   it.effect("nothing rewrites the log or a note, not even by hand", () =>
     Effect.gen(function*() {

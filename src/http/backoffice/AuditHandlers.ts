@@ -29,9 +29,9 @@ export const AuditHandlers = HttpApiBuilder.group(
           const { items, next } = yield* auditLog.walk({ ...filters, below, perPage })
           return yield* walkedWithNext(perPage, items, next === undefined ? null : String(next))
         }
-        const { items, total } = yield* auditLog.list({ ...filters, page: query.page, perPage })
+        const { items, more, total } = yield* auditLog.list({ ...filters, page: query.page, perPage })
         const last = items.at(-1)
-        return yield* paginatedWithNext(query, total, items, last === undefined ? null : String(last.id))
+        return yield* paginatedWithNext(query, total, items, last === undefined ? null : String(last.id), more)
       }))
   })
 )
