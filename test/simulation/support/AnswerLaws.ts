@@ -79,6 +79,35 @@ const judgeMarks = (remains: Remains, books: Books, complain: Complain): void =>
   for (const mark of marks.keys()) if (!ends.has(mark)) complain("nobody asked for it", mark)
 }
 
+/** The step at which a mark was made, undefined when it is not there or cannot be told. */
+const stepOfMark = (books: Books, mark: string): number | undefined => {
+  const found = books.transactions.get(mark)
+  if (found !== undefined) return found.row.kind === "tombstone" ? undefined : found.step
+  const payment = [...books.payments.values()].find(({ externalReference, info, type }) =>
+    mark === `payment ${type === "deposit" ? externalReference : info}`
+  )
+  return payment === undefined ? undefined : books.paymentSteps.get(payment.id)
+}
+
+/** A refusal is the last word on everything that arrived before it: nothing of that is done afterwards. */
+const judgeRefusals = ({ network, plan }: Remains, books: Books, complain: Complain): void => {
+  // two services at once do not wait for each other
+  if (plan.topology === "both" || plan.faults.some(({ kind }) => kind === "failover")) return
+  const byMark = new Map<string, Array<Delivery>>()
+  for (const delivery of network.deliveries) {
+    for (const mark of marksOf(delivery.request)) byMark.set(mark, [...byMark.get(mark) ?? [], delivery])
+  }
+  for (const [mark, own] of byMark) {
+    const step = stepOfMark(books, mark)
+    if (step === undefined) continue
+    const refusals = own.filter((one) => endOf(one) === "refused" && (one.endedAt ?? 0) < step)
+    const isLastWord = refusals.some((refusal) =>
+      own.every((one) => one === refusal || one.arrivedAt < refusal.arrivedAt)
+    )
+    if (isLastWord) complain("a refusal is the last word", `${mark} was refused, and committed at step ${step}`)
+  }
+}
+
 const sameIds = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): boolean => one.join() === other.join()
 
 class AnswerJudge {
@@ -251,6 +280,7 @@ export const judgeAnswers = (remains: Remains, books: Books, complain: Complain)
   for (const delivery of remains.network.deliveries) judge.judge(delivery)
   judge.end()
   judgeMarks(remains, books, complain)
+  judgeRefusals(remains, books, complain)
   judgeKeys(remains, complain)
   judgeExclusions(remains, books, complain)
   for (const { action, unanswered } of remains.clients.notes) {

@@ -15,7 +15,7 @@ import { type CommitFailure, OutcomeUnknown } from "../../../src/engine/Failures
 import type { Store, Unit } from "../../../src/engine/Machine.ts"
 import { byDeadline, commitFailure, orUnavailable, silent } from "../../../src/players/internal/StoreFailures.ts"
 import * as MemoryPlayerStore from "../../../src/players/MemoryPlayerStore.ts"
-import type { StoreTrouble } from "./Plan.ts"
+import type { Plan, StoreTrouble } from "./Plan.ts"
 import { type Chance, chanceOf } from "./Random.ts"
 import { Machine, type World } from "./World.ts"
 
@@ -84,17 +84,19 @@ export class Database {
   readonly strayEvents: Array<Event> = []
   private readonly world: World
   private readonly seed: number | string
+  private readonly storeMs: number
   private readonly troubles: ReadonlyArray<StoreTrouble>
   private idsTaken = 10_000
 
   constructor(
     world: World,
-    seed: number | string,
+    { seed, storeMs }: Pick<Plan, "seed" | "storeMs">,
     players: ReadonlyArray<Player>,
     troubles: ReadonlyArray<StoreTrouble>
   ) {
     this.world = world
     this.seed = seed
+    this.storeMs = storeMs
     this.troubles = troubles
     this.machine = new Machine(world, "database", 0, seed, 0)
     this.memory = MemoryPlayerStore.make()
@@ -137,8 +139,8 @@ export class Database {
         Effect.callback((resume) => {
           const chance = chanceOf(this.seed, "operation", machine.name, calls++)
           const fate = this.fateOf(what, chance)
-          const there = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, 3)
-          const back = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, 3)
+          const there = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, this.storeMs)
+          const back = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, this.storeMs)
           const hear = (after: number, answer: Effect.Effect<never, SqlError.SqlError>) =>
             world.after(after, machine, () => resume(answer))
           const happenAfter = (after: number, heard: (exit: ReturnType<typeof happen>) => void): void => {

@@ -43,16 +43,14 @@ export const operatorOfPlayer = (playerId: number): number => playerId === 104 ?
 /** An operator whose player this is not. */
 export const strangerTo = (playerId: number): number => 3 - operatorOfPlayer(playerId)
 
-/** What a player has at the beginning, in minor units. */
-const openingBalance = 2000
-
-export const playersAt = (now: number): ReadonlyArray<Player> =>
+/** The players, each with so much real money. Minor units. */
+export const playersAt = (now: number, opening: number): ReadonlyArray<Player> =>
   playerIds.map((id) =>
     newPlayer({
       id,
       operatorId: operatorOfPlayer(id),
       kycStatus: id === 101 ? "verified" : "not_started",
-      real: openingBalance,
+      real: opening,
       providerIds: [1, 2],
       realUpdatedAt: now,
       bonusUpdatedAt: now

@@ -14,6 +14,7 @@ export interface Delivery {
   readonly service: string
   /** When the client sent it. */
   readonly sentAt: number
+  readonly arrivedAt: number
   /** Undefined when the service never came to an end with it. */
   endedAt: number | undefined
   answer: Answer | undefined
@@ -90,6 +91,7 @@ export class Network {
             request,
             service: machine.name,
             sentAt,
+            arrivedAt: world.step,
             endedAt: undefined,
             answer: undefined
           }

@@ -136,6 +136,10 @@ export interface Plan {
   readonly beginning: number
   readonly topology: Topology
   readonly service: ServicePlan
+  /** What each player has at the beginning, in minor units. */
+  readonly opening: number
+  /** How long an operation of the database is on its way, each way, at most. */
+  readonly storeMs: number
   /** After how many operations a fiber lets others go first, on average; 0: never. */
   readonly pauseEvery: number
   readonly network: Pick<NetworkTrouble, "drop" | "duplicate" | "slow">
@@ -167,9 +171,9 @@ const kinds: ReadonlyArray<readonly [What["kind"], number]> = [
   ["status", 1],
   ["deposit", 8],
   ["withdraw", 5],
-  ["limits", 3],
-  ["exclude", 0.7],
-  ["account", 1.5],
+  ["limits", 2],
+  ["exclude", 0.5],
+  ["account", 1],
   ["grant", 4],
   ["redeem", 2],
   ["launch", 1.5],
@@ -301,7 +305,7 @@ const whatOf = (
     case "exclude":
       return { kind, period: chance.pick(["24_hours", "24_hours", "7_days", "3_months"]), hasKey: chance.happens(0.5) }
     case "account":
-      return { kind, status: chance.pick(["locked", "active", "active", "closed"]) }
+      return { kind, status: chance.pick(["locked", "locked", "active", "active", "active", "closed"]) }
     case "grant":
       return { kind, bonusId: chance.pick(bonuses.filter((one) => one.operatorId === operatorOfPlayer(playerId))).id }
     case "redeem":
@@ -315,7 +319,7 @@ const whatOf = (
       if (payment === undefined) return undefined
       const move: PaymentMove = payment.isDeposit
         ? "chargeback"
-        : chance.pick(["approve", "approve", "pay", "reject", "cancel"])
+        : chance.pick(["approve", "pay", "reject", "cancel"])
       return { kind, of: payment.id, move, staff: chance.pick(["staff:1", "staff:2"]) }
     }
     case "correct":
@@ -351,6 +355,36 @@ const remember = (past: Past, id: string, playerId: number, what: What): void =>
   if (what.kind === "grant") past.grants.push({ id, playerId })
 }
 
+interface Follower {
+  readonly id: string
+  readonly afterMs: number
+  readonly what: What
+}
+
+/** What often comes after an action: the win of a bet, the way of a withdrawal. */
+const followersOf = (chance: Chance, id: string, what: What): ReadonlyArray<Follower> => {
+  if (what.kind === "bet" && chance.happens(0.3)) {
+    return [{
+      id: `${id}f`,
+      afterMs: chance.between(5, 400),
+      what: { kind: "win", ...payoutOf(chance, `${id}f`, what) }
+    }]
+  }
+  if (what.kind !== "withdraw" || chance.happens(0.5)) return []
+  const moves = chance.pick<ReadonlyArray<PaymentMove>>([
+    ["approve", "approve", "pay"],
+    ["approve", "pay", "pay"],
+    ["approve", "reject"],
+    ["cancel", "approve"]
+  ])
+  const pace = chance.pick([5, 200, 1500])
+  return moves.map((move, index) => ({
+    id: `${id}f${index}`,
+    afterMs: (index + 1) * pace,
+    what: { kind: "move", of: id, move, staff: `staff:${index % 2 + 1}` }
+  }))
+}
+
 const whoseIs = (past: Past, what: What, playerId: number): number => {
   if (what.kind === "move") return past.payments.find(({ id }) => id === what.of)?.playerId ?? playerId
   if (what.kind === "cancel_bonus") return past.grants.find(({ id }) => id === what.of)?.playerId ?? playerId
@@ -364,9 +398,9 @@ const makeActions = (seed: number, steps: number): ReadonlyArray<Action> => {
     kind,
     swarm.happens(0.15) ? 0 : weight * swarm.pick([0.5, 1, 1, 2])
   ])
-  const pace = swarm.pick([3, 15, 60])
+  const pace = swarm.pick([1, 5, 15, 60])
   const crowd = playerIds.slice(0, swarm.between(1, playerIds.length))
-  let longPauses = swarm.pick([0, 1, 1, 2])
+  let longPauses = swarm.pick([0, 1, 2, 3])
   const past: Past = { stakes: [], payouts: [], payments: [], grants: [] }
   const actions: Array<Action> = []
   let at = 100
@@ -378,9 +412,23 @@ const makeActions = (seed: number, steps: number): ReadonlyArray<Action> => {
     if (what === undefined) continue
     at += swarm.below(2 * pace)
     if (swarm.happens(0.02)) at += swarm.pick([2 * second, 20 * second])
-    if (longPauses > 0 && swarm.happens(2 / steps)) {
+    if (longPauses > 0 && swarm.happens(4 / steps)) {
       longPauses--
-      at += swarm.pick([2 * minute, 20 * minute, 40 * minute, 2 * hour, 13 * hour, 25 * hour])
+      at += swarm.pick([2 * minute, 20 * minute, 2 * hour, 13 * hour, 25 * hour, 37 * hour])
+      // what time has brought is written down by nobody but the jobs
+      for (const job of ["accounts", "bonuses", "idempotency-keys"] as const) {
+        const jobChance = chanceOf(seed, "job", number, job)
+        if (jobChance.happens(0.3)) continue
+        const jobAt = at + jobChance.below(300)
+        actions.push({
+          id: `j${number}${job}`,
+          at: jobAt,
+          playerId,
+          what: { kind: "job", job },
+          repeats: 0,
+          patience: 1
+        })
+      }
     }
     remember(past, id, playerId, what)
     const isRepeated = chance.happens(0.15)
@@ -390,8 +438,19 @@ const makeActions = (seed: number, steps: number): ReadonlyArray<Action> => {
       playerId: whoseIs(past, what, playerId),
       what,
       repeats: isRepeated ? chance.between(1, 2) : 0,
-      patience: chance.between(1, 4)
+      patience: chance.between(2, 6)
     })
+    for (const follower of followersOf(chance, id, what)) {
+      actions.push({
+        id: follower.id,
+        at: at + follower.afterMs,
+        playerId,
+        what: follower.what,
+        repeats: 0,
+        patience: 3
+      })
+      remember(past, follower.id, playerId, follower.what)
+    }
   }
   return actions
 }
@@ -407,7 +466,7 @@ const storeTroubleOf = (chance: Chance): Pick<StoreTrouble, "probability" | "fat
 
 const makeFaults = (seed: number, topology: Topology, actions: ReadonlyArray<Action>): ReadonlyArray<Fault> => {
   const swarm = chanceOf(seed, "faults")
-  const count = swarm.pick([0, 2, 4, 6, 8])
+  const count = swarm.pick([0, 1, 2, 3, 5, 8])
   return Array.from({ length: count }, (_, number): Fault => {
     const chance = chanceOf(seed, "fault", number)
     const id = `f${number}`
@@ -419,7 +478,7 @@ const makeFaults = (seed: number, topology: Topology, actions: ReadonlyArray<Act
       ["stop", 1],
       ["failover", topology === "standby" ? 4 : 0]
     ])
-    const forMs = chance.pick([60, 300, 1500, 4000])
+    const forMs = chance.pick([40, 120, 400, 400, 1500, 4000])
     switch (kind) {
       case "store":
         return { kind, id, at, forMs, ...storeTroubleOf(chance) }
@@ -447,12 +506,14 @@ export const planOf = (seed: number, steps: number): Plan => {
     beginning: chance.pickBy(beginnings),
     topology,
     service: {
-      maxResident: chance.pick([2, 1000, 1000]),
-      maxMailbox: chance.pick([4, 2048, 2048]),
+      maxResident: chance.pick([2, 1000, 1000, 1000]),
+      maxMailbox: chance.pick([4, 2048, 2048, 2048]),
       maxGroup: chance.pick([1, 4, 256]),
       maxCommit: chance.pick([2, 1024]),
       idleMinutes: chance.pick([1, 30])
     },
+    opening: chance.pick([0, 60, 400, 2000]),
+    storeMs: chance.pick([2, 2, 12, 40]),
     pauseEvery: chance.pick([0, 200, 40, 8]),
     network: {
       drop: chance.pick([0, 0.02, 0.1]),

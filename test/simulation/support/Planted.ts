@@ -210,6 +210,18 @@ const liftsExclusions: Plant = altering(({ change, state }, before) =>
     : { change: { ...change, settings: { ...change.settings, exclusion: null } }, state: { ...state, exclusion: null } }
 )
 
+/** A bet that was refused is tried once more, behind the provider's back. */
+const triesRefusedAgain: Plant = {
+  ...nothingPlanted,
+  port: (port) => ({
+    handle: (request) =>
+      Effect.tap(port.handle(request), (answer) =>
+        request.kind === "bet" && answer._tag === "Refused"
+          ? Effect.forkDetach(Effect.delay(port.handle(request), "2 seconds"))
+          : Effect.void)
+  })
+}
+
 /** Each bug under its name. */
 export const planted: { readonly [name: string]: Plant } = {
   "acknowledges before the commit": acknowledgesBeforeCommit,
@@ -225,6 +237,7 @@ export const planted: { readonly [name: string]: Plant } = {
   "writes without a fence": writesWithoutFence,
   "keeps an answer apart from its effect": storesAnswersLater,
   "forgets a limit when it asks twice": forgetsLimits,
+  "tries a refused bet again": triesRefusedAgain,
   "raises a limit at once": raisesAtOnce,
   "lifts an exclusion with a lock": liftsExclusions
 }

@@ -103,6 +103,11 @@ const statements: ReadonlyArray<Statement> = [
     }
   },
   {
+    // no operator here has rules that stop withdrawals
+    words: ["compliance_settings", "AS \"isWaiting\""],
+    answer: () => [{ isWaiting: false }]
+  },
+  {
     words: ["FROM promo_codes c JOIN bonuses b"],
     answer: ({ memory }, parameters) => {
       const [playerId, operatorId] = [numberAt(parameters, 0), numberAt(parameters, 1)]
