@@ -70,10 +70,14 @@ const time = {
   maxForeignLoad
 }
 
-const load = {
+const someLoad = {
   ...time,
   players: count("players", "players of the mix `many`", 1_000_000).pipe(Flag.withDefault(10_000)),
-  generators: count("generators", "load generator processes", 16).pipe(Flag.withDefault(1)),
+  generators: count("generators", "load generator processes", 16).pipe(Flag.withDefault(1))
+}
+
+const load = {
+  ...someLoad,
   connections: count("connections", "connections of the load generator", 4096).pipe(Flag.withDefault(128))
 }
 
@@ -106,7 +110,7 @@ const traffic = (kind: TrafficKind) => {
 }
 
 const baseline = Command.make("baseline", {
-  ...load,
+  ...someLoad,
   poolSizes: counts("pools", "sizes of the pool to PostgreSQL", [4, 8, 16, 24, 32, 48], 90),
   connectionCounts: counts("connections", "connections of the load generator", [16, 64, 128, 256], 4096),
   styles: choice("baseline-style", baselineStyles, "how the baseline talks to PostgreSQL")

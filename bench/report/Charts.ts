@@ -12,7 +12,7 @@ interface Box {
   readonly bottom: number
 }
 
-const box: Box = { width: 620, height: 280, left: 68, right: 14, top: 12, bottom: 40 }
+const box: Box = { width: 440, height: 270, left: 62, right: 14, top: 10, bottom: 40 }
 
 /** Places of the page's palette: targets keep their colour in every chart. */
 const ownColours: Readonly<Record<string, number>> = { pitboss: 0, baseline: 1, ceiling: 2 }
@@ -204,8 +204,8 @@ const barGap = 10
 
 /** Medians as bars, with the lowest and highest round as whiskers. */
 export const barChart = (title: string, bars: ReadonlyArray<Bar>): string => {
-  const left = Math.min(230, 24 + 6.4 * Math.max(...bars.map(({ name }) => name.length)))
-  const right = 30 + 6.4 * Math.max(...bars.map(({ text }) => text.length))
+  const left = Math.min(215, 16 + 6.2 * Math.max(...bars.map(({ name }) => name.length)))
+  const right = 16 + 6.4 * Math.max(...bars.map(({ text }) => text.length))
   const highest = Math.max(...bars.map(({ max }) => max), Number.MIN_VALUE)
   const width = (value: number) => Math.max(0, value) / highest * (box.width - left - right)
   const names = bars.map(({ name }) => name)

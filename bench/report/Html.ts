@@ -1,5 +1,5 @@
 import { barChart, type Curve, escapeText, type OverTime, percentileChart, timelineChart } from "./Charts.ts"
-import { columnName, columnsOf, formatErrors, formatFigure, formatValue, groupsOf, meetsLimit } from "./Format.ts"
+import { columnName, columnsOf, formatErrors, formatValue, groupsOf, meetsLimit } from "./Format.ts"
 import type { Figure, Measurement, Result } from "./Result.ts"
 import { spread } from "./Statistics.ts"
 
@@ -74,7 +74,9 @@ const bars = (rows: ReadonlyArray<Measurement>): ReadonlyArray<string> => {
   const [main] = rows[0]?.figures.filter(({ better }) => better !== "neither") ?? []
   const found = rows.flatMap(({ figures, name }) => {
     const figure = figures.find((candidate) => candidate.name === main?.name)
-    return figure === undefined ? [] : [{ name, ...spread(figure.values), text: formatFigure(figure) }]
+    return figure === undefined
+      ? []
+      : [{ name, ...spread(figure.values), text: formatValue(figure.unit, spread(figure.values).median) }]
   })
   return main === undefined || found.length < 2 || found.length > maxBars ? [] : [barChart(columnName(main), found)]
 }
@@ -93,7 +95,7 @@ const charts = (rows: ReadonlyArray<Measurement>): string => {
     ...(curves.length === 0 || curves.length > maxCurves ? [] : [percentileChart("Latency by percentile", curves)]),
     ...(timelines.length === 0 || timelines.length > maxCurves
       ? []
-      : [timelineChart("Answers per second, the middle round; failures dashed", timelines)])
+      : [timelineChart("Answers per second (failures dashed)", timelines)])
   ]
   return all.length === 0 ? "" : `<div class="charts">${all.join("")}</div>`
 }

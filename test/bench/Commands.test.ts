@@ -1,0 +1,40 @@
+import { NodeServices } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Console, Effect } from "effect"
+import { Command } from "effect/cli"
+import * as Commands from "../../bench/Commands.ts"
+
+const bench = Command.make("bench").pipe(Command.withSubcommands(Commands.all))
+
+/** What a command prints. */
+const printed = (args: ReadonlyArray<string>) => {
+  const lines: Array<string> = []
+  const log = (...parts: ReadonlyArray<unknown>) => lines.push(parts.map(String).join(" "))
+  const console = Object.assign(Object.create(globalThis.console), { log, error: log })
+  return Command.runWith(bench, { version: "0" })(args).pipe(
+    Effect.exit,
+    Effect.provideService(Console.Console, console),
+    Effect.provide(NodeServices.layer),
+    Effect.map((exit) => ({ exit, text: lines.join("\n") }))
+  )
+}
+
+describe("the commands of the bench suite", () => {
+  // Goal: no command is defined so that it cannot even be parsed. Method: the help of each, which reads all of its flags.
+  it.effect.each(Commands.all.map(({ name }) => name))("%s has a help", (name) =>
+    Effect.gen(function*() {
+      const { exit, text } = yield* printed([name, "--help"])
+      expect([exit._tag, text.includes(`bench ${name}`)]).toEqual(["Success", true])
+    }))
+
+  // Goal: a wrong value starts nothing. Method: words and numbers out of range.
+  it.effect("refuse what they do not know", () =>
+    Effect.gen(function*() {
+      for (
+        const args of [["bets", "--mix", "none"], ["bets", "--rounds", "0"], ["deposits", "--targets", "baseline"]]
+      ) {
+        const { exit } = yield* printed(args)
+        expect([args, exit._tag]).toEqual([args, "Failure"])
+      }
+    }))
+})
