@@ -113,8 +113,7 @@ describe("a calm service", () => {
                 found: "0 times, due 1 times"
               },
               {
-                change:
-                  sql`UPDATE payment_requests SET status = 'allowed' WHERE type = 'withdrawal' AND status = 'paid'`,
+                change: sql`UPDATE payment_requests SET status = 'cancelled' WHERE type = 'deposit'`,
                 found: "what was acknowledged last made it paid"
               },
               {

@@ -241,6 +241,12 @@ export const runJournalist = Effect.fnUntraced(function*(options: JournalistOpti
     yield* send(writer.forbiddenDeposit(guest, chance.between(1, 500)), true)
   })
 
+  const lowerLimit = Effect.fnUntraced(function*(seat: Seat) {
+    if (field !== undefined) yield* send(writer.limit(seat, field, --limit), true)
+  })
+
+  // everybody's first word, so that each kind of letter is there however short the work
+  yield* lowerLimit(chance.pick(options.seats.slice(0, 1)))
   while (!options.isOver()) {
     const seat = chance.pick(options.seats)
     const draw = chance.below(100)
@@ -270,9 +276,9 @@ export const runJournalist = Effect.fnUntraced(function*(options: JournalistOpti
       yield* send(writer.deposit(seat, chance.between(1, 500), chance.share(0.5)), chance.share(0.8))
     } else if (draw < 90) {
       yield* withdraw(seat)
-    } else if (draw < 92 && field !== undefined) {
-      const seat = options.seats[0]
-      if (seat !== undefined) yield* send(writer.limit(seat, field, --limit), true)
+    } else if (draw < 92) {
+      // one player's, and each journalist a limit of its own: whoever lowers it knows what it was
+      yield* lowerLimit(chance.pick(options.seats.slice(0, 1)))
     } else if (draw < 93) {
       yield* receiveGuest(seat)
     } else {
