@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { type Plan, planOf } from "./support/Plan.ts"
 import { nothingPlanted, type Plant } from "./support/Plant.ts"
 import { planted } from "./support/Planted.ts"
+import { Trace } from "./support/Random.ts"
+import { runSeeds } from "./support/Runner.ts"
 import { shrink } from "./support/Shrink.ts"
 import { simulate } from "./support/Simulation.ts"
 
@@ -21,6 +24,17 @@ describe("the simulator", () => {
     assert.deepStrictEqual([...again].reverse(), hashes)
     assert.strictEqual(new Set(hashes).size, hashes.length)
   })
+
+  it.effect("does the same on threads", () =>
+    Effect.gen(function*() {
+      const seeds = { firstSeed: 11, seeds: 3, steps, workers: 2, onProgress: () => {} }
+      const sound = yield* runSeeds({ ...seeds, plant: null })
+      const trace = new Trace()
+      for (const seed of [11, 12, 13]) trace.addText(simulate(planOf(seed, steps)).hash)
+      assert.deepInclude(sound, { seeds: 3, failures: [], hash: trace.digest() })
+      const broken = yield* runSeeds({ ...seeds, workers: 1, plant: "acknowledges before the commit" })
+      assert.isNotEmpty(broken.failures)
+    }))
 
   it("leaves the other actions as they were when one is taken out", () => {
     const plan = planOf(14, steps)
