@@ -1,8 +1,9 @@
 /** One attempt to deliver an event: the message, signed at the moment it is sent (SPEC section 6.1). */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import * as Crypto from "node:crypto"
 import { envelope } from "../domain/Events.ts"
 import { Secrets } from "../platform/Secrets.ts"
+import { makeSparingly } from "../platform/Sparingly.ts"
 import { type Outcome, Transport } from "./Transport.ts"
 
 /** What the secrets of an endpoint are sealed for. */
@@ -39,15 +40,21 @@ export class Attempts extends Context.Service<Attempts, {
     Effect.gen(function*() {
       const secrets = yield* Secrets
       const { post } = yield* Transport
+      const tell = yield* makeSparingly(5000)
+
+      /** The secrets that sign now, the current one first. */
+      const keysOf = Effect.fnUntraced(function*({ id, previous, secret }: AttemptedDelivery["endpoint"], now: number) {
+        const open = (sealed: Uint8Array) => secrets.openText(webhookPurpose(id), sealed)
+        const current = yield* open(secret)
+        if (previous === null || previous.until <= now) return [current]
+        // one that was given up because nobody can open it must not keep its successor from signing
+        return [current, ...Option.toArray(yield* Effect.option(open(previous.secret)))]
+      })
 
       const attempt = Effect.fnUntraced(
         function*({ endpoint, event, id }: AttemptedDelivery) {
           const now = yield* Clock.currentTimeMillis
-          const { previous } = endpoint
-          const sealed = previous === null || previous.until <= now
-            ? [endpoint.secret]
-            : [endpoint.secret, previous.secret]
-          const keys = yield* Effect.forEach(sealed, (one) => secrets.openText(webhookPurpose(endpoint.id), one))
+          const keys = yield* keysOf(endpoint, now)
           const body = envelope(event)
           const timestamp = String(Math.floor(now / 1000))
           return yield* post({
@@ -63,12 +70,16 @@ export class Attempts extends Context.Service<Attempts, {
             body
           })
         },
-        Effect.catch(() =>
-          Effect.as(
-            Effect.logError("the secret of a webhook endpoint cannot be read: is MASTER_KEY another one?"),
-            { status: null, error: "secret_unreadable" } satisfies Outcome
-          )
-        )
+        (attempted, { endpoint }) =>
+          Effect.catch(attempted, () =>
+            Effect.as(
+              tell((others) =>
+                Effect.logError("the secret of a webhook endpoint cannot be read: is MASTER_KEY another one?").pipe(
+                  Effect.annotateLogs({ webhook_id: endpoint.id, others })
+                )
+              ),
+              { status: null, error: "secret_unreadable" } satisfies Outcome
+            ))
       )
 
       return Attempts.of({ attempt })

@@ -297,6 +297,30 @@ layer(live)("sending webhooks", (it) => {
       assert.strictEqual(over.said, expectedSignature(third, over.received))
     }))
 
+  it.effect("what a secret was that nobody can open any more does not matter once it is rotated", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { sweep } = yield* WebhookSender
+      const endpoints = yield* WebhookEndpoints
+      const deliveries = yield* WebhookDeliveries
+      const { emit, listenAt } = yield* addListener("unreadable")
+      const sink = yield* makeSink()
+      const { id } = yield* listenAt(sink.url)
+      yield* sql`UPDATE webhook_endpoints SET secret_sealed = decode('02', 'hex') WHERE id = ${id}`
+      yield* emit()
+      yield* sweep
+      const { items } = yield* deliveries.list({ ...all, webhookId: id })
+      assert.deepInclude(items[0], { status: "pending", attempts: 1, error: "secret_unreadable" })
+      assert.lengthOf(sink.received, 0)
+
+      const { secret } = yield* endpoints.rotate(someStaff, id)
+      yield* TestClock.adjust("1 minute")
+      yield* sweep
+      const [received] = sink.received
+      assert(received !== undefined)
+      assert.strictEqual(received.headers["x-service-signature"], expectedSignature(secret, received))
+    }))
+
   it.effect("pings at once, once, and keeps what came of it", () =>
     Effect.gen(function*() {
       const { sweep } = yield* WebhookSender
