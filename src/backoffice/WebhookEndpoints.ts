@@ -1,5 +1,5 @@
 /** Where operators want to be told of events: endpoints, their secrets, and trying one out. */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EventType, eventTypes, pingType } from "../domain/Events.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
@@ -68,6 +68,7 @@ const secretRows = rowsOf(Schema.Struct({
   previous_secret_sealed: Schema.NullOr(Schema.Uint8Array),
   previous_secret_until: Schema.NullOr(Schema.Date)
 }))
+const sealedRows = rowsOf(Schema.Struct({ secret_sealed: Schema.Uint8Array }))
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
 const notFound = refuse("NOT_FOUND", "There is no such webhook.")
@@ -94,7 +95,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
     actor: Actor,
     input: WebhookInput
   ) => Effect.Effect<EndpointFields & WithSecret, Refusal<"NOT_FOUND" | "INVALID_REQUEST"> | Invalid | Unavailable>
-  /** Gives an endpoint a new secret. The one before signs beside it until `previous_secret_until`. */
+  /** Gives an endpoint a new secret. The one before, if it can still be opened, signs beside it until `previous_secret_until`. */
   readonly rotate: (
     actor: Actor,
     id: number,
@@ -195,9 +196,14 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         const fields = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const before = yield* locked(id, operator)
-            const after = { ...before, previous_secret_until: iso(now + overlapMs), updated_at: iso(now) }
-            yield* sql`UPDATE webhook_endpoints SET previous_secret_sealed = secret_sealed,
-                previous_secret_until = ${toDate(now + overlapMs)},
+            const old = yield* oneOf(sealedRows(sql`SELECT secret_sealed FROM webhook_endpoints WHERE id = ${id}`))
+            const isOpen = old !== undefined &&
+              Option.isSome(yield* Effect.option(secrets.open(webhookPurpose(id), old.secret_sealed)))
+            const until = isOpen ? now + overlapMs : null
+            const after = { ...before, previous_secret_until: isoOrNull(until), updated_at: iso(now) }
+            yield* sql`UPDATE webhook_endpoints SET
+                previous_secret_sealed = CASE WHEN ${isOpen} THEN secret_sealed END,
+                previous_secret_until = ${until === null ? null : toDate(until)},
                 secret_sealed = ${secrets.seal(webhookPurpose(id), secret)}, updated_at = ${toDate(now)}
               WHERE id = ${id}`
             yield* record({

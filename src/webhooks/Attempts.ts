@@ -71,7 +71,7 @@ export class Attempts extends Context.Service<Attempts, {
           })
         },
         (attempted, { endpoint }) =>
-          Effect.catch(attempted, () =>
+          Effect.catchTag(attempted, "SecretUnreadable", () =>
             Effect.as(
               tell((others) =>
                 Effect.logError("the secret of a webhook endpoint cannot be read: is MASTER_KEY another one?").pipe(

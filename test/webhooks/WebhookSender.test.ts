@@ -313,12 +313,20 @@ layer(live)("sending webhooks", (it) => {
       assert.deepInclude(items[0], { status: "pending", attempts: 1, error: "secret_unreadable" })
       assert.lengthOf(sink.received, 0)
 
-      const { secret } = yield* endpoints.rotate(someStaff, id)
+      const { previous_secret_until: until, secret } = yield* endpoints.rotate(someStaff, id)
+      assert.isNull(until, "nothing is kept of it")
       yield* TestClock.adjust("1 minute")
       yield* sweep
       const [received] = sink.received
       assert(received !== undefined)
       assert.strictEqual(received.headers["x-service-signature"], expectedSignature(secret, received))
+
+      // nor when it was kept
+      yield* sql`UPDATE webhook_endpoints SET previous_secret_sealed = decode('02', 'hex'),
+          previous_secret_until = ${toDate((yield* Clock.currentTimeMillis) + 60_000)} WHERE id = ${id}`
+      yield* emit()
+      yield* sweep
+      assert.lengthOf(sink.received, 2)
     }))
 
   it.effect("pings at once, once, and keeps what came of it", () =>
