@@ -6,6 +6,7 @@
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Cause, Config, Context, Effect, Exit, Layer, Option, References, Tracer } from "effect"
+import { HttpClient, HttpClientError } from "effect/http"
 import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { isObject } from "./Table.ts"
 import { StartupError } from "./StartupError.ts"
@@ -24,6 +25,8 @@ interface TracingSettings {
   readonly url: string
   readonly headers: { readonly [name: string]: string }
   readonly isJson: boolean
+  /** How long the collector may take to answer. */
+  readonly timeoutMs: number
   readonly sampler: Sampler
   readonly serviceName: string
   readonly attributes: { readonly [name: string]: string }
@@ -110,6 +113,11 @@ const load: Effect.Effect<TracingSettings | undefined, StartupError> = Effect.ge
   if (headers === undefined) return yield* wrong("OTEL_EXPORTER_OTLP_HEADERS", "a list like key=value,other=value")
   const attributes = pairsOf(yield* text("OTEL_RESOURCE_ATTRIBUTES"))
   if (attributes === undefined) return yield* wrong("OTEL_RESOURCE_ATTRIBUTES", "a list like key=value,other=value")
+  const time = yield* firstOf("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
+  const timeoutMs = time === "" ? 10_000 : Number(time)
+  if (!(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= 60_000)) {
+    return yield* wrong("OTEL_EXPORTER_OTLP_TIMEOUT", "a number of milliseconds from 1 to 60000")
+  }
   const argument = yield* text("OTEL_TRACES_SAMPLER_ARG")
   const ratio = argument === "" ? 1 : Number(argument)
   if (!(ratio >= 0 && ratio <= 1)) return yield* wrong("OTEL_TRACES_SAMPLER_ARG", "a number from 0 to 1")
@@ -121,7 +129,7 @@ const load: Effect.Effect<TracingSettings | undefined, StartupError> = Effect.ge
     )
   }
   const serviceName = (yield* text("OTEL_SERVICE_NAME")) || (attributes["service.name"] ?? "pitboss")
-  return { url, headers, isJson: protocol === "http/json", sampler, serviceName, attributes }
+  return { url, headers, isJson: protocol === "http/json", timeoutMs, sampler, serviceName, attributes }
 })
 
 /** What begins a trace of its own: requests, jobs, deliveries. The questions that the service asks itself all the time do not. */
@@ -166,11 +174,42 @@ const sampled = (inner: Tracer.Tracer, sampler: Sampler): Tracer.Tracer =>
     }
   })
 
+/** Messages of a thousand spans on their way at a time. The exporter gives up for a minute, and drops what comes meanwhile, at one more. */
+const maxSending = 8
+
+/** A client for a collector that may be slow, or take what it is sent and never answer: what waits for it is bounded. */
+const patientFor = (timeoutMs: number) => (client: HttpClient.HttpClient): HttpClient.HttpClient => {
+  let sending = 0
+  return HttpClient.transform(client, (send, request) =>
+    Effect.suspend(() => {
+      if (sending >= maxSending) {
+        const reason = new HttpClientError.EncodeError({ request, description: "too much is on its way" })
+        return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+      }
+      sending++
+      return send.pipe(
+        // the whole answer, which is kept: its end can be as long in coming as its beginning
+        Effect.tap((response) => Effect.ignore(response.arrayBuffer)),
+        Effect.timeoutOrElse({
+          duration: timeoutMs,
+          orElse: () =>
+            Effect.fail(
+              new HttpClientError.HttpClientError({
+                reason: new HttpClientError.TransportError({ request, description: "no answer in time" })
+              })
+            )
+        }),
+        Effect.ensuring(Effect.sync(() => sending--))
+      )
+    }))
+}
+
 /** Traces as the variables say. What is left is sent when the layer closes, for at most two seconds. */
 export const layerTracing = Layer.unwrap(Effect.gen(function*() {
   const settings = yield* load
   if (settings === undefined) return Layer.succeed(References.TracerEnabled, false)
-  const { attributes, headers, isJson, sampler, serviceName, url } = settings
+  const { attributes, headers, isJson, sampler, serviceName, timeoutMs, url } = settings
+  const client = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, patientFor(timeoutMs)))
   const exported = Layer.effect(
     Tracer.Tracer,
     Effect.map(
@@ -181,6 +220,6 @@ export const layerTracing = Layer.unwrap(Effect.gen(function*() {
   return Layer.merge(exported, Layer.succeed(Traced, true)).pipe(Layer.provide([
     OtlpExporter.layerFlusher,
     isJson ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf,
-    NodeHttpClient.layerUndici
+    Layer.provide(client, NodeHttpClient.layerUndici)
   ]))
 }))

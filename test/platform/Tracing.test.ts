@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, References, Tracer } from "effect"
-import { makeSink } from "../support/WebhookSink.ts"
+import { makeSink, type Reply } from "../support/WebhookSink.ts"
 import { layerTracing, Traced } from "../../src/platform/Tracing.ts"
 
 // Goal: traces follow the variables of OpenTelemetry, cost nothing while they are off, and tell no words of failures. Method: the
@@ -128,10 +128,39 @@ describe("traces that are on", () => {
       assert.lengthOf(own.sink.received, 0)
     }))
 
+  /** As many as go to the collector in one message. */
+  const messageful = Effect.forEach(
+    Array.from({ length: 1000 }),
+    () => Effect.withSpan(Effect.void, "GET /here", { kind: "server", root: true }),
+    { discard: true }
+  )
+
+  it.live("are given up, not gathered, for a collector that never answers", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const sink = yield* makeSink(() => "hang")
+      const work = Effect.gen(function*() {
+        for (let messages = 0; messages < 8; messages++) yield* messageful
+        yield* sink.arrived(8)
+        for (let messages = 0; messages < 8; messages++) yield* messageful
+      })
+      yield* Effect.scoped(under({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url }, work))
+      assert.lengthOf(sink.received, 8)
+    })))
+
+  it.live("are sent again when there is no answer in time, and none is waited for without end", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const replies: Array<Reply> = ["hang", (response) => void response.writeHead(200).write("half of")]
+      const sink = yield* makeSink((_, index) => replies[index] ?? 200)
+      const variables = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url, OTEL_EXPORTER_OTLP_TIMEOUT: "100" }
+      yield* Effect.scoped(under(variables, Effect.andThen(messageful, sink.arrived(3))))
+      assert.strictEqual(new Set(sink.received.map(({ body }) => body)).size, 1)
+    })))
+
   const wrong: ReadonlyArray<readonly [name: string, value: string]> = [
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
     ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "ftp://collector"],
     ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+    ["OTEL_EXPORTER_OTLP_TIMEOUT", "10s"],
     ["OTEL_EXPORTER_OTLP_HEADERS", "nothing"],
     ["OTEL_RESOURCE_ATTRIBUTES", "%=%"],
     ["OTEL_TRACES_SAMPLER", "sometimes"],
