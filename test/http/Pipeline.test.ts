@@ -542,7 +542,9 @@ layer(Live)("provider requests", (it) => {
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       const look = (id: string) => call(provider, `/api/v1/provider/transactions/${id}`)
-      for (const id of ["a", "A-1_b.c~", "a;b", "a;b;c=d", "x".repeat(128), "%C3%BC%2F%3F%23", "a%20b"]) {
+      for (
+        const id of ["a", "A-1_b.c~", "a;b", "a;b;c=d", "a#b", "a;b#c", "x".repeat(128), "%C3%BC%2F%3F%23", "a%20b"]
+      ) {
         const reply = yield* look(id)
         assert.strictEqual(reply.status, 200, `${id} ${reply.text}`)
         assert.include(reply.text, JSON.stringify(decodeURIComponent(id)))
