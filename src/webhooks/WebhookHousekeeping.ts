@@ -59,7 +59,8 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
                 UPDATE webhook_deliveries SET next_attempt_at = ${toDate(now)} WHERE id IN (
                   SELECT d.id FROM webhook_endpoints e CROSS JOIN LATERAL (
                     SELECT id FROM webhook_deliveries
-                    WHERE endpoint_id = e.id AND status = 'pending' AND next_attempt_at > ${late} LIMIT ${rows}) d
+                    WHERE endpoint_id = e.id AND status = 'pending' AND next_attempt_at > ${late} LIMIT ${rows}
+                    FOR NO KEY UPDATE SKIP LOCKED) d
                   LIMIT ${rows}
                 ) RETURNING 1)
               SELECT count(*)::float8 AS done FROM done`

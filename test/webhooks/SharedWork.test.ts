@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { layerBackoffice } from "../../src/backoffice/Backoffice.ts"
@@ -151,6 +151,48 @@ layer(base)("sharing the work", (it) => {
       yield* emit()
       yield* sweep
       assert.strictEqual(sink.received.length, 7)
+    }))
+
+  it.effect("what was taken until a time that nobody takes anything for is free", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { emit, listenAt } = yield* addListener("taken-ahead")
+      const sink = yield* makeSink()
+      const { id } = yield* listenAt(sink.url, { active: false })
+      yield* emit()
+      const { sweep } = yield* startSender()
+      yield* sweep
+      // a day: taken by a clock that ran ahead, in a process that is no more
+      const now = yield* Clock.currentTimeMillis
+      yield* sql`UPDATE webhook_deliveries SET claimed_by = 1, claimed_until = ${toDate(now + 86_400_000)}
+        WHERE endpoint_id = ${id}`
+      yield* sql`UPDATE webhook_endpoints SET active = true WHERE id = ${id}`
+      yield* sweep
+      assert.strictEqual(sink.received.length, 1)
+    }))
+
+  it.effect("what somebody is just writing down is left to them", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { emit, listenAt } = yield* addListener("written-down")
+      const sink = yield* makeSink(() => 500)
+      const { id } = yield* listenAt(sink.url)
+      const { tidy } = yield* startHousekeeping()
+      const { sweep } = yield* startSender()
+      yield* emit()
+      yield* sweep
+      yield* sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(noon + 86_400_000)} WHERE endpoint_id = ${id}`
+      const written = yield* Deferred.make<void>()
+      const tidied = yield* Deferred.make<void>()
+      const writing = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`UPDATE webhook_deliveries SET status = 'delivered', next_attempt_at = NULL WHERE endpoint_id = ${id}`
+        yield* Deferred.succeed(written, undefined)
+        yield* Deferred.await(tidied)
+      })))
+      yield* Deferred.await(written)
+      yield* tidy
+      yield* Deferred.succeed(tidied, undefined)
+      yield* Fiber.join(writing)
     }))
 
   it.effect("what waits for a time that no attempt has is tried now", () =>

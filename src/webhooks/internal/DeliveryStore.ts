@@ -11,6 +11,12 @@ import type { AttemptedDelivery } from "../Attempts.ts"
 /** Events that become deliveries in one transaction. Times the most endpoints of an operator, no more than one block of ids. */
 const fannedOutAtOnce = 200
 
+/**
+ * No delivery is taken for longer than this, clocks that differ included. What seems to be was taken by a clock that has been set back
+ * since, and by nobody who still has it.
+ */
+const takenMostMs = 5 * 60_000
+
 /** A delivery taken by this process, for one attempt. */
 export interface TakenDelivery extends AttemptedDelivery {
   /** Failed ones so far. */
@@ -126,7 +132,8 @@ export const makeDeliveryStore = Effect.gen(function*() {
       WHERE e.active AND EXISTS (
         SELECT FROM webhook_deliveries d
         WHERE d.endpoint_id = e.id AND d.status = 'pending' AND d.next_attempt_at <= ${toDate(now)}
-          AND (d.claimed_until IS NULL OR d.claimed_until <= ${toDate(now)}))`)
+          AND (d.claimed_until IS NULL OR d.claimed_until <= ${toDate(now)}
+            OR d.claimed_until > ${toDate(now + takenMostMs)}))`)
     return found.map(({ endpointId }) => endpointId)
   })
 
@@ -142,7 +149,8 @@ export const makeDeliveryStore = Effect.gen(function*() {
             CROSS JOIN LATERAL (
               SELECT w.id FROM webhook_deliveries w
               WHERE w.endpoint_id = e.id AND w.status = 'pending' AND w.next_attempt_at <= ${toDate(now)}
-                AND (w.claimed_until IS NULL OR w.claimed_until <= ${toDate(now)})
+                AND (w.claimed_until IS NULL OR w.claimed_until <= ${toDate(now)}
+                  OR w.claimed_until > ${toDate(now + takenMostMs)})
               ORDER BY w.next_attempt_at, w.id LIMIT r.slots::bigint FOR NO KEY UPDATE SKIP LOCKED
             ) d
         ), taken AS (
