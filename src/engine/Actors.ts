@@ -130,7 +130,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     isRunning: boolean
     /** Since it was last looked at. */
     wasAsked: boolean
-    /** Epoch milliseconds: when it was last seen to be asked for, to the minute. */
+    /** Milliseconds of the clock that nobody sets: when it was last seen to be asked for, to the minute. */
     askedAt: number
   }
 
@@ -138,7 +138,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const placement = yield* Placement
   const clock = yield* Clock.Clock
   const isTraced = yield* Traced
-  const health = WriteHealth.make(steadyClock(clock))
+  const steady = steadyClock(clock)
+  const health = WriteHealth.make(steady)
   const store: Store<State, Change, Query, Knowledge> = {
     look: options.store.look,
     claims: options.store.claims,
@@ -394,7 +395,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       mailbox: [],
       isRunning: false,
       wasAsked: true,
-      askedAt: clock.currentTimeMillisUnsafe()
+      askedAt: steady.currentTimeMillisUnsafe()
     }
     cells.set(key, cell)
     return cell
@@ -459,7 +460,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   /** Once a minute: actors that nobody asked for rest, and leave when that has gone on. */
   const tidy = Effect.sync(() => {
-    const now = clock.currentTimeMillisUnsafe()
+    const now = steady.currentTimeMillisUnsafe()
     for (const [key, cell] of cells) {
       if (cell.isRunning || cell.isDoubtful) continue
       if (cell.wasAsked) {

@@ -83,10 +83,10 @@ export const make = Effect.fnUntraced(function*<Unit>(
   const run = Effect.gen(function*() {
     while (waiting.length > 0) {
       const batch = takeBatch()
-      const startedAt = clock.currentTimeNanosUnsafe()
+      const startedAt = clock.monotonicTimeNanosUnsafe()
       yield* commit(batch)
       measures.batchUnits.observe(batch.length)
-      measures.commitSeconds.observe(Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9)
+      measures.commitSeconds.observe(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
     }
     isRunning = false
     for (const resume of whenIdle.splice(0)) resume()

@@ -1,4 +1,5 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { steadyMs } from "../platform/SteadyClock.ts"
 
 /** How long requests in flight have to end, from the moment the service begins to go down. */
 const graceMs = 8000
@@ -16,7 +17,7 @@ export class Drain extends Context.Service<Drain, {
     let begunAt: number | undefined
     return {
       isDraining: () => begunAt !== undefined,
-      begin: Effect.map(Clock.currentTimeMillis, (now) => {
+      begin: Effect.map(steadyMs, (now) => {
         begunAt ??= now
         return Math.max(0, begunAt + graceMs - now)
       })

@@ -76,7 +76,7 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
         const route = routeIn(context)
         const answer = inEnvelope(response, request.url)
         if (traces !== undefined) noteAnswer(context, request.method, route, answer.status)
-        metrics.observe(request.method, route, answer.status, clock.currentTimeNanosUnsafe() - startedAt)
+        metrics.observe(request.method, route, answer.status, clock.monotonicTimeNanosUnsafe() - startedAt)
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
           "x-request-id": ids.last(request),
           // whoever wrote the refusal, the schema of an endpoint included
@@ -91,7 +91,7 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) => {
         const request = forRouter(received)
-        const startedAt = clock.currentTimeNanosUnsafe()
+        const startedAt = clock.monotonicTimeNanosUnsafe()
         if (drain.isDraining()) return finish(request, startedAt, refusalResponse(draining, retryFor(request.url)))
         const preflight = crossOrigin?.preflight(request, methodsOfPath)
         if (preflight !== undefined) return finish(request, startedAt, preflight)

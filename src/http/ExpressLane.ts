@@ -122,7 +122,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
       const fork = Effect.runForkWith(context)
 
       const answer = ({ lane, source, startedAt, target }: Request, status: number, body: string, tryAgain = false) => {
-        metrics.observe("POST", lane.path, status, clock.currentTimeNanosUnsafe() - startedAt)
+        metrics.observe("POST", lane.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
         if (target.destroyed) return
         target.writeHead(status, {
           "content-type": "application/json",
@@ -212,7 +212,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         if (credential === undefined || credential.allowed.length > 0) return false
         const refusal = refuseTimestamp(signed.timestamp, now) ?? refuseNonce(signed.nonce)
         if (refusal !== undefined) return false
-        collect({ ...signed, lane, credential, source, target, startedAt: clock.currentTimeNanosUnsafe() }, length)
+        collect({ ...signed, lane, credential, source, target, startedAt: clock.monotonicTimeNanosUnsafe() }, length)
         return true
       }
 

@@ -66,9 +66,9 @@ const databaseFamilies = Effect.gen(function*() {
     WHERE datname = current_database() AND application_name IN ('pitboss', 'pitboss-journal')
     GROUP BY 1, 2 ORDER BY 1, 2`)
   return Effect.gen(function*() {
-    const startedAt = clock.currentTimeNanosUnsafe()
+    const startedAt = clock.monotonicTimeNanosUnsafe()
     const found = yield* Effect.option(Effect.timeout(look, "2 seconds"))
-    const seconds = Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9
+    const seconds = Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9
     return [
       gauge("database_up", "Whether the database answered just now.", found._tag === "Some" ? 1 : 0),
       gauge("database_answer_seconds", "How long it took to get a connection and an answer just now.", seconds),

@@ -8,6 +8,7 @@
 import { Cause, Clock, Context, Effect, Exit, Layer, Metric, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "./Entropy.ts"
+import { steadyMs } from "./SteadyClock.ts"
 import { toDate } from "./Time.ts"
 
 /** What one run of a job came to. */
@@ -144,7 +145,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
     const release = Effect.fnUntraced(function*(
       job: Job,
       failures: number,
-      startedAt: number,
+      tookMs: number,
       exit: Exit.Exit<JobResult, unknown>
     ) {
       const now = yield* Clock.currentTimeMillis
@@ -155,7 +156,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
       const failed = isGood ? 0 : failures + 1
       yield* Metric.update(Metric.withAttributes(runs, { job: job.name, result: isGood ? "ok" : "failed" }), 1)
       yield* Metric.update(Metric.withAttributes(failing, { job: job.name }), failed)
-      yield* Metric.update(Metric.withAttributes(runSeconds, { job: job.name }), (now - startedAt) / 1000)
+      yield* Metric.update(Metric.withAttributes(runSeconds, { job: job.name }), tookMs / 1000)
       if (isGood) yield* Metric.update(Metric.withAttributes(lastSuccess, { job: job.name }), now / 1000)
       if (isGood) yield* Metric.update(Metric.withAttributes(jobDone, { job: job.name }), exit.value.done)
       const error = isGood ? null : messageOf(exit.cause)
@@ -170,7 +171,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
     const attempt = Effect.fnUntraced(function*(job: Job) {
       const failures = yield* claim(job)
       if (failures === undefined) return { ran: false, again: false }
-      const startedAt = yield* Clock.currentTimeMillis
+      const startedAt = yield* steadyMs
       const exit = yield* Effect.exit(
         job.run.pipe(
           Effect.timeoutOrElse({
@@ -183,7 +184,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
       if (Exit.isFailure(exit)) {
         yield* Effect.logWarning(`the job ${job.name} failed; it is tried again`, exit.cause)
       }
-      yield* release(job, failures, startedAt, exit)
+      yield* release(job, failures, (yield* steadyMs) - startedAt, exit)
       return { ran: true, again: Exit.isSuccess(exit) && exit.value.hasMore }
     })
 

@@ -23,3 +23,6 @@ export const steadyClock = (clock: Clock.Clock): Clock.Clock => {
 /** Runs an effect by the clock that nobody sets. */
 export const bySteadyClock = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(effect, Clock.Clock, steadyClock(clock)))
+
+/** Milliseconds of the clock that nobody sets. */
+export const steadyMs: Effect.Effect<number> = bySteadyClock(Clock.currentTimeMillis)

@@ -10,6 +10,7 @@ import { Cause, Clock, Context, Deferred, Effect, FiberSet, Latch, Layer, Metric
 import { nextAttemptAt } from "../domain/Events.ts"
 import { describeSqlError } from "../platform/Database.ts"
 import { Ids } from "../platform/Ids.ts"
+import { steadyMs } from "../platform/SteadyClock.ts"
 import { Outbox } from "../players/Outbox.ts"
 import { Attempts } from "./Attempts.ts"
 import { type AttemptResult, makeDeliveryStore, type Room, type TakenDelivery } from "./internal/DeliveryStore.ts"
@@ -88,7 +89,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         }
 
         const attemptOnce = Effect.fnUntraced(function*({ attempts: before, ...delivery }: TakenDelivery) {
-          const begunAt = yield* Clock.currentTimeMillis
+          const begunAt = yield* steadyMs
           const { error, status } = yield* attempts.attempt(delivery)
           yield* Effect.annotateCurrentSpan({ "http.response.status_code": status ?? 0, "error.type": error ?? "" })
           const endedAt = yield* Clock.currentTimeMillis
@@ -107,7 +108,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
             }
           })
           wake.openUnsafe()
-          yield* Metric.update(attemptSeconds, (endedAt - begunAt) / 1000)
+          yield* Metric.update(attemptSeconds, ((yield* steadyMs) - begunAt) / 1000)
           yield* Metric.update(Metric.withAttributes(attemptsTotal, { result: error ?? "delivered" }), 1)
         })
 
@@ -244,7 +245,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         ))
         yield* Effect.forkScoped(Effect.forever(Effect.andThen(wake.await, round)))
 
-        const beginDrain = Effect.map(Clock.currentTimeMillis, (now) => {
+        const beginDrain = Effect.map(steadyMs, (now) => {
           drainBegunAt ??= now
         })
 
@@ -252,7 +253,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         yield* Effect.addFinalizer(() =>
           Effect.gen(function*() {
             yield* beginDrain
-            const now = yield* Clock.currentTimeMillis
+            const now = yield* steadyMs
             yield* Effect.timeoutOption(quiet, Math.max(0, (drainBegunAt ?? now) + drainMs - now))
             if (inFlight.size === 0) return
             yield* FiberSet.clear(running)

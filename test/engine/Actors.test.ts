@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
 import { Placement } from "../../src/engine/Placement.ts"
@@ -264,6 +264,32 @@ describe("Actors", () => {
         assert.strictEqual(actors.resident(), 0)
         assert.strictEqual((yield* actors.ask(1, post("c", 1))).total, 2)
         assert.deepStrictEqual(store.loads, [1, 2, 1].map((key) => ({ key, fence: false })))
+      }).pipe(Effect.provide(services)))
+
+    // Goal: how long nobody asked is not what the time of day says. Method: a time of day that is an hour ahead all at once.
+    it.effect("lets nobody leave because the clock was set", () =>
+      Effect.gen(function*() {
+        const clock = yield* Clock.Clock
+        let ahead = 0
+        const timeOfDay = () => clock.currentTimeMillisUnsafe() + ahead
+        const actors = yield* makeActors(makeStore({ 1: 0 }), { idleMinutes: 10 }).pipe(
+          Effect.provideService(Clock.Clock, {
+            currentTimeMillisUnsafe: timeOfDay,
+            currentTimeMillis: Effect.sync(timeOfDay),
+            currentTimeNanosUnsafe: () => BigInt(timeOfDay()) * 1_000_000n,
+            currentTimeNanos: Effect.sync(() => BigInt(timeOfDay()) * 1_000_000n),
+            monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+            monotonicTimeNanos: clock.monotonicTimeNanos,
+            sleep: (duration) => clock.sleep(duration)
+          })
+        )
+        yield* actors.ask(1, post("a", 1))
+        yield* TestClock.adjust("1 minute")
+        ahead = 3_600_000
+        yield* TestClock.adjust("2 minutes")
+        assert.strictEqual(actors.resident(), 1)
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(actors.resident(), 0)
       }).pipe(Effect.provide(services)))
 
     // Goal: an actor that pauses keeps what it must and gives up what it merely remembers; one that works keeps all.

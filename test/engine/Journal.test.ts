@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { type CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
 import * as Journal from "../../src/engine/Journal.ts"
 import { failureOf, isWaiting, makeGate, settle, start } from "../support/ReceiptMachine.ts"
@@ -58,6 +59,20 @@ describe("Journal", () => {
       yield* gate.open
       yield* Fiber.joinAll(fibers)
       assert.deepStrictEqual(batches, [["a"], ["b", "c"], ["d"], ["e"], ["f"]])
+    }))
+
+  // Goal: a commit takes as long as it takes, whatever the time of day is set to meanwhile. Method: a clock set back by an hour.
+  it.effect("measures its commits by a clock that nobody sets", () =>
+    Effect.gen(function*() {
+      const { gate, journal } = yield* makeJournal()
+      const fibers = yield* appendAll(journal, [row("a")])
+      yield* gate.arrived
+      yield* TestClock.adjust("2 seconds")
+      yield* TestClock.setTime(-3_600_000)
+      yield* gate.open
+      yield* Fiber.joinAll(fibers)
+      yield* journal.idle
+      assert.deepStrictEqual([journal.measures.commitSeconds.count, journal.measures.commitSeconds.sum], [1, 2])
     }))
 
   // Goal: the rows to blame fail, all others are written, and it costs few round trips. Method: two bad rows among sixteen.

@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
+import { TestClock } from "effect/testing"
 import { makeEdge } from "../../src/http/Edge.ts"
 import { serveAt } from "../../src/http/Listener.ts"
 import { methodsOf } from "../../src/http/Methods.ts"
@@ -20,11 +21,16 @@ import { send } from "../support/HttpCalls.ts"
 // path. Method: ask a server about itself.
 
 const Edge = HttpRouter.middleware(
-  Effect.suspend(() => makeEdge(methodsOf(HttpApi.make("none"), ["/metrics", "/things/:thing"]))),
+  Effect.suspend(() => makeEdge(methodsOf(HttpApi.make("none"), ["/metrics", "/things/:thing", "/set-back"]))),
   { global: true }
 )
 const Things = HttpRouter.add("GET", "/things/:thing", Effect.die(new Error("broken")))
-const Live = serveAt(Layer.mergeAll(MetricsRoute, Things, Edge), { host: "127.0.0.1", port: 0 }).pipe(
+const SetBack = HttpRouter.add(
+  "GET",
+  "/set-back",
+  Effect.as(TestClock.setTime(-3_600_000), HttpServerResponse.text("set back", { contentType: "text/plain" }))
+)
+const Live = serveAt(Layer.mergeAll(MetricsRoute, Things, SetBack, Edge), { host: "127.0.0.1", port: 0 }).pipe(
   Layer.provideMerge(layerHttpServices),
   Layer.provide(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
   Layer.provide([Ids.layer, Placement.layerHere]),
@@ -51,5 +57,16 @@ layer(Live)("metrics", (it) => {
       assert.strictEqual(counted("method=\"POST\",route=\"none\",status=\"405\""), "1")
       assert.strictEqual(counted("method=\"GET\",route=\"none\",status=\"404\""), "1")
       assert.notInclude(reply.text, "secret")
+    }))
+
+  it.effect("know how long a request took, whatever the clock was set to meanwhile", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      assert.strictEqual((yield* send(port, "/set-back")).status, 200)
+      const { text } = yield* send(port, "/metrics")
+      const sum = text.split("\n").find((line) =>
+        line.includes("_seconds_sum{") && line.includes("route=\"/set-back\"")
+      )
+      assert.strictEqual(Number(sum?.split(" ").at(-1)), 0, sum)
     }))
 })

@@ -21,4 +21,9 @@ it.effect("says a thing at most once in its time, and how often it was left out"
     yield* TestClock.adjust("1 minute")
     yield* say
     assert.deepStrictEqual(said, [0, 3, 1])
+    // set back: that time does not have to come round again
+    yield* TestClock.setTime(-3_600_000)
+    yield* TestClock.adjust("5 seconds")
+    yield* say
+    assert.deepStrictEqual(said, [0, 3, 1, 0])
   }))
