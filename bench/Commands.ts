@@ -200,7 +200,7 @@ const dataFolder = data(1).folder
 
 const suite = Command.make("suite", {
   isLong: Flag.Boolean("long").pipe(
-    Flag.withDescription("everything with a million players, about an hour; else the short one, about five minutes"),
+    Flag.withDescription("everything with a million players, about an hour; else the short one, about six minutes"),
     Flag.withDefault(false)
   ),
   folder: dataFolder
