@@ -481,6 +481,9 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         const paged = yield* staffCall("GET", `/backoffice/v1/alerts?operator=${casino.slug}&limit=2`)
         assert.deepStrictEqual(paged.data.map((alert: Alert) => alert.id), [third.id, second.id])
         assert.deepStrictEqual(yield* command("alert", "show", String(first.id)), first)
+        const terminal = yield* runHere(["alert", "list", "--operator", casino.slug], { isTerminal: true })
+        assert.match(terminal.stdout, /^id +operator_id +player_id +rule +severity +status/)
+        assert.strictEqual(terminal.stdout.trim().split("\n").length, 4)
 
         // moves
         const update = (alertId: number, ...more: ReadonlyArray<string>) =>
