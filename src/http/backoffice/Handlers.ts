@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
+import { rolesFor } from "../../backoffice/Authorisation.ts"
 import { ApiKeys } from "../../backoffice/ApiKeys.ts"
 import { BonusesOnOffer } from "../../backoffice/BonusesOnOffer.ts"
 import { Catalogue } from "../../backoffice/Catalogue.ts"
@@ -11,6 +12,7 @@ import { Operators } from "../../backoffice/Operators.ts"
 import { Providers } from "../../backoffice/Providers.ts"
 import { StaffAccounts } from "../../backoffice/Staff.ts"
 import { Bonuses } from "../../bonuses/Bonuses.ts"
+import { refuse } from "../../domain/Refusal.ts"
 import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { paginated } from "../handlers/Page.ts"
 import { AlertHandlers } from "./AlertHandlers.ts"
@@ -112,6 +114,15 @@ const PaymentMethodHandlers = HttpApiBuilder.group(
   })
 )
 
+/** Who decides what a bonus gives also decides it for one player. */
+const setsAmounts = rolesFor("bonus.create")
+
+const ownAmountOnly = refuse(
+  "INSUFFICIENT_SCOPE",
+  `A bonus of another amount than its own takes one of the roles ${setsAmounts.join(", ")}.`,
+  { required_roles: setsAmounts }
+)
+
 const BonusHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "bonus",
@@ -123,13 +134,13 @@ const BonusHandlers = HttpApiBuilder.group(
       .handle("update", ({ params, payload }) => act((actor) => onOffer.update(actor, params.bonus, payload)))
       .handle("list", ({ query }) => wrap(onOffer.list(query.operator)))
       .handle("grant", ({ params, payload }) =>
-        act(({ label }) => {
-          const { amount = null, bonus, note = null } = payload
-          return Effect.map(
-            bonuses.staffGrant(params.player, { bonusId: bonus, amount, note }, label),
-            ownedBonusFields
-          )
-        }))
+        act(({ label, role }) =>
+          Effect.gen(function*() {
+            const { amount = null, bonus, note = null } = payload
+            if (amount !== null && !setsAmounts.includes(role)) return yield* Effect.fail(ownAmountOnly)
+            return ownedBonusFields(yield* bonuses.staffGrant(params.player, { bonusId: bonus, amount, note }, label))
+          })
+        ))
       .handle(
         "cancel",
         ({ params, payload }) =>

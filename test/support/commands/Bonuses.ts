@@ -127,7 +127,13 @@ export const bonusCases: ReadonlyArray<CommandCase> = [
         const [note] = yield* done(`player notes ${id}`)
         assert.deepInclude(note, { text: "sorry for the wait", subject: `player:${id}` })
         assert.match(note.author, /^staff:\d+$/)
-        const second = yield* done(`bonus grant ${id} --bonus ${bonus.id} --amount 70`)
+        const more = `bonus grant ${id} --bonus ${bonus.id} --amount 70`
+        const tooMuch = yield* refusal(more, undefined, { token: tokens["support"] })
+        assert.deepInclude(tooMuch, {
+          code: "INSUFFICIENT_SCOPE",
+          message: "A bonus of another amount than its own takes one of the roles admin, payments."
+        })
+        const second = yield* done(more, undefined, tokens["payments"])
         assert.deepInclude(second, { amount: 70, state: "pending" })
         assert.deepStrictEqual((yield* house.get(`/players/${id}/bonuses`)).data, [second, granted])
         assert.strictEqual((yield* refusal(`bonus grant ${id} --bonus ${bonus.id}`)).code, "BONUS_INVALID")
