@@ -103,7 +103,7 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
   const seconds = () => Math.round((performance.now() - startedAt) / 1000)
   const { made, shape } = yield* Effect.scoped(Effect.gen(function*() {
     const postgres = yield* startPostgres({ folder, settings: makingSettings })
-    return yield* generate({
+    const generated = yield* generate({
       url: postgres.url(database),
       players: options.players,
       entries: options.entries,
@@ -111,6 +111,9 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
       operatorIds,
       progress: (text) => showProgress(`generating, ${seconds()} s: ${text}`)
     })
+    // now, and not while it is stopped: that must not take longer than one waits for it
+    yield* postgres.query("postgres", "CHECKPOINT")
+    return generated
   }))
   // what the server did not sync, the system does now
   yield* runToEnd({ name: "sync", command: "sync", args: [] })
