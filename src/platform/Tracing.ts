@@ -136,13 +136,12 @@ const load: Effect.Effect<TracingSettings | undefined, StartupError> = Effect.ge
 const isEntry = ({ kind, name }: { readonly kind: Tracer.SpanKind; readonly name: string }): boolean =>
   kind === "server" || name.startsWith("job ") || name.startsWith("webhook ")
 
-/** A failure as its code, tag or name. */
+/** A failure that has a name and no words. */
 class Told extends Error {
-  constructor(error: unknown) {
-    super("failed")
-    this.name = nameOf(error)
-    this.stack = this.name
-    this.message = this.name
+  constructor(name: string) {
+    super(name)
+    this.name = name
+    this.stack = name
   }
 }
 
@@ -153,8 +152,14 @@ const nameOf = (error: unknown): string => {
   return error instanceof Error ? error.name : "an object"
 }
 
-const told = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> =>
-  Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? exit : Exit.die(new Told(Cause.squash(exit.cause)))
+/** How a span ended: of a failure its code, tag or name. What was answered with an error has failed, too, though nothing broke. */
+const told = ({ attributes }: Tracer.Span, exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> => {
+  if (Exit.isSuccess(exit)) {
+    const error = attributes.get("error.type")
+    return typeof error === "string" ? Exit.die(new Told(error)) : exit
+  }
+  return Cause.hasInterruptsOnly(exit.cause) ? exit : Exit.die(new Told(nameOf(Cause.squash(exit.cause))))
+}
 
 /** Another tracer's spans, of those traces that the sampler wants. */
 const sampled = (inner: Tracer.Tracer, sampler: Sampler): Tracer.Tracer =>
@@ -170,7 +175,8 @@ const sampled = (inner: Tracer.Tracer, sampler: Sampler): Tracer.Tracer =>
           : parent.sampled
       })
       const end = span.end.bind(span)
-      return Object.assign(span, { end: (at: bigint, exit: Exit.Exit<unknown, unknown>) => end(at, told(exit)) })
+      if (!span.sampled) return span
+      return Object.assign(span, { end: (at: bigint, exit: Exit.Exit<unknown, unknown>) => end(at, told(span, exit)) })
     }
   })
 

@@ -91,7 +91,10 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         const attemptOnce = Effect.fnUntraced(function*({ attempts: before, ...delivery }: TakenDelivery) {
           const begunAt = yield* steadyMs
           const { error, status } = yield* attempts.attempt(delivery)
-          yield* Effect.annotateCurrentSpan({ "http.response.status_code": status ?? 0, "error.type": error ?? "" })
+          yield* Effect.annotateCurrentSpan({
+            ...(status === null ? undefined : { "http.response.status_code": status }),
+            ...(error === null ? undefined : { "error.type": error })
+          })
           const endedAt = yield* Clock.currentTimeMillis
           const next = error === null ? null : nextAttemptAt(delivery.event.type, before + 1, endedAt)
           results.push({
