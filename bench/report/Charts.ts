@@ -197,6 +197,8 @@ export interface Bar {
   readonly min: number
   readonly max: number
   readonly text: string
+  /** Whose it is, when not that of its name. */
+  readonly target?: string
 }
 
 const barHeight = 22
@@ -210,12 +212,12 @@ export const barChart = (title: string, bars: ReadonlyArray<Bar>): string => {
   const width = (value: number) => Math.max(0, value) / highest * (box.width - left - right)
   const names = bars.map(({ name }) => name)
   const height = bars.length * (barHeight + barGap) + barGap
-  const content = bars.flatMap(({ max, median, min, name, text }, index) => {
+  const content = bars.flatMap(({ max, median, min, name, target = name, text }, index) => {
     const y = barGap + index * (barHeight + barGap)
     const middle = y + barHeight / 2
     return [
       label(left - 8, middle + 4, name, "end", "name"),
-      `<rect class="bar ${colourOf(names, name)}" x="${round(left)}" y="${round(y)}" width="${
+      `<rect class="bar ${colourOf(names, target)}" x="${round(left)}" y="${round(y)}" width="${
         round(Math.max(1, width(median)))
       }" height="${barHeight}" rx="2"/>`,
       ...(min === max ? [] : [

@@ -100,6 +100,27 @@ const charts = (rows: ReadonlyArray<Measurement>): string => {
   return all.length === 0 ? "" : `<div class="charts">${all.join("")}</div>`
 }
 
+/** The ratios of all groups side by side: what is compared with a target, not the target itself. */
+const ratioCharts = ({ measurements }: Result): string => {
+  const names = [
+    ...new Set(
+      measurements.flatMap(({ figures }) => figures.filter(({ unit }) => unit === "×").map(({ name }) => name))
+    )
+  ]
+  const charts = names.flatMap((name) => {
+    const found = measurements.filter((row) => row.name !== "baseline" && row.name !== "ceiling").flatMap((row) => {
+      const ratio = row.figures.find((figure) => figure.name === name)
+      if (ratio === undefined) return []
+      const spreadOf = spread(ratio.values)
+      return [{ name: row.group, target: row.name, ...spreadOf, text: formatValue(ratio.unit, spreadOf.median) }]
+    })
+    return found.length < 2 || found.length > maxBars
+      ? []
+      : [barChart(`Throughput in relation to the ${name.replace("× ", "")}`, found)]
+  })
+  return charts.length === 0 ? "" : `<div class="charts">${charts.join("")}</div>`
+}
+
 const section = (result: Result, id: string): string =>
   `<section id="${id}"><h2>${escapeText(result.title)}</h2>
 <p class="soft">${result.method.map(escapeText).join(" ")}</p>
@@ -109,6 +130,7 @@ const section = (result: Result, id: string): string =>
     )
       .join("")
   }</div>
+${ratioCharts(result)}
 ${
     groupsOf(result.measurements).map(([group, rows]) => `<h3>${escapeText(group)}</h3>${table(rows)}${charts(rows)}`)
       .join("\n")

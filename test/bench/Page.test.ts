@@ -68,6 +68,15 @@ describe("the page", () => {
       const count = (pattern: string) => page.match(new RegExp(pattern, "g"))?.length ?? 0
       expect([tag, count(`<${tag}[ >]`)]).toEqual([tag, count(`</${tag}>`)])
     }
+    const ratios = (group: string) => ({
+      group,
+      name: "pitboss",
+      figures: [figure("× baseline", "×", "higher", [4, 5, 6])],
+      errors: {}
+    })
+    expect(renderHtml([{ ...result, measurements: ["many", "one"].map(ratios) }])).toContain(
+      "Throughput in relation to the baseline"
+    )
     for (const title of ["Latency by percentile", "Answers per second", "bets/s"]) expect(page).toContain(title)
     expect(page.match(/<path class="line c0/g)?.length).toBeGreaterThanOrEqual(2)
   })
