@@ -20,6 +20,7 @@ import { orTryAgain, rowsOf } from "../players/Rows.ts"
 export interface SecretCounts {
   /** The table they stand in, `webhook_endpoints_previous` for those that sign beside their successors. */
   readonly kind: string
+  /** All but those that nobody needs and nobody can open: of revoked keys, and seeds that were revealed. */
   readonly total: number
   /** Sealed under `MASTER_KEY`, those sealed anew just now included. */
   readonly current: number
@@ -38,13 +39,22 @@ interface SealedColumn {
   /** What the secret is bound to, as an expression. Written out here; a test holds it against who seals. */
   readonly purpose: string
   readonly where?: string
+  /** Where nobody needs the secret any more: it is sealed anew while it can be, and not missed when it cannot. */
+  readonly spent?: string
 }
 
 const byId: SealedColumn["key"] = [["id", "bigint", "0"]]
 
 /** The walk's order. What shows at the start that the key is right comes last: until then the old key is asked for. */
 const columns: ReadonlyArray<SealedColumn> = [
-  { kind: "api_keys", table: "api_keys", column: "secret_sealed", key: byId, purpose: "'api-key:' || id" },
+  {
+    kind: "api_keys",
+    table: "api_keys",
+    column: "secret_sealed",
+    key: byId,
+    purpose: "'api-key:' || id",
+    spent: "revoked_at IS NOT NULL"
+  },
   { kind: "providers", table: "providers", column: "secret_sealed", key: byId, purpose: "'provider:' || id" },
   {
     kind: "webhook_endpoints",
@@ -66,7 +76,9 @@ const columns: ReadonlyArray<SealedColumn> = [
     column: "server_seed_sealed",
     key: byId,
     purpose: "'server-seed:' || player_id || ':' || server_seed_hash",
-    where: "NOT lost"
+    where: "NOT lost",
+    // open to everybody from then on
+    spent: "retired_at IS NOT NULL"
   },
   {
     kind: "idempotency_keys",
@@ -94,7 +106,8 @@ const perPage = 100
 const SealedRow = Schema.Struct({
   key: Schema.Array(Schema.String),
   purpose: Schema.String,
-  sealed: Schema.Uint8Array
+  sealed: Schema.Uint8Array,
+  isSpent: Schema.Boolean
 })
 const sealedRows = rowsOf(SealedRow)
 const keptRows = rowsOf(Schema.Struct({ sealed: Schema.Uint8Array }))
@@ -104,16 +117,16 @@ const keyNames = ({ key }: SealedColumn): string => key.map(([name]) => name).jo
 /** A page of a column after the key `$1`, in the order of the keys. */
 const pageText = (one: SealedColumn): string =>
   `SELECT ARRAY[${one.key.map(([name]) => `${name}::text`).join(", ")}] AS key, ${one.purpose} AS purpose,
-      ${one.column} AS sealed
+      ${one.column} AS sealed, ${one.spent ?? "false"} AS "isSpent"
     FROM ${one.table}
     WHERE ${one.column} IS NOT NULL AND ${one.where ?? "true"}
       AND (${keyNames(one)}) > (${one.key.map(([, type], index) => `($1::text[])[${index + 1}]::${type}`).join(", ")})
     ORDER BY ${keyNames(one)} LIMIT ${perPage}`
 
-/** The last of a column; of what the service keeps for itself, all. */
+/** The last of a column that is needed; of what the service keeps for itself, all. */
 const sampleText = (one: SealedColumn): string =>
-  `SELECT ARRAY[]::text[] AS key, ${one.purpose} AS purpose, ${one.column} AS sealed
-    FROM ${one.table} WHERE ${one.column} IS NOT NULL AND ${one.where ?? "true"}
+  `SELECT ARRAY[]::text[] AS key, ${one.purpose} AS purpose, ${one.column} AS sealed, false AS "isSpent"
+    FROM ${one.table} WHERE ${one.column} IS NOT NULL AND ${one.where ?? "true"} AND NOT (${one.spent ?? "false"})
     ORDER BY ${one.key.map(([name]) => `${name} DESC`).join(", ")} LIMIT ${one.table === "kept_secrets" ? 100 : 1}`
 
 /** What was sealed otherwise meanwhile stays. */
@@ -177,6 +190,8 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
           const renewed: Array<typeof SealedRow.Type & { readonly fresh: Uint8Array }> = []
           for (const row of rows) {
             const plain = yield* Effect.option(secrets.open(row.purpose, row.sealed))
+            if (plain._tag === "None" && row.isSpent) continue
+            total++
             if (plain._tag === "None") unreadable++
             else if (secrets.isCurrent(row.sealed)) continue
             else if (isReseal) renewed.push({ ...row, fresh: secrets.seal(row.purpose, plain.value) })
@@ -189,7 +204,6 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
               byteStrings(renewed.map(({ fresh }) => fresh))
             ])
           }
-          total += rows.length
           const last = rows.at(-1)
           if (last === undefined || rows.length < perPage) break
           after = last.key

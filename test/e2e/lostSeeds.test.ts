@@ -71,6 +71,16 @@ layer(layerBothServers, { excludeTestServices: true })("secrets that cannot be o
       assert.deepStrictEqual(verified.data.violations, [])
       const rest = yield* staffCall("GET", `${api}/secrets`)
       assert.isTrue(rest.data.every(({ unreadable }: { readonly unreadable: number }) => unreadable === 0))
+      // what nobody needs any more is not missed: seeds that were revealed, keys that were revoked
+      const needless = yield* made("/keys", { operator: "acme" })
+      assert.strictEqual((yield* staffCall("POST", `${api}/keys/${needless.key}/revoke`)).status, 200)
+      yield* sql.unsafe(`UPDATE api_keys SET secret_sealed = ${spoilt} WHERE key = '${needless.key}'`)
+      yield* sql.unsafe(`UPDATE server_seeds SET server_seed_sealed = ${spoilt.replace("secret", "server_seed")}
+        WHERE retired_at IS NOT NULL AND NOT lost`)
+      const { data: kinds } = yield* staffCall("GET", `${api}/secrets`)
+      const countedOf = (name: string) => kinds.find(({ kind }: { readonly kind: string }) => kind === name)
+      assert.deepInclude(countedOf("api_keys"), { total: 1, unreadable: 0 })
+      assert.deepInclude(countedOf("server_seeds"), { total: 2, unreadable: 0 })
       assert.strictEqual((yield* staffCall("POST", `${api}/players/${id}/retired-seeds`, {})).code, "VALIDATION_FAILED")
       const nobody = yield* staffCall("POST", `${api}/players/9007199254740991/retired-seeds`, { reason: "x" })
       assert.strictEqual(nobody.code, "NOT_FOUND")
