@@ -41,12 +41,13 @@ export type Verdict<C> =
 interface Mark {
   readonly index: number
   readonly isEnd: boolean
+  readonly at: number
   previous: Mark | undefined
   next: Mark | undefined
 }
 
-/** Steps after which a search is given up: far beyond what any history takes that has answers to go by. */
-const mostSteps = 300_000
+/** Orders that begin alike are looked at once. So many beginnings are far more than any history needs that has answers to go by. */
+const mostBeginnings = 300_000
 
 const unlink = (mark: Mark): void => {
   if (mark.previous !== undefined) mark.previous.next = mark.next
@@ -63,21 +64,22 @@ export const check = <State, C extends Call<Input, Output>, Input, Output>(
   rules: Rules<State, Input, Output>,
   history: ReadonlyArray<C & Call<Input, Output>>
 ): Verdict<C> => {
-  const head: Mark = { index: -1, isEnd: false, previous: undefined, next: undefined }
-  const begins: Array<Mark> = []
-  const ends: Array<Mark> = []
-  const marks = history.flatMap(({ endedAt, sentAt }, index) => {
-    const begin: Mark = { index, isEnd: false, previous: undefined, next: undefined }
-    const end: Mark = { index, isEnd: true, previous: undefined, next: undefined }
-    begins.push(begin)
-    ends.push(end)
-    return [{ at: sentAt, mark: begin }, { at: endedAt, mark: end }]
-  }).sort((one, other) =>
-    // two that never ended are equally late
-    one.at === other.at ? 0 : one.at - other.at
-  )
+  const head: Mark = { index: -1, isEnd: false, at: -Infinity, previous: undefined, next: undefined }
+  const begins = new Map<number, Mark>()
+  const ends = new Map<number, Mark>()
+  /** What never ended: it is tried when nothing else fits. By sending. */
+  const open: Array<{ readonly index: number; readonly sentAt: number }> = []
+  for (const [index, { endedAt, sentAt }] of history.entries()) {
+    if (endedAt === Infinity) {
+      open.push({ index, sentAt })
+      continue
+    }
+    begins.set(index, { index, isEnd: false, at: sentAt, previous: undefined, next: undefined })
+    ends.set(index, { index, isEnd: true, at: endedAt, previous: undefined, next: undefined })
+  }
+  open.sort((one, other) => one.sentAt - other.sentAt)
   let last = head
-  for (const { mark } of marks) {
+  for (const mark of [...begins.values(), ...ends.values()].sort((one, other) => one.at - other.at)) {
     last.next = mark
     mark.previous = last
     last = mark
@@ -85,11 +87,13 @@ export const check = <State, C extends Call<Input, Output>, Input, Output>(
 
   const placed = Buffer.alloc(history.length)
   const seen = new Set<string>()
-  const path: Array<{ readonly index: number; readonly before: State; readonly isFree: boolean }> = []
-  let required = history.filter(({ endedAt }) => endedAt !== Infinity).length
+  /** `turn`: the place in `open`; undefined for what ended. */
+  const path: Array<
+    { readonly index: number; readonly before: State; readonly isFree: boolean; readonly turn: number | undefined }
+  > = []
+  let required = begins.size
   let state = rules.start
   let longest: ReadonlyArray<number> = []
-  let steps = 0
 
   const callsOf = (indexes: ReadonlyArray<number>): ReadonlyArray<C> =>
     indexes.flatMap((index) => history.slice(index, index + 1))
@@ -102,50 +106,71 @@ export const check = <State, C extends Call<Input, Output>, Input, Output>(
     return left.flatMap(([index, { sentAt }]) => sentAt < firstEnd ? [index] : [])
   }
 
+  /** Places an operation, unless it does not fit or leads where the search has been. */
+  const place = (index: number, turn: number | undefined): boolean => {
+    const call = history[index]
+    if (call === undefined || placed[index] === 1) return false
+    const next = rules.step(state, call.input, call.output)
+    if (next === undefined) return false
+    const keyAfter = rules.keyOf(next)
+    // What changes nothing and may come now can come now: wherever else it has a place, it has one here. What changes nothing and
+    // was never answered need not come at all.
+    const isFree = keyAfter === rules.keyOf(state)
+    if (isFree && turn !== undefined) return false
+    placed[index] = 1
+    const key = `${placed.toString("latin1")} ${keyAfter}`
+    if (seen.has(key)) {
+      placed[index] = 0
+      return false
+    }
+    seen.add(key)
+    path.push({ index, before: state, isFree, turn })
+    state = next
+    const [begin, end] = [begins.get(index), ends.get(index)]
+    if (begin !== undefined) unlink(begin)
+    if (end !== undefined) unlink(end)
+    if (turn === undefined) required--
+    if (path.length > longest.length) longest = path.map((step) => step.index)
+    return true
+  }
+
+  /** Where to go on: at a mark of what ended, and after those at a place in `open`. */
   let mark = head.next
+  let turn = 0
   while (required > 0) {
-    if (++steps > mostSteps) return { _tag: "Undecided", steps }
-    const call = mark === undefined || mark.isEnd ? undefined : history[mark.index]
-    if (mark !== undefined && call !== undefined) {
-      const { index } = mark
-      const next = rules.step(state, call.input, call.output)
-      // What changes nothing and may come now can come now: wherever else it has a place, it has one here. What changes nothing and
-      // was never answered need not come at all.
-      const isFree = next !== undefined && rules.keyOf(next) === rules.keyOf(state)
-      placed[index] = 1
-      const key = next === undefined ? "" : `${placed.toString("latin1")} ${rules.keyOf(next)}`
-      if (next === undefined || (isFree && call.output === undefined) || seen.has(key)) {
-        placed[index] = 0
-        mark = mark.next
-        continue
-      }
-      seen.add(key)
-      path.push({ index, before: state, isFree })
-      state = next
-      const end = ends[index]
-      unlink(mark)
-      if (end !== undefined) unlink(end)
-      if (call.endedAt !== Infinity) required--
-      mark = head.next
-      if (path.length > longest.length) longest = path.map((step) => step.index)
+    if (seen.size > mostBeginnings) return { _tag: "Undecided", steps: seen.size }
+    if (mark !== undefined && !mark.isEnd) {
+      const { index, next } = mark
+      mark = place(index, undefined) ? head.next : next
+      continue
+    }
+    // what may come now was sent before the first end that is left
+    let firstEnd = head.next
+    while (firstEnd !== undefined && !firstEnd.isEnd) firstEnd = firstEnd.next
+    const waiting = open[turn]
+    if (waiting !== undefined && waiting.sentAt < (firstEnd?.at ?? Infinity)) {
+      const isPlaced = place(waiting.index, turn)
+      turn = isPlaced ? 0 : turn + 1
+      if (isPlaced) mark = head.next
       continue
     }
     // an operation that ended has no place: take back the last one that could also come later
     let back = path.pop()
     while (back !== undefined) {
-      const [begin, end] = [begins[back.index], ends[back.index]]
+      const [begin, end] = [begins.get(back.index), ends.get(back.index)]
       if (end !== undefined) relink(end)
       if (begin !== undefined) relink(begin)
       placed[back.index] = 0
-      if (history[back.index]?.endedAt !== Infinity) required++
+      if (back.turn === undefined) required++
       state = back.before
-      mark = begin?.next
       if (!back.isFree) break
       back = path.pop()
     }
     if (back === undefined) {
       return { _tag: "NotLinearizable", order: callsOf(longest), stuck: callsOf(stuckAfter(longest)) }
     }
+    mark = back.turn === undefined ? begins.get(back.index)?.next : undefined
+    turn = back.turn === undefined ? 0 : back.turn + 1
   }
   return { _tag: "Linearizable", order: callsOf(path.map(({ index }) => index)) }
 }
