@@ -435,8 +435,8 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       assert.deepStrictEqual(rows.map(({ seed }) => seed), [retired.server_seed, null, null])
       for (const { hash, sealed } of rows) {
         assert.match(hash, /^[0-9a-f]{64}$/)
-        // a version, a nonce, a tag and the 64 hidden characters
-        assert.strictEqual(sealed.length, 1 + 12 + 16 + 64)
+        // a version, the name of the key, a nonce, a tag and the 64 hidden characters
+        assert.strictEqual(sealed.length, 1 + 4 + 12 + 16 + 64)
         assert.notInclude(Buffer.from(sealed).toString("latin1"), retired.server_seed)
       }
     }))

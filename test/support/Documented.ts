@@ -77,7 +77,7 @@ const operationOf = (method: string, path: string): Operation | undefined =>
 
 /** Whether a path is one of the contract, whatever the method. */
 export const isOfContract = (uri: string): boolean => {
-  const [path = ""] = uri.split(/[?#]/, 1)
+  const [path = ""] = uri.split("?", 1)
   return operations.some(({ pattern }) => pattern.test(path))
 }
 
@@ -91,7 +91,7 @@ const beforeAnyOperation = [400, 408, 431]
  * contract.
  */
 export const undocumented = (method: string, uri: string, answer: Answer): string | undefined => {
-  const [path = ""] = uri.split(/[?#]/, 1)
+  const [path = ""] = uri.split("?", 1)
   const operation = operationOf(method, path)
   if (operation === undefined || beforeAnyOperation.includes(answer.status)) return undefined
   const { code, headers, json, status } = answer
