@@ -16,10 +16,11 @@ const mostMs = 10_000
 
 const startScene = Effect.fnUntraced(function*(name: string) {
   const port = yield* freePort
+  const backofficePort = yield* freePort
   const service = yield* startService({
     port,
     databaseUrl: yield* databaseUrl,
-    environment: { LOG_LEVEL: "error" }
+    environment: { LOG_LEVEL: "error", BACKOFFICE_PORT: String(backofficePort) }
   })
   const agent = yield* makeAgent()
   const { call: operator } = yield* addTenant(agent, port, name)
@@ -38,18 +39,27 @@ const startScene = Effect.fnUntraced(function*(name: string) {
     })
   const deposit = (id: string) =>
     operator.post(`/api/v1/operator/players/${at.playerId}/deposits`, { amount: 5, external_reference: id })
-  return { port, service, at, bet, deposit }
+  /** Comes back when so many commands wait behind the one that is being committed. */
+  const commandsWait = (count: number) =>
+    Effect.promise(async () => (await fetch(`http://127.0.0.1:${backofficePort}/metrics`)).text()).pipe(
+      Effect.map((text) => Number(/^pitboss_actors_commands_waiting (\d+)/m.exec(text)?.[1])),
+      Effect.repeat({ until: (waiting) => waiting === count, schedule: Schedule.spaced("10 millis") }),
+      Effect.timeout("60 seconds")
+    )
+  return { port, service, at, bet, deposit, commandsWait }
 })
 
 layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
   it.effect("answers those in flight, takes nobody new, and ends with 0", () =>
     Effect.gen(function*() {
-      const { at, bet, deposit, port, service } = yield* startScene("patient")
+      const { at, bet, commandsWait, deposit, port, service } = yield* startScene("patient")
       const letGo = yield* holdPlayer(at.playerId)
-      const inFlight = yield* Effect.forkChild(
-        Effect.all([bet("one"), bet("two"), bet("three"), deposit("four")], { concurrency: "unbounded" })
-      )
+      const first = yield* Effect.forkChild(deposit("four"))
       yield* someoneWaits
+      const inFlight = yield* Effect.forkChild(
+        Effect.all([bet("one"), bet("two"), bet("three"), Fiber.join(first)], { concurrency: "unbounded" })
+      )
+      yield* commandsWait(3)
 
       const toldAt = yield* Clock.currentTimeMillis
       service.kill("SIGTERM")
