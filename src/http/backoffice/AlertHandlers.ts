@@ -1,12 +1,10 @@
 /** Alerts and their rules as staff see and steer them. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
+import { BackofficeApi } from "../../api/BackofficeApi.ts"
 import { Alerts } from "../../backoffice/Alerts.ts"
 import { Operators } from "../../backoffice/Operators.ts"
-
-const act = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flatMap(CurrentStaff, effect), (data) => ({ data }))
+import { act } from "./Acting.ts"
 
 export const AlertHandlers = HttpApiBuilder.group(
   BackofficeApi,

@@ -1,7 +1,7 @@
 /** What staff ask, handed to the back office, and its answers. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
+import { BackofficeApi } from "../../api/BackofficeApi.ts"
 import { rolesFor } from "../../backoffice/Authorisation.ts"
 import { ApiKeys } from "../../backoffice/ApiKeys.ts"
 import { BonusesOnOffer } from "../../backoffice/BonusesOnOffer.ts"
@@ -23,12 +23,7 @@ import { SecretHandlers } from "./SecretHandlers.ts"
 import { UpkeepHandlers } from "./UpkeepHandlers.ts"
 import { WebhookHandlers } from "./WebhookHandlers.ts"
 import { ReportHandlers } from "./ReportHandlers.ts"
-
-const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
-
-/** Runs what staff do with who does it. */
-const act = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
-  wrap(Effect.flatMap(CurrentStaff, effect))
+import { act, wrap } from "./Acting.ts"
 
 const StaffHandlers = HttpApiBuilder.group(
   BackofficeApi,

@@ -1,7 +1,7 @@
 /** Players as staff see them, and what staff do to them. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
+import { BackofficeApi } from "../../api/BackofficeApi.ts"
 import { rolesFor } from "../../backoffice/Authorisation.ts"
 import { Operators } from "../../backoffice/Operators.ts"
 import { PlayerNotes } from "../../backoffice/PlayerNotes.ts"
@@ -19,8 +19,7 @@ import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { entryFields } from "../handlers/Entries.ts"
 import { paginated } from "../handlers/Page.ts"
 import { ledgerPage, walletFields } from "../handlers/Wallet.ts"
-
-const wrap = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
+import { act, wrap } from "./Acting.ts"
 
 const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
 
@@ -35,10 +34,6 @@ const mayNotLift = refuse(
 
 /** The midnight that ends a day, UTC, epoch milliseconds. */
 const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
-
-/** Runs what staff do with who does it. */
-const act = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
-  wrap(Effect.flatMap(CurrentStaff, effect))
 
 /** The abilities that staff name, under the names that the rules know. */
 const restrictionsOf = (sent: {

@@ -1,14 +1,12 @@
 /** Webhooks and their deliveries as staff see and steer them. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
+import { BackofficeApi } from "../../api/BackofficeApi.ts"
 import { Operators } from "../../backoffice/Operators.ts"
 import { WebhookDeliveries } from "../../backoffice/WebhookDeliveries.ts"
 import { WebhookEndpoints } from "../../backoffice/WebhookEndpoints.ts"
 import { paginated } from "../handlers/Page.ts"
-
-const act = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flatMap(CurrentStaff, effect), (data) => ({ data }))
+import { act } from "./Acting.ts"
 
 const EndpointHandlers = HttpApiBuilder.group(
   BackofficeApi,
