@@ -5,7 +5,7 @@
  * which may quote a value.
  */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Cause, Config, Context, Effect, Exit, Layer, Option, References, Tracer } from "effect"
+import { Cause, Config, Context, Effect, Exit, Layer, Option, Random, References, Tracer } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { isObject } from "./Table.ts"
@@ -67,8 +67,8 @@ const pairsOf = (list: string): { readonly [name: string]: string } | undefined 
 /** The last 13 digits of a trace id as a number from 0 to 1: whoever sees the trace decides alike. */
 const placeOf = (traceId: string): number => Number.parseInt(traceId.slice(-13), 16) / 16 ** 13
 
-const samplerOf = (name: string, ratio: number): Sampler | undefined => {
-  const byChance = () => Math.random() < ratio
+const samplerOf = (name: string, ratio: number, random: Random.Random): Sampler | undefined => {
+  const byChance = () => random.nextDoubleUnsafe() < ratio
   switch (name) {
     case "always_on":
       return { root: () => true, remote: () => true }
@@ -121,7 +121,7 @@ const load: Effect.Effect<TracingSettings | undefined, StartupError> = Effect.ge
   const argument = yield* text("OTEL_TRACES_SAMPLER_ARG")
   const ratio = argument === "" ? 1 : Number(argument)
   if (!(ratio >= 0 && ratio <= 1)) return yield* wrong("OTEL_TRACES_SAMPLER_ARG", "a number from 0 to 1")
-  const sampler = samplerOf(yield* text("OTEL_TRACES_SAMPLER"), ratio)
+  const sampler = samplerOf(yield* text("OTEL_TRACES_SAMPLER"), ratio, yield* Random.Random)
   if (sampler === undefined) {
     return yield* wrong(
       "OTEL_TRACES_SAMPLER",
