@@ -199,7 +199,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         if (lane === undefined || drain.isDraining()) return false
         const { headers } = source
         const length = Number(headers["content-length"] ?? Number.NaN)
-        if (!(length <= maxBodyBytes) || !isJson(headers["content-type"])) return false
+        if (!(length <= maxBodyBytes) || !isJson(headers["content-type"]) || headers.upgrade !== undefined) return false
         const signed = signedHeaders({
           "x-provider-key": headerOf(headers["x-provider-key"]),
           "x-timestamp": headerOf(headers["x-timestamp"]),

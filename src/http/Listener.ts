@@ -2,8 +2,9 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { ByteSize, Context, Effect, Layer, Schedule } from "effect"
 import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import * as Http from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { refuse } from "../domain/Refusal.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { Drain } from "./Drain.ts"
 import type { Take } from "./ExpressLane.ts"
@@ -21,9 +22,21 @@ const options: Http.ServerOptions = {
   // Longer than the minute that load balancers usually keep an idle connection: they let go first.
   keepAliveTimeout: 75_000,
   // Otherwise Node.js answers in words of its own.
-  requireHostHeader: false
+  requireHostHeader: false,
+  // An upgraded socket leaves every timeout and the drain. No protocol but HTTP/1.1 is spoken: the header is ignored (RFC 9110, 7.8).
+  shouldUpgradeCallback: () => false
 }
 
+/** How long a socket may carry nothing in either direction: a caller that neither sends nor reads is cut. */
+const defaultSilenceMs = 120_000
+
+/** From the start of the drain: time for a request whose head is still arriving. */
+const headGraceMs = 500
+
+/** From the start of the drain: time for callers to send the rest of a body, or to take an answer. */
+const callerGraceMs = 3000
+
+const noTunnel = refuse("NOT_FOUND", "There is no such path.")
 const unreadable = refuse("INVALID_REQUEST", "The request is not HTTP, came too slowly, or has too large headers.")
 
 const statusByError: { readonly [code: string]: number } = {
@@ -31,16 +44,13 @@ const statusByError: { readonly [code: string]: number } = {
   ERR_HTTP_REQUEST_TIMEOUT: 408
 }
 
-/** What is not even a request gets an envelope as well, unless the answer to another one is still on its way. */
-const answerUnreadable = (ids: RequestIds["Service"]) => (error: NodeJS.ErrnoException, socket: Duplex) => {
-  const isAnswering = "_httpMessage" in socket && typeof socket._httpMessage === "object" &&
-    socket._httpMessage !== null
-  if (isAnswering || !socket.writable || error.code === "ECONNRESET") {
-    socket.destroy()
-    return
-  }
-  const status = statusByError[error.code ?? ""] ?? 400
-  const body = refusalBody(unreadable)
+/** The answer that Node.js still owes on a socket. */
+const owedOn = (socket: Duplex): Http.ServerResponse | undefined =>
+  "_httpMessage" in socket && socket._httpMessage instanceof Http.ServerResponse ? socket._httpMessage : undefined
+
+/** Answers on a socket that Node.js does not answer on, and closes it. */
+const answerRaw = (ids: RequestIds["Service"], socket: Duplex, status: number, refusal: Refusal): void => {
+  const body = refusalBody(refusal)
   const head = [
     `HTTP/1.1 ${status} ${Http.STATUS_CODES[status] ?? ""}`,
     "Content-Type: application/json",
@@ -49,6 +59,21 @@ const answerUnreadable = (ids: RequestIds["Service"]) => (error: NodeJS.ErrnoExc
     "Connection: close"
   ]
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy())
+}
+
+/** What is not even a request gets an envelope as well, unless the answer to another one is still on its way. */
+const answerUnreadable = (ids: RequestIds["Service"]) => (error: NodeJS.ErrnoException, socket: Duplex) => {
+  if (owedOn(socket) !== undefined || !socket.writable || error.code === "ECONNRESET") {
+    socket.destroy()
+    return
+  }
+  answerRaw(ids, socket, statusByError[error.code ?? ""] ?? 400, unreadable)
+}
+
+/** CONNECT asks for a tunnel, and Node.js hands over the bare socket, without its error handler. */
+const answerConnect = (ids: RequestIds["Service"]) => (_: Http.IncomingMessage, socket: Duplex) => {
+  socket.on("error", () => socket.destroy())
+  answerRaw(ids, socket, 404, noTunnel)
 }
 
 /** Gives requests to an express lane before anyone else hears of them. */
@@ -61,35 +86,70 @@ const putFirst = (server: Http.Server, take: Take): void => {
   }
 }
 
-const makeServer = Effect.fnUntraced(function*(take: Take | undefined) {
+const makeServer = Effect.fnUntraced(function*(take: Take | undefined, silenceMs: number) {
   const ids = yield* RequestIds
   const server = Http.createServer(options)
+  server.timeout = silenceMs
   if (take !== undefined) putFirst(server, take)
   server.maxConnections = maxConnections
+  // Node.js drops the bytes that came in one packet with such a request: what follows would be read from its middle.
+  server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+  })
   server.on("clientError", answerUnreadable(ids))
+  server.on("connect", answerConnect(ids))
   // an expectation that nobody defined is answered like a request without one
   server.on("checkExpectation", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
     server.emit("request", request, response)
   })
-  return server
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+  })
+  return { server, sockets }
 })
 
-/** Takes no new connections, waits for what is in flight, and cuts what is left when the time is up. */
-const drainServer = Effect.fnUntraced(function*(server: Http.Server) {
+type Served = Effect.Success<ReturnType<typeof makeServer>>
+
+/** Whether a socket waits for its caller and not for us: nothing was begun for the request, or its answer is complete. */
+const waitsForCaller = (socket: Socket): boolean => {
+  const owed = owedOn(socket)
+  return owed === undefined || owed.writableEnded || !owed.req.complete
+}
+
+const destroyAll = (sockets: ReadonlySet<Socket>, isOver: (socket: Socket) => boolean) =>
+  Effect.sync(() => {
+    for (const socket of sockets) if (isOver(socket)) socket.destroy()
+  })
+
+/**
+ * Takes no new connections, waits for what is in flight, and cuts what is left when the time is up. To Node.js a socket that never sent
+ * a request is not idle, and a caller that stops sending or reading is in flight: neither may hold the service for all of that time.
+ */
+const drainServer = Effect.fnUntraced(function*({ server, sockets }: Served) {
   const leftMs = yield* (yield* Drain).begin
   const closed = Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
   })
   const dropIdle = Effect.repeat(Effect.sync(() => server.closeIdleConnections()), Schedule.spaced("50 millis"))
-  yield* Effect.raceFirst(Effect.interruptible(closed), Effect.interruptible(dropIdle)).pipe(
+  const dropSilent = Effect.delay(destroyAll(sockets, (socket) => owedOn(socket) === undefined), headGraceMs)
+  const dropSlow = Effect.delay(
+    Effect.repeat(destroyAll(sockets, waitsForCaller), Schedule.spaced("50 millis")),
+    callerGraceMs
+  )
+  const dropping = Effect.all([dropIdle, dropSilent, dropSlow], { concurrency: "unbounded", discard: true })
+  yield* Effect.raceFirst(Effect.interruptible(closed), Effect.interruptible(dropping)).pipe(
     Effect.timeoutOption(leftMs)
   )
-  server.closeAllConnections()
+  yield* destroyAll(sockets, () => true)
 })
 
 export interface Address {
   readonly host: string
   readonly port: number
+  /** For how long a socket may be silent while an answer is made or taken; two minutes unless said. */
+  readonly silenceMs?: number
 }
 
 const cannotListen = ({ host, port }: Address, { cause }: HttpServerError.ServeError): StartupError =>
@@ -103,11 +163,15 @@ const cannotListen = ({ host, port }: Address, { cause }: HttpServerError.ServeE
  * `port: 0` became.
  */
 export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address, take?: Take) =>
-  Layer.unwrap(Effect.map(makeServer(take), (server) => {
+  Layer.unwrap(Effect.map(makeServer(take, address.silenceMs ?? defaultSilenceMs), (made) => {
+    const { server } = made
     const listening = Layer.merge(
       Layer.effect(
         HttpServer.HttpServer,
-        Effect.mapError(NodeHttpServer.make(() => server, address), (error) => cannotListen(address, error))
+        Effect.mapError(
+          NodeHttpServer.make(() => server, { host: address.host, port: address.port }),
+          (error) => cannotListen(address, error)
+        )
       ),
       NodeHttpServer.layerHttpServices
     )
@@ -122,7 +186,7 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
     const drained = Layer.effectDiscard(
       Effect.flatMap(
         Drain,
-        (drain) => Effect.addFinalizer(() => Effect.provideService(drainServer(server), Drain, drain))
+        (drain) => Effect.addFinalizer(() => Effect.provideService(drainServer(made), Drain, drain))
       )
     )
     // Only the server goes out: with the rest would go the router, and a second server would add its routes to it.

@@ -10,6 +10,9 @@ import { methodsOf } from "../Methods.ts"
 import { BackofficeHandlers } from "./Handlers.ts"
 import { StaffAuthLive } from "./StaffAuthLive.ts"
 
+/** A verification of a large ledger answers when it has read it: its caller waits in silence. */
+const verificationMs = 3_600_000
+
 /** Paths outside the staff API. */
 const readPaths = ["/metrics", "/openapi.json"] as const
 
@@ -30,5 +33,5 @@ const Routes = Layer.mergeAll(
 export const layerBackofficeServer = <A, E, R>(more: Layer.Layer<A, E, R>) =>
   Layer.unwrap(
     Effect.map(Settings, ({ backofficeHost, backofficePort }) =>
-      serveAt(Layer.merge(Routes, more), { host: backofficeHost, port: backofficePort }))
+      serveAt(Layer.merge(Routes, more), { host: backofficeHost, port: backofficePort, silenceMs: verificationMs }))
   )

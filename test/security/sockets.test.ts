@@ -1,0 +1,105 @@
+import { assert, it, layer } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as Net from "node:net"
+import { layerEdgeServer, portOf } from "../support/EdgeServer.ts"
+import { send } from "../support/HttpCalls.ts"
+
+// Goal: no socket leaves the server's timeouts and its drain, whatever it sends or does not send. Method: bytes by hand; time is
+// the test's, so that a drain that waits for a silent socket does not end.
+
+const noon = TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))
+
+/** Sends bytes and gives all that comes back until the server closes the connection. */
+const exchange = (port: number, bytes: string): Effect.Effect<string> =>
+  Effect.callback((resume) => {
+    const chunks: Array<Buffer> = []
+    const socket = Net.connect(port, "127.0.0.1", () => socket.write(bytes))
+    socket.on("data", (chunk) => chunks.push(chunk))
+    socket.on("error", () => {})
+    socket.on("close", () => resume(Effect.succeed(Buffer.concat(chunks).toString("latin1"))))
+    return Effect.sync(() => socket.destroy())
+  })
+
+const statusesIn = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+
+const upgrading = (method: string, path: string, protocol: string, body = "") =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    "Host: x",
+    "Connection: Upgrade",
+    `Upgrade: ${protocol}`,
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    `Content-Length: ${body.length}`,
+    "",
+    body
+  ].join("\r\n")
+
+const last = "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+layer(layerEdgeServer().pipe(Layer.provideMerge(Layer.effectDiscard(noon))))("an upgrade", (it) => {
+  it.effect("is the plain request that it is without the header, and the last one of its connection", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      for (const protocol of ["websocket", "h2c", "TLS/1.0", "anything", ""]) {
+        const answers = yield* exchange(port, upgrading("GET", "/health/live", protocol) + last)
+        assert.deepStrictEqual(statusesIn(answers), ["200"], protocol)
+        const refused = yield* exchange(port, upgrading("GET", "/api/v1/operator/open", protocol) + last)
+        assert.deepStrictEqual(statusesIn(refused), ["401"], protocol)
+        const withBody = yield* exchange(port, upgrading("POST", "/api/v1/operator/orders", protocol, "{}") + last)
+        assert.deepStrictEqual(statusesIn(withBody), ["401"], protocol)
+      }
+    }))
+
+  it.effect("by CONNECT is answered and closed", () =>
+    Effect.gen(function*() {
+      const answer = yield* exchange(yield* portOf, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
+      assert.match(answer, /^HTTP\/1\.1 404 [^]*\r\nConnection: close\r\n\r\n\{"error":\{"code":"NOT_FOUND"/)
+    }))
+})
+
+/** A connection that stays as it is until the server closes it. */
+const linger = Effect.fnUntraced(function*(port: number, bytes: string, reads = true) {
+  let isClosed = false
+  const socket = yield* Effect.callback<Net.Socket>((resume) => {
+    const made = Net.connect(port, "127.0.0.1", () => made.write(bytes, () => resume(Effect.succeed(made))))
+    made.on("error", () => {})
+    made.on("close", () => {
+      isClosed = true
+    })
+    if (reads) made.resume()
+  })
+  return { socket, isClosed: () => isClosed }
+})
+
+it.effect("a closing server waits neither for silent sockets nor for callers that stop sending", () =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    yield* noon
+    const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)
+    const port = yield* Effect.provideContext(portOf, context)
+    const silent = yield* linger(port, "")
+    const upgraded = yield* linger(port, upgrading("GET", "/health/live", "anything"))
+    const halfHead = yield* linger(port, "GET /health/live HTTP/1.1\r\nHost:")
+    const halfClosed = yield* linger(port, "GET /health")
+    halfClosed.socket.end()
+    const halfBody = yield* linger(
+      port,
+      "POST /api/v1/operator/orders HTTP/1.1\r\nHost: x\r\nX-Api-Key: k\r\nContent-Length: 9\r\n\r\n{"
+    )
+    // an answer proves that the server has read what was sent before
+    yield* exchange(port, last)
+
+    const closed = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+    yield* Effect.exit(send(port, "/health/live")).pipe(Effect.repeat({ until: ({ _tag }) => _tag === "Failure" }))
+    // less than half of the time that requests in flight have
+    yield* TestClock.adjust("3500 millis")
+    yield* Fiber.join(closed)
+    for (const each of [silent, upgraded, halfHead, halfClosed, halfBody]) {
+      yield* Effect.callback<void>((resume) => {
+        if (each.isClosed()) resume(Effect.void)
+        else each.socket.once("close", () => resume(Effect.void))
+      })
+    }
+  }))
