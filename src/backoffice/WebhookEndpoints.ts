@@ -95,12 +95,16 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
     actor: Actor,
     input: WebhookInput
   ) => Effect.Effect<EndpointFields & WithSecret, Refusal<"NOT_FOUND" | "INVALID_REQUEST"> | Invalid | Unavailable>
-  /** Gives an endpoint a new secret. The one before, if it can still be opened, signs beside it until `previous_secret_until`. */
+  /**
+   * Gives an endpoint a new secret. The one before, if it can still be opened, signs in a header of its own until
+   * `previous_secret_until`. With `endsOverlap` an overlap that runs ends and the secret stays; where none runs, none begins.
+   */
   readonly rotate: (
     actor: Actor,
     id: number,
-    operator?: string
-  ) => Effect.Effect<EndpointFields & WithSecret, Refusal<"NOT_FOUND"> | Unavailable>
+    operator?: string,
+    endsOverlap?: boolean
+  ) => Effect.Effect<EndpointFields & Partial<WithSecret>, Refusal<"NOT_FOUND"> | Unavailable>
   /** Changes an endpoint. What comes for one that is not active waits until it is again. */
   readonly update: (
     actor: Actor,
@@ -191,13 +195,34 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         return toFields(row)
       })
 
-      const rotate = Effect.fn("WebhookEndpoints.rotate")(function*(actor: Actor, id: number, operator?: string) {
+      const rotate = Effect.fn("WebhookEndpoints.rotate")((
+        actor: Actor,
+        id: number,
+        operator?: string,
+        endsOverlap = false
+      ) => {
         const secret = newSecret(entropy)
-        const fields = yield* auditLog.change(actor, ({ now, record }) =>
+        return auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const before = yield* locked(id, operator)
+            const isOverlapping = before.previous_secret_until !== null &&
+              Date.parse(before.previous_secret_until) > now
+            // the receiver has switched: a second new secret would be one more that it does not know
+            if (endsOverlap && isOverlapping) {
+              const after = { ...before, previous_secret_until: null, updated_at: iso(now) }
+              yield* sql`UPDATE webhook_endpoints SET previous_secret_sealed = NULL, previous_secret_until = NULL,
+                  updated_at = ${toDate(now)} WHERE id = ${id}`
+              yield* record({
+                action: "webhook.rotate",
+                operatorId: before.operator_id,
+                subject: `webhook:${id}`,
+                before,
+                after
+              })
+              return after
+            }
             const old = yield* oneOf(sealedRows(sql`SELECT secret_sealed FROM webhook_endpoints WHERE id = ${id}`))
-            const isOpen = old !== undefined &&
+            const isOpen = old !== undefined && !endsOverlap &&
               Option.isSome(yield* Effect.option(secrets.open(webhookPurpose(id), old.secret_sealed)))
             const until = isOpen ? now + overlapMs : null
             const after = { ...before, previous_secret_until: isoOrNull(until), updated_at: iso(now) }
@@ -213,9 +238,8 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
               before,
               after
             })
-            return after
+            return { ...after, secret }
           }))
-        return { ...fields, secret }
       })
 
       const update = Effect.fn("WebhookEndpoints.update")(function*(

@@ -52,14 +52,14 @@ const headerOf = (headers: Delivery["headers"], name: string): string | undefine
 }
 
 /**
- * Checks a delivery and reads its event. While a secret is rotated the header carries a signature of each, separated by a comma:
- * one that matches is enough. Signatures are compared in constant time.
+ * Checks a delivery and reads its event. During the overlap after a rotation the secret before it signs in a header of its own,
+ * `X-Service-Signature-Previous`: a match of either header is enough. Signatures are compared in constant time.
  */
 export const read = Effect.fnUntraced(function*({ body, headers, secrets }: Delivery) {
   const mac = yield* Mac.Mac
   const timestamp = headerOf(headers, "x-service-timestamp")
-  const signatures = headerOf(headers, "x-service-signature")
-  if (timestamp === undefined || signatures === undefined) {
+  const current = headerOf(headers, "x-service-signature")
+  if (timestamp === undefined || current === undefined) {
     return yield* reject("headers missing", "X-Service-Timestamp and X-Service-Signature must be there")
   }
   const age = Math.abs((yield* Clock.currentTimeMillis) / 1000 - Number(timestamp))
@@ -68,7 +68,10 @@ export const read = Effect.fnUntraced(function*({ body, headers, secrets }: Deli
   }
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body
   const signed = joined(`${timestamp}.`, bytes)
-  const tags = signatures.split(",", 10).map((text) => Hex.decode(text.trim())).filter((tag) => tag._tag === "Success")
+  const previous = headerOf(headers, "x-service-signature-previous")
+  // versions before this one put both into the first header, with a comma between them
+  const given = [...current.split(",", 2), ...(previous === undefined ? [] : [previous])]
+  const tags = given.map((text) => Hex.decode(text.trim())).filter((tag) => tag._tag === "Success")
   let isGenuine = false
   for (const secret of secrets) {
     const key = yield* hmacKey(secret)

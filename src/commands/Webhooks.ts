@@ -17,10 +17,19 @@ export const webhook = noun("webhook", "Webhooks of operators").pipe(Command.wit
     url: text("url", "Where events are sent"),
     ...settings
   }, (client, input) => client.webhook.create({ payload: given(input) })),
-  verb("rotate", "Give it a new secret; prints it once. The one before signs as well for a day", {
-    id: idOf("webhook"),
-    ...ofOperator
-  }, (client, { id, ...input }) => client.webhook.rotate({ params: { webhook: id }, query: given(input) })),
+  verb(
+    "rotate",
+    "Give it a new secret; prints it once. The one before signs in a header of its own for a day",
+    {
+      id: idOf("webhook"),
+      now: about(Flag.Boolean("now"), "End that day; where none runs, the one before signs no longer at once").pipe(
+        Flag.withDefault(false)
+      ),
+      ...ofOperator
+    },
+    (client, { id, now, ...input }) =>
+      client.webhook.rotate({ params: { webhook: id }, query: { ...given(input), ...(now ? { now: "true" } : {}) } })
+  ),
   verb(
     "update",
     "Change a webhook",

@@ -42,13 +42,13 @@ export class Attempts extends Context.Service<Attempts, {
       const { post } = yield* Transport
       const tell = yield* makeSparingly(5000)
 
-      /** The secrets that sign now, the current one first. */
+      /** The secrets that sign now: the current one, and during the overlap after a rotation the one before it. */
       const keysOf = Effect.fnUntraced(function*({ id, previous, secret }: AttemptedDelivery["endpoint"], now: number) {
         const open = (sealed: Uint8Array) => secrets.openText(webhookPurpose(id), sealed)
         const current = yield* open(secret)
-        if (previous === null || previous.until <= now) return [current]
+        if (previous === null || previous.until <= now) return { current, previous: undefined }
         // one that was given up because nobody can open it must not keep its successor from signing
-        return [current, ...Option.toArray(yield* Effect.option(open(previous.secret)))]
+        return { current, previous: Option.getOrUndefined(yield* Effect.option(open(previous.secret))) }
       })
 
       const attempt = Effect.fnUntraced(
@@ -65,7 +65,11 @@ export class Attempts extends Context.Service<Attempts, {
               "x-service-event-id": String(event.id),
               "x-service-delivery": String(id),
               "x-service-timestamp": timestamp,
-              "x-service-signature": keys.map((key) => webhookSignature(key, timestamp, body)).join(",")
+              // one value, as SPEC section 6.1 says: a receiver compares the whole header
+              "x-service-signature": webhookSignature(keys.current, timestamp, body),
+              ...(keys.previous === undefined
+                ? {}
+                : { "x-service-signature-previous": webhookSignature(keys.previous, timestamp, body) })
             },
             body
           })

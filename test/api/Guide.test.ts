@@ -35,8 +35,8 @@ const languages: ReadonlyArray<Language> = [
     command: ["bash", "-euo", "pipefail"],
     webhooks: `
 printf '%s' "$HOOK_BODY" > body; printf '%s ' "$HOOK_BODY" > changed
-is_genuine "$HOOK_TIMESTAMP" "$HOOK_SIGNATURE" body "$HOOK_SECRET" && echo -n "webhooks true "
-is_genuine "$HOOK_TIMESTAMP" "$HOOK_SIGNATURE" changed "$HOOK_SECRET" || echo false`
+is_genuine "$HOOK_TIMESTAMP" "$HOOK_PREVIOUS" body "$HOOK_SECRET" && echo -n "webhooks true "
+is_genuine "$HOOK_TIMESTAMP" "$HOOK_PREVIOUS" changed "$HOOK_SECRET" || echo false`
   },
   {
     name: "client",
@@ -45,7 +45,11 @@ is_genuine "$HOOK_TIMESTAMP" "$HOOK_SIGNATURE" changed "$HOOK_SECRET" || echo fa
     webhooks: `
 const hook = (body: string) =>
   Effect.runPromise(receive(
-    { "X-Service-Timestamp": process.env.HOOK_TIMESTAMP!, "X-Service-Signature": process.env.HOOK_SIGNATURE! },
+    {
+      "X-Service-Timestamp": process.env.HOOK_TIMESTAMP!,
+      "X-Service-Signature": process.env.HOOK_SIGNATURE!,
+      "X-Service-Signature-Previous": process.env.HOOK_PREVIOUS!
+    },
     new TextEncoder().encode(body),
     process.env.HOOK_SECRET!
   )).then((type) => type === "deposit.paid", () => false)
@@ -68,7 +72,11 @@ if (await Effect.runPromise(poor.pipe(Effect.provide(Services.layer))) !== 5000)
     webhooks: `
 const hook = (body: string) =>
   isGenuine(
-    { "x-service-timestamp": process.env.HOOK_TIMESTAMP, "x-service-signature": process.env.HOOK_SIGNATURE },
+    {
+      "x-service-timestamp": process.env.HOOK_TIMESTAMP,
+      "x-service-signature": process.env.HOOK_SIGNATURE,
+      "x-service-signature-previous": process.env.HOOK_PREVIOUS
+    },
     Buffer.from(body),
     process.env.HOOK_SECRET ?? ""
   )
@@ -80,7 +88,11 @@ console.log("webhooks", hook(process.env.HOOK_BODY!), hook(process.env.HOOK_BODY
     command: ["python3"],
     webhooks: `
 environment = os.environ
-sent = {"X-Service-Timestamp": environment["HOOK_TIMESTAMP"], "X-Service-Signature": environment["HOOK_SIGNATURE"]}
+sent = {
+    "X-Service-Timestamp": environment["HOOK_TIMESTAMP"],
+    "X-Service-Signature": environment["HOOK_SIGNATURE"],
+    "X-Service-Signature-Previous": environment["HOOK_PREVIOUS"],
+}
 given = environment["HOOK_BODY"].encode()
 print("webhooks", *[str(is_genuine(sent, body, environment["HOOK_SECRET"])).lower() for body in (given, given + b" ")])`
   },
@@ -92,6 +104,7 @@ print("webhooks", *[str(is_genuine(sent, body, environment["HOOK_SECRET"])).lowe
 $sent = [
     'HTTP_X_SERVICE_TIMESTAMP' => getenv('HOOK_TIMESTAMP'),
     'HTTP_X_SERVICE_SIGNATURE' => getenv('HOOK_SIGNATURE'),
+    'HTTP_X_SERVICE_SIGNATURE_PREVIOUS' => getenv('HOOK_PREVIOUS'),
 ];
 $hook = fn (string $body) => var_export(isGenuine($sent, $body, getenv('HOOK_SECRET')), true);
 echo 'webhooks ', $hook(getenv('HOOK_BODY')), ' ', $hook(getenv('HOOK_BODY') . ' '), "\\n";`
@@ -143,7 +156,8 @@ const delivery = () => {
     HOOK_SECRET: "whsec_now",
     HOOK_BODY: body,
     HOOK_TIMESTAMP: timestamp,
-    HOOK_SIGNATURE: [signed("whsec_next"), signed("whsec_now")].join(",")
+    HOOK_SIGNATURE: signed("whsec_next"),
+    HOOK_PREVIOUS: signed("whsec_now")
   }
 }
 

@@ -272,29 +272,54 @@ layer(live)("sending webhooks", (it) => {
         yield* emit()
         yield* sweep
         const received = sink.received[before] ?? assert.fail("nothing came")
-        return { received, said: String(received.headers["x-service-signature"]) }
+        const said = [received.headers["x-service-signature"], received.headers["x-service-signature-previous"]]
+        return { said, expected: (...by: Array<string>) => by.map((one) => expectedSignature(one, received)) }
       })
       const plain = yield* signatures
-      assert.strictEqual(plain.said, expectedSignature(first, plain.received))
-      assert.match(plain.said, /^[0-9a-f]{64}$/)
+      assert.deepStrictEqual(plain.said, [...plain.expected(first), undefined])
+      assert.match(String(plain.said[0]), /^[0-9a-f]{64}$/)
 
-      const { previous_secret_until: until, secret: second } = yield* endpoints.rotate(someStaff, id)
+      const { previous_secret_until: until, secret: second = "" } = yield* endpoints.rotate(someStaff, id)
       assert.strictEqual(Date.parse(until ?? "") - (yield* Clock.currentTimeMillis), 24 * 60 * 60_000)
       const both = yield* signatures
-      assert.deepStrictEqual(both.said.split(","), [
-        expectedSignature(second, both.received),
-        expectedSignature(first, both.received)
-      ])
-      const { secret: third } = yield* endpoints.rotate(someStaff, id)
+      assert.deepStrictEqual(both.said, both.expected(second, first))
+      const { secret: third = "" } = yield* endpoints.rotate(someStaff, id)
       const later = yield* signatures
-      assert.deepStrictEqual(later.said.split(","), [
-        expectedSignature(third, later.received),
-        expectedSignature(second, later.received)
-      ])
+      assert.deepStrictEqual(later.said, later.expected(third, second))
       const now = yield* Clock.currentTimeMillis
       yield* sql`UPDATE webhook_endpoints SET previous_secret_until = ${toDate(now)} WHERE id = ${id}`
       const over = yield* signatures
-      assert.strictEqual(over.said, expectedSignature(third, over.received))
+      assert.deepStrictEqual(over.said, [...over.expected(third), undefined])
+    }))
+
+  it.effect("ends the overlap at once when told to, and begins none for a secret that has leaked", () =>
+    Effect.gen(function*() {
+      const { sweep } = yield* WebhookSender
+      const endpoints = yield* WebhookEndpoints
+      const { emit, listenAt } = yield* addListener("now")
+      const sink = yield* makeSink()
+      const { id } = yield* listenAt(sink.url)
+      const isSignedBy = Effect.fnUntraced(function*(secret: string) {
+        const before = sink.received.length
+        yield* emit()
+        yield* sweep
+        const received = sink.received[before] ?? assert.fail("nothing came")
+        assert.strictEqual(received.headers["x-service-signature"], expectedSignature(secret, received))
+        assert.isUndefined(received.headers["x-service-signature-previous"])
+      })
+      const { secret: second = "" } = yield* endpoints.rotate(someStaff, id)
+      const ended = yield* endpoints.rotate(someStaff, id, undefined, true)
+      assert.deepStrictEqual([ended.previous_secret_until, ended.secret], [null, undefined])
+      yield* isSignedBy(second)
+
+      const { previous_secret_until: until, secret: third = "" } = yield* endpoints.rotate(
+        someStaff,
+        id,
+        undefined,
+        true
+      )
+      assert.isNull(until)
+      yield* isSignedBy(third)
     }))
 
   it.effect("what a secret was that nobody can open any more does not matter once it is rotated", () =>
@@ -313,7 +338,7 @@ layer(live)("sending webhooks", (it) => {
       assert.deepInclude(items[0], { status: "pending", attempts: 1, error: "secret_unreadable" })
       assert.lengthOf(sink.received, 0)
 
-      const { previous_secret_until: until, secret } = yield* endpoints.rotate(someStaff, id)
+      const { previous_secret_until: until, secret = "" } = yield* endpoints.rotate(someStaff, id)
       assert.isNull(until, "nothing is kept of it")
       yield* TestClock.adjust("1 minute")
       yield* sweep

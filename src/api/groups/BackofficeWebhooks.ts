@@ -18,7 +18,7 @@ const Webhook = Schema.Struct({
   events: Schema.Array(Schema.String),
   active: Schema.Boolean,
   previous_secret_until: Schema.NullOr(timestamp).annotate({
-    description: "Until then the secret before the last rotation signs as well."
+    description: "Until then the secret before the last rotation signs as well, in a header of its own."
   }),
   created_at: timestamp,
   updated_at: timestamp
@@ -26,6 +26,9 @@ const Webhook = Schema.Struct({
 
 /** Shown once, in the answer that made it. */
 const WithSecret = Schema.Struct({ ...Webhook.fields, secret: Schema.String })
+
+/** Absent when the call ended an overlap and made none. */
+const Rotated = Schema.Struct({ ...Webhook.fields, secret: optional(Schema.String) })
 
 const Delivery = Schema.Struct({
   id,
@@ -62,8 +65,13 @@ export const WebhookGroup = HttpApiGroup.make("webhook").add(
   }),
   HttpApiEndpoint.post("rotate", "/webhooks/:webhook/rotate", {
     params: { webhook: pathId },
-    query: { operator: optional(reference) },
-    success: single(WithSecret)
+    query: {
+      operator: optional(reference),
+      now: optional(oneOf(["true", "false"])).annotateKey({
+        description: "Ends the overlap of the rotation before. Where none runs, the new secret signs alone at once."
+      })
+    },
+    success: single(Rotated)
   }),
   HttpApiEndpoint.post("ping", "/webhooks/:webhook/ping", {
     params: { webhook: pathId },

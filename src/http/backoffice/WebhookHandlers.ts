@@ -19,7 +19,11 @@ const EndpointHandlers = HttpApiBuilder.group(
         "update",
         ({ params, payload, query }) => act((actor) => endpoints.update(actor, params.webhook, payload, query.operator))
       )
-      .handle("rotate", ({ params, query }) => act((actor) => endpoints.rotate(actor, params.webhook, query.operator)))
+      .handle(
+        "rotate",
+        ({ params, query }) =>
+          act((actor) => endpoints.rotate(actor, params.webhook, query.operator, query.now === "true"))
+      )
       .handle("ping", ({ params, query }) => act((actor) => endpoints.ping(actor, params.webhook, query.operator)))
       .handle("list", ({ query }) => Effect.map(endpoints.list(query.operator), (data) => ({ data })))
   })

@@ -72,7 +72,15 @@ const webhookCases: ReadonlyArray<CommandCase> = [
         yield* done(`webhook ping ${webhook.id}`)
         const [ping] = sink.received
         assert(ping !== undefined)
-        assert.include(String(ping.headers["x-service-signature"]), expectedSignature(rotated.secret, ping))
+        assert.strictEqual(ping.headers["x-service-signature"], expectedSignature(rotated.secret, ping))
+        assert.isString(ping.headers["x-service-signature-previous"])
+        const ended = yield* done(`webhook rotate ${webhook.id} --now`)
+        assert.deepStrictEqual([ended.secret, ended.previous_secret_until], [undefined, null])
+        yield* done(`webhook ping ${webhook.id}`)
+        const alone = sink.received[1]
+        assert(alone !== undefined)
+        assert.strictEqual(alone.headers["x-service-signature"], expectedSignature(rotated.secret, alone))
+        assert.isUndefined(alone.headers["x-service-signature-previous"])
       }),
     changes: (scene) =>
       Effect.map(sleeping(scene), ({ id }) => ({
