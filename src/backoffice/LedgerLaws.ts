@@ -90,7 +90,7 @@ export const ledgerLaws: ReadonlyArray<Law> = [
         'a ' || type || ' leaves ' || balance_after || ' in the ' || wallet || ' wallet' AS message
       FROM ledger_entries
       WHERE $operator AND balance_after < 0 AND (wallet <> 'real'
-        OR (amount < 0 AND type NOT IN ('casino_rollback', 'chargeback', 'correction_down')))`
+        OR (amount < 0 AND type NOT IN ('casino_rollback', 'chargeback', 'correction_down', 'bonus_conversion')))`
   },
   {
     rule: "payment_is_its_entries",
@@ -181,16 +181,38 @@ export const ledgerLaws: ReadonlyArray<Law> = [
     rule: "bonus_is_its_entries",
     statement:
       `SELECT b.player_id, 'bonus ' || b.id AS subject, 'a ' || b.state || ' bonus of ' || b.amount || ', of which '
-          || b.converted || ' converted, has entries of ' || coalesce(e.granted, 0) || ' granted and '
-          || coalesce(e.converted, 0) || ' converted' AS message
+          || b.converted || ' converted and ' || b.late_amount || ' came later, has entries of ' || coalesce(e.granted, 0) || ' granted, '
+          || coalesce(e.converted, 0) || ' converted and ' || coalesce(e.late, 0) || ' later' AS message
       FROM (SELECT * FROM player_bonuses WHERE $operator) b
       LEFT JOIN (SELECT player_bonus_id, player_id,
           sum(CASE WHEN type = 'bonus_correction_up' THEN amount ELSE 0 END) AS granted,
-          sum(CASE WHEN type = 'bonus_conversion' AND wallet = 'real' THEN amount ELSE 0 END) AS converted
+          sum(CASE WHEN type = 'bonus_conversion' AND wallet = 'real' THEN amount ELSE 0 END) AS converted,
+          sum(CASE WHEN type <> 'bonus_conversion' AND wallet = 'real' THEN amount ELSE 0 END) AS late
         FROM ledger_entries WHERE $operator AND player_bonus_id IS NOT NULL GROUP BY player_bonus_id, player_id) e
         ON e.player_bonus_id = b.id AND e.player_id = b.player_id
-      WHERE coalesce(e.granted, 0) <> CASE WHEN b.started_at IS NULL THEN 0 ELSE b.amount END
-        OR coalesce(e.converted, 0) <> b.converted OR (b.max_conversion > 0 AND b.converted > b.max_conversion)`
+      WHERE coalesce(e.granted, 0) <> CASE WHEN b.started_at IS NULL THEN 0 ELSE b.amount + b.restored_amount END
+        OR coalesce(e.late, 0) <> b.late_amount OR coalesce(e.converted, 0) <> b.converted OR (b.max_conversion > 0 AND b.converted > b.max_conversion)`
+  },
+  {
+    // rounds of originals name no bonus: those of the time in which it was wagered count in full
+    rule: "conversion_was_wagered",
+    statement:
+      `SELECT b.player_id, 'bonus ' || b.id AS subject, 'converted, with ' || b.wagered || ' wagered of ' || b.wager_requirement
+          || '; the bets that were not rolled back sum to ' || coalesce(w.wagered, 0) + coalesce(o.wagered, 0) AS message
+      FROM (SELECT * FROM player_bonuses WHERE $operator AND result = 'converted' AND wager_requirement > 0) b
+      LEFT JOIN (SELECT t.player_id, t.player_bonus_id, sum(t.wagered) AS wagered
+        FROM (SELECT * FROM $transactions s WHERE kind = 'bet' AND wagered > 0) t
+        LEFT JOIN (SELECT provider_id, target_transaction_id FROM $transactions s
+          WHERE kind = 'rollback' AND status = 'processed') r
+          ON r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
+        WHERE r.provider_id IS NULL GROUP BY t.player_id, t.player_bonus_id) w
+        ON w.player_bonus_id = b.id AND w.player_id = b.player_id
+      LEFT JOIN (SELECT c.id, sum(p.stake * coalesce((c.contributions ->> p.game_id::text)::bigint, 100) / 100) AS wagered
+        FROM player_bonuses c JOIN original_rounds p
+          ON p.player_id = c.player_id AND p.created_at BETWEEN c.started_at AND c.finished_at
+        WHERE c.result = 'converted' AND c.wager_requirement > 0 GROUP BY c.id) o ON o.id = b.id
+      WHERE least(b.wagered, coalesce(w.wagered, 0) + coalesce(o.wagered, 0)) < b.wager_requirement
+        OR coalesce(w.wagered, 0) + coalesce(o.wagered, 0) < b.wagered`
   },
   {
     rule: "entry_of_a_bonus",

@@ -51,6 +51,7 @@ export const playerBonusColumns = `b.id::float8 AS id, b.player_id::float8 AS "p
   b.wager_requirement::float8 AS "wagerRequirement", b.wagered::float8 AS wagered, b.max_bet::float8 AS "maxBet",
   b.max_conversion::float8 AS "maxConversion", b.valid_days::float8 AS "validDays", b.contributions,
   b.open_rounds::float8 AS "openRounds", b.converted::float8 AS converted, b.forfeited::float8 AS forfeited,
+  b.late_amount::float8 AS late, b.restored_amount::float8 AS restored,
   b.started_at AS "startedAt", b.expires_at AS "expiresAt", b.finished_at AS "finishedAt", b.created_at AS "createdAt"`
 
 export const PlayerBonusRow = Schema.Struct({
@@ -72,6 +73,8 @@ export const PlayerBonusRow = Schema.Struct({
   openRounds: Schema.Number,
   converted: Schema.Number,
   forfeited: Schema.Number,
+  late: Schema.Number,
+  restored: Schema.Number,
   startedAt: optionalTime,
   expiresAt: optionalTime,
   finishedAt: optionalTime,

@@ -208,18 +208,19 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
 
 type Holding = Pick<Round, "bonusStake" | "bonusId" | "closed">
 
-const holdsOpen = (round: Holding | null, bonusId: number): number =>
-  round !== null && !round.closed && round.bonusStake > 0 && round.bonusId === bonusId ? 1 : 0
+/** The bonus that has a stake in an open round. */
+const heldBy = (round: Holding | null): number | null =>
+  round !== null && !round.closed && round.bonusStake > 0 ? round.bonusId : null
 
-/** Keeps the running bonus's count of the open rounds that it funds: while there is one, an empty bonus is not lost. */
+/** Keeps a bonus's count of the open rounds that it funds: while there is one, an empty bonus is not lost. */
 export const holdBonus = (draft: Draft, before: Holding | null, after: Holding): void => {
-  const bonus = draft.activeBonus
-  if (bonus === null) return
-  const difference = holdsOpen(after, bonus.id) - holdsOpen(before, bonus.id)
-  if (difference !== 0) draft.activeBonus = { ...bonus, openRounds: bonus.openRounds + difference }
+  const [earlier, later] = [heldBy(before), heldBy(after)]
+  if (earlier === later) return
+  if (earlier !== null) draft.countOpenRound(earlier, -1)
+  if (later !== null) draft.countOpenRound(later, 1)
 }
 
-/** Writes a round and keeps the running bonus's count of the open rounds that it funds. */
+/** Writes a round and keeps the count of the open rounds of the bonus that funds it. */
 export const writeRound = (draft: Draft, before: Round | null, after: Round): void => {
   holdBonus(draft, before, after)
   draft.writeRound(after, before === null)

@@ -43,6 +43,8 @@ export interface ActiveBonus extends GrantedBonus {
   readonly expiresAt: number
   /** Open rounds that hold a stake of this bonus: while there is one, an empty bonus is not lost yet. */
   readonly openRounds: number
+  /** What was credited to the bonus wallet when a conversion was reversed, beside what had been converted. */
+  readonly restored: number
 }
 
 /** A player's bonus in any of its states, as it is kept. */
@@ -54,6 +56,9 @@ export interface PlayerBonus extends GrantedBonus {
   readonly openRounds: number
   readonly converted: number
   readonly forfeited: number
+  /** Net credit of the real wallet after the conversion: wins and stakes of the bonus that came later, less those taken back. */
+  readonly late: number
+  readonly restored: number
   /** Null while it waits. */
   readonly startedAt: number | null
   readonly expiresAt: number | null
@@ -69,6 +74,8 @@ export const asPending = (bonus: GrantedBonus): PlayerBonus => ({
   openRounds: 0,
   converted: 0,
   forfeited: 0,
+  late: 0,
+  restored: 0,
   startedAt: null,
   expiresAt: null,
   finishedAt: null
@@ -81,6 +88,7 @@ export const asActivated = (bonus: ActiveBonus): PlayerBonus => ({
   result: null,
   converted: 0,
   forfeited: 0,
+  late: 0,
   finishedAt: null
 })
 

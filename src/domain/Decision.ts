@@ -2,7 +2,7 @@
  * The shape of every rule that changes a player: a pure function from the player and the circumstances to a decision.
  */
 import type { Change, Payment } from "./Change.ts"
-import type { BonusResult } from "./Bonus.ts"
+import type { PlayerBonus } from "./Bonus.ts"
 import type { PlayerSeeds } from "./originals/PlayerSeeds.ts"
 import type { Player } from "./Player.ts"
 import type { Refusal } from "./Refusal.ts"
@@ -12,7 +12,8 @@ import type { Query, Round, Transaction } from "./Rounds.ts"
 export interface Knowledge {
   readonly transactions: ReadonlyMap<string, Transaction | null>
   readonly rounds: ReadonlyMap<string, Round | null>
-  readonly bonuses: ReadonlyMap<number, BonusResult | null>
+  /** Finished ones, each with the open rounds that hold a stake of it now. */
+  readonly bonuses: ReadonlyMap<number, PlayerBonus | null>
   /** By external reference. */
   readonly payments: ReadonlyMap<string, Payment | null>
   /** The player's own. */

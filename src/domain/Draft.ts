@@ -60,6 +60,21 @@ export const hasBonusDue = (player: Player, now: number): boolean =>
     ? player.pendingBonuses.length > 0 && mayReceiveBonuses(player, now)
     : now >= player.activeBonus.expiresAt
 
+/** The terms of a bonus, without how it stands. */
+const termsOf = (bonus: GrantedBonus): GrantedBonus => ({
+  id: bonus.id,
+  bonusId: bonus.bonusId,
+  name: bonus.name,
+  type: bonus.type,
+  amount: bonus.amount,
+  wagerRequirement: bonus.wagerRequirement,
+  maxBet: bonus.maxBet,
+  maxConversion: bonus.maxConversion,
+  validDays: bonus.validDays,
+  contributions: bonus.contributions,
+  createdAt: bonus.createdAt
+})
+
 export class Draft {
   readonly player: Player
   readonly now: number
@@ -298,6 +313,7 @@ export class Draft {
       ...bonus,
       wagered: 0,
       openRounds: 0,
+      restored: 0,
       startedAt: this.now,
       expiresAt: this.now + bonus.validDays * dayMs
     }
@@ -339,6 +355,76 @@ export class Draft {
     else this.post("bonus", "bonus_correction_down", -balance, { playerBonusId: bonus.id })
     this.activeBonus = null
     this.finish({ ...asActivated(bonus), ...ended, state: "finished", result, finishedAt: this.now })
+  }
+
+  /** A finished bonus as this decision has left it or the store knows it. */
+  private finishedBonus(bonusId: number): PlayerBonus | undefined {
+    return this.bonusWritten(bonusId) ?? this.context.known?.bonuses.get(bonusId) ?? undefined
+  }
+
+  /** Keeps what came to the real wallet, or left it, because of a bonus that was converted before. */
+  settleLate(bonusId: number | null, amount: number): void {
+    const bonus = bonusId === null ? undefined : this.finishedBonus(bonusId)
+    if (bonus !== undefined && amount !== 0) this.writeBonus({ ...bonus, late: bonus.late + amount })
+  }
+
+  /** Counts an open round that a bonus funds, where the bonus may still run or run again. */
+  countOpenRound(bonusId: number, change: 1 | -1): void {
+    const running = this.activeBonus
+    if (running?.id === bonusId) {
+      this.activeBonus = { ...running, openRounds: running.openRounds + change }
+      return
+    }
+    const bonus = this.finishedBonus(bonusId)
+    if (bonus?.result === "converted") this.writeBonus({ ...bonus, openRounds: bonus.openRounds + change })
+  }
+
+  /** Takes back what a bet added to the wagered amount of its bonus, and its conversion where the requirement is not met without it. */
+  takeBackWager(bonusId: number, wagered: number): void {
+    if (wagered === 0) return
+    const running = this.activeBonus
+    if (running?.id === bonusId) {
+      this.activeBonus = { ...running, wagered: running.wagered - wagered }
+      return
+    }
+    const bonus = this.finishedBonus(bonusId)
+    if (bonus?.result !== "converted") return
+    const left = { ...bonus, wagered: bonus.wagered - wagered }
+    if (left.wagered >= left.wagerRequirement) this.writeBonus(left)
+    else this.reverseConversion(left)
+  }
+
+  /**
+   * Moves all that the real wallet got of a bonus back to the bonus wallet, whether or not it was spent. The bonus runs again
+   * as if it had never been converted; where it cannot, because another one runs, its time is over or the account is kept from
+   * bonuses, its money is forfeited.
+   */
+  private reverseConversion(converted: PlayerBonus): void {
+    const references = { playerBonusId: converted.id }
+    this.post("real", "bonus_conversion", -converted.converted, references)
+    this.post("bonus", "bonus_conversion", converted.converted, references)
+    this.post("real", converted.late > 0 ? "correction_down" : "correction_up", -converted.late, references)
+    // bonus money is never owed: a win that was taken back later can have been more than there was
+    const more = Math.max(converted.forfeited + converted.late, -converted.converted)
+    this.post("bonus", more > 0 ? "bonus_correction_up" : "bonus_correction_down", more, references)
+    const bonus = { ...converted, restored: converted.restored + Math.max(more, 0) }
+    const { expiresAt, startedAt } = bonus
+    const isInTime = expiresAt !== null && this.now < expiresAt
+    if (startedAt !== null && isInTime && this.activeBonus === null && mayReceiveBonuses(this.player, this.now)) {
+      const { openRounds, restored, wagered } = bonus
+      this.activeBonus = { ...termsOf(bonus), wagered, openRounds, restored, startedAt, expiresAt }
+      return
+    }
+    const forfeited = bonus.converted + more
+    this.post("bonus", "bonus_correction_down", -forfeited, references)
+    this.finish({
+      ...bonus,
+      result: isInTime ? "cancelled" : "expired",
+      converted: 0,
+      forfeited,
+      late: 0,
+      finishedAt: this.now
+    })
   }
 
   /** Cancels a bonus that waits; gives it as it ended, undefined when none of that id waits. */

@@ -99,27 +99,34 @@ const takeBack = (
   }
   const source = isPrize(target) ? null : { providerId: target.providerId, isLive: round?.isLive ?? false }
   const references = { gameId: target.gameId, gameRoundId: target.roundId, source }
-  const realEntry = draft.post("real", "casino_rollback", -target.realAmount, references)
-  const moved = target.bonusAmount === 0 || target.bonusId === null
+  // before anything is credited: what comes back of a stake goes to where its bonus is from then on
+  if (target.kind === "bet" && target.bonusId !== null) draft.takeBackWager(target.bonusId, target.wagered)
+  // what a win brought the real wallet in the place of a converted bonus follows the bonus
+  const late = target.kind === "win" ? target.wagered : 0
+  const ofBonus = target.bonusAmount + late
+  const realEntry = draft.post("real", "casino_rollback", late - target.realAmount, references)
+  const moved = ofBonus === 0 || target.bonusId === null
     ? { entryIds: [], real: 0, bonus: 0 }
     : target.kind === "bet"
     ? creditBonus(
       draft,
       "casino_rollback",
-      -target.bonusAmount,
+      -ofBonus,
       target.bonusId,
       bonusStanding(draft, known, target.bonusId) ?? "over",
       references
     )
-    : debitBonus(draft, target, target.bonusId, bonusStanding(draft, known, target.bonusId) ?? "over", references)
+    : debitBonus(
+      draft,
+      ofBonus,
+      target.bonusId,
+      bonusStanding(draft, known, target.bonusId) ?? "over",
+      references
+    )
   const entryIds = [...ids(realEntry), ...moved.entryIds]
-  const real = -target.realAmount + moved.real
+  const real = late - target.realAmount + moved.real
   if (entryIds.length > 0) draft.walletSeq++
   if (target.kind === "bet") {
-    const bonus = draft.activeBonus
-    if (bonus !== null && bonus.id === target.bonusId && target.wagered > 0) {
-      draft.activeBonus = { ...bonus, wagered: bonus.wagered - target.wagered }
-    }
     draft.counters = count(draft.counters, draft.now, -target.amount, target.realAmount, target.createdAt)
   } else if (target.kind === "win") {
     draft.counters = count(draft.counters, draft.now, 0, target.realAmount, target.createdAt)
@@ -129,7 +136,7 @@ const takeBack = (
     realAmount: real,
     bonusAmount: moved.bonus,
     entryIds,
-    bonusId: target.bonusAmount === 0 ? null : target.bonusId
+    bonusId: ofBonus === 0 ? null : target.bonusId
   })
   draft.markRolledBack(target)
   draft.record(transaction)
@@ -151,7 +158,7 @@ const takeBack = (
  */
 const debitBonus = (
   draft: Draft,
-  target: Transaction,
+  ofBonus: number,
   bonusId: number,
   standing: "running" | "converted" | "over",
   about: CasinoReferences
@@ -159,13 +166,14 @@ const debitBonus = (
   const references = { ...about, playerBonusId: bonusId }
   switch (standing) {
     case "running": {
-      const amount = Math.min(draft.bonus, target.bonusAmount)
+      const amount = Math.min(draft.bonus, ofBonus)
       return { entryIds: ids(draft.post("bonus", "casino_rollback", -amount, references)), real: 0, bonus: 0 - amount }
     }
     case "converted":
+      draft.settleLate(bonusId, -ofBonus)
       return {
-        entryIds: ids(draft.post("real", "casino_rollback", -target.bonusAmount, references)),
-        real: -target.bonusAmount,
+        entryIds: ids(draft.post("real", "casino_rollback", -ofBonus, references)),
+        real: -ofBonus,
         bonus: 0
       }
     case "over":

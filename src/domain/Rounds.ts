@@ -33,7 +33,10 @@ export interface Transaction {
   readonly entryIds: ReadonlyArray<number>
   /** The bonus whose money the message moved. */
   readonly bonusId: number | null
-  /** What the bet added to that bonus's wagered amount. */
+  /**
+   * Of a bet: what it added to that bonus's wagered amount. Of a win: how much of it was the bonus's and came to the real wallet,
+   * because the bonus had been converted.
+   */
   readonly wagered: number
   readonly createdAt: number
   /** True once a rollback took it back. */

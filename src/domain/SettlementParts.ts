@@ -47,7 +47,8 @@ export const bonusStanding = (
   bonusId: number
 ): "running" | "converted" | "over" | undefined => {
   if (draft.activeBonus?.id === bonusId) return "running"
-  const result = draft.endedHere(bonusId) ?? known?.bonuses.get(bonusId)
+  const result = draft.endedHere(bonusId) ??
+    (known?.bonuses.has(bonusId) === true ? known.bonuses.get(bonusId)?.result ?? null : undefined)
   return result === undefined ? undefined : result === "converted" ? "converted" : "over"
 }
 

@@ -40,6 +40,7 @@ export const creditBonus = (
     case "running":
       return { entryIds: ids(draft.post("bonus", type, amount, withBonus)), real: 0, bonus: amount }
     case "converted":
+      draft.settleLate(bonusId, amount)
       return { entryIds: ids(draft.post("real", type, amount, withBonus)), real: amount, bonus: 0 }
     case "over":
       return {
@@ -114,7 +115,8 @@ export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Ou
     realAmount: real,
     bonusAmount: bonus,
     entryIds,
-    bonusId: bonusPart > 0 ? round.bonusId : null
+    bonusId: bonusPart > 0 ? round.bonusId : null,
+    wagered: standing === "converted" ? bonusPart : 0
   })
   draft.record(transaction)
   writeRound(draft, round, {

@@ -188,7 +188,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     bonuses: extend(
       known?.bonuses,
       query.bonusIds,
-      (bonusId) => bonuses.get(`${player.id} ${bonusId}`)?.bonus.result ?? undefined
+      (bonusId) => finishedBonus(player.id, bonusId)
     ),
     payments: extend(
       known?.payments,
@@ -205,6 +205,15 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     })),
     seeds: query.seeds ? seedsOf(player.id) : known?.seeds
   })
+
+  const finishedBonus = (playerId: number, bonusId: number): PlayerBonus | undefined => {
+    const bonus = bonuses.get(`${playerId} ${bonusId}`)?.bonus
+    if (bonus === undefined || bonus.result === null) return undefined
+    const holding = [...rounds.rows.values()].filter((row) =>
+      row.playerId === playerId && row.round.bonusId === bonusId && !row.round.closed && row.round.bonusStake > 0
+    )
+    return { ...bonus, openRounds: holding.length }
+  }
 
   /** The seeds of a player: the nonce and the client seed are those that the last round under the one in use has left. */
   const seedsOf = (playerId: number): PlayerSeeds | null => {

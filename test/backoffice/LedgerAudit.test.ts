@@ -260,6 +260,11 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "bonus_is_its_entries",
     "daily_sums_are_the_ledger"
   ]],
+  ["UPDATE player_bonuses SET late_amount = 1 WHERE result = 'converted'", ["bonus_is_its_entries"]],
+  ["UPDATE player_bonuses SET restored_amount = 1 WHERE state = 'activated'", ["bonus_is_its_entries"]],
+  ["UPDATE player_bonuses SET wager_requirement = 1, wagered = 1 WHERE result = 'converted'", [
+    "conversion_was_wagered"
+  ]],
   ["UPDATE player_bonuses SET converted = converted + 1 WHERE result = 'converted'", ["bonus_is_its_entries"]],
   ["UPDATE player_bonuses SET max_conversion = 29 WHERE result = 'converted'", ["bonus_is_its_entries"]],
   ["DELETE FROM player_bonuses WHERE state = 'activated'", ["entry_of_a_bonus"]],

@@ -276,7 +276,8 @@ describe("selfExcludeStep and bonuses", () => {
     createdAt: start,
     startedAt: start,
     expiresAt: start + 30 * day,
-    openRounds: 1
+    openRounds: 1,
+    restored: 0
   }
 
   it("all but a time-out cancel the running one, and take its money, not the real money", () => {

@@ -718,10 +718,15 @@ for (const remembers of [true, false]) {
       it("that was converted gets its wins and its stakes in real money", () => {
         const desk = makeDesk(withBonus({ activeBonus: makeBonus({ wagerRequirement: 150 }) }))
         desk.accept(does(bet("b", 100)))
-        desk.accept(does(bet("b2", 50, { roundId: "second" })))
+        desk.accept(does(bet("b2", 10, { roundId: "second" })))
+        desk.accept(does(bet("b3", 40, { roundId: "third" })))
         assert.strictEqual(desk.player().real, 10)
         assert.deepInclude(desk.accept(does(win("w", "b", 100))), { realAmount: 100, bonusAmount: 0, balance: 110 })
-        assert.deepInclude(desk.accept(does(rollback("k", "b2"))), { realAmount: 50, bonusAmount: 0, balance: 160 })
+        assert.deepStrictEqual(resultsOf(desk), [[501, "converted"]])
+        const { bonuses } = desk.store.tables()
+        assert.deepInclude(bonuses.get(501), { converted: 10, late: 40, openRounds: 3 })
+        desk.accept(does(bet("b4", 5, { roundId: "fourth" })))
+        assert.deepInclude(desk.accept(does(rollback("k", "b4"))), { realAmount: 5, bonusAmount: 0, balance: 110 })
       })
 
       it("is lost when none is left and no open round holds a stake of it; what comes later is credited and forfeited", () => {

@@ -199,6 +199,10 @@ const makeJudge = Effect.map(Stage, ({ bearer, operator, provider, seat }) => {
 
 const invalidRequest = { status: 422, code: "INVALID_REQUEST" }
 
+/** A player's body may have 4 KiB, everybody else's 256. */
+const refusalOf = ({ isPlayer }: Endpoint, raw: string | Uint8Array): Expected =>
+  isPlayer && raw.length > 4096 ? { status: 413, code: "INVALID_REQUEST" } : invalidRequest
+
 /** A launch, a session token and a rotation take no body at all. */
 const takesNothing = ({ path }: Endpoint): boolean =>
   ["/launch", "/session-tokens", "/rotate"].some((end) => path.endsWith(end))
@@ -253,7 +257,7 @@ layer(Live)("bad input", (it) => {
         "{\"a\":".repeat(50_000)
       ]
       for (const endpoint of written) {
-        for (const raw of raws) yield* send(endpoint, String(raw).slice(0, 30), { raw }, invalidRequest)
+        for (const raw of raws) yield* send(endpoint, String(raw).slice(0, 30), { raw }, refusalOf(endpoint, raw))
         yield* send(endpoint, "null", { raw: "null" }, takesNothing(endpoint) ? {} : invalidRequest)
         yield* send(endpoint, "nothing", {}, takesNothing(endpoint) ? { status: successOf(endpoint) } : invalidRequest)
       }

@@ -97,6 +97,11 @@ const scenes: ReadonlyArray<Scene> = [
   { path: "/batch", body: (of, id) => ({ actions: [{ action: "bet", ...bet(of, id), transaction_id: `${id}-in` }] }) },
   { path: "/batch", body: (of, id) => ({ actions: [{ action: "bet", ...bet(of, id), amount: 7 }] }) },
   { path: "/batch", body: () => ({ actions: [] }) },
+  { path: "/batch", body: () => ({ actions: Array.from({ length: 101 }, () => ({})), request_id: 7 }) },
+  { path: "/batch", body: () => ({ actions: Array.from({ length: 13_000 }, () => ({})) }) },
+  { path: "/batch", body: () => ({ actions: Array.from({ length: 99 }, () => ({ action: "bet" })) }) },
+  { path: "/bet", raw: `{"x":${"[".repeat(3000)}${"]".repeat(3000)}}` },
+  { path: "/bet", body: () => Object.fromEntries(Array.from({ length: 5000 }, (_, name) => [`n${name}`, 1])) },
   {
     path: "/promo-win",
     body: ({ ref }, id) => ({

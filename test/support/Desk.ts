@@ -49,7 +49,8 @@ const checkLaws = (before: Player, accept: Accept<unknown>, change: Change, firs
   }
   if (after.real < 0) {
     const mayOwe = change.entries.some(({ amount, type }) =>
-      amount < 0 && (type === "casino_rollback" || type === "correction_down" || type === "chargeback")
+      amount < 0 &&
+      (type === "casino_rollback" || type === "correction_down" || type === "chargeback" || type === "bonus_conversion")
     )
     mustBe(
       before.real < 0 || mayOwe,

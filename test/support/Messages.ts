@@ -35,6 +35,7 @@ export const makeBonus = (overrides: Partial<ActiveBonus> = {}): ActiveBonus => 
   startedAt: noon,
   expiresAt: noon + 7 * day,
   openRounds: 0,
+  restored: 0,
   ...overrides
 })
 

@@ -92,6 +92,8 @@ interface Settled {
   readonly bonus: number
   readonly bonusId: number | null
   readonly wagered: number
+  /** How much of a win in real money was a converted bonus's. */
+  readonly late: number
   takenBack: boolean
 }
 
@@ -103,6 +105,8 @@ export class SettlementModel {
   private settled = new Map<string, Settled>()
   private closed = new Set<string>()
   private ended = new Map<number, ModelEnd>()
+  /** Bonuses that ended, and what the real wallet got of each since. */
+  private past = new Map<number, { readonly bonus: ModelBonus; late: number }>()
   /** Who redeemed a promo code. */
   private redeemed = new Map<number, Array<number>>()
   /** When bets were placed, by player. */
@@ -484,7 +488,8 @@ export class SettlementModel {
       amount: win.amount,
       real,
       bonus: credited.bonus,
-      bonusId
+      bonusId,
+      late: credited.real
     })
     if (win.closesRound) this.closeRound(playerId, win.game.id, win.roundId)
     return this.moved(player, real, credited.bonus, win.closesRound ? "closed" : "open", win.amount > 0)
@@ -527,21 +532,24 @@ export class SettlementModel {
     }
 
     target.takenBack = true
-    player.real -= target.real
-    let [real, bonus] = [0 - target.real, 0]
+    if (target.kind === "bet") this.takeBackWager(player, target)
+    const own = target.real - target.late
+    const ofBonus = target.bonus + target.late
+    player.real -= own
+    let [real, bonus] = [0 - own, 0]
     if (target.kind === "bet") {
       const credited = this.creditBonus(player, -target.bonus, target.bonusId)
       real += credited.real
       bonus = credited.bonus
-      if (player.active !== null && player.active.id === target.bonusId) player.active.wagered -= target.wagered
-    } else if (target.bonus !== 0) {
+    } else if (ofBonus !== 0) {
       // the bonus part of a win: never into debt, and from the real wallet once the bonus was converted
       if (player.active?.id === target.bonusId) {
-        bonus = 0 - Math.min(player.bonus, target.bonus)
+        bonus = 0 - Math.min(player.bonus, ofBonus)
         player.bonus += bonus
       } else if (target.bonusId !== null && this.ended.get(target.bonusId)?.result === "converted") {
-        real -= target.bonus
-        player.real -= target.bonus
+        real -= ofBonus
+        player.real -= ofBonus
+        this.addLate(target.bonusId, -ofBonus)
       }
     }
     this.remember(rollback, { ...about, real, bonus })
@@ -574,6 +582,7 @@ export class SettlementModel {
       bonus: 0,
       bonusId: null,
       wagered: 0,
+      late: 0,
       takenBack: false,
       ...fields
     })
@@ -642,7 +651,38 @@ export class SettlementModel {
     }
     if (this.ended.get(bonusId)?.result !== "converted") return { real: 0, bonus: 0 }
     player.real += amount
+    this.addLate(bonusId, amount)
     return { real: amount, bonus: 0 }
+  }
+
+  private addLate(bonusId: number, amount: number): void {
+    const past = this.past.get(bonusId)
+    if (past !== undefined) past.late += amount
+  }
+
+  /**
+   * A bet that is taken back was never wagered. A conversion that was not earned without it did not happen: all that became
+   * real money of the bonus is the bonus's again, as far as the bonus can run on.
+   */
+  private takeBackWager(player: ModelPlayer, { bonusId, wagered }: Settled): void {
+    if (bonusId === null || wagered === 0) return
+    const past = this.past.get(bonusId)
+    const end = this.ended.get(bonusId)
+    if (player.active?.id === bonusId) player.active.wagered -= wagered
+    if (past === undefined || end?.result !== "converted") return
+    past.bonus.wagered -= wagered
+    if (past.bonus.wagered >= past.bonus.requirement) return
+    const back = Math.max(0, end.converted + end.forfeited + past.late)
+    player.real -= end.converted + past.late
+    this.ended.delete(bonusId)
+    this.past.delete(bonusId)
+    const isInTime = this.now < past.bonus.expiresAt
+    if (isInTime && player.active === null && this.mayReceive(player)) {
+      player.active = past.bonus
+      player.bonus += back
+    } else {
+      this.ended.set(bonusId, { result: isInTime ? "cancelled" : "expired", converted: 0, forfeited: back })
+    }
   }
 
   /** The requirement is met: pays out. Nothing is left, and no open round holds a stake of it: lost. */
@@ -663,6 +703,7 @@ export class SettlementModel {
   private forfeit(player: ModelPlayer, result: BonusResult, converted = 0): void {
     if (player.active === null) return
     if (player.bonus !== 0) player.hasMoved = true
+    this.past.set(player.active.id, { bonus: player.active, late: 0 })
     this.ended.set(player.active.id, { result, converted, forfeited: player.bonus - converted })
     player.bonus = 0
     player.active = null
@@ -748,6 +789,7 @@ export class SettlementModel {
       settled: this.settled,
       closed: this.closed,
       ended: this.ended,
+      past: this.past,
       plays: this.plays
     })
   }
@@ -757,6 +799,7 @@ export class SettlementModel {
     this.settled = saved.settled
     this.closed = saved.closed
     this.ended = saved.ended
+    this.past = saved.past
     this.plays = saved.plays
   }
 }

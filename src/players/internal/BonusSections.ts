@@ -26,6 +26,8 @@ const bonusColumns: ReadonlyArray<Column<BonusRow>> = [
   { ...number("open_rounds", ({ bonus }: BonusRow) => bonus.openRounds), type: "integer" },
   number("converted", ({ bonus }) => bonus.converted),
   number("forfeited", ({ bonus }) => bonus.forfeited),
+  number("late_amount", ({ bonus }) => bonus.late),
+  number("restored_amount", ({ bonus }) => bonus.restored),
   text("note", (row) => row.note),
   time("started_at", ({ bonus }) => bonus.startedAt),
   time("expires_at", ({ bonus }) => bonus.expiresAt),
@@ -52,6 +54,8 @@ export const changedBonuses = update("player_bonuses", bonusColumns, {
     "open_rounds",
     "converted",
     "forfeited",
+    "late_amount",
+    "restored_amount",
     "started_at",
     "expires_at",
     "finished_at"

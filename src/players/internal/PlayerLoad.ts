@@ -32,6 +32,7 @@ const OpenBonus = Schema.Struct({
   createdAt: Schema.Number,
   wagered: Schema.Number,
   openRounds: Schema.Number,
+  restored: Schema.Number,
   startedAt: nullable(Schema.Number),
   expiresAt: nullable(Schema.Number)
 })
@@ -90,9 +91,9 @@ const toBonuses = (
   let activeBonus: ActiveBonus | null = null
   if (rows === null) return { activeBonus, pendingBonuses: noBonuses }
   const pendingBonuses: Array<GrantedBonus> = []
-  for (const { expiresAt, openRounds, startedAt, wagered, ...granted } of rows) {
+  for (const { expiresAt, openRounds, restored, startedAt, wagered, ...granted } of rows) {
     if (startedAt === null || expiresAt === null) pendingBonuses.push(granted)
-    else activeBonus = { ...granted, wagered, openRounds, startedAt, expiresAt }
+    else activeBonus = { ...granted, wagered, openRounds, restored, startedAt, expiresAt }
   }
   return { activeBonus, pendingBonuses }
 }
@@ -153,7 +154,7 @@ const playerColumns =
   a.provider_ids::float8[] AS "providerIds", a.real_updated_at AS "realUpdatedAt", a.bonus_updated_at AS "bonusUpdatedAt",
   (SELECT jsonb_agg(jsonb_build_object('id', b.id, 'bonusId', b.bonus_id, 'name', b.name, 'type', b.type, 'amount', b.amount,
     'wagerRequirement', b.wager_requirement, 'maxBet', b.max_bet, 'maxConversion', b.max_conversion, 'validDays', b.valid_days,
-    'contributions', b.contributions, 'wagered', b.wagered, 'openRounds', b.open_rounds,
+    'contributions', b.contributions, 'wagered', b.wagered, 'openRounds', b.open_rounds, 'restored', b.restored_amount,
     'createdAt', ${epochMs("b.created_at")}, 'startedAt', ${epochMs("b.started_at")}, 'expiresAt', ${
     epochMs("b.expires_at")
   }) ORDER BY b.id) FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished') AS "openBonuses",

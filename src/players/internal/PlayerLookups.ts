@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { BonusResult } from "../../domain/Bonus.ts"
+import { bonusStates, bonusTypes, type PlayerBonus } from "../../domain/Bonus.ts"
 import type { Change, Payment } from "../../domain/Change.ts"
 import type { Knowledge, PromoStanding } from "../../domain/Decision.ts"
 import type { Player } from "../../domain/Player.ts"
@@ -68,12 +68,50 @@ const paymentText = `SELECT ${paymentColumns} FROM payment_requests
 const paymentByIdText = `SELECT ${paymentColumns} FROM payment_requests
   WHERE player_id = $1::float8::bigint AND id = $2::float8::bigint`
 
-const bonusesText = `SELECT id::float8 AS id, result FROM player_bonuses
-  WHERE player_id = $1::float8::bigint AND id = ANY ($2::float8[]::bigint[]) AND result IS NOT NULL`
+// the rounds are counted where a conversion may be reversed; none is added to those that were open when the bonus ended
+const bonusesText = `SELECT b.id::float8 AS id, b.bonus_id::float8 AS "bonusId", b.name, b.type, b.state, b.result,
+  b.amount::float8 AS amount, b.wager_requirement::float8 AS "wagerRequirement", b.wagered::float8 AS wagered,
+  b.max_bet::float8 AS "maxBet", b.max_conversion::float8 AS "maxConversion", b.valid_days::float8 AS "validDays",
+  b.contributions, b.converted::float8 AS converted, b.forfeited::float8 AS forfeited, b.late_amount::float8 AS late,
+  b.restored_amount::float8 AS restored, b.started_at AS "startedAt", b.expires_at AS "expiresAt",
+  b.finished_at AS "finishedAt", b.created_at AS "createdAt",
+  CASE WHEN b.result = 'converted' AND b.open_rounds > 0 THEN (SELECT count(*) FROM rounds r
+    WHERE r.player_id = b.player_id AND r.player_bonus_id = b.id AND NOT r.closed AND r.bonus_stake > 0)
+    ELSE 0 END::float8 AS "openRounds"
+  FROM player_bonuses b
+  WHERE b.player_id = $1::float8::bigint AND b.id = ANY ($2::float8[]::bigint[]) AND b.result IS NOT NULL`
 
-const BonusResultRow = Schema.Struct({
+const FinishedBonusRow = Schema.Struct({
   id: Schema.Number,
-  result: Schema.Literals(["converted", "lost", "expired", "cancelled"])
+  bonusId: Schema.Number,
+  name: Schema.String,
+  type: Schema.Literals(bonusTypes),
+  state: Schema.Literals(bonusStates),
+  result: Schema.Literals(["converted", "lost", "expired", "cancelled"]),
+  amount: Schema.Number,
+  wagerRequirement: Schema.Number,
+  wagered: Schema.Number,
+  maxBet: Schema.Number,
+  maxConversion: Schema.Number,
+  validDays: Schema.Number,
+  contributions: Schema.Record(Schema.String, Schema.Number),
+  openRounds: Schema.Number,
+  converted: Schema.Number,
+  forfeited: Schema.Number,
+  late: Schema.Number,
+  restored: Schema.Number,
+  startedAt: nullable(Schema.Date),
+  expiresAt: nullable(Schema.Date),
+  finishedAt: nullable(Schema.Date),
+  createdAt: Schema.Date
+})
+
+const toFinishedBonus = (row: typeof FinishedBonusRow.Type): PlayerBonus => ({
+  ...row,
+  startedAt: row.startedAt?.getTime() ?? null,
+  expiresAt: row.expiresAt?.getTime() ?? null,
+  finishedAt: row.finishedAt?.getTime() ?? null,
+  createdAt: row.createdAt.getTime()
 })
 
 const promoText = `SELECT c.max_redemptions IS NOT NULL AND c.redemptions >= c.max_redemptions AS "isUsedUp",
@@ -83,7 +121,7 @@ const promoText = `SELECT c.max_redemptions IS NOT NULL AND c.redemptions >= c.m
 const PromoRow = Schema.Struct({ isUsedUp: Schema.Boolean, isRedeemed: Schema.Boolean })
 
 const decodeSeeds = Schema.decodeUnknownEffect(Schema.Array(SeedRow))
-const decodeBonusResults = Schema.decodeUnknownEffect(Schema.Array(BonusResultRow))
+const decodeFinishedBonuses = Schema.decodeUnknownEffect(Schema.Array(FinishedBonusRow))
 const decodePromos = Schema.decodeUnknownEffect(Schema.Array(PromoRow))
 const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
 const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
@@ -152,11 +190,11 @@ export const lookUp = (sql: SqlClient.SqlClient): Store<Player, Change, Query, K
   const lookBonuses = (
     playerId: number,
     ids: ReadonlyArray<number>
-  ): Effect.Effect<ReadonlyArray<readonly [number, BonusResult]>, StoreUnavailable> =>
+  ): Effect.Effect<ReadonlyArray<readonly [number, PlayerBonus]>, StoreUnavailable> =>
     ids.length === 0 ? Effect.succeed([]) : orUnavailable(
       sql.unsafe(bonusesText, [PgTypes.float8(playerId), array(ids, PgTypes.OID.float8)]).pipe(
-        Effect.flatMap(decodeBonusResults),
-        Effect.map((rows) => rows.map(({ id, result }) => [id, result] as const))
+        Effect.flatMap(decodeFinishedBonuses),
+        Effect.map((rows) => rows.map((row) => [row.id, toFinishedBonus(row)] as const))
       )
     )
 

@@ -1,5 +1,6 @@
 /** The laws of money and of versions, from what was committed alone: whoever asked for it, and whatever they heard. */
 import type { Change, Entry, Event, Payment } from "../../../src/domain/Change.ts"
+import type { PlayerBonus } from "../../../src/domain/Bonus.ts"
 import type { Player } from "../../../src/domain/Player.ts"
 import { roundKey, type Transaction } from "../../../src/domain/Rounds.ts"
 import type { Books, Complain, Remains } from "./Books.ts"
@@ -7,7 +8,7 @@ import { transactionKey } from "./Books.ts"
 import { promos } from "./House.ts"
 
 /** What may leave the real balance below zero. */
-const mayOwe: ReadonlyArray<Entry["type"]> = ["casino_rollback", "chargeback", "correction_down"]
+const mayOwe: ReadonlyArray<Entry["type"]> = ["casino_rollback", "chargeback", "correction_down", "bonus_conversion"]
 
 const sumOf = (entries: ReadonlyArray<Entry>, wallet?: Entry["wallet"]): number =>
   entries.reduce((sum, entry) => wallet === undefined || entry.wallet === wallet ? sum + entry.amount : sum, 0)
@@ -154,27 +155,66 @@ const judgeRounds = (
   }
 }
 
-/** Bonuses: each goes its way once. */
+/** Whether a finished bonus may be written like this: kept up after its conversion, or with that reversed for want of wagering. */
+const mayFollow = (end: PlayerBonus, next: PlayerBonus): boolean =>
+  end.result === "converted" && (next.result === "converted"
+    ? next.converted === end.converted && next.wagered >= next.wagerRequirement
+    : next.converted === 0 && next.wagered < next.wagerRequirement && next.result !== "lost")
+
+/** Bonuses: each goes its way once, but for a conversion that is reversed. */
 const judgeBonuses = ({ database }: Remains, books: Books, complain: Complain): void => {
-  const finished = new Map<number, number>()
-  const known = new Set<number>()
+  const latest = new Map<number, PlayerBonus>()
   for (const { changes } of database.history) {
     for (const { bonus, isNew } of changes.flatMap((change) => change.bonuses)) {
-      if (isNew && known.has(bonus.id)) complain("a bonus is granted once", `bonus ${bonus.id}`)
-      known.add(bonus.id)
-      if (finished.has(bonus.id)) complain("a bonus ends once", `bonus ${bonus.id} is written after its end`)
-      if (bonus.state === "finished") finished.set(bonus.id, bonus.converted)
+      const before = latest.get(bonus.id)
+      if (isNew && before !== undefined) complain("a bonus is granted once", `bonus ${bonus.id}`)
+      if (before?.state === "finished" && !mayFollow(before, bonus)) {
+        complain("a bonus ends once", `bonus ${bonus.id} is written after its end`)
+      }
+      latest.set(bonus.id, bonus)
     }
   }
   const entriesOf = Map.groupBy(books.entries, ({ playerBonusId }) => playerBonusId)
-  for (const id of known) {
-    const conversions = (entriesOf.get(id) ?? []).filter(({ type }) => type === "bonus_conversion")
-    const converted = conversions.filter(({ wallet }) => wallet === "real")
-    if (sumOf(conversions) !== 0 || converted.length > 1 || sumOf(converted) !== (finished.get(id) ?? 0)) {
-      complain("a bonus converts once", `bonus ${id}: ${converted.length} conversions of ${sumOf(converted)}`)
+  for (const [id, { amount, converted, late, restored, startedAt }] of latest) {
+    const own = entriesOf.get(id) ?? []
+    const conversions = own.filter(({ type }) => type === "bonus_conversion")
+    const paid = conversions.filter(({ wallet }) => wallet === "real")
+    // one is reversed as a whole before there is another
+    const isInTurn = paid.every(({ amount: moved }, index) =>
+      index % 2 === 0 ? moved > 0 : moved === -paid[index - 1]!.amount
+    )
+    if (sumOf(conversions) !== 0 || !isInTurn || sumOf(paid) !== converted) {
+      complain("a bonus converts once", `bonus ${id}: ${paid.length} conversions of ${sumOf(paid)}`)
     }
-    const grants = (entriesOf.get(id) ?? []).filter(({ type }) => type === "bonus_correction_up")
-    if (grants.length > 1) complain("a bonus is granted once", `bonus ${id}: credited ${grants.length} times`)
+    const later = own.filter(({ type, wallet }) => wallet === "real" && type !== "bonus_conversion")
+    if (sumOf(later) !== late) {
+      complain("real money of a bonus is accounted for", `bonus ${id}: ${sumOf(later)}, not ${late}`)
+    }
+    const granted = own.filter(({ type }) => type === "bonus_correction_up")
+    if (sumOf(granted) !== (startedAt === null ? 0 : amount + restored)) {
+      complain("a bonus is granted once", `bonus ${id}: credited ${sumOf(granted)} of ${amount} and ${restored}`)
+    }
+  }
+}
+
+/** The ends that were told of, for each bonus: the last one is how it ended, and only conversions, reversed since, come before it. */
+const judgeEnds = ({ database }: Remains, complain: Complain): void => {
+  const told = new Map<string, Array<unknown>>()
+  const latest = new Map<number, PlayerBonus>()
+  for (const change of database.history.flatMap(({ changes }) => changes)) {
+    for (const { bonus } of change.bonuses) latest.set(bonus.id, bonus)
+    for (const event of change.events) {
+      if (event.type !== "bonus.completed") continue
+      const name = nameOfEvent(event)
+      told.set(name, [...told.get(name) ?? [], Object(event.data["bonus"]).result])
+    }
+  }
+  for (const { id, result } of latest.values()) {
+    const ends = told.get(`bonus.completed ${id}`) ?? []
+    const earlier = result === null ? ends : ends.slice(0, -1)
+    if ((result !== null && ends.at(-1) !== result) || earlier.some((end) => end !== "converted")) {
+      complain("events are their effects", `bonus.completed ${id}: ${ends.join(", ")}, and is ${result}`)
+    }
   }
 }
 
@@ -218,7 +258,6 @@ const judgeEvents = ({ beginning, database }: Remains, complain: Complain): void
       }
       for (const { bonus, isNew } of change.bonuses) {
         if (isNew) count(`bonus.granted ${bonus.id}`, 1)
-        if (bonus.state === "finished") count(`bonus.completed ${bonus.id}`, 1)
       }
       const status = change.settings?.kycStatus
       if (status !== undefined && status !== kyc.get(playerId)) {
@@ -227,7 +266,7 @@ const judgeEvents = ({ beginning, database }: Remains, complain: Complain): void
       }
     }
   }
-  const known = ["deposit.", "withdrawal.", "bonus.", "kyc."]
+  const known = ["deposit.", "withdrawal.", "bonus.granted", "kyc."]
   for (const event of database.outbox()) {
     if (known.some((prefix) => event.type.startsWith(prefix))) count(nameOfEvent(event), -1)
   }
@@ -253,4 +292,5 @@ export const judgeLedger = (remains: Remains, books: Books, complain: Complain):
   judgeBonuses(remains, books, complain)
   judgePromos(remains, complain)
   judgeEvents(remains, complain)
+  judgeEnds(remains, complain)
 }
