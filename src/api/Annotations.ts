@@ -11,6 +11,16 @@ export class RequiredFeature extends Context.Service<RequiredFeature, Feature>()
 /** The answer holds a secret, such as a token: where it is kept for retries, it is kept sealed. */
 export class SecretAnswer extends Context.Service<SecretAnswer, boolean>()("pitboss/api/SecretAnswer") {}
 
+/** A list in the body that may not be longer. */
+export interface ListBound {
+  readonly field: string
+  readonly maximum: number
+  readonly message: string
+}
+
+/** The list whose length is looked at before its elements are decoded. */
+export class BoundedList extends Context.Service<BoundedList, ListBound>()("pitboss/api/BoundedList") {}
+
 /**
  * What a provider does when this call fails on our side and may or may not have taken effect: take the bet back, or send
  * the same request again.

@@ -52,15 +52,11 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({ leafHook })
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === "object" ? segment.key : segment)
 
-/** How many bad fields are named: an answer must not be many times the size of its question. */
-const fieldsNamed = 100
-
 /** Every bad field by its dotted name, each with everything that is wrong with it. What concerns the whole stands under `_`. */
 export const fieldIssues = (issue: SchemaIssue.Issue): FieldIssues => {
   const fields: Record<string, Array<string>> = Object.create(null)
   for (const { message, path } of format(issue).issues) {
     const name = (path ?? []).map(keyOf).join(".") || "_"
-    if (fields[name] === undefined && Object.keys(fields).length >= fieldsNamed) break
     const messages = fields[name] ??= []
     const rule = asRule(message)
     if (!messages.includes(rule)) messages.push(rule)

@@ -70,7 +70,23 @@ export const refuse = <const Code extends RefusalCode>(
   details
 })
 
+/** Bad fields that a refusal names, and the characters that it repeats of a name: an answer is never many times its question. */
+const maxFieldsNamed = 50
+const maxNameLength = 128
+
+const shortened = (name: string): string => name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength)}…`
+
+type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }
+
+/** The same fields within bounds; `_` then says how many are left out. */
+const bounded = (fields: FieldMessages): FieldMessages => {
+  const names = Object.keys(fields)
+  if (names.length <= maxFieldsNamed && names.every((name) => name.length <= maxNameLength)) return fields
+  const named = names.slice(0, maxFieldsNamed).map((name) => [shortened(name), fields[name] ?? []] as const)
+  const others = names.length - named.length
+  return Object.fromEntries(others === 0 ? named : [...named, ["_", [`${others} more fields are wrong`]]])
+}
+
 /** A refusal of the shape of a request: each bad field (dotted path) with what is wrong with it. */
-export const refuseFields = (
-  fields: { readonly [field: string]: ReadonlyArray<string> }
-): Refusal<"VALIDATION_FAILED"> => refuse("VALIDATION_FAILED", "The request has invalid fields.", fields)
+export const refuseFields = (fields: FieldMessages): Refusal<"VALIDATION_FAILED"> =>
+  refuse("VALIDATION_FAILED", "The request has invalid fields.", bounded(fields))

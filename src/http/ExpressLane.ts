@@ -16,6 +16,8 @@ import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
 import { type Refusal, refuseFields } from "../domain/Refusal.ts"
 import { ProviderWallet } from "../wallet/ProviderWallet.ts"
+import type { ListBound } from "../api/Annotations.ts"
+import { refuseLongList, refuseOverfull } from "./BodyBounds.ts"
 import { Drain } from "./Drain.ts"
 import { fieldIssues } from "../api/FormErrors.ts"
 import { noObject } from "./FormRules.ts"
@@ -34,6 +36,7 @@ interface Lane {
   readonly path: string
   /** What the provider does when the call fails on our side. */
   readonly onFailure: Retry
+  readonly list: ListBound | undefined
   /** Decodes the body and says what is to be answered: the JSON of it. */
   readonly call: (provider: Provider, body: unknown) => Effect.Effect<string, Refusal>
 }
@@ -47,12 +50,14 @@ const lane = <Body, A>(
   path: string,
   schema: Schema.Codec<Body, unknown>,
   call: (wallet: Wallet, provider: Provider, body: Body) => Effect.Effect<A, Refusal>,
-  onFailure: Retry = "same_request"
+  onFailure: Retry = "same_request",
+  list?: ListBound
 ): Lane => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return {
     path: `${base}${path}`,
     onFailure,
+    list,
     call: (provider, body) => {
       const decoded = decode(body)
       return Result.isFailure(decoded)
@@ -66,7 +71,7 @@ const lanes = (wallet: Wallet): ReadonlyArray<Lane> => [
   lane(wallet, "/bet", Wire.Bet, Calls.bet, "rollback"),
   lane(wallet, "/win", Wire.Win, Calls.win),
   lane(wallet, "/bet-win", Wire.BetWin, Calls.betWin),
-  lane(wallet, "/batch", Wire.Batch, Calls.batch),
+  lane(wallet, "/batch", Wire.Batch, Calls.batch, "same_request", Wire.batchActions),
   lane(wallet, "/rollback", Wire.Rollback, Calls.rollback),
   lane(wallet, "/round/close", Wire.CloseRound, Calls.closeRound),
   lane(wallet, "/promo-win", Wire.PromoWin, Calls.promoWin)
@@ -162,8 +167,12 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const { credential, lane, nonce, signature, source, timestamp } = request
         const message = { method: "POST", uri: lane.path, timestamp, nonce, body }
         if (!verify(credential.signingKey, message, signature)) return answerRefusal(request, invalidSignature)
+        const overfull = refuseOverfull(body)
+        if (overfull !== undefined) return answerRefusal(request, overfull)
         const object = parseObject(body)
         if (object === undefined) return answerRefusal(request, noObject)
+        const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
+        if (tooLong !== undefined) return answerRefusal(request, tooLong)
         const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
         const forkAbout = Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))
         forkAbout(Effect.uninterruptible(traced(request, object))).addObserver((exit) => {

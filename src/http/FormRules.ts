@@ -3,7 +3,9 @@ import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
+import type { ListBound } from "../api/Annotations.ts"
 import { fieldIssues, parseObject } from "../api/FormErrors.ts"
+import { bytesOrNone, refuseLongList, refuseOverfull } from "./BodyBounds.ts"
 
 type FormRefusal = Refusal<"NOT_FOUND" | "INVALID_REQUEST" | "VALIDATION_FAILED">
 
@@ -68,15 +70,32 @@ const refuseForm = (
   }
 }
 
+/** Fails for a body that is not worth decoding. */
+const checkBounds = (list: ListBound | undefined) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (request.method === "GET" || request.method === "HEAD" || !isJson(request.headers["content-type"])) return
+    const overfull = refuseOverfull(yield* bytesOrNone(request))
+    if (overfull !== undefined) return yield* Effect.fail(overfull)
+    if (list === undefined) return
+    const body = parseObject(yield* Effect.orElseSucceed(request.text, () => ""))
+    const tooLong = body === undefined ? undefined : refuseLongList(body, list)
+    if (tooLong !== undefined) return yield* Effect.fail(tooLong)
+  })
+
 /**
  * Runs a handler with its decoding and turns a wrong form into a refusal. `checkPath` may put another one first: that what
- * the path names is not there.
+ * the path names is not there. `list` is looked at before the elements of the body are.
  */
 export const withFormRules = <E, R, E2 = never, R2 = never>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  checkPath: Effect.Effect<void, E2, R2> = Effect.void
+  checkPath: Effect.Effect<void, E2, R2> = Effect.void,
+  list?: ListBound
 ) =>
-  handler.pipe(
+  Effect.matchEffect(checkBounds(list), {
+    onSuccess: () => handler,
+    onFailure: (refusal) => Effect.andThen(checkPath, Effect.fail(refusal))
+  }).pipe(
     Effect.flatMap((response) =>
       // The decoder's own answer to a body of another media type.
       response.status === 415 ? Effect.andThen(checkPath, Effect.fail(otherMediaType)) : Effect.succeed(response)

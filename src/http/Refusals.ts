@@ -10,6 +10,13 @@ export const maxBodyBytes = 256 * 1024
 
 export const bodyTooLarge = refuse("INVALID_REQUEST", "The body is larger than 256 KiB.", { max_bytes: maxBodyBytes })
 
+/** The largest body that is read of a player. */
+export const maxPlayerBodyBytes = 4096
+
+export const playerBodyTooLarge = refuse("INVALID_REQUEST", "The body is larger than 4 KiB.", {
+  max_bytes: maxPlayerBodyBytes
+})
+
 const bodyCutOff = refuse("INVALID_REQUEST", "The body could not be read to its end.")
 
 export const serverError = refuse(
@@ -23,7 +30,8 @@ export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "Refusal"
 
 /** The status a refusal travels under. The same words mean 413 where it is the size that is wrong. */
-export const statusOf = (refusal: Refusal): number => refusal === bodyTooLarge ? 413 : statusByCode[refusal.code]
+export const statusOf = (refusal: Refusal): number =>
+  refusal === bodyTooLarge || refusal === playerBodyTooLarge ? 413 : statusByCode[refusal.code]
 
 /** What a provider does about a refusal. */
 export type Retry = "never" | "same_request" | "rollback"
@@ -58,8 +66,11 @@ export const refusalResponse = (refusal: Refusal, retry?: Retry): HttpServerResp
 }
 
 /** Why a body could not be read, as a refusal. */
-export const refuseBody = (error: HttpServerError.HttpServerError): Refusal<"INVALID_REQUEST"> =>
-  error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge" ? bodyTooLarge : bodyCutOff
+export const refuseBody = (
+  error: HttpServerError.HttpServerError,
+  tooLarge = bodyTooLarge
+): Refusal<"INVALID_REQUEST"> =>
+  error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge" ? tooLarge : bodyCutOff
 
 /** The refusal that a failure or a defect amounts to; undefined when it is a mistake of ours. */
 const refusalIn = (cause: Cause.Cause<unknown>): Refusal | undefined => {

@@ -1,6 +1,6 @@
-import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { bodyTooLarge, maxBodyBytes, refuseBody } from "./Refusals.ts"
+import { ByteSize, Effect } from "effect"
+import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
+import { bodyTooLarge, maxBodyBytes, maxPlayerBodyBytes, playerBodyTooLarge, refuseBody } from "./Refusals.ts"
 
 const empty = new Uint8Array(0)
 
@@ -14,3 +14,12 @@ export const signedBody = (request: HttpServerRequest.HttpServerRequest) => {
     onFailure: (error) => Effect.fail(refuseBody(error))
   })
 }
+
+/** Reads the body of a player's request, which holds a stake and a few params: a browser is given less room than a server. */
+export const playerBody = (request: HttpServerRequest.HttpServerRequest) =>
+  Number(request.headers["content-length"]) > maxPlayerBodyBytes
+    ? Effect.fail(playerBodyTooLarge)
+    : request.arrayBuffer.pipe(
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxPlayerBodyBytes)),
+      Effect.mapError((error) => refuseBody(error, playerBodyTooLarge))
+    )

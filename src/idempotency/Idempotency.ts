@@ -6,6 +6,7 @@ import { describeSqlError } from "../platform/Database.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { fromDate, toDate } from "../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
+import { makeRefusalBudget } from "./RefusalBudget.ts"
 
 /** How long a first answer is given again. */
 const keptMs = 24 * 60 * 60_000
@@ -73,7 +74,8 @@ const prunedMost = 10_000
  * A service whose effect is a transaction of its own inserts the answer with `insert` in that transaction; one whose effect
  * is an actor's commit hands the reply to the actor. Then effect and answer are kept together or not at all, and
  * `noteStored` spares `guard` the attempt to store it again. Whatever was not stored that way, refusals above all, `guard`
- * stores afterwards.
+ * stores afterwards; refusals only as far as their scope's budget goes. One that is not stored is decided anew when it is sent again,
+ * which repeats nothing: a refusal moved nothing.
  */
 export class Idempotency extends Context.Service<Idempotency, {
   /**
@@ -83,7 +85,9 @@ export class Idempotency extends Context.Service<Idempotency, {
    */
   readonly guard: <A extends Answer, E, R>(
     claim: IdempotencyClaim,
-    run: Effect.Effect<A, E, R>
+    run: Effect.Effect<A, E, R>,
+    /** Bytes of refusals that are kept for a scope in a minute. */
+    refusalBytesPerMinute?: number
   ) => Effect.Effect<Guarded<A>, E | GuardRefusal, R>
   /** Stores an answer in the transaction that is open; fails when the key has one. */
   readonly insert: (
@@ -104,6 +108,7 @@ export class Idempotency extends Context.Service<Idempotency, {
       /** Fingerprints of what runs, by scope and key. */
       const running = new Map<string, Uint8Array>()
       const stored = new WeakSet<IdempotencyClaim>()
+      const refusals = makeRefusalBudget()
 
       /** The answer under a key that is still given. An older one is removed, so that the key is free again. */
       const find = Effect.fnUntraced(function*({ key, scope }: IdempotencyClaim) {
@@ -148,7 +153,11 @@ export class Idempotency extends Context.Service<Idempotency, {
         Effect.flatMap(write(reply), (isNew) => isNew ? Effect.void : Effect.fail(inProgress))
 
       /** Keeps an answer that was not kept with its effect; gives another's that was faster with a refusal. */
-      const settle = Effect.fnUntraced(function*<A extends Answer>(claim: IdempotencyClaim, answer: A) {
+      const settle = Effect.fnUntraced(function*<A extends Answer>(
+        claim: IdempotencyClaim,
+        answer: A,
+        refusalBytesPerMinute: number
+      ) {
         const answered: Guarded<A> = { _tag: "Answered", answer }
         if (stored.has(claim)) return answered
         if (!isKept(answer)) {
@@ -158,6 +167,11 @@ export class Idempotency extends Context.Service<Idempotency, {
           return earlier === undefined ? answered : yield* replay(claim, earlier)
         }
         const createdAt = yield* Clock.currentTimeMillis
+        if (
+          answer.code !== undefined && !refusals.take(claim.scope, answer.body.length, refusalBytesPerMinute, createdAt)
+        ) {
+          return answered
+        }
         const isNew = yield* write({ ...claim, status: answer.status, body: answer.body, createdAt })
         if (isNew || answer.code === undefined) return answered
         const earlier = yield* find(claim)
@@ -166,7 +180,8 @@ export class Idempotency extends Context.Service<Idempotency, {
 
       const guard = Effect.fnUntraced(function*<A extends Answer, E, R>(
         claim: IdempotencyClaim,
-        run: Effect.Effect<A, E, R>
+        run: Effect.Effect<A, E, R>,
+        refusalBytesPerMinute = Number.POSITIVE_INFINITY
       ) {
         const name = `${claim.scope}\n${claim.key}`
         const current = running.get(name)
@@ -179,7 +194,7 @@ export class Idempotency extends Context.Service<Idempotency, {
           const earlier = yield* find(claim)
           if (earlier !== undefined) return yield* replay(claim, earlier)
           const answer = yield* run
-          return yield* settle(claim, answer).pipe(
+          return yield* settle(claim, answer, refusalBytesPerMinute).pipe(
             // The answer stands, though a retry may not find it.
             Effect.catch((error) =>
               error._tag === "SqlError" || error.code === "TRY_AGAIN"

@@ -1,7 +1,7 @@
 /** The wallet API that game providers settle rounds with. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { RetryAfterFailure } from "../Annotations.ts"
+import { BoundedList, type ListBound, RetryAfterFailure } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
 import { amountFrom, currency, oneOf, reference, text } from "../Fields.ts"
 import { single } from "../Pagination.ts"
@@ -124,10 +124,13 @@ export const BatchAction = Schema.Union([
   Schema.Struct({ action: Schema.Literal("rollback"), ...inBatch, ...rollbackFields })
 ]).annotate({ message: "must be an object with an action of bet, win or rollback" })
 
+/** How many actions a batch may have. */
+export const batchActions: ListBound = { field: "actions", maximum: 100, message: "must hold 1 to 100 actions" }
+
 export const Batch = Schema.Struct({
   request_id: Schema.optionalKey(reference),
   actions: Schema.Array(BatchAction).check(
-    Schema.isBetweenLength(1, 100, { message: "must hold 1 to 100 actions" })
+    Schema.isBetweenLength(1, batchActions.maximum, { message: batchActions.message })
   )
 }).annotate({
   identifier: "Batch",
@@ -232,7 +235,8 @@ export const ProviderWalletGroup = HttpApiGroup.make("provider_wallet")
       payload: Batch,
       success: single(SettledBatch),
       error: refusals(...betRefusals, "BET_NOT_FOUND", "BET_ALREADY_SETTLED", "ROLLBACK_NOT_ALLOWED")
-    }).annotate(OpenApi.Summary, "Settle several messages of one player in order, all or nothing")
+    }).annotate(BoundedList, batchActions)
+      .annotate(OpenApi.Summary, "Settle several messages of one player in order, all or nothing")
       .annotate(
         OpenApi.Description,
         "1 to 100 bets, wins and rollbacks. What is known already is `replayed` in its place; when one is refused, nothing new happens."

@@ -48,7 +48,8 @@ const runOnce = <E, R, E2, R2>(
   idempotency: Idempotency["Service"],
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   scopeOf: Effect.Effect<string, E2, R2>,
-  isSecret: boolean
+  isSecret: boolean,
+  refusalBytesPerMinute: number
 ) => {
   // A refusal becomes an answer here, so that it can be stored.
   const run = handler.pipe(
@@ -61,9 +62,13 @@ const runOnce = <E, R, E2, R2>(
     if (key === undefined || key === "") return yield* handler
     if (key.length > maxKeyLength) return yield* Effect.fail(invalidKey)
     const scope = yield* scopeOf
-    const body = yield* Effect.mapError(request.arrayBuffer, refuseBody)
+    const body = yield* Effect.mapError(request.arrayBuffer, (error) => refuseBody(error))
     const claim = { scope, key, fingerprint: fingerprintOf(request.method, targetOf(request), body), isSecret }
-    const guarded = yield* idempotency.guard(claim, Effect.provideService(run, CurrentClaim, claim))
+    const guarded = yield* idempotency.guard(
+      claim,
+      Effect.provideService(run, CurrentClaim, claim),
+      refusalBytesPerMinute
+    )
     return guarded._tag === "Answered"
       ? guarded.answer.response
       : HttpServerResponse.setHeader(
@@ -90,7 +95,8 @@ export const IdempotentPostLive = Layer.effect(
             idempotency,
             handler,
             Effect.map(CurrentOperator, ({ operator }) => `operator:${operator.id}`),
-            answersSecret(group.annotations, endpoint.annotations)
+            answersSecret(group.annotations, endpoint.annotations),
+            1024 * 1024
           )
           : handler
       )
@@ -109,7 +115,8 @@ export const PlayerIdempotentPostLive = Layer.effect(
             idempotency,
             handler,
             Effect.map(CurrentPlayer, ({ playerId }) => `player:${playerId}`),
-            answersSecret(group.annotations, endpoint.annotations)
+            answersSecret(group.annotations, endpoint.annotations),
+            64 * 1024
           )
           : handler
       )

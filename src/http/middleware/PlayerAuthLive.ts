@@ -10,8 +10,9 @@ import { outlivesExclusion } from "../../domain/AccountStatus.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { PlayerActors } from "../../players/PlayerActors.ts"
 import { bearer } from "../Bearer.ts"
-import { answerCause, refuseBody } from "../Refusals.ts"
+import { answerCause } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
+import { playerBody } from "../SignedBody.ts"
 import { rateLimited, refuseFeature, withStanding } from "../Standing.ts"
 
 /** One answer for every reason: who holds a token that does not work learns nothing from it. */
@@ -61,9 +62,7 @@ export const PlayerAuthLive = Layer.effect(
         const refusal = refuseFeature(operator, feature)
         if (refusal !== undefined) return yield* Effect.fail(refusal)
         // Here, so that one that is too large is refused for that and not taken for none.
-        if (endpoint.method !== "GET") {
-          yield* Effect.mapError((yield* HttpServerRequest.HttpServerRequest).arrayBuffer, refuseBody)
-        }
+        if (endpoint.method !== "GET") yield* playerBody(yield* HttpServerRequest.HttpServerRequest)
         // what goes wrong is answered within, where the log knows for whom
         return yield* Effect.provideService(answering(handler), CurrentPlayer, { playerId: token.playerId, operator })
       })

@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { RetryAfterFailure } from "../../api/Annotations.ts"
+import { BoundedList, RetryAfterFailure } from "../../api/Annotations.ts"
 import { CurrentProvider, ProviderAuth } from "../../api/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
 import {
@@ -38,7 +38,7 @@ export const ProviderAuthLive = Layer.effect(
     return ProviderAuth.of((handler, { endpoint, group }) => {
       const annotations = Context.merge(group.annotations, endpoint.annotations)
       const onFailure = Context.getOrUndefined(annotations, RetryAfterFailure) ?? "same_request"
-      const withForm = withFormRules(handler)
+      const withForm = withFormRules(handler, Effect.void, Context.getOrUndefined(annotations, BoundedList))
 
       const run = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest

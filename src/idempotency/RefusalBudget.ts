@@ -1,0 +1,47 @@
+/** Bytes of refusals that are stored for a scope: whoever sends nonsense under ever new keys must not fill the table. */
+
+/** The largest refusal that is stored. */
+const maxRefusalBytes = 16 * 1024
+
+const windowMs = 60_000
+
+/** Scopes counted at a time. One that is dropped for lack of room starts anew. */
+const maxScopes = 10_000
+
+interface Window {
+  readonly startedAt: number
+  bytes: number
+}
+
+export interface RefusalBudget {
+  /** Whether a refusal of so many bytes may still be stored in this minute, which then counts. `now` in epoch milliseconds. */
+  readonly take: (scope: string, bytes: number, bytesPerMinute: number, now: number) => boolean
+}
+
+export const makeRefusalBudget = (): RefusalBudget => {
+  const windows = new Map<string, Window>()
+
+  const windowOf = (scope: string, now: number): Window => {
+    const known = windows.get(scope)
+    // a clock that was set back ends a window as well
+    if (known !== undefined && known.startedAt <= now && now < known.startedAt + windowMs) return known
+    windows.delete(scope)
+    for (const first of windows.keys()) {
+      if (windows.size < maxScopes) break
+      windows.delete(first)
+    }
+    const window = { startedAt: now, bytes: 0 }
+    windows.set(scope, window)
+    return window
+  }
+
+  return {
+    take: (scope, bytes, bytesPerMinute, now) => {
+      if (bytes > maxRefusalBytes) return false
+      const window = windowOf(scope, now)
+      if (window.bytes + bytes > bytesPerMinute) return false
+      window.bytes += bytes
+      return true
+    }
+  }
+}
