@@ -95,7 +95,8 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
     details: { email: ["must be an e-mail address"], "marketing.email": ["must be true or false"] }
   },
   INVALID_REQUEST: {
-    meaning: "The body is no JSON object, of another media type, has too many values, or (413) is larger than 256 KiB, of a player 4 KiB.",
+    meaning:
+      "The body is no JSON object, of another media type, has too many values, or (413) is larger than 256 KiB, of a player 4 KiB.",
     message: "The body must be a JSON object.",
     details: {}
   },

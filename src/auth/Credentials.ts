@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { type ApiKey, features, type Operator, type Provider, scopes } from "../domain/Operator.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Secrets } from "../platform/Secrets.ts"
@@ -7,7 +7,7 @@ import { makeSparingly } from "../platform/Sparingly.ts"
 import { fromDateOrNull } from "../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 import { type Networks, networks } from "./Addresses.ts"
-import { makeKeyCache } from "./internal/KeyCache.ts"
+import { makeKeyDirectory } from "./internal/KeyDirectory.ts"
 import { type SigningKey, signingKey } from "./Signature.ts"
 
 /** What the sealed secrets of API keys and providers are bound to. */
@@ -111,21 +111,27 @@ const toProvider = (row: typeof ProviderRow.Type): Provider => ({
 /** What a public key id can look like; anything else is not worth a question to the database. */
 const keyForm = /^[\x21-\x7e]{1,128}$/
 
+const VersionRow = Schema.Struct({ version: Schema.String })
+
+const isSameSecret = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
+
 /**
- * The keys that sign requests, with their secrets opened. Read from the database when first used and remembered for at
- * most two seconds, so a change made by another process is felt after that long. In the process that makes a change,
- * `invalidate` makes it felt at once: whoever creates, changes, rotates or revokes a key, or changes an operator or a
- * provider, calls it after the commit.
+ * The keys that sign requests. All of them are in memory, with the secrets of those that were used opened, and compared with the database
+ * once a second while they are asked for: a change made by another process is felt within two seconds. In the process that makes a
+ * change, `invalidate` makes it felt at once: whoever creates, changes, rotates or revokes a key, or changes an operator or a provider,
+ * calls it after the commit. While the database does not answer, what was read last serves for ten seconds.
  */
 export class Credentials extends Context.Service<Credentials, {
   /** An operator's key; undefined when there is none. */
   readonly operator: (key: string) => Effect.Effect<OperatorCredential | undefined, Refusal<"TRY_AGAIN">>
   /** A provider's key; undefined when there is none. */
   readonly provider: (key: string) => Effect.Effect<ProviderCredential | undefined, Refusal<"TRY_AGAIN">>
-  /** As `provider`, at once; undefined when the database has to be asked. `now` in epoch milliseconds. */
+  /** As `provider`, at once; undefined when it has to be looked up. `now` in epoch milliseconds. */
   readonly rememberedProvider: (key: string, now: number) => ProviderCredential | undefined
   /** Forgets the public key id, or, without one, everything. */
   readonly invalidate: (key?: string) => void
+  /** Forgets the keys of one operator. */
+  readonly invalidateOperator: (operatorId: number) => void
 }>()("pitboss/auth/Credentials") {
   static readonly layer = Layer.effect(
     Credentials,
@@ -135,6 +141,7 @@ export class Credentials extends Context.Service<Credentials, {
       const tell = yield* makeSparingly(5000)
       const apiKeyRows = rowsOf(ApiKeyRow)
       const providerRows = rowsOf(ProviderRow)
+      const versionRows = rowsOf(VersionRow)
 
       /** A secret that the master key does not open is no mistake of the caller, who may come again when it is mended. */
       const open = (purpose: string, sealed: Uint8Array) =>
@@ -152,47 +159,68 @@ export class Credentials extends Context.Service<Credentials, {
           )
         )
 
-      const loadOperator = Effect.fnUntraced(function*(key: string) {
-        const row = yield* oneOf(apiKeyRows(sql`
+      /** Rows and, by the transactions that wrote them, whether any has changed. */
+      const version = (rows: Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>) =>
+        orTryAgain(Effect.map(oneOf(versionRows(rows)), (row) => row?.version ?? ""))
+
+      const operators = yield* makeKeyDirectory<typeof ApiKeyRow.Type, OperatorCredential>({
+        version: version(sql`
+          SELECT md5(coalesce(string_agg(k.id || ' ' || k.xmin || ' ' || o.xmin, ',' ORDER BY k.id), '')) AS version
+          FROM api_keys k JOIN operators o ON o.id = k.operator_id`),
+        rows: orTryAgain(apiKeyRows(sql`
           SELECT k.id, k.key, k.name, k.secret_sealed, k.scopes, k.ip_allowlist, k.rate_limit_per_minute, k.expires_at,
             k.revoked_at, o.id AS operator_id, o.slug AS operator_slug, o.name AS operator_name,
             o.currency AS operator_currency, o.cooperation_model, o.active AS operator_active, o.cooling_off_hours,
             o.withdrawal_second_approval_above, o.kyc_withdrawal_threshold, o.forfeit_bonus_on_withdrawal,
             o.disabled_features
-          FROM api_keys k JOIN operators o ON o.id = k.operator_id
-          WHERE k.key = ${key}`))
-        if (row === undefined) return undefined
-        const apiKey = toApiKey(row)
-        return {
-          caller: { operator: toOperator(row), apiKey },
-          signingKey: yield* open(apiKeyPurpose(apiKey.id), row.secret_sealed),
-          allowed: networks(apiKey.ipAllowlist)
-        } satisfies OperatorCredential
+          FROM api_keys k JOIN operators o ON o.id = k.operator_id`)),
+        open: Effect.fnUntraced(function*(row, earlier) {
+          const apiKey = toApiKey(row)
+          return {
+            caller: { operator: toOperator(row), apiKey },
+            signingKey: earlier !== undefined && isSameSecret(earlier.row.secret_sealed, row.secret_sealed)
+              ? earlier.value.signingKey
+              : yield* open(apiKeyPurpose(apiKey.id), row.secret_sealed),
+            allowed: networks(apiKey.ipAllowlist)
+          }
+        })
       })
 
-      const loadProvider = Effect.fnUntraced(function*(key: string) {
-        const row = yield* oneOf(providerRows(sql`
-          SELECT id, slug, name, key, secret_sealed, launch_url, demo_url, ip_allowlist, active
-          FROM providers WHERE key = ${key}`))
-        if (row === undefined) return undefined
-        const provider = toProvider(row)
-        return {
-          provider,
-          signingKey: yield* open(providerPurpose(provider.id), row.secret_sealed),
-          allowed: networks(provider.ipAllowlist)
-        } satisfies ProviderCredential
+      const providers = yield* makeKeyDirectory<typeof ProviderRow.Type, ProviderCredential>({
+        version: version(sql`
+          SELECT md5(coalesce(string_agg(id || ' ' || xmin, ',' ORDER BY id), '')) AS version FROM providers`),
+        rows: orTryAgain(providerRows(sql`
+          SELECT id, slug, name, key, secret_sealed, launch_url, demo_url, ip_allowlist, active FROM providers`)),
+        open: Effect.fnUntraced(function*(row, earlier) {
+          const provider = toProvider(row)
+          return {
+            provider,
+            signingKey: earlier !== undefined && isSameSecret(earlier.row.secret_sealed, row.secret_sealed)
+              ? earlier.value.signingKey
+              : yield* open(providerPurpose(provider.id), row.secret_sealed),
+            allowed: networks(provider.ipAllowlist)
+          }
+        })
       })
 
-      const operators = yield* makeKeyCache((key) => orTryAgain(loadOperator(key)))
-      const providers = yield* makeKeyCache((key) => orTryAgain(loadProvider(key)))
+      // A service that starts while the database is slow reads them when they are first asked for.
+      yield* Effect.ignoreCause(Effect.all([operators.refresh, providers.refresh], { concurrency: 2 }))
 
       return Credentials.of({
         operator: (key) => keyForm.test(key) ? operators.get(key) : Effect.succeed(undefined),
         provider: (key) => keyForm.test(key) ? providers.get(key) : Effect.succeed(undefined),
         rememberedProvider: providers.peek,
         invalidate: (key) => {
-          operators.invalidate(key)
-          providers.invalidate(key)
+          if (key === undefined) {
+            operators.invalidateWhere(() => true)
+            providers.invalidateWhere(() => true)
+          } else {
+            operators.invalidate(key)
+            providers.invalidate(key)
+          }
+        },
+        invalidateOperator: (operatorId) => {
+          operators.invalidateWhere((row) => Number(row.operator_id) === operatorId)
         }
       })
     })

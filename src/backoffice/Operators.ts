@@ -164,7 +164,7 @@ export class Operators extends Context.Service<Operators, {
             return after
           }).pipe(slugTaken))
         // every key of the operator carries what was changed
-        credentials.invalidate()
+        credentials.invalidateOperator(fields.id)
         yield* methods.invalidate(fields.id)
         return fields
       })

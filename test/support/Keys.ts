@@ -1,7 +1,7 @@
 /** Operators' keys and game providers with their secrets, for tests that sign requests, and staff. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { apiKeyPurpose, providerPurpose } from "../../src/auth/Credentials.ts"
+import { apiKeyPurpose, Credentials, providerPurpose } from "../../src/auth/Credentials.ts"
 import { type Scope, scopes } from "../../src/domain/Operator.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
@@ -17,6 +17,12 @@ export interface KeyOptions {
   readonly revokedAt?: Date
 }
 
+/** Says that a key was made, as staff's part does, where the test runs what keeps them. */
+const announce = (key: string) =>
+  Effect.map(Effect.serviceOption(Credentials), (found) => {
+    if (found._tag === "Some") found.value.invalidate(key)
+  })
+
 /** Adds a key of an operator. */
 export const addApiKey = Effect.fnUntraced(function*(operatorId: number, options: KeyOptions = {}) {
   const sql = yield* SqlClient.SqlClient
@@ -30,6 +36,7 @@ export const addApiKey = Effect.fnUntraced(function*(operatorId: number, options
     VALUES (${id}, ${operatorId}, ${key}, 'test', ${secrets.seal(apiKeyPurpose(id), secret)},
       ${textArray(options.scopes ?? scopes)}, ${textArray(options.ipAllowlist ?? [])}, ${options.rateLimit ?? 600},
       ${options.expiresAt ?? null}, ${options.revokedAt ?? null}, now(), now())`
+  yield* announce(key)
   return { id, header: "X-Api-Key", key, secret } satisfies Signer & { readonly id: number }
 })
 
@@ -46,6 +53,7 @@ export const addProvider = Effect.fnUntraced(function*(slug: string, ipAllowlist
     VALUES (${id}, ${slug}, ${slug}, ${key}, ${secrets.seal(providerPurpose(id), secret)},
       ${`https://${slug}.example/play?token={token}&game={game}&mode={mode}`}, ${`https://${slug}.example/demo?game={game}`},
       ${textArray(ipAllowlist)}, now(), now())`
+  yield* announce(key)
   return { id, header: "X-Provider-Key", key, secret } satisfies Signer & { readonly id: number }
 })
 

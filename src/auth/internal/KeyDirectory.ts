@@ -1,0 +1,159 @@
+/** All public key ids with what belongs to them, in memory: an id that is not there is refused without asking the database. */
+import { Clock, Deferred, Effect, FiberSet, type Scope } from "effect"
+import type { Refusal } from "../../domain/Refusal.ts"
+
+/** A directory older than this is renewed in the background while it still serves. */
+const renewAfterMs = 1000
+
+/**
+ * A directory older than this no longer serves: renewals have failed for so long. Until then a key that another process revoked may still
+ * sign, while the database answers nobody and so commits nothing.
+ */
+const maxAgeMs = 10_000
+
+/** An unknown id waits for a renewal when the directory is older than this: all that wait share it. */
+const renewUnknownAfterMs = 100
+
+/** After a renewal that failed nobody asks the database again for so long. */
+const pauseMs = 250
+
+/** How often a caller waits again because what it asks for changed meanwhile. */
+const maxWaits = 5
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+interface Row {
+  readonly key: string
+}
+
+interface Entry<R, A> {
+  readonly row: R
+  /** Undefined until the key is first used. */
+  value: A | undefined
+}
+
+export interface KeySource<R extends Row, A> {
+  /** Changes whenever a row does. */
+  readonly version: Effect.Effect<string, Unavailable>
+  readonly rows: Effect.Effect<ReadonlyArray<R>, Unavailable>
+  /** Opens the secret of a row. What an earlier row of the key became may be used again. */
+  readonly open: (row: R, earlier: { readonly row: R; readonly value: A } | undefined) => Effect.Effect<A, Unavailable>
+}
+
+export interface KeyDirectory<R extends Row, A> {
+  /** At once; undefined when it is unknown, was never used, or the directory has to be renewed: then `get`. `now` in epoch milliseconds. */
+  readonly peek: (key: string, now: number) => A | undefined
+  /** Undefined when there is no such key. */
+  readonly get: (key: string) => Effect.Effect<A | undefined, Unavailable>
+  /** Forgets one key: whoever asks next gets what the database holds now. The others are served meanwhile. */
+  readonly invalidate: (key: string) => void
+  /** Forgets the keys whose rows are meant. */
+  readonly invalidateWhere: (isMeant: (row: R) => boolean) => void
+  /** Reads the directory now. */
+  readonly refresh: Effect.Effect<void, Unavailable>
+}
+
+/** How old what was read then is; a clock that was set back makes it as old as it was set back. */
+const ageMs = (loadedAt: number, now: number): number => Math.abs(now - loadedAt)
+
+/**
+ * Reads all keys with one statement, and again only when a second one, which is cheap, says that something changed; at most one of them runs
+ * at a time, whoever asks for whatever.
+ */
+export const makeKeyDirectory = <R extends Row, A>(
+  source: KeySource<R, A>
+): Effect.Effect<KeyDirectory<R, A>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const run = yield* FiberSet.makeRuntime<never>()
+    const clock = yield* Clock.Clock
+
+    let entries = new Map<string, Entry<R, A>>()
+    let version: string | undefined
+    let loadedAt = Number.NEGATIVE_INFINITY
+    /** Keys announced as changed, with the number of the announcement. */
+    const changed = new Map<string, number>()
+    let announcements = 0
+    let renewal: Deferred.Deferred<void, Unavailable> | undefined
+    let failed: { readonly at: number; readonly attempt: Deferred.Deferred<void, Unavailable> } | undefined
+
+    const reopen = Effect.fnUntraced(function*(row: R, earlier: Entry<R, A> | undefined) {
+      if (earlier?.value === undefined) return { row, value: undefined }
+      const opened = source.open(row, { row: earlier.row, value: earlier.value })
+      return { row, value: yield* Effect.orElseSucceed(opened, () => undefined) }
+    })
+
+    const read = Effect.gen(function*() {
+      const startedAfter = announcements
+      const startedAt = yield* Clock.currentTimeMillis
+      // before the rows: a change between the two is seen again
+      const found = yield* source.version
+      if (found !== version) {
+        const next = new Map<string, Entry<R, A>>()
+        for (const row of yield* source.rows) next.set(row.key, yield* reopen(row, entries.get(row.key)))
+        entries = next
+        version = found
+      }
+      loadedAt = startedAt
+      // what was announced while it was read may have been read as it was before
+      for (const [key, announcement] of changed) if (announcement <= startedAfter) changed.delete(key)
+    })
+
+    /** Renews the directory once, however many ask; what it returns completes when that is done. */
+    const renew = (): Deferred.Deferred<void, Unavailable> => {
+      if (renewal !== undefined) return renewal
+      if (failed !== undefined && ageMs(failed.at, clock.currentTimeMillisUnsafe()) < pauseMs) return failed.attempt
+      const done = renewal = Deferred.makeUnsafe<void, Unavailable>()
+      run(
+        read.pipe(
+          Effect.onExit((exit) =>
+            Effect.sync(() => {
+              renewal = undefined
+              failed = exit._tag === "Success" ? undefined : { at: clock.currentTimeMillisUnsafe(), attempt: done }
+              Deferred.doneUnsafe(done, exit)
+            })
+          ),
+          Effect.ignoreCause
+        )
+      )
+      return done
+    }
+
+    /** The entry of a key that is served; undefined for one that is announced as changed, or of a directory that is too old. */
+    const held = (key: string, now: number): Entry<R, A> | undefined => {
+      if (ageMs(loadedAt, now) > renewAfterMs) renew()
+      return ageMs(loadedAt, now) > maxAgeMs || changed.size > 0 && changed.has(key) ? undefined : entries.get(key)
+    }
+
+    const peek = (key: string, now: number): A | undefined => held(key, now)?.value
+
+    const get = Effect.fnUntraced(function*(key: string) {
+      for (let waits = 0;; waits++) {
+        const now = yield* Clock.currentTimeMillis
+        const entry = held(key, now)
+        if (entry !== undefined) return entry.value ??= yield* source.open(entry.row, undefined)
+        const isCurrent = ageMs(loadedAt, now) <= renewUnknownAfterMs && !changed.has(key)
+        if (isCurrent || waits === maxWaits) return undefined
+        yield* Deferred.await(renew())
+        // read after it was asked for: what is not there now is unknown
+        if (!changed.has(key) && !entries.has(key)) return undefined
+      }
+    })
+
+    const announce = (key: string): void => {
+      changed.set(key, announcements)
+    }
+
+    return {
+      peek,
+      get,
+      invalidate: (key) => {
+        announcements++
+        announce(key)
+      },
+      invalidateWhere: (isMeant) => {
+        announcements++
+        for (const [key, { row }] of entries) if (isMeant(row)) announce(key)
+      },
+      refresh: Effect.suspend(() => Deferred.await(renew()))
+    }
+  })
