@@ -29,15 +29,18 @@ interface Stretch {
   readonly to: number | undefined
 }
 
+/** The first instant that no row is created at: dates have four digits for the year. */
+const endOfTime = Date.UTC(10_000, 0, 1)
+
 /** The whole days (UTC) of a stretch of time, and what is left of it before and after them. */
 export const splitDays = (
   createdFrom: number | undefined,
   createdTo: number | undefined
 ): { readonly days: Stretch | undefined; readonly rests: ReadonlyArray<Stretch> } => {
-  const end = createdTo === undefined ? undefined : createdTo + 1
+  const end = createdTo === undefined || createdTo + 1 >= endOfTime ? undefined : createdTo + 1
   const from = createdFrom === undefined ? undefined : Math.ceil(createdFrom / dayMs) * dayMs
   const to = end === undefined ? undefined : Math.floor(end / dayMs) * dayMs
-  if (from !== undefined && to !== undefined && from >= to) {
+  if (from !== undefined && from >= (to ?? endOfTime)) {
     return { days: undefined, rests: [{ from: createdFrom, to: end }] }
   }
   return {

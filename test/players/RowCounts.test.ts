@@ -105,4 +105,16 @@ layer(TestDatabase.layer, { excludeTestServices: true })("RowCounts", (it) => {
       })
     )
   })
+
+  it("names no day beyond the year 9999, which PostgreSQL would not read", () => {
+    const lastMinute = Date.UTC(9999, 11, 31, 23, 59)
+    const dayAfter = Date.UTC(10_000, 0, 1)
+    for (const to of [undefined, dayAfter - 1]) {
+      assert.deepStrictEqual(splitDays(lastMinute, to), {
+        days: undefined,
+        rests: [{ from: lastMinute, to: undefined }]
+      })
+      assert.deepStrictEqual(splitDays(start, to), { days: { from: start, to: undefined }, rests: [] })
+    }
+  })
 })
