@@ -24,17 +24,21 @@ const packagesOf = (file) => {
   }
 }
 
+/** The package that brings Node.js for this system. npm compares it with the lock file's checksum like any other. */
+const runtime = `node_modules/node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`
+
 /**
  * Whether what npm wrote about the installed tree (when its last install finished) agrees with the lock file. Contents
  * and not ages are compared, because a fresh clone and a switched branch have arbitrary timestamps.
  */
 const isInstalled = (wanted) => {
   const present = packagesOf(join(root, "node_modules", ".package-lock.json"))
-  if (present === undefined || !existsSync(join(root, "node_modules", ".bin", "node"))) return false
+  if (present === undefined) return false
+  if (wanted[runtime] !== undefined && !existsSync(join(root, "node_modules", ".bin", "node"))) return false
   return Object.entries(wanted).every(([folder, entry]) => {
     if (folder === "") return true
     const found = present[folder]
-    if (found === undefined) return entry.optional === true
+    if (found === undefined) return entry.optional === true && folder !== runtime
     return found.version === entry.version && found.integrity === entry.integrity
   })
 }
@@ -78,11 +82,16 @@ const progress = (text) => {
   }
 }
 
-if (Number(process.versions.node.split(".")[0]) < 20) {
-  stop(`Node.js 20 or later is needed to install the service, this is ${process.versions.node}`)
-}
+const major = Number(process.versions.node.split(".")[0])
+if (major < 20) stop(`Node.js 20 or later is needed to install the service, this is ${process.versions.node}`)
 const wanted = packagesOf(join(root, "package-lock.json"))
 if (wanted === undefined) stop("package-lock.json is missing or unreadable, the dependencies cannot be installed")
+if (wanted[runtime] === undefined && major < 24) {
+  stop(
+    `there is no Node.js package for ${process.platform}-${process.arch}: install Node.js 24 or later, this is ` +
+      process.versions.node
+  )
+}
 
 if (!isInstalled(wanted)) {
   const done = progress("installing dependencies, this takes a minute")

