@@ -12,6 +12,7 @@ import { MetricsRoute } from "./http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "./http/PublicServer.ts"
 import { layerHardStop } from "./platform/HardStop.ts"
 import { layerLogging } from "./platform/Logging.ts"
+import { layerEndWithParent } from "./platform/ParentProcess.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
 import { layerTracing } from "./platform/Tracing.ts"
@@ -72,6 +73,7 @@ const WebhooksStop = Layer.effectDiscard(
 )
 
 const Service = layerHardStop(8500).pipe(
+  Layer.provideMerge(layerEndWithParent),
   Layer.provideMerge(WebhooksStop),
   Layer.provideMerge(Greeting),
   Layer.provideMerge(layerPublicServer),
