@@ -38,7 +38,20 @@ const works = (launcher: Launcher, postgres: string, directory: string): boolean
   // Everything PostgreSQL will ask of the system: run the program, find it executable, enter the data directory.
   const script = "test -x \"$0\" && cd \"$1\" && \"$0\" --version >/dev/null"
   const [command, args] = launcher.command("/bin/sh", ["-c", script, postgres, directory])
-  return spawnSync(command, args, { ...credentials(launcher), cwd: "/", stdio: "ignore" }).status === 0
+  return spawnSync(command, args, { ...credentials(launcher), cwd: "/", env: environment(), stdio: "ignore" })
+    .status === 0
+}
+
+/**
+ * What PostgreSQL and its tools get to see of the environment. SQL can read a server's environment, and the service's holds
+ * `MASTER_KEY` and `BACKOFFICE_TOKEN`.
+ */
+const environment = (): NodeJS.ProcessEnv => {
+  const kept = ["PATH", "TMPDIR", "SystemRoot"].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  return { ...Object.fromEntries(kept), LC_ALL: "C" }
 }
 
 const credentials = ({ gid, uid }: Launcher) => uid === undefined || gid === undefined ? {} : { uid, gid }
@@ -109,7 +122,7 @@ export const runTool = (launcher: Launcher, program: string, args: ReadonlyArray
     const child = spawn(command, words, {
       ...credentials(launcher),
       cwd: "/",
-      env: { ...process.env, LC_ALL: "C" },
+      env: environment(),
       stdio: ["ignore", "ignore", "pipe"]
     })
     let output = ""
@@ -164,7 +177,7 @@ export const startServer = (
       const child = spawn(command, words, {
         ...credentials(launcher),
         cwd: "/",
-        env: { ...process.env, LC_ALL: "C" },
+        env: environment(),
         stdio: ["ignore", "ignore", "pipe"],
         // Its own process group: Ctrl-C must reach the service only, which still needs its database to drain.
         detached: true

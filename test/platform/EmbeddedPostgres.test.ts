@@ -64,6 +64,29 @@ it.live("keeps data over a restart and runs with durable settings", () =>
     assert.isFalse(Fs.existsSync(Path.join(dataDir, "service.lock")))
   }))
 
+it.live("keeps the service's environment from the server", () =>
+  // Goal: SQL cannot read the secrets that the service was started with. Method: set them, and look at the server's environment,
+  // from outside and with SQL that runs a program.
+  Effect.gen(function*() {
+    yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        Object.assign(process.env, { MASTER_KEY: "planted-master-key", BACKOFFICE_TOKEN: "planted-token" })
+      ),
+      () =>
+        Effect.sync(() => {
+          delete process.env["MASTER_KEY"]
+          delete process.env["BACKOFFICE_TOKEN"]
+        })
+    )
+    const { pid, url } = yield* start(yield* dataFolder, true)
+    assert.notInclude(Fs.readFileSync(`/proc/${pid}/environ`, "utf8"), "planted")
+    yield* adminQuery(url, "CREATE TABLE environment (line text)")
+    yield* adminQuery(url, "COPY environment FROM PROGRAM 'env'")
+    const lines = yield* adminQuery(url, "SELECT line FROM environment")
+    assert.include(JSON.stringify(lines), "PATH=")
+    assert.notInclude(JSON.stringify(lines), "planted")
+  }))
+
 it.live("refuses a folder that a live service owns, and leaves that service alone", () =>
   // Goal: two services never share a folder. Method: start on a folder in use; the first server must still answer.
   Effect.gen(function*() {
