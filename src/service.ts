@@ -23,7 +23,7 @@ import { Approvals } from "./payments/Approvals.ts"
 import { PaymentMethods } from "./payments/Methods.ts"
 import { Payments } from "./payments/Payments.ts"
 import { Thresholds } from "./payments/Thresholds.ts"
-import { DatabaseUrl, layerDatabase } from "./platform/Database.ts"
+import { DatabaseUrl, layerDatabase, layerRightsWarning } from "./platform/Database.ts"
 import { Entropy } from "./platform/Entropy.ts"
 import { Ids } from "./platform/Ids.ts"
 import { layerMigrations } from "./platform/Migrations.ts"
@@ -89,9 +89,10 @@ export const layerWebhooks = Layer.merge(WebhookSender.layer, WebhookHousekeepin
 /** What wakes the follower of committed effects. Needs {@link layerCapabilities}. */
 export const layerCompliance = Compliance.layerWakes
 
-/** The database of the settings: started when it is embedded, looked over, and migrated. */
-export const layerMigratedDatabase = layerMigrations.pipe(
+/** The database of the settings: started when it is embedded, migrated by its owner, and looked over. */
+export const layerMigratedDatabase = layerRightsWarning.pipe(
   Layer.provideMerge(layerDatabase),
+  Layer.provideMerge(layerMigrations),
   Layer.provideMerge(DatabaseUrl.layer),
   Layer.provideMerge(Entropy.layer)
 )

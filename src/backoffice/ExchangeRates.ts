@@ -47,6 +47,9 @@ const refuseInput = ({ base, currency }: RateInput): Refusal<"VALIDATION_FAILED"
   return Object.keys(fields).length === 0 ? undefined : refuseFields(fields)
 }
 
+/** Serialises whoever sets rates; the number means nothing else. */
+const ratesLock = 7_204_551_039
+
 export class ExchangeRates extends Context.Service<ExchangeRates, {
   /** Sets the rate of what is written from now on, by every service. */
   readonly set: (
@@ -70,7 +73,7 @@ export class ExchangeRates extends Context.Service<ExchangeRates, {
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             // one at a time: the highest id is the rate that holds, so ids have to become visible in their order
-            yield* sql`LOCK TABLE exchange_rates IN SHARE ROW EXCLUSIVE MODE`
+            yield* sql`SELECT pg_advisory_xact_lock(${BigInt(ratesLock)})`
             const before = yield* oneOf(rateRows(
               sql`SELECT ${columns} FROM exchange_rates WHERE currency = ${currency} AND base = ${base}
                 ORDER BY id DESC LIMIT 1`

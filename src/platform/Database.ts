@@ -1,28 +1,53 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Schema } from "effect"
-import type { Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
+import { Entropy } from "./Entropy.ts"
+import { ensureRole, excessiveRights, roleOf } from "./Privileges.ts"
 import { Settings } from "./Settings.ts"
 import { StartupError } from "./StartupError.ts"
 
 /**
- * Where the database is. The layer is the embedded server, started on `DATA_DIR`, or the one `DATABASE_URL` names.
+ * Where the database is. The layer is the embedded server, started on `DATA_DIR`, or the one `DATABASE_URL` names. On the embedded
+ * one the service works as a role of its own, whose password is new at every start.
  */
 export class DatabaseUrl extends Context.Service<DatabaseUrl, {
+  /** The service's role. */
   readonly url: Redacted.Redacted
+  /** The role that owns the tables and migrates them; without it the service's role does. */
+  readonly ownerUrl?: Redacted.Redacted | undefined
   readonly embedded: boolean
 }>()("pitboss/platform/DatabaseUrl") {
   static readonly layer = Layer.unwrap(Effect.gen(function*() {
-    const { databaseUrl } = yield* Settings
-    if (databaseUrl !== undefined) return Layer.succeed(DatabaseUrl, { url: databaseUrl, embedded: false })
+    const { databaseOwnerUrl, databaseUrl } = yield* Settings
+    if (databaseUrl !== undefined) {
+      return Layer.succeed(DatabaseUrl, { url: databaseUrl, ownerUrl: databaseOwnerUrl, embedded: false })
+    }
     return Layer.effect(
       DatabaseUrl,
-      Effect.map(EmbeddedPostgres, ({ url }) => ({ url, embedded: true }))
-    ).pipe(Layer.provide(EmbeddedPostgres.layer))
+      Effect.gen(function*() {
+        const { url: ownerUrl } = yield* EmbeddedPostgres
+        const password = (yield* Entropy).token("", 40)
+        yield* Effect.provide(ensureRole(serviceRole, password), layerOwnerClient(ownerUrl)).pipe(
+          Effect.catchTag("SqlError", (error) => Effect.fail(unreachable(error)))
+        )
+        return { url: asRole(ownerUrl, serviceRole, password), ownerUrl, embedded: true }
+      })
+    ).pipe(Layer.provide(EmbeddedPostgres.layer), Layer.provide(Entropy.layer))
   }))
+}
+
+/** The service's role on the embedded server. */
+export const serviceRole = "pitboss_service"
+
+/** The same database for another role. */
+export const asRole = (url: Redacted.Redacted, role: string, password: string): Redacted.Redacted => {
+  const changed = new URL(Redacted.value(url))
+  changed.username = role
+  changed.password = password
+  return Redacted.make(changed.toString())
 }
 
 /**
@@ -76,6 +101,12 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
     timezone: "UTC"
   }
 })
+
+/** A connection for what the owner of the tables does at the start: migrations, roles and rights. */
+export const layerOwnerClient = (url: Redacted.Redacted) =>
+  PgClient.layerFrom(
+    PgClient.make({ ...general(url, 1), applicationName: "pitboss-owner" }).pipe(Effect.mapError(unreachable))
+  )
 
 const ServerFacts = Schema.Struct({
   version: Schema.NumberFromString,
@@ -160,6 +191,27 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
       Layer.provideMerge(clients)
     )
   }))
+
+/** Says which rights the service's role has too many: its account is worth as much to an intruder as what it may do. */
+export const layerRightsWarning = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const { ownerUrl, url } = yield* DatabaseUrl
+    const excess = yield* excessiveRights
+    if (excess.length === 0) return
+    yield* Effect.logWarning("database role has more rights than the service needs").pipe(
+      Effect.annotateLogs({
+        role: roleOf(url),
+        rights: excess.join("; "),
+        remedy: ownerUrl === undefined
+          ? "set DATABASE_OWNER_URL and a role that owns nothing in DATABASE_URL"
+          : "revoke them"
+      })
+    )
+  }).pipe(Effect.catchTags({
+    SqlError: (error) => Effect.fail(unreachable(error)),
+    SchemaError: () => Effect.fail(new StartupError({ message: "the database does not say what its roles may do" }))
+  }))
+)
 
 /** {@link layerDatabaseWith} its defaults: what the service runs on. */
 export const layerDatabase = layerDatabaseWith()

@@ -4,7 +4,8 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { createHash } from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { describeSqlError } from "./Database.ts"
+import { DatabaseUrl, describeSqlError, layerOwnerClient, verifyServer } from "./Database.ts"
+import { grantRights, roleOf } from "./Privileges.ts"
 import { splitStatements } from "./SplitStatements.ts"
 import { StartupError } from "./StartupError.ts"
 
@@ -122,10 +123,30 @@ export const runMigrations = Effect.fn("runMigrations")(function*(migrations: Re
   return applied
 })
 
-/** Brings the database up to date while the service starts. Needs `SqlClient`; everything that reads tables needs this. */
-export const layerMigrations = Layer.effectDiscard(
-  Effect.gen(function*() {
-    const applied = yield* runMigrations(yield* loadMigrations(migrationsFolder))
-    if (applied.length > 0) yield* Effect.logInfo(`applied ${applied.join(", ")}`)
-  })
-)
+/**
+ * Brings the database up to date while the service starts, on a connection of the owner that is closed afterwards, and gives the
+ * service's role its rights. Without an owner's address the service's own role migrates.
+ */
+export const layerMigrationsWith = (options: { readonly allowFsyncOff: boolean }) =>
+  Layer.effectDiscard(
+    Effect.gen(function*() {
+      const { ownerUrl, url } = yield* DatabaseUrl
+      const migrate = Effect.gen(function*() {
+        yield* verifyServer(options)
+        const applied = yield* runMigrations(yield* loadMigrations(migrationsFolder))
+        if (applied.length > 0) yield* Effect.logInfo(`applied ${applied.join(", ")}`)
+        if (ownerUrl === undefined) return
+        yield* grantRights(roleOf(url)).pipe(Effect.catchTags({
+          SqlError: (error) =>
+            Effect.fail(
+              new StartupError({ message: `granting the service's rights failed: ${describeSqlError(error)}` })
+            ),
+          SchemaError: () => Effect.fail(new StartupError({ message: "the database does not list its tables" }))
+        }))
+      })
+      yield* Effect.provide(migrate, layerOwnerClient(ownerUrl ?? url))
+    })
+  )
+
+/** {@link layerMigrationsWith} for the service. */
+export const layerMigrations = layerMigrationsWith({ allowFsyncOff: false })

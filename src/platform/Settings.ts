@@ -14,6 +14,8 @@ export interface SettingsShape {
   readonly backofficePort: number
   /** An external PostgreSQL; undefined means the embedded one. */
   readonly databaseUrl: Redacted.Redacted | undefined
+  /** The role that owns its tables, for migrations; undefined means that the service's role does. */
+  readonly databaseOwnerUrl: Redacted.Redacted | undefined
   /** Absolute path of the folder for the embedded database and generated secrets. */
   readonly dataDir: string
   /** Seed the demo operator when the database is empty. */
@@ -135,6 +137,12 @@ const keyOf = (text: string) => Redacted.make(new Uint8Array(Buffer.from(text, "
 const load = Effect.gen(function*() {
   const entropy = yield* Entropy
   const databaseUrl = yield* read("DATABASE_URL", DatabaseUrl, "a postgres:// address")
+  const databaseOwnerUrl = yield* read("DATABASE_OWNER_URL", DatabaseUrl, "a postgres:// address")
+  if (databaseOwnerUrl !== undefined && databaseUrl === undefined) {
+    return yield* new StartupError({
+      message: "DATABASE_OWNER_URL needs DATABASE_URL, the address for the service's role"
+    })
+  }
   const dataDir = yield* dataFolder
   const demo = yield* read("DEMO", Switch, "on or off")
   const masterKey = yield* read("MASTER_KEY", MasterKey, "32 bytes in base64")
@@ -171,6 +179,7 @@ const load = Effect.gen(function*() {
   return {
     ...(yield* address),
     databaseUrl: databaseUrl === undefined ? undefined : Redacted.make(databaseUrl),
+    databaseOwnerUrl: databaseOwnerUrl === undefined ? undefined : Redacted.make(databaseOwnerUrl),
     dataDir,
     demo: demo === undefined ? databaseUrl === undefined : demo === "on",
     masterKey: keyOf(Redacted.value(key)),
@@ -205,6 +214,7 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       backofficeHost: "127.0.0.1",
       backofficePort: 0,
       databaseUrl: undefined,
+      databaseOwnerUrl: undefined,
       dataDir: ".data",
       demo: false,
       masterKey: Redacted.make(new Uint8Array(32)),

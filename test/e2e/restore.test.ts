@@ -15,7 +15,7 @@ import {
 } from "../support/PlayedService.ts"
 import { findPostgresTools, runPostgresTool, startSystemPostgres } from "../support/PostgresTools.ts"
 import { startService } from "../support/ServiceProcess.ts"
-import { adminQuery } from "../support/TestServer.ts"
+import { addServiceRole, adminQuery } from "../support/TestServer.ts"
 import { makeSink } from "../support/WebhookSink.ts"
 
 // Goal: what docs/operations.md says of backups is enough. A dump of the database and the master key are the whole casino: every
@@ -44,6 +44,7 @@ const scene = Effect.gen(function*() {
   if (tools === undefined) return
   const server = yield* startSystemPostgres(tools)
   const admin = Redacted.make(`${server}/postgres`)
+  yield* addServiceRole(admin)
   const agent = yield* makeAgent()
   const sink = yield* makeSink()
   const address = yield* freeAddress
@@ -69,6 +70,7 @@ const scene = Effect.gen(function*() {
   yield* runPostgresTool(tools, "pg_restore", [
     "--exit-on-error",
     "--no-owner",
+    "--no-privileges",
     "--single-transaction",
     `--dbname=${server}/after`,
     dump

@@ -17,6 +17,7 @@ import {
   staffCall
 } from "../support/Backoffice.ts"
 import { registration } from "../support/E2eWorld.ts"
+import { ServiceSql } from "../support/TestService.ts"
 import { expectedSignature, makeSink, type Received } from "../support/WebhookSink.ts"
 
 // Goal: an operator is told of everything that happens on the account, whatever its origin, in full, and staff steer it from the
@@ -172,9 +173,12 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
         data: { alert },
         createdAt: at
       } as const
-      yield* Effect.ignore(sql.withTransaction(Effect.andThen(outbox.insert(event), Effect.fail("no alert after all"))))
+      const service = yield* ServiceSql
+      yield* Effect.ignore(
+        service.withTransaction(Effect.andThen(outbox.insert(event), Effect.fail("no alert after all")))
+      )
       assert.deepStrictEqual(yield* told, [])
-      yield* sql.withTransaction(outbox.insert(event))
+      yield* outbox.insert(event)
       assert.deepStrictEqual(yield* told, [{ type: event.type, data: { alert, player: short } }])
       expected.push("compliance.alert_created")
 

@@ -16,6 +16,7 @@ import { Settings } from "../../src/platform/Settings.ts"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import type { StartupError } from "../../src/platform/StartupError.ts"
 import { freePort } from "./ServiceProcess.ts"
+import { addServiceRole } from "./TestServer.ts"
 
 /** A folder for a server, removed with the scope; the next run removes it when this one is killed. */
 export const serverFolder = Effect.acquireRelease(
@@ -33,12 +34,16 @@ export const startServer = (options: Pick<EmbeddedOptions, "dataDir" | "port">) 
   startEmbeddedPostgres({
     ...options,
     serverSettings: { shared_buffers: "64MB", min_wal_size: "80MB", max_connections: "100" }
-  }).pipe(Effect.provideService(References.MinimumLogLevel, "Warn"), Effect.provide(Entropy.layer))
+  }).pipe(
+    Effect.tap(({ url }) => Effect.orDie(addServiceRole(url))),
+    Effect.provideService(References.MinimumLogLevel, "Warn"),
+    Effect.provide(Entropy.layer)
+  )
 
 const clientsOn = (database: Layer.Layer<DatabaseUrl, StartupError>) =>
   Layer.mergeAll(Ids.layer, Secrets.layer).pipe(
-    Layer.provideMerge(layerMigrations),
     Layer.provideMerge(layerDatabaseWith({ maxConnections: 3, maxJournalConnections: 1 })),
+    Layer.provideMerge(layerMigrations),
     Layer.provideMerge(database),
     Layer.provideMerge(Settings.layerTest()),
     Layer.provideMerge(Entropy.layer)

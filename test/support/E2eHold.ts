@@ -9,6 +9,7 @@ import { SqlClient } from "effect/sql"
 const build = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE IF NOT EXISTS test_gates (player_id bigint PRIMARY KEY)`
+  yield* sql`GRANT SELECT ON test_gates TO PUBLIC`
   yield* sql`CREATE OR REPLACE FUNCTION test_gate() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       WHILE EXISTS (SELECT FROM test_gates WHERE player_id = NEW.player_id) LOOP

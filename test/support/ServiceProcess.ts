@@ -1,11 +1,12 @@
 /** The service as it is run: a process of its own, started, killed and started again. */
-import { Effect, Schedule, Schema, type Scope } from "effect"
+import { Effect, Redacted, Schedule, Schema, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import * as Net from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { asService } from "./TestServer.ts"
 
 const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
 const movableClock = join(import.meta.dirname, "movableClock.ts")
@@ -58,6 +59,7 @@ export const freePort: Effect.Effect<number> = Effect.suspend(() => {
 
 export interface ServiceOptions {
   readonly port: number
+  /** The owner's. The service works as its own role, see `addServiceRole`. Empty: the embedded server. */
   readonly databaseUrl: string
   readonly environment?: { readonly [name: string]: string }
   readonly hasMovableClock?: boolean
@@ -87,7 +89,10 @@ export const startService = Effect.fnUntraced(function*(
           PATH: process.env["PATH"],
           PORT: String(options.port),
           BACKOFFICE_PORT: String(backofficePort),
-          DATABASE_URL: options.databaseUrl,
+          ...options.databaseUrl === "" ? {} : {
+            DATABASE_URL: Redacted.value(asService(Redacted.make(options.databaseUrl))),
+            DATABASE_OWNER_URL: options.databaseUrl
+          },
           MASTER_KEY: masterKey,
           DEMO: "off",
           // Node's own folder for it: a service that is started again and again need not be compiled each time.

@@ -2,7 +2,9 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { inject } from "vitest"
 import { DatabaseUrl, layerDatabaseWith } from "../../src/platform/Database.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
-import { adminQuery, templateName, withDatabase } from "./TestServer.ts"
+import { adminQuery, asService, templateName, withDatabase } from "./TestServer.ts"
+
+const clients = layerDatabaseWith({ allowFsyncOff: true, maxConnections: 6, maxJournalConnections: 2 })
 
 /** A migrated, empty database that belongs to whoever built the layer. */
 export class TestDatabase extends Context.Service<TestDatabase, {
@@ -29,10 +31,18 @@ export class TestDatabase extends Context.Service<TestDatabase, {
    *
    *     layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => { it.effect(...) })
    */
-  static readonly layer = layerDatabaseWith({ allowFsyncOff: true, maxConnections: 6, maxJournalConnections: 2 }).pipe(
-    Layer.provideMerge(
-      Layer.effect(DatabaseUrl, Effect.map(TestDatabase, ({ url }) => ({ url, embedded: true })))
-    ),
+  static readonly layer = clients.pipe(
+    Layer.provideMerge(Layer.effect(DatabaseUrl, Effect.map(TestDatabase, ({ url }) => ({ url, embedded: true })))),
     Layer.provideMerge(TestDatabase.layerUrl)
+  )
+
+  /** The clients of the service's role, which owns nothing, on the same database: what is built on them works as in production. */
+  static readonly layerService = Layer.fresh(clients).pipe(
+    Layer.provide(
+      Layer.effect(
+        DatabaseUrl,
+        Effect.map(TestDatabase, ({ url }) => ({ url: asService(url), ownerUrl: url, embedded: true }))
+      )
+    )
   )
 }

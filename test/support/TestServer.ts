@@ -1,6 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
+import { asRole, layerOwnerClient, serviceRole } from "../../src/platform/Database.ts"
+import { ensureRole } from "../../src/platform/Privileges.ts"
 
 /** The migrated database that the others are copies of. */
 export const templateName = "pitboss_template"
@@ -11,6 +13,16 @@ export const withDatabase = (url: Redacted.Redacted, name: string): Redacted.Red
   parsed.pathname = `/${name}`
   return Redacted.make(parsed.toString())
 }
+
+/** The password of the service's role on the run's server. */
+const servicePassword = "service"
+
+/** Makes the service's role, which owns nothing. */
+export const addServiceRole = (url: Redacted.Redacted) =>
+  Effect.provide(ensureRole(serviceRole, servicePassword), layerOwnerClient(url))
+
+/** The same database for the service's role. */
+export const asService = (url: Redacted.Redacted): Redacted.Redacted => asRole(url, serviceRole, servicePassword)
 
 /** Runs one statement on a connection that is closed right after. */
 export const adminQuery = (url: Redacted.Redacted, statement: string) =>

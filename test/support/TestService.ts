@@ -1,5 +1,5 @@
 /** Every capability of the service on a database of its own, and the first rows a test needs. */
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Operator } from "../../src/domain/Operator.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
@@ -9,13 +9,21 @@ import { Settings } from "../../src/platform/Settings.ts"
 import { layerCapabilities } from "../../src/service.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 
+/** The capabilities' own client, for a transaction that they take part in. */
+export class ServiceSql extends Context.Service<ServiceSql, SqlClient.SqlClient>()("pitboss/test/ServiceSql") {}
+
 /**
- * All capabilities, with settings for tests and the real source of randomness. To replay a run, put another `Entropy` in:
+ * All capabilities, as the database role of the service, with settings for tests and the real source of randomness. To replay a run, put another `Entropy` in:
  * `layerTestService(Layer.succeed(Entropy, Entropy.fromBytes(…)))`. The scheduler has no jobs: a test runs what it wants to see.
  */
 export const layerTestService = (entropy: Layer.Layer<Entropy> = Entropy.layer) =>
   Scheduler.layerIdle([]).pipe(
-    Layer.provideMerge(layerCapabilities),
+    Layer.provideMerge(
+      Layer.provide(
+        Layer.merge(layerCapabilities, Layer.effect(ServiceSql, SqlClient.SqlClient)),
+        TestDatabase.layerService
+      )
+    ),
     Layer.provideMerge(TestDatabase.layer),
     Layer.provideMerge(Settings.layerTest()),
     Layer.provideMerge(entropy)

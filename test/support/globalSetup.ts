@@ -4,12 +4,12 @@ import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
-import { DatabaseUrl, layerDatabaseWith } from "../../src/platform/Database.ts"
+import { DatabaseUrl } from "../../src/platform/Database.ts"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
-import { layerMigrations } from "../../src/platform/Migrations.ts"
-import { adminQuery, templateName, withDatabase } from "./TestServer.ts"
+import { layerMigrationsWith } from "../../src/platform/Migrations.ts"
+import { addServiceRole, adminQuery, asService, templateName, withDatabase } from "./TestServer.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -58,10 +58,11 @@ export default async function setup(project: TestProject) {
       }
     })
     yield* adminQuery(server.url, `CREATE DATABASE ${templateName}`)
+    yield* addServiceRole(server.url)
+    const ownerUrl = withDatabase(server.url, templateName)
     yield* Effect.scoped(Layer.build(
-      layerMigrations.pipe(
-        Layer.provide(layerDatabaseWith({ allowFsyncOff: true })),
-        Layer.provide(Layer.succeed(DatabaseUrl, { url: withDatabase(server.url, templateName), embedded: true }))
+      layerMigrationsWith({ allowFsyncOff: true }).pipe(
+        Layer.provide(Layer.succeed(DatabaseUrl, { url: asService(ownerUrl), ownerUrl, embedded: true }))
       )
     ))
     return Redacted.value(server.url)

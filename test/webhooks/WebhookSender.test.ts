@@ -9,7 +9,7 @@ import { toDate } from "../../src/platform/Time.ts"
 import { Wallet } from "../../src/wallet/Wallet.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
 import { chanceOf, seedOfRun } from "../support/E2eRandom.ts"
-import { layerTestService } from "../support/TestService.ts"
+import { layerTestService, ServiceSql } from "../support/TestService.ts"
 import { expectedSignature, makeSink } from "../support/WebhookSink.ts"
 import { addListener, someStaff } from "../support/Webhooks.ts"
 
@@ -88,7 +88,7 @@ layer(live)("sending webhooks", (it) => {
     `loses nothing to an endpoint that fails half of the time (E2E_SEED=${seed})`,
     () =>
       Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
+        const sql = yield* ServiceSql
         const { sweep } = yield* WebhookSender
         const deliveries = yield* WebhookDeliveries
         const wallet = yield* Wallet
@@ -147,7 +147,7 @@ layer(live)("sending webhooks", (it) => {
 
   it.effect("tells of events whose commit becomes visible late", () =>
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ServiceSql
       const { sweep } = yield* WebhookSender
       const { emit, insert, listenAt } = yield* addListener("late")
       const sink = yield* makeSink()

@@ -1,0 +1,209 @@
+/**
+ * Database roles: the role the service works as owns nothing and may only do what the service does. Migrations run as the owner of
+ * the tables, which grants these rights afterwards. Whoever gets hold of the service's connection can then neither rewrite the
+ * ledger or the audit log nor switch their triggers off.
+ */
+import { Effect, Redacted, Schema } from "effect"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
+
+/** What the service may do with the rows of a table beside reading and inserting them. */
+interface Rights {
+  readonly delete?: true
+  /** Columns that never change once a row is written. `all`: rows are only ever added. */
+  readonly fixed: "all" | ReadonlyArray<string>
+}
+
+const appendOnly: Rights = { fixed: "all" }
+
+/** Every table of the schema. One that is missing here is closed to the service; a test compares the two. */
+const rights: Readonly<Record<string, Rights>> = {
+  accepted_signatures: { delete: true, fixed: "all" },
+  accounts: { fixed: ["player_id", "operator_id"] },
+  api_keys: { fixed: ["id", "operator_id", "key", "created_at"] },
+  audit_log: appendOnly,
+  bonuses: { fixed: ["id", "operator_id", "created_at"] },
+  compliance_alerts: { fixed: ["id", "operator_id", "player_id", "rule", "occurrence", "created_at"] },
+  compliance_effects: { delete: true, fixed: ["id", "kind", "player_id", "subject_id", "at"] },
+  compliance_settings: { fixed: ["operator_id", "rule"] },
+  daily_players: { fixed: ["operator_id", "day", "previous_day", "kind", "is_test", "shard"] },
+  daily_sums: {
+    fixed: ["operator_id", "day", "is_test", "currency", "exchange_rate_id", "provider_id", "is_live", "shard"]
+  },
+  events: { delete: true, fixed: ["id", "operator_id", "player_id", "type", "created_at"] },
+  exchange_rates: appendOnly,
+  former_identities: appendOnly,
+  game_sessions: appendOnly,
+  games: { fixed: ["id", "provider_id", "created_at"] },
+  idempotency_keys: { delete: true, fixed: ["scope", "key"] },
+  jobs: { fixed: ["name"] },
+  kept_secrets: { delete: true, fixed: ["name"] },
+  ledger_blocks: appendOnly,
+  ledger_entries: appendOnly,
+  operators: { fixed: ["id", "created_at"] },
+  original_rounds: appendOnly,
+  payment_counts: { delete: true, fixed: "all" },
+  payment_methods: { fixed: ["id", "operator_id", "created_at"] },
+  payment_requests: {
+    fixed: [
+      "id",
+      "operator_id",
+      "player_id",
+      "type",
+      "amount",
+      "currency",
+      "payment_method",
+      "external_reference",
+      "created_at"
+    ]
+  },
+  player_bonuses: {
+    fixed: [
+      "id",
+      "operator_id",
+      "player_id",
+      "bonus_id",
+      "name",
+      "type",
+      "amount",
+      "wager_requirement",
+      "max_bet",
+      "max_conversion",
+      "valid_days",
+      "contributions",
+      "created_at"
+    ]
+  },
+  player_counts: { delete: true, fixed: "all" },
+  player_facts: appendOnly,
+  player_notes: appendOnly,
+  players: {
+    fixed: [
+      "id",
+      "operator_id",
+      "username",
+      "currency",
+      "is_test",
+      "registration_source",
+      "registration_ip",
+      "registration_promo_code",
+      "registration_affiliate_id",
+      "registration_btag",
+      "terms_version",
+      "terms_accepted_at",
+      "created_at"
+    ]
+  },
+  promo_codes: { fixed: ["id", "operator_id", "code", "created_at"] },
+  promo_redemptions: appendOnly,
+  provider_transactions: appendOnly,
+  providers: { fixed: ["id", "key", "created_at"] },
+  rounds: { fixed: ["player_id", "game_id", "round_id", "is_live", "opened_at"] },
+  server_seeds: { fixed: ["id", "player_id", "operator_id", "server_seed_hash", "created_at"] },
+  staff: { fixed: ["id", "created_at"] },
+  stale_rounds: { delete: true, fixed: "all" },
+  stale_rounds_walk: { fixed: ["id"] },
+  webhook_deliveries: { delete: true, fixed: ["id", "event_id", "endpoint_id", "operator_id", "created_at"] },
+  webhook_endpoints: { fixed: ["id", "operator_id", "created_at"] }
+}
+
+/** Serialises services that start together; the number means nothing else. */
+const grantLock = 7_204_551_040
+
+/** The tables with declared rights. */
+export const declaredTables: ReadonlyArray<string> = Object.keys(rights)
+
+const quoted = (name: string): string => `"${name.replaceAll("\"", "\"\"")}"`
+
+/** The user of a `postgres://` address. */
+export const roleOf = (url: Redacted.Redacted): string => decodeURIComponent(new URL(Redacted.value(url)).username)
+
+const Columns = Schema.Struct({ table: Schema.String, columns: Schema.Array(Schema.String) })
+
+/**
+ * Gives `role` the declared rights and takes all others. One transaction: a service that works meanwhile notices nothing. Runs as
+ * the owner of the tables.
+ */
+export const grantRights = Effect.fn("grantRights")(function*(role: string) {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Columns,
+    execute: () =>
+      sql`SELECT t.relname::text AS "table", array_agg(a.attname::text ORDER BY a.attnum) AS columns
+        FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+        WHERE t.relnamespace = current_schema::regnamespace AND t.relkind IN ('r', 'p') GROUP BY t.relname ORDER BY 1`
+  })(undefined)
+  const to = quoted(role)
+  const statements = tables.flatMap(({ columns, table }) => {
+    const declared = rights[table]
+    if (declared === undefined) return []
+    const { delete: mayDelete, fixed } = declared
+    const changing = fixed === "all" ? [] : columns.filter((column) => !fixed.includes(column))
+    return [
+      `GRANT SELECT, INSERT${mayDelete === true ? ", DELETE" : ""} ON ${quoted(table)} TO ${to}`,
+      ...(changing.length === 0
+        ? []
+        : [`GRANT UPDATE (${changing.map(quoted).join(", ")}) ON ${quoted(table)} TO ${to}`])
+    ]
+  })
+  const all = [
+    `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${to}`,
+    `GRANT USAGE ON SCHEMA public TO ${to}`,
+    `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${to}`,
+    ...statements
+  ]
+  yield* sql.withTransaction(
+    Effect.andThen(
+      sql`SELECT pg_advisory_xact_lock(${BigInt(grantLock)})`,
+      Effect.forEach(all, (statement) => sql.unsafe(statement), { discard: true })
+    )
+  )
+})
+
+/** Makes a role that may log in and nothing else, or renews its password. Runs as a superuser. */
+export const ensureRole = Effect.fn("ensureRole")(function*(role: string, password: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql`SELECT 1 FROM pg_roles WHERE rolname = ${role}`
+  const literal = `'${password.replaceAll("'", "''")}'`
+  yield* sql.unsafe(
+    `${found === undefined ? "CREATE" : "ALTER"} ROLE ${quoted(role)} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE
+      NOREPLICATION NOBYPASSRLS PASSWORD ${literal}`
+  )
+})
+
+const Excess = Schema.Struct({ right: Schema.String })
+
+/** Rights of the role that the service is connected as beyond the declared ones, for the warning at the start. */
+export const excessiveRights: Effect.Effect<
+  ReadonlyArray<string>,
+  SqlError.SqlError | Schema.SchemaError,
+  SqlClient.SqlClient
+> = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const appendOnlyTables = declaredTables.filter((table) => rights[table]?.fixed === "all")
+  const undeletable = declaredTables.filter((table) => rights[table]?.delete !== true)
+  const found = yield* SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Excess,
+    execute: () =>
+      sql`SELECT 'superuser' AS "right" FROM pg_roles WHERE rolname = current_user AND rolsuper
+        UNION ALL SELECT 'creates roles' FROM pg_roles WHERE rolname = current_user AND rolcreaterole
+        UNION ALL SELECT 'owns ' || string_agg(relname::text, ', ' ORDER BY relname) FROM pg_class
+          WHERE relnamespace = current_schema::regnamespace AND relkind IN ('r', 'p')
+            AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+            AND pg_has_role(current_user, relowner, 'USAGE') HAVING count(*) > 0
+        UNION ALL SELECT 'changes ' || string_agg(relname::text, ', ' ORDER BY relname) FROM pg_class
+          WHERE relnamespace = current_schema::regnamespace AND relname = ANY(string_to_array(${
+        appendOnlyTables.join(",")
+      }, ','))
+            AND NOT pg_has_role(current_user, relowner, 'USAGE')
+            AND has_any_column_privilege(oid, 'UPDATE') HAVING count(*) > 0
+        UNION ALL SELECT 'deletes from ' || string_agg(relname::text, ', ' ORDER BY relname) FROM pg_class
+          WHERE relnamespace = current_schema::regnamespace AND relname = ANY(string_to_array(${
+        undeletable.join(",")
+      }, ','))
+            AND NOT pg_has_role(current_user, relowner, 'USAGE')
+            AND has_table_privilege(oid, 'DELETE, TRUNCATE') HAVING count(*) > 0`
+  })(undefined)
+  return found.map(({ right }) => right)
+})

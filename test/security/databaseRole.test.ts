@@ -1,0 +1,63 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { declaredTables, excessiveRights } from "../../src/platform/Privileges.ts"
+import { TestDatabase } from "../support/TestDatabase.ts"
+import { adminQuery, asService } from "../support/TestServer.ts"
+
+// Goal: whoever holds the service's database connection can neither rewrite what happened nor remove what guards it. Method: the
+// statements of an intruder, as the service's role and, so that each is known to be a real attack, as the owner.
+
+const attacks: ReadonlyArray<readonly [name: string, statement: string]> = [
+  ["changes a ledger entry", "UPDATE ledger_entries SET amount = amount + 1"],
+  ["removes ledger entries", "DELETE FROM ledger_entries"],
+  ["empties the ledger", "TRUNCATE ledger_entries"],
+  ["changes what a provider sent", "UPDATE provider_transactions SET amount = 0"],
+  ["removes a tombstone", "DELETE FROM provider_transactions WHERE kind = 'tombstone'"],
+  ["switches the guard of the audit log off", "ALTER TABLE audit_log DISABLE TRIGGER ALL"],
+  ["switches all triggers off for a session", "SET session_replication_role = replica"],
+  ["rewrites the audit log", "SET session_replication_role = replica; UPDATE audit_log SET actor = 'somebody else'"],
+  ["changes the amount of a payment", "UPDATE payment_requests SET amount = 1"],
+  ["moves a player to another operator", "UPDATE players SET operator_id = operator_id + 1"],
+  ["forgets a migration", "DELETE FROM schema_migrations"],
+  ["adds a table", "CREATE TABLE hidden (n integer)"],
+  [
+    "replaces the fence",
+    "CREATE OR REPLACE FUNCTION pitboss_fence(updated bigint, expected bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true'"
+  ],
+  ["reads the server's files", "SELECT pg_read_file('postgresql.conf')"],
+  ["runs a program", "COPY ledger_entries FROM PROGRAM 'true'"]
+]
+
+layer(TestDatabase.layer, { excludeTestServices: true })("the service's database role", (it) => {
+  it.effect.each(attacks)("is refused where it %s", ([, statement]) =>
+    Effect.gen(function*() {
+      const { url } = yield* TestDatabase
+      const statements = statement.split("; ")
+      const asRole = (role: typeof url) =>
+        adminQuery(
+          role,
+          `DO $do$ BEGIN ${
+            statements.map((each) => `EXECUTE $s$${each}$s$;`).join(" ")
+          } RAISE EXCEPTION 'done'; END $do$`
+        )
+      const refused = yield* Effect.flip(asRole(asService(url)))
+      assert.match(String(refused.reason.cause), /permission denied|must be owner/)
+      const done = yield* Effect.flip(asRole(url))
+      assert.match(String(done.reason.cause), /done/)
+    }))
+
+  it.effect("has declared rights on every table", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const tables = yield* sql<{ readonly name: string }>`SELECT relname::text AS name FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_migrations'`
+      assert.deepStrictEqual(tables.map(({ name }) => name).sort(), [...declaredTables].sort())
+    }))
+
+  it.effect("has no right beyond them, and an owner's are listed", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* Effect.provide(excessiveRights, TestDatabase.layerService), [])
+      assert.include(yield* excessiveRights, "superuser")
+    }))
+})
