@@ -3,12 +3,16 @@
  * it, with a database of its own.
  */
 import { Effect, Layer } from "effect"
+import { layerChainKey } from "./auth/ChainKeys.ts"
 import { Credentials } from "./auth/Credentials.ts"
 import { PlayerTokens } from "./auth/PlayerTokens.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
 import { SealedSecrets } from "./auth/SealedSecrets.ts"
 import { Placement } from "./engine/Placement.ts"
+import { Chain } from "./chain/Chain.ts"
+import { OldRows } from "./chain/OldRows.ts"
+import { Seals } from "./chain/Seals.ts"
 import { Compliance } from "./compliance/Compliance.ts"
 import { Holds } from "./compliance/Holds.ts"
 import { Bonuses } from "./bonuses/Bonuses.ts"
@@ -69,6 +73,8 @@ export const layerCapabilities = Layer.mergeAll(
   RateLimiter.layer,
   ReplayStore.layer,
   Idempotency.layer,
+  Seals.layer,
+  OldRows.layer,
   Attempts.layer.pipe(Layer.provide(Transport.layer), Layer.provide(Resolver.layer))
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(
@@ -79,6 +85,8 @@ export const layerCapabilities = Layer.mergeAll(
     PaymentMethods.layer,
     Thresholds.layer
   )),
+  Layer.provideMerge(Chain.layer),
+  Layer.provideMerge(layerChainKey),
   Layer.provideMerge(SealedSecrets.layer),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer))
 )
@@ -106,6 +114,8 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const rounds = yield* StaleRounds
   const webhooks = yield* WebhookHousekeeping
   const compliance = yield* Compliance
+  const seals = yield* Seals
+  const oldRows = yield* OldRows
   return Scheduler.layer([
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
@@ -113,6 +123,8 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
     { name: "accounts", everySeconds: 60, run: accounts.run },
     { name: "stale-rounds", everySeconds: 300, run: rounds.run },
     { name: "webhooks", everySeconds: 600, run: webhooks.tidy },
-    { name: "compliance", everySeconds: 5, run: compliance.run }
+    { name: "compliance", everySeconds: 5, run: compliance.run },
+    { name: "chain-seals", everySeconds: 60, run: seals.run },
+    { name: "chain-old-rows", everySeconds: 5, run: oldRows.run }
   ])
 }))

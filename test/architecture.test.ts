@@ -54,10 +54,11 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   platform: [],
   engine: ["platform"],
+  chain: ["domain", "platform"],
   api: ["domain"],
   client: ["api"],
   commands: ["api", "domain", "platform"],
-  ...Object.fromEntries(capabilities.map((room) => [room, ["engine", "domain", "platform", ...capabilities]])),
+  ...Object.fromEntries(capabilities.map((room) => [room, ["engine", "domain", "platform", "chain", ...capabilities]])),
   http: ["api", "domain", "platform", ...capabilities]
 }
 

@@ -184,7 +184,11 @@ const LedgerReport = Schema.Struct({
     player_id: Schema.NullOr(id),
     subject: Schema.String,
     message: Schema.String
-  }))
+  })),
+  links: Schema.Int,
+  not_yet_linked: Schema.Int,
+  seals: Schema.Int,
+  last_seal_hash: Schema.NullOr(Schema.String)
 })
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 /** Who did what in the back office, before and after: written in the transaction of what was done, never changed. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { Chain } from "../chain/Chain.ts"
+import type { AuditLine } from "../chain/Lines.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
 import { inTransaction } from "../platform/InTransaction.ts"
@@ -36,8 +38,8 @@ export interface ChangeUnit {
   readonly newId: number
   /** Epoch milliseconds. */
   readonly now: number
-  /** Writes the change's line of the audit log; once. */
-  readonly record: (entry: AuditEntry) => Effect.Effect<void, SqlError.SqlError>
+  /** Says what the change's line of the audit log is, once; it is written at the end of the transaction. */
+  readonly record: (entry: AuditEntry) => Effect.Effect<void>
 }
 
 /** Absent means any. */
@@ -80,8 +82,6 @@ const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send t
   retry: "same_request"
 })
 
-const json = (value: unknown): string | null => value === null || value === undefined ? null : JSON.stringify(value)
-
 export class AuditLog extends Context.Service<AuditLog, {
   /** Runs a change in one transaction with its line of the log: both are kept, or neither. */
   readonly change: <A, E>(
@@ -98,6 +98,7 @@ export class AuditLog extends Context.Service<AuditLog, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
+      const chain = yield* Chain
 
       const change = <A, E>(
         actor: { readonly label: string },
@@ -109,15 +110,26 @@ export class AuditLog extends Context.Service<AuditLog, {
             Effect.mapError(() => tryAgain)
           )
           const now = yield* Clock.currentTimeMillis
+          const lines: Array<AuditLine> = []
           const record = (entry: AuditEntry) =>
-            Effect.asVoid(
-              sql`INSERT INTO audit_log
-                  (id, at, actor, action, operator_id, player_id, subject, before, after, reason)
-                VALUES (${id}, ${toDate(now)}, ${actor.label}, ${entry.action}, ${entry.operatorId ?? null},
-                  ${entry.playerId ?? null}, ${entry.subject}, ${json(entry.before)}, ${json(entry.after)},
-                  ${entry.reason ?? null})`
-            )
-          return yield* inTransaction(sql)(body({ newId: id + 1, now, record }))
+            Effect.sync(() => {
+              lines.push({
+                id,
+                at: now,
+                actor: actor.label,
+                action: entry.action,
+                operatorId: entry.operatorId ?? null,
+                playerId: entry.playerId ?? null,
+                subject: entry.subject,
+                before: entry.before,
+                after: entry.after,
+                reason: entry.reason ?? null
+              })
+            })
+          // written last: from then on every other change of the back office waits for the end of this one
+          return yield* inTransaction(sql)(
+            Effect.tap(body({ newId: id + 1, now, record }), () => chain.writeAuditLines(lines))
+          )
         }).pipe(orTryAgain)
 
       const columns = sql.literal(`id::float8 AS id, at, actor, action, operator_id::float8 AS operator_id,

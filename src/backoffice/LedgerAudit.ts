@@ -4,12 +4,16 @@
  * The statements (LedgerLaws.ts) read what the journal wrote and share no code with it, so that a mistake there does not hide
  * here. They only read, of a snapshot: nobody waits for them, and they leave all processors but one to whoever plays.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Refusal } from "../domain/Refusal.ts"
+import { Chain, ChainKey, type ChainPosition } from "../chain/Chain.ts"
+import { ChainCheck } from "../chain/ChainCheck.ts"
+import { walkChain } from "../chain/ChainWalk.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { inTransaction } from "../platform/InTransaction.ts"
 import { orTryAgain, rowsOf } from "../players/Rows.ts"
 import { type Law, toldMost, type Violation } from "./Law.ts"
+import { chainLaws, countUnlinked } from "./ChainLaws.ts"
 import { forOperator, ledgerLaws } from "./LedgerLaws.ts"
 import { findWrongOutcomes, originalLaws } from "./OriginalsAudit.ts"
 import { reportLaws } from "./ReportLaws.ts"
@@ -18,6 +22,13 @@ export interface LedgerReport {
   readonly players: number
   readonly entries: number
   readonly violations: ReadonlyArray<Violation>
+  /** Commits in the chain of hashes. */
+  readonly links: number
+  /** Rows from before there was a chain that are still to be linked: changes of these are not found yet. */
+  readonly not_yet_linked: number
+  readonly seals: number
+  /** The hash of the last seal; null before the first. */
+  readonly last_seal_hash: string | null
 }
 
 const violationRows = rowsOf(Schema.Struct({
@@ -26,9 +37,10 @@ const violationRows = rowsOf(Schema.Struct({
   subject: Schema.String,
   message: Schema.String
 }))
+const unlinkedRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
 const countRows = rowsOf(Schema.Struct({ players: Schema.Number, entries: Schema.Number }))
 
-const laws: ReadonlyArray<Law> = [...ledgerLaws, ...originalLaws, ...reportLaws]
+const laws: ReadonlyArray<Law> = [...ledgerLaws, ...originalLaws, ...reportLaws, ...chainLaws]
 
 /** The rules in the order in which their violations are told. */
 const order = [...new Set(laws.flatMap(({ rule }) => rule))]
@@ -44,16 +56,44 @@ const toldOf = ({ rule, statement }: Law): string =>
 /** What the planner may not do while whole tables are read. */
 const jumps = ["indexscan", "indexonlyscan", "bitmapscan", "nestloop", "mergejoin", "hashagg"]
 
+const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try again when it has ended.")
+
 export class LedgerAudit extends Context.Service<LedgerAudit, {
-  /** Checks the ledgers of one operator or, with undefined, all. Takes as long as reading the tables a few times. */
+  /**
+   * Checks the ledgers of one operator or, with undefined, all. Takes as long as reading the tables a few times. One at a time: each
+   * holds a connection to its end, and several would leave none to whoever plays.
+   */
   readonly verify: (operatorId: number | undefined) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
 }>()("pitboss/backoffice/LedgerAudit") {
   static readonly layer = Layer.effect(
     LedgerAudit,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const chain = yield* Chain
+      const chainKey = yield* ChainKey
+      const turn = yield* Semaphore.make(1)
 
-      const verify = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
+      /** Follows the chain of hashes and reads every row of it. `written` is what this process knows to be in it. */
+      const checkChain = Effect.fnUntraced(
+        function*(operatorId: number | undefined, written: ChainPosition | undefined) {
+          const check = new ChainCheck()
+          yield* walkChain({ sql, operatorId, ...chainKey }, (parts) =>
+            Effect.sync(() => {
+              for (const part of parts) check.take(part)
+            }))
+          if (written !== undefined && !check.reaches(String(written.chainId), written.link)) {
+            check.find(
+              "chain_link_broken",
+              `chain ${written.chainId}`,
+              `ends before link ${written.link}, which this service has written`
+            )
+          }
+          return check
+        }
+      )
+
+      const verifyAlone = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
+        const written = chain.position()
         const check = (law: Law) => violationRows(sql.unsafe(forOperator(toldOf(law), operatorId)))
         return inTransaction(sql)(Effect.gen(function*() {
           // one snapshot for all checks, for as long as they take
@@ -75,19 +115,40 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
           // these are read page by page
           for (const way of jumps) yield* sql.unsafe(`SET LOCAL enable_${way} TO DEFAULT`)
           const wrongOutcomes = yield* findWrongOutcomes(sql, forOperator("$operator", operatorId))
+          const chained = yield* checkChain(operatorId, written)
+          const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
           return {
             players: counted[0]?.players ?? 0,
             entries: counted[0]?.entries ?? 0,
             violations: [
               ...violations.flat().sort((one, other) => order.indexOf(one.rule) - order.indexOf(other.rule)),
-              ...wrongOutcomes
-            ]
+              ...wrongOutcomes,
+              ...chained.findings.map(({ message, playerId, rule, subject }) => ({
+                rule,
+                player_id: playerId === null ? null : Number(playerId),
+                subject,
+                message
+              }))
+            ],
+            links: chained.links,
+            not_yet_linked: unlinked?.rows ?? 0,
+            seals: chained.seals,
+            last_seal_hash: chained.seals === 0 ? null : chained.lastHash
           }
         })).pipe(
           Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
           orTryAgain
         )
       })
+
+      const verify: LedgerAudit["Service"]["verify"] = (operatorId) =>
+        Effect.flatMap(
+          turn.withPermitsIfAvailable(1)(verifyAlone(operatorId)),
+          Option.match({
+            onNone: () => Effect.fail(busy),
+            onSome: Effect.succeed
+          })
+        )
 
       return LedgerAudit.of({ verify })
     })

@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { Chain } from "../chain/Chain.ts"
 import { answer } from "../domain/Decision.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
@@ -73,6 +74,7 @@ export class Profiles extends Context.Service<Profiles, {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
       const actors = yield* PlayerActors
+      const chain = yield* Chain
       const findTaken = yield* makeFindTaken
       const columns = sql.literal(playerColumns)
       const semaphores = yield* Effect.forEach(Array.from({ length: lanes }), () => Semaphore.make(1))
@@ -111,14 +113,18 @@ export class Profiles extends Context.Service<Profiles, {
                   ${toDate(now)})
                 ON CONFLICT DO NOTHING`
             }
-            yield* Effect.forEach(
-              changed,
-              (field, index) =>
-                sql`INSERT INTO audit_log (id, at, actor, action, operator_id, player_id, subject, before, after)
-                VALUES (${firstId + index}, ${toDate(now)}, ${actor}, 'player.profile', ${operatorId}, ${playerId},
-                  ${`player:${playerId}`}, ${JSON.stringify({ [field]: valueOf(before, field) })},
-                  ${JSON.stringify({ [field]: next(field) })})`
-            )
+            yield* chain.writeAuditLines(changed.map((field, index) => ({
+              id: firstId + index,
+              at: now,
+              actor,
+              action: "player.profile",
+              operatorId,
+              playerId,
+              subject: `player:${playerId}`,
+              before: { [field]: valueOf(before, field) },
+              after: { [field]: next(field) },
+              reason: null
+            })))
             return { before, after: after ?? before }
           }))
         }

@@ -307,7 +307,7 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
       const audit = yield* LedgerAudit
       const { operatorId, otherId, playerId } = yield* play
       const sound = yield* audit.verify(undefined)
-      assert.deepStrictEqual(sound, { players: 5, entries: 24, violations: [] })
+      assert.deepInclude(sound, { players: 5, entries: 24, violations: [], not_yet_linked: 0 })
       const negative = yield* sql`SELECT 1 FROM ledger_entries WHERE balance_after < 0 AND player_id = ${playerId}`
       assert.isAbove(negative.length, 0, "the history has a balance below zero that is allowed")
 
@@ -319,14 +319,21 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
         assert.isTrue("violations" in report, damage)
         if (!("violations" in report)) return
         const found = [...new Set(report.violations.map(({ rule }) => rule))]
-        assert.sameMembers(found, [...rules], damage)
+        assert.sameMembers(found.filter((rule) => !rule.startsWith("chain_")), [...rules], damage)
+        // the rate is chosen inside the commit: its links do not know it
+        const isRowOfTheChain = /(UPDATE|DELETE FROM) ledger_entries/.test(damage) &&
+          !damage.includes("exchange_rate_id")
+        assert.strictEqual(found.some((rule) => rule.startsWith("chain_row_")), isRowOfTheChain, damage)
         for (const { message, subject } of report.violations) assert.isAbove(message.length * subject.length, 0)
       }
 
       // an operator's proof is about the operator's own players
-      assert.deepStrictEqual(yield* audit.verify(otherId), { players: 1, entries: 1, violations: [] })
+      assert.deepInclude(yield* audit.verify(otherId), { players: 1, entries: 1, violations: [] })
       yield* sql`UPDATE ledger_entries SET balance_after = 71 WHERE balance_after = 70`
       assert.deepStrictEqual((yield* audit.verify(operatorId)).violations, [])
-      assert.strictEqual((yield* audit.verify(otherId)).violations.length, 1)
+      assert.deepStrictEqual((yield* audit.verify(otherId)).violations.map(({ rule }) => rule), [
+        "balance_chain",
+        "chain_row_changed"
+      ])
     }))
 })

@@ -267,7 +267,7 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
         after: { wallet: "real", balance: 2000 }
       })
 
-      assert.deepStrictEqual(yield* command("ledger", "verify", "--operator", "house"), {
+      assert.deepInclude(yield* command("ledger", "verify", "--operator", "house"), {
         players: 1,
         entries: 3,
         violations: []

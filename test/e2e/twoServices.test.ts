@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Schema } from "effect"
+import { Effect, Fiber, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { layerChainUnkeyed } from "../support/Chains.ts"
 import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
 import { audit } from "../support/E2eAudit.ts"
 import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
@@ -103,7 +104,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
 
       // the sums of the reports lost and doubled nothing either
       const proof = yield* Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined)).pipe(
-        Effect.provide(LedgerAudit.layer)
+        Effect.provide(LedgerAudit.layer.pipe(Layer.provide(layerChainUnkeyed)))
       )
       assert.deepStrictEqual(proof.violations, [])
 

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { Chain, ChainKey } from "../../src/chain/Chain.ts"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -505,7 +506,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   return said
 })
 
-layer(live)("PlayerStore", (it) => {
+layer(Chain.layer.pipe(Layer.provide(ChainKey.layerTest), Layer.provideMerge(live)))("PlayerStore", (it) => {
   it.effect("in memory says and keeps what the one over PostgreSQL does", () =>
     Effect.gen(function*() {
       const memory = MemoryPlayerStore.make()

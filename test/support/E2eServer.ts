@@ -6,7 +6,9 @@ import { Credentials } from "../../src/auth/Credentials.ts"
 import { PlayerTokens } from "../../src/auth/PlayerTokens.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
+import { layerChainKey } from "../../src/auth/ChainKeys.ts"
 import { SealedSecrets } from "../../src/auth/SealedSecrets.ts"
+import { Chain } from "../../src/chain/Chain.ts"
 import { Compliance } from "../../src/compliance/Compliance.ts"
 import { Holds } from "../../src/compliance/Holds.ts"
 import { Placement } from "../../src/engine/Placement.ts"
@@ -78,6 +80,8 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
       PaymentMethods.layer,
       Thresholds.layer
     )),
+    Layer.provideMerge(Chain.layer),
+    Layer.provideMerge(layerChainKey),
     Layer.provideMerge(SealedSecrets.layer),
     Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer)),
     Layer.provideMerge(TestDatabase.layer),

@@ -1,4 +1,5 @@
 /** The engine's own actors with nothing else of the service around them: over PostgreSQL and its loader, or over memory. */
+import { Chain, ChainKey } from "../../../src/chain/Chain.ts"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { settle } from "../../../src/domain/Settlement.ts"
@@ -64,6 +65,7 @@ export const layerPostgres = (url: string) =>
     Layer.provide(Placement.layerHere),
     Layer.provide(Secrets.layer.pipe(Layer.provide(Settings.layerTest()))),
     Layer.provide(Outbox.layer),
+    Layer.provide(Chain.layer.pipe(Layer.provide(ChainKey.layerTest))),
     Layer.provideMerge(
       layerMigrations.pipe(
         Layer.provideMerge(layerDatabaseWith()),

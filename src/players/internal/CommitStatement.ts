@@ -21,6 +21,7 @@ import type {
   Redemption,
   RoundChange
 } from "../../domain/Change.ts"
+import { type Link, type LinkedRows, rowsOfCommit } from "../../chain/Chain.ts"
 import { replyPurpose, type StoredReply } from "../../domain/Idempotency.ts"
 import type { SeedChange } from "../../domain/originals/PlayerSeeds.ts"
 import type { Player } from "../../domain/Player.ts"
@@ -29,6 +30,7 @@ import type { Unit } from "../../engine/Machine.ts"
 import { type BonusRow, changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
 import { encodeActivity } from "./ActivityCodec.ts"
 import { encodeCounters } from "./CountersCodec.ts"
+import { links } from "./LinkSections.ts"
 import { notes } from "./NoteSections.ts"
 import { changedSeeds, mergeSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
 import { convertedSums, pairColumn, players, rateOfPair, RatePairs, rates, reportRows, sums } from "./ReportSections.ts"
@@ -354,11 +356,20 @@ const textOf = (parts: ReadonlyArray<Part>): string => {
 const isPayout = ({ payment }: PaymentChange): boolean =>
   payment.type === "withdrawal" && payment.paidAt !== null && payment.paidAt === payment.updatedAt
 
+export interface CommitStatement {
+  readonly text: string
+  readonly parameters: ReadonlyArray<unknown>
+  readonly hasEvents: boolean
+  /** What the commit adds to the chain; undefined when it writes neither entries nor audit lines. */
+  readonly link: Link | undefined
+}
+
 /** The statement that commits the units, and its parameters. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
 export const commitStatement = (
   units: ReadonlyArray<PlayerUnit>,
-  seal: Seal
-): { readonly text: string; readonly parameters: ReadonlyArray<unknown>; readonly hasEvents: boolean } => {
+  seal: Seal,
+  toLink: (rows: LinkedRows) => Link
+): CommitStatement => {
   const ordered = [...units].sort((a, b) => a.key - b.key)
   const entryRows: Array<Entry> = []
   const transactionRows: Array<Transaction> = []
@@ -470,7 +481,10 @@ export const commitStatement = (
   add("audit_part", audit, auditRows)
   add("notes_part", notes, noteRows)
   add("replies", replies, replyRows)
+  const link = entryRows.length + auditRows.length === 0 ? undefined : toLink(rowsOfCommit(entryRows, auditRows))
+  if (link !== undefined) add("links", links, [link])
   return {
+    link,
     hasEvents: eventRows.length > 0,
     text: textOf(parts),
     parameters: [

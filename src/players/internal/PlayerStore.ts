@@ -1,13 +1,14 @@
 /** The engine's store of players over PostgreSQL: how one is loaded, looked things up for, and committed. */
 import { Cause, Effect, Exit } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
+import { Chain, type ChainPosition } from "../../chain/Chain.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { Knowledge } from "../../domain/Decision.ts"
 import type { Player } from "../../domain/Player.ts"
 import type { Query } from "../../domain/Rounds.ts"
-import { type CommitFailure, OutcomeUnknown, type StoreUnavailable } from "../../engine/Failures.ts"
+import { type CommitFailure, OutcomeUnknown, StoreUnavailable } from "../../engine/Failures.ts"
 import type { Store } from "../../engine/Machine.ts"
-import { JournalClient } from "../../platform/Database.ts"
+import { describeSqlError, JournalClient } from "../../platform/Database.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { makeSparingly } from "../../platform/Sparingly.ts"
 import { Outbox } from "../Outbox.ts"
@@ -28,6 +29,7 @@ export const makePlayerStore = Effect.gen(function*() {
   const { seal } = yield* Secrets
   const loads = loadPlayer(sql)
   const looks = lookUp(sql)
+  const chain = yield* Chain
   const outbox = yield* Outbox
   const tellCommits = yield* makeSparingly(toldEveryMs)
   const tellReads = yield* makeSparingly(toldEveryMs)
@@ -56,29 +58,57 @@ export const makePlayerStore = Effect.gen(function*() {
   const look: Store<Player, Change, Query, Knowledge>["look"] = (player, query, known) =>
     Effect.tapError(looks(player, query, known), tellUnread(player.id))
 
-  const commit: Store<Player, Change, Query, Knowledge>["commit"] = (units) =>
-    Effect.suspend(() => {
-      const { hasEvents, parameters, text } = commitStatement(units, seal)
+  /** Where the next link joins; undefined where a new chain has to be begun. Commits come one at a time. */
+  let end: ChainPosition | undefined
+
+  const begin = byDeadline(chain.begin(journal), new StoreUnavailable({ reason: silent })).pipe(
+    Effect.catchTag("SqlError", (error) => Effect.fail(new StoreUnavailable({ reason: describeSqlError(error) })))
+  )
+
+  const write = (units: Parameters<typeof commitStatement>[0]) =>
+    Effect.flatMap(end === undefined ? begin : Effect.succeed(end), (after) => {
+      end = after
+      const { hasEvents, link, parameters, text } = commitStatement(units, seal, (rows) => chain.nextLink(after, rows))
       const written = byDeadline(journal.unsafe(text, parameters).values, new OutcomeUnknown({ reason: silent }))
-      return hasEvents ? Effect.tap(written, () => Effect.sync(outbox.announce)) : written
-    }).pipe(
+      return link === undefined && !hasEvents ? written : Effect.tap(written, () =>
+        Effect.sync(() => {
+          if (link !== undefined) {
+            end = { chainId: link.chainId, link: link.link, hash: link.hash }
+            chain.reached(end)
+          }
+          if (hasEvents) outbox.announce()
+        }))
+    })
+
+  const commit: Store<Player, Change, Query, Knowledge>["commit"] = (units) =>
+    Effect.suspend(() => write(units)).pipe(
       Effect.matchCauseEffect({
         onSuccess: () => Effect.void,
         onFailure: (cause) => {
           const failure = Exit.findErrorOption(Exit.failCause(cause))
           return failure._tag === "Some"
-            ? Effect.fail(failure.value._tag === "SqlError" ? commitFailure(failure.value) : failure.value)
+            ? Effect.fail(failure.value._tag === "SqlError" ? failureOf(failure.value) : failure.value)
             : Effect.andThen(
               Effect.logError("A commit failed for a reason nobody foresaw", cause),
               Effect.fail(new OutcomeUnknown({ reason: Cause.pretty(cause) }))
             )
         }
       }),
-      Effect.tapError((failure) => tellFailed(failure, units))
+      Effect.tapError((failure) => {
+        // the link is there or not, or another writer's: what follows must not rest on it
+        if (failure._tag !== "Rejected") end = undefined
+        return tellFailed(failure, units)
+      })
     )
 
   return { load, look, commit, claims } satisfies Store<Player, Change, Query, Knowledge>
 })
+
+/** A link that is there already belongs to another writer of the chain: no unit is to blame, and a new chain is begun. */
+const failureOf = (error: SqlError.SqlError): CommitFailure =>
+  error.reason._tag === "UniqueViolation" && error.reason.constraint === "chain_links_pkey"
+    ? new StoreUnavailable({ reason: describeSqlError(error) })
+    : commitFailure(error)
 
 /** What a change claimed to be new. */
 export const claims = (_: Player, change: Change): Query => ({

@@ -5,6 +5,7 @@ import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } f
 import type * as Http from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { layerChainUnkeyed } from "../../support/Chains.ts"
 import { LedgerAudit } from "../../../src/backoffice/LedgerAudit.ts"
 import { layerDatabaseAt, makeFickleServer, serverFolder } from "../../support/E2eDatabase.ts"
 import { type Caller, callerByServiceClock, exchange, makeAgent, staffOf } from "../../support/E2eHttp.ts"
@@ -137,7 +138,9 @@ export const withWorld = <A, E, R>(
     const disk = hasSmallDisk ? yield* makeSmallDisk(diskMegabytes) : undefined
     const server = yield* makeFickleServer(disk === undefined ? serverFolder : Effect.succeed(disk.folder))
     return yield* Effect.scoped(Effect.flatMap(makeWorldOn(folder, server, disk), use)).pipe(
-      Effect.provide(LedgerAudit.layer.pipe(Layer.provideMerge(layerDatabaseAt(server.url)))),
+      Effect.provide(
+        LedgerAudit.layer.pipe(Layer.provide(layerChainUnkeyed), Layer.provideMerge(layerDatabaseAt(server.url)))
+      ),
       // which migrations were applied is nobody's news
       Effect.provideService(References.MinimumLogLevel, "Warn")
     )

@@ -281,7 +281,7 @@ export const bookCases: ReadonlyArray<CommandCase> = [
         const casino = yield* openCasino()
         const seat = yield* casino.sit(1000)
         dataOf(yield* seat.bet(100))
-        assert.deepStrictEqual(yield* done(`ledger verify --operator ${casino.slug}`), {
+        assert.deepInclude(yield* done(`ledger verify --operator ${casino.slug}`), {
           players: 1,
           entries: 2,
           violations: []

@@ -1,0 +1,38 @@
+/** Key of the chain's tags: made of the first master key, kept sealed in the database, and made anew when that key is lost. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Crypto from "node:crypto"
+import { ChainKey, takeChainId } from "../chain/Chain.ts"
+import { describeSqlError } from "../platform/Database.ts"
+import { Settings } from "../platform/Settings.ts"
+import { StartupError } from "../platform/StartupError.ts"
+import { subkeyBytes } from "../platform/Subkey.ts"
+import { SealedSecrets } from "./SealedSecrets.ts"
+
+const purpose = "ledger-chain"
+const keyBytes = 32
+
+/**
+ * The key is kept together with the first chain that it is for. Where it is lost with the master key, chains from before go without
+ * their tags checked, and those that all processes share are begun anew.
+ */
+export const layerChainKey = Layer.effect(
+  ChainKey,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const { masterKey } = yield* Settings
+    const { kept } = yield* SealedSecrets
+    const chainId = yield* Effect.mapError(
+      takeChainId(sql),
+      (error) => new StartupError({ message: `no id for a chain of the ledger: ${describeSqlError(error)}` })
+    )
+    const initial = Buffer.alloc(keyBytes + 8)
+    initial.set(subkeyBytes(masterKey, purpose))
+    initial.writeBigUInt64BE(BigInt(chainId), keyBytes)
+    const bytes = Buffer.from(yield* kept(purpose, initial))
+    return {
+      key: Crypto.createSecretKey(bytes.subarray(0, keyBytes)),
+      firstChainId: Number(bytes.readBigUInt64BE(keyBytes))
+    }
+  })
+)

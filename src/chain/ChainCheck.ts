@@ -1,0 +1,143 @@
+/**
+ * Verification of the chain over its parts in the order of the seals: links with their rows, and after each seal's links the seal. Keeps
+ * one position per chain, whatever the size of the ledger. The same for the tables of a running service and for an export.
+ */
+import { type Head, hashOf, linkLine, noHash, sealLine } from "./Lines.ts"
+
+/** A row as a link names it. */
+export interface RowPart {
+  readonly _tag: "Row"
+  readonly kind: "entry" | "audit"
+  /** `entry 17/4`, the player's fourth, or `audit line 99`. */
+  readonly name: string
+  readonly playerId: string | null
+  readonly digest: string
+  /** The line of the stored row; null where there is none. */
+  readonly line: string | null
+}
+
+export interface LinkPart {
+  readonly _tag: "Link"
+  readonly chainId: string
+  readonly link: string
+  readonly hash: string
+  readonly digests: ReadonlyArray<string>
+  /** False where the tag is not that of the hash. */
+  readonly isTagged: boolean
+  /** False where the rows that it names are not as many as its digests. */
+  readonly isWhole: boolean
+}
+
+export interface SealPart {
+  readonly _tag: "Seal"
+  readonly seal: string
+  /** Microseconds since 1970. */
+  readonly at: string
+  readonly hash: string
+  readonly heads: ReadonlyArray<Head>
+}
+
+export type Part = LinkPart | RowPart | SealPart
+
+export type ChainRule =
+  | "chain_row_changed"
+  | "chain_row_removed"
+  | "chain_row_added"
+  | "chain_link_broken"
+  | "chain_seal_broken"
+
+export interface Finding {
+  readonly rule: ChainRule
+  readonly playerId: string | null
+  readonly subject: string
+  readonly message: string
+}
+
+/** Findings of one rule, at most. */
+const findingsPerRule = 100
+
+interface Position {
+  readonly link: bigint
+  readonly hash: string
+}
+
+const linkName = (chainId: string, link: string): string => `link ${link} of chain ${chainId}`
+
+/** Takes the parts one after the other; {@link ChainCheck.findings} is complete after the last. */
+export class ChainCheck {
+  readonly findings: Array<Finding> = []
+  links = 0
+  rows = 0
+  seals = 0
+  /** The hash of the last seal. */
+  lastHash = noHash
+  private lastSeal = 0n
+  private readonly positions = new Map<string, Position>()
+  private readonly counts = new Map<ChainRule, number>()
+  private current = ""
+
+  find(rule: ChainRule, subject: string, message: string, playerId: string | null = null): void {
+    const count = this.counts.get(rule) ?? 0
+    this.counts.set(rule, count + 1)
+    if (count < findingsPerRule) this.findings.push({ rule, playerId, subject, message })
+  }
+
+  take(part: Part): void {
+    switch (part._tag) {
+      case "Link":
+        return this.takeLink(part)
+      case "Row":
+        return this.takeRow(part)
+      case "Seal":
+        return this.takeSeal(part)
+    }
+  }
+
+  private takeLink({ chainId, digests, hash, isTagged, isWhole, link }: LinkPart): void {
+    this.links++
+    const before = this.positions.get(chainId) ?? { link: 0n, hash: noHash }
+    const number = BigInt(link)
+    this.current = linkName(chainId, link)
+    if (number !== before.link + 1n) {
+      this.find("chain_link_broken", this.current, `follows link ${before.link}: links between them were removed`)
+    } else if (hashOf(linkLine(chainId, link, before.hash, digests)) !== hash) {
+      this.find("chain_link_broken", this.current, "its hash is not that of its rows and the link before it")
+    }
+    if (!isTagged) this.find("chain_link_broken", this.current, "its tag is not one of this service's")
+    if (!isWhole) this.find("chain_link_broken", this.current, "it does not name as many rows as it has digests")
+    this.positions.set(chainId, { link: number, hash })
+  }
+
+  private takeRow({ digest, line, name, playerId }: RowPart): void {
+    this.rows++
+    if (line === null) {
+      this.find("chain_row_removed", name, `was written by ${this.current} and is gone`, playerId)
+    } else if (hashOf(line) !== digest) {
+      this.find("chain_row_changed", name, `is not as it was written by ${this.current}`, playerId)
+    }
+  }
+
+  private takeSeal({ at, hash, heads, seal }: SealPart): void {
+    this.seals++
+    const number = BigInt(seal)
+    const subject = `seal ${seal}`
+    if (number !== this.lastSeal + 1n) {
+      this.find("chain_seal_broken", subject, `follows seal ${this.lastSeal}: seals between them were removed`)
+    } else if (hashOf(sealLine(seal, at, this.lastHash, heads)) !== hash) {
+      this.find("chain_seal_broken", subject, "its hash is not that of its heads and the seal before it")
+    }
+    for (const head of heads) {
+      const position = this.positions.get(head.chainId)
+      if (position?.link !== BigInt(head.link) || position.hash !== head.hash) {
+        this.find("chain_seal_broken", subject, `does not fit ${linkName(head.chainId, head.link)}`)
+      }
+    }
+    this.lastSeal = number
+    this.lastHash = hash
+  }
+
+  /** Whether a chain was seen to go at least as far as a position, through it. */
+  reaches(chainId: string, link: number): boolean {
+    return (this.positions.get(chainId)?.link ?? 0n) >= BigInt(link)
+  }
+}

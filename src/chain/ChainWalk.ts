@@ -1,0 +1,295 @@
+/**
+ * Walk over the stored chain in the order of the seals, with each link's rows read anew from the ledger and the audit log. Reads some
+ * hundred links at a time, so that it needs the same room for a ledger of any size.
+ */
+import { Effect, Schema } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as Crypto from "node:crypto"
+import type { Part } from "./ChainCheck.ts"
+import { tagOf } from "./Chain.ts"
+import { auditLineSql, entryLineSql, type Head } from "./Lines.ts"
+
+const linksPerPage = 400
+const rowsPerPage = 4000
+const sealsPerPage = 200
+const digestLength = 64
+
+/** Links of a chain after one and up to another. */
+interface Range {
+  readonly chainId: string
+  readonly from: string
+  readonly to: string
+}
+
+const Ends = Schema.Array(Schema.Struct({ chainId: Schema.String, link: Schema.String }))
+const decodeEnds = Schema.decodeUnknownEffect(Ends)
+const decodeSeals = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ seal: Schema.String, at: Schema.String, hash: Schema.String }))
+)
+const decodeHeads = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({ seal: Schema.String, chainId: Schema.String, link: Schema.String, hash: Schema.String })
+  )
+)
+const LinkRow = Schema.Struct({
+  place: Schema.Number,
+  chainId: Schema.String,
+  link: Schema.String,
+  hash: Schema.String,
+  tag: Schema.Uint8Array,
+  digests: Schema.String,
+  playerIds: Schema.Array(Schema.String),
+  seqs: Schema.Array(Schema.String),
+  auditIds: Schema.Array(Schema.String)
+})
+const decodeLinks = Schema.decodeUnknownEffect(Schema.Array(LinkRow))
+const decodeRows = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ line: Schema.NullOr(Schema.String), isOurs: Schema.Boolean }))
+)
+
+const bigints = (values: ReadonlyArray<string>): string => `{${values.join(",")}}`
+
+export interface WalkOptions {
+  readonly sql: SqlClient.SqlClient
+  /** Only rows of this operator are read; undefined reads all. */
+  readonly operatorId: number | undefined
+  readonly key: Crypto.KeyObject
+  /** Chains from before it have tags that nobody can check. */
+  readonly firstChainId: number
+}
+
+interface NamedRow {
+  readonly kind: "entry" | "audit"
+  readonly name: string
+  readonly playerId: string | null
+  readonly digest: string
+  readonly key: readonly [string, string]
+}
+
+/** Hands all parts of the chain over, in their order. Run it in one snapshot. */
+export const walkChain = Effect.fnUntraced(function*<E>(
+  { firstChainId, key, operatorId, sql }: WalkOptions,
+  take: (parts: ReadonlyArray<Part>) => Effect.Effect<void, E>
+): Effect.fn.Return<void, E | SqlError.SqlError> {
+  const ownEntries = sql.literal(
+    operatorId === undefined ? "true" : `coalesce(p.operator_id, e.operator_id) = ${Math.trunc(operatorId)}`
+  )
+  const ownAudit = sql.literal(
+    operatorId === undefined ? "true" : `coalesce(a.operator_id = ${Math.trunc(operatorId)}, a.id IS NULL)`
+  )
+
+  const entriesOf = (rows: ReadonlyArray<NamedRow>) =>
+    sql`SELECT CASE WHEN e.player_id IS NOT NULL THEN ${
+      sql.literal(entryLineSql("e"))
+    } END AS line, ${ownEntries} AS "isOurs"
+      FROM unnest(${bigints(rows.map((row) => row.key[0]))}::text::bigint[], ${
+      bigints(rows.map((row) => row.key[1]))
+    }::text::bigint[]) WITH ORDINALITY AS named (player_id, seq, place)
+      LEFT JOIN ledger_entries e ON e.player_id = named.player_id AND e.seq = named.seq
+      LEFT JOIN players p ON p.id = named.player_id ORDER BY named.place`
+
+  const auditOf = (rows: ReadonlyArray<NamedRow>) =>
+    sql`SELECT CASE WHEN a.id IS NOT NULL THEN ${sql.literal(auditLineSql("a"))} END AS line, ${ownAudit} AS "isOurs"
+      FROM unnest(${bigints(rows.map((row) => row.key[0]))}::text::bigint[]) WITH ORDINALITY AS named (id, place)
+      LEFT JOIN audit_log a ON a.id = named.id ORDER BY named.place`
+
+  /** The stored rows by their names; those of other operators are left out. */
+  const read = Effect.fnUntraced(function*(names: ReadonlyArray<NamedRow>) {
+    const parts = new Map<NamedRow, Part>()
+    for (let from = 0; from < names.length; from += rowsPerPage) {
+      const page = names.slice(from, from + rowsPerPage)
+      for (const kind of ["entry", "audit"] as const) {
+        const asked = page.filter((row) => row.kind === kind)
+        if (asked.length === 0) continue
+        const found = yield* Effect.orDie(decodeRows(yield* kind === "entry" ? entriesOf(asked) : auditOf(asked)))
+        for (const [index, row] of asked.entries()) {
+          const { isOurs, line } = found[index] ?? { isOurs: true, line: null }
+          if (isOurs) {
+            parts.set(row, {
+              _tag: "Row",
+              kind,
+              name: row.name,
+              playerId: row.playerId,
+              digest: row.digest,
+              line
+            })
+          }
+        }
+      }
+    }
+    return parts
+  })
+
+  const partsOf = Effect.fnUntraced(function*(links: ReadonlyArray<typeof LinkRow.Type>) {
+    const named = links.map((link) => {
+      const digests = link.digests.match(/.{1,64}/g) ?? []
+      const entries = Math.min(link.playerIds.length, link.seqs.length)
+      const names: ReadonlyArray<NamedRow> = [
+        ...link.playerIds.slice(0, entries).map((playerId, index): NamedRow => ({
+          kind: "entry",
+          name: `entry ${link.seqs[index]} of player ${playerId}`,
+          playerId,
+          digest: digests[index] ?? "",
+          key: [playerId, link.seqs[index] ?? ""]
+        })),
+        ...link.auditIds.map((id, index): NamedRow => ({
+          kind: "audit",
+          name: `audit line ${id}`,
+          playerId: null,
+          digest: digests[entries + index] ?? "",
+          key: [id, ""]
+        }))
+      ]
+      return {
+        link,
+        digests,
+        names,
+        isWhole: link.playerIds.length === link.seqs.length && names.length === digests.length
+      }
+    })
+    const rows = yield* read(named.flatMap(({ names }) => names))
+    return named.map((
+      { digests, isWhole, link, names }
+    ): { readonly place: number; readonly parts: ReadonlyArray<Part> } => ({
+      place: link.place,
+      parts: [
+        {
+          _tag: "Link",
+          chainId: link.chainId,
+          link: link.link,
+          hash: link.hash,
+          digests,
+          isTagged: Number(link.chainId) < firstChainId || isTag(key, link.hash, link.tag),
+          isWhole
+        },
+        ...names.flatMap((name) => rows.get(name) ?? [])
+      ]
+    }))
+  })
+
+  const linkColumns = sql.literal(
+    `l.chain_id::text AS "chainId", l.link::text AS link, encode(l.hash, 'hex') AS hash, l.tag,
+    encode(l.digests, 'hex') AS digests, l.player_ids::text[] AS "playerIds", l.seqs::text[] AS seqs,
+    l.audit_ids::text[] AS "auditIds"`
+  )
+
+  /** The links of several ranges, each with the place of its range, page by page. */
+  const linksOf = Effect.fnUntraced(function*(ranges: ReadonlyArray<Range>) {
+    const places: Array<ReadonlyArray<Part>> = ranges.map(() => [])
+    const links = yield* Effect.orDie(decodeLinks(
+      yield* sql`SELECT r.place::float8 AS place, ${linkColumns}
+        FROM unnest(${bigints(ranges.map(({ chainId }) => chainId))}::text::bigint[],
+          ${bigints(ranges.map(({ from }) => from))}::text::bigint[], ${
+        bigints(ranges.map(({ to }) => to))
+      }::text::bigint[]) WITH ORDINALITY AS r (chain_id, after, upto, place)
+        JOIN chain_links l ON l.chain_id = r.chain_id AND l.link > r.after AND l.link <= r.upto
+        ORDER BY r.place, l.link`
+    ))
+    for (const { parts, place } of yield* partsOf(links)) {
+      places[place - 1] = [...places[place - 1] ?? [], ...parts]
+    }
+    return places
+  })
+
+  const walkLongRange = Effect.fnUntraced(function*({ chainId, from, to }: Range) {
+    let after = from
+    for (;;) {
+      const links = yield* Effect.orDie(decodeLinks(
+        yield* sql`SELECT 1::float8 AS place, ${linkColumns} FROM chain_links l WHERE l.chain_id = ${chainId}::text::bigint
+          AND l.link > ${after}::text::bigint AND l.link <= ${to}::text::bigint ORDER BY l.link LIMIT ${linksPerPage}`
+      ))
+      yield* take((yield* partsOf(links)).flatMap(({ parts }) => parts))
+      const last = links.at(-1)
+      if (last === undefined || links.length < linksPerPage) return
+      after = last.link
+    }
+  })
+
+  /** Ranges with what follows each of them; those that are short are read together. */
+  const walk = Effect.fnUntraced(function*(steps: ReadonlyArray<{ readonly range?: Range; readonly seal?: Part }>) {
+    let batch: Array<typeof steps[number]> = []
+    let size = 0n
+    const flush = Effect.suspend(() => {
+      const waiting = batch
+      batch = []
+      size = 0n
+      return Effect.gen(function*() {
+        const ranges = waiting.flatMap(({ range }) => range ?? [])
+        const found = ranges.length === 0 ? [] : yield* linksOf(ranges)
+        let place = 0
+        yield* take(waiting.flatMap(({ range, seal }) => [
+          ...range === undefined ? [] : found[place++] ?? [],
+          ...seal === undefined ? [] : [seal]
+        ]))
+      })
+    })
+    for (const step of steps) {
+      const length = step.range === undefined ? 0n : BigInt(step.range.to) - BigInt(step.range.from)
+      if (size + length > linksPerPage) yield* flush
+      if (length > linksPerPage && step.range !== undefined) {
+        yield* walkLongRange(step.range)
+        batch.push(step.seal === undefined ? {} : { seal: step.seal })
+      } else {
+        batch.push(step)
+        size += length
+      }
+    }
+    yield* flush
+  })
+
+  const ends = yield* Effect.orDie(decodeEnds(
+    yield* sql`WITH RECURSIVE heads AS (
+        (SELECT chain_id, link FROM chain_links ORDER BY chain_id DESC, link DESC LIMIT 1)
+        UNION ALL
+        SELECT n.chain_id, n.link FROM heads h CROSS JOIN LATERAL (SELECT chain_id, link FROM chain_links c
+          WHERE c.chain_id < h.chain_id ORDER BY c.chain_id DESC, c.link DESC LIMIT 1) n
+      )
+      SELECT chain_id::text AS "chainId", link::text AS link FROM heads ORDER BY chain_id`
+  ))
+  const end = new Map(ends.map(({ chainId, link }) => [chainId, link]))
+  const reached = new Map<string, string>()
+
+  /** What a chain has up to a head, or to its end where the head lies beyond. */
+  const upTo = (chainId: string, link: string): Range | undefined => {
+    const [from, last] = [reached.get(chainId) ?? "0", end.get(chainId) ?? "0"]
+    const to = BigInt(link) < BigInt(last) ? link : last
+    if (BigInt(to) <= BigInt(from)) return undefined
+    reached.set(chainId, to)
+    return { chainId, from, to }
+  }
+
+  let after = "-9223372036854775808"
+  for (;;) {
+    const seals = yield* Effect.orDie(decodeSeals(
+      yield* sql`SELECT seal::text AS seal, (extract(epoch FROM sealed_at) * 1000000)::bigint::text AS at,
+          encode(hash, 'hex') AS hash FROM chain_seals s
+        WHERE s.seal > ${after}::text::bigint ORDER BY s.seal LIMIT ${sealsPerPage}`
+    ))
+    const last = seals.at(-1)
+    if (last === undefined) break
+    const heads = yield* Effect.orDie(decodeHeads(
+      yield* sql`SELECT seal::text AS seal, chain_id::text AS "chainId", link::text AS link, encode(hash, 'hex') AS hash
+        FROM chain_seal_heads h WHERE h.seal > ${after}::text::bigint AND h.seal <= ${last.seal}::text::bigint
+        ORDER BY h.seal, h.chain_id`
+    ))
+    const headsOf = Map.groupBy(heads, ({ seal }) => seal)
+    yield* walk(seals.flatMap((seal) => {
+      const own: ReadonlyArray<Head> = headsOf.get(seal.seal) ?? []
+      return [
+        ...own.flatMap(({ chainId, link }) => {
+          const range = upTo(chainId, link)
+          return range === undefined ? [] : [{ range }]
+        }),
+        { seal: { _tag: "Seal", ...seal, heads: own } as const }
+      ]
+    }))
+    after = last.seal
+  }
+  yield* walk(ends.flatMap(({ chainId, link }) => {
+    const range = upTo(chainId, link)
+    return range === undefined ? [] : [{ range }]
+  }))
+})
+
+const isTag = (key: Crypto.KeyObject, hash: string, tag: Uint8Array): boolean =>
+  tag.length * 2 === digestLength && Crypto.timingSafeEqual(tagOf(key, hash), tag)

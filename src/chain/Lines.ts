@@ -1,0 +1,150 @@
+/**
+ * Canonical lines of the hash chain: the text of a ledger entry, an audit line, a link and a seal that is hashed.
+ *
+ * Every line is a JSON array. The digest of a row is the SHA-256 of its line, the hash of a link that of a line with the hash of the
+ * link before it and the digests of its rows, the hash of a seal that of a line with the hash of the seal before it and the heads of
+ * the chains. A line is made either from what a commit is about to write or, by the expressions below, from the stored row alone,
+ * and is the same byte for byte. `docs/ledger-export.md` describes the lines for a verifier of somebody else's.
+ */
+import * as Crypto from "node:crypto"
+import type { AuditRecord, Entry } from "../domain/Change.ts"
+
+/** A line of the audit log; one of the back office need not be about an operator or a player. */
+export interface AuditLine extends Omit<AuditRecord, "operatorId" | "playerId"> {
+  readonly operatorId: number | null
+  readonly playerId: number | null
+}
+
+/** The hash before the first link of a chain, and before the first seal. */
+export const noHash = "0".repeat(64)
+
+/** SHA-256 of a line's UTF-8, in hexadecimal. */
+export const hashOf = (line: string): string => Crypto.hash("sha256", line, "hex")
+
+/** As PostgreSQL prints a text in JSON. Half a surrogate pair is stored as the replacement character. */
+const textOf = (text: string | null): string => text === null ? "null" : JSON.stringify(text.toWellFormed())
+
+/** Microseconds since 1970, the precision of a stored instant, of epoch milliseconds. */
+const microsOf = (ms: number): number => Math.trunc(ms * 1000)
+
+/** The digits of a number without an exponent, as PostgreSQL prints a `numeric`. */
+const plainNumber = (value: number): string => {
+  const text = String(value)
+  const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text)
+  if (match === null) return text
+  const [, sign = "", first = "", rest = "", exponent = "0"] = match
+  const digits = first + rest
+  const point = 1 + Number(exponent)
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`
+  return point >= digits.length
+    ? sign + digits + "0".repeat(point - digits.length)
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+const isRecord = (value: object): value is { readonly [key: string]: unknown } => !Array.isArray(value)
+
+/** Keys in the order of `jsonb`: by the length of their UTF-8, then by its bytes. */
+const byLengthAndBytes = (one: string, other: string): number => {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+  return left.length - right.length || Buffer.compare(left, right)
+}
+
+const printJson = (value: unknown): string => {
+  if (typeof value === "number") return plainNumber(value)
+  if (typeof value !== "object" || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(printJson).join(", ")}]`
+  if (!isRecord(value)) return "null"
+  return `{${
+    Object.keys(value).sort(byLengthAndBytes).map((key) => `${JSON.stringify(key)}: ${printJson(value[key])}`).join(
+      ", "
+    )
+  }}`
+}
+
+/** A value as PostgreSQL prints it from a `jsonb` column that it was written to as JSON. */
+export const jsonbText = (value: unknown): string => {
+  const text = value === undefined ? undefined : JSON.stringify(value)
+  return text === undefined ? "null" : printJson(JSON.parse(text))
+}
+
+/** The line of a ledger entry. On the path of a bet. */
+export const entryLine = (entry: Entry): string =>
+  `["entry",${entry.playerId},${entry.seq},${entry.id},${entry.operatorId},"${entry.wallet}","${entry.type}",${entry.amount},${entry.balanceAfter},${entry.paymentRequestId},${entry.gameId},${
+    textOf(entry.gameRoundId)
+  },${entry.playerBonusId},${microsOf(entry.createdAt)}]`
+
+/** The line of an audit line. */
+export const auditLine = (line: AuditLine): string =>
+  `["audit",${line.id},${microsOf(line.at)},${textOf(line.actor)},${
+    textOf(line.action)
+  },${line.operatorId},${line.playerId},${textOf(line.subject)},${jsonbText(line.before)},${jsonbText(line.after)},${
+    textOf(line.reason)
+  }]`
+
+const numberSql = (column: string): string => `coalesce(${column}::text, 'null')`
+const textSql = (column: string): string => `coalesce(to_json(${column})::text, 'null')`
+const instantSql = (column: string): string =>
+  `coalesce((extract(epoch FROM ${column}) * 1000000)::bigint::text, 'null')`
+
+const lineSql = (kind: string, columns: ReadonlyArray<string>): string =>
+  `'["${kind}",' || ${columns.join(" || ',' || ")} || ']'`
+
+/** {@link entryLine} of a row of `ledger_entries`, as an SQL expression. */
+export const entryLineSql = (alias: string): string => {
+  const number = (name: string) => numberSql(`${alias}.${name}`)
+  const text = (name: string) => textSql(`${alias}.${name}`)
+  return lineSql("entry", [
+    number("player_id"),
+    number("seq"),
+    number("id"),
+    number("operator_id"),
+    text("wallet"),
+    text("type"),
+    number("amount"),
+    number("balance_after"),
+    number("payment_request_id"),
+    number("game_id"),
+    text("game_round_id"),
+    number("player_bonus_id"),
+    instantSql(`${alias}.created_at`)
+  ])
+}
+
+/** {@link auditLine} of a row of `audit_log`, as an SQL expression. */
+export const auditLineSql = (alias: string): string => {
+  const number = (name: string) => numberSql(`${alias}.${name}`)
+  const text = (name: string) => textSql(`${alias}.${name}`)
+  return lineSql("audit", [
+    number("id"),
+    instantSql(`${alias}.at`),
+    text("actor"),
+    text("action"),
+    number("operator_id"),
+    number("player_id"),
+    text("subject"),
+    number("before"),
+    number("after"),
+    text("reason")
+  ])
+}
+
+/** The line of a link. */
+export const linkLine = (
+  chainId: number | string,
+  link: number | string,
+  previous: string,
+  digests: ReadonlyArray<string>
+): string => `["link",${chainId},${link},"${previous}",[${digests.map((digest) => `"${digest}"`).join(",")}]]`
+
+/** How far a chain reaches: its last link and that one's hash. */
+export interface Head {
+  readonly chainId: string
+  readonly link: string
+  readonly hash: string
+}
+
+/** The line of a seal; `at` in microseconds since 1970. */
+export const sealLine = (seal: number | string, at: string, previous: string, heads: ReadonlyArray<Head>): string =>
+  `["seal",${seal},${at},"${previous}",[${
+    heads.map(({ chainId, hash, link }) => `[${chainId},${link},"${hash}"]`).join(",")
+  }]]`

@@ -1,0 +1,123 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as FastCheck from "fast-check"
+import { type AuditLine, auditLine, auditLineSql, entryLine, entryLineSql, jsonbText } from "../../src/chain/Lines.ts"
+import { type Entry, entryTypes } from "../../src/domain/Change.ts"
+import { Chain } from "../../src/chain/Chain.ts"
+import { layerTestService } from "../support/TestService.ts"
+
+const texts = FastCheck.oneof(
+  FastCheck.string({ unit: "binary", maxLength: 20 }),
+  FastCheck.string({ maxLength: 20 }),
+  FastCheck.constantFrom("\"", "\\", "\u2028", "\u007f", "\u001f\b\f\n\r\t", "é", "🎰", "__proto__", "toString")
+).map((text) => text.replaceAll("\u0000", ""))
+
+const money = FastCheck.maxSafeInteger()
+const ids = FastCheck.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
+const orNull = <A>(arbitrary: FastCheck.Arbitrary<A>) => FastCheck.option(arbitrary, { nil: null })
+const instants = FastCheck.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2090, 0) })
+
+const entries: FastCheck.Arbitrary<Entry> = FastCheck.record({
+  id: ids,
+  playerId: ids,
+  operatorId: ids,
+  seq: ids,
+  wallet: FastCheck.constantFrom("real", "bonus"),
+  type: FastCheck.constantFrom(...entryTypes),
+  amount: money,
+  balanceAfter: money,
+  currency: FastCheck.constant("EUR"),
+  paymentRequestId: orNull(ids),
+  gameId: orNull(ids),
+  gameRoundId: orNull(texts),
+  playerBonusId: orNull(ids),
+  createdAt: instants
+})
+
+/** What `jsonb` takes: no NUL, no half of a surrogate pair. */
+const json: FastCheck.Arbitrary<unknown> = FastCheck.letrec((tie) => ({
+  value: FastCheck.oneof(
+    { maxDepth: 3 },
+    FastCheck.constant(null),
+    FastCheck.boolean(),
+    FastCheck.integer(),
+    FastCheck.double({ noNaN: true, noDefaultInfinity: true, min: -1e200, max: 1e200 }),
+    FastCheck.constantFrom(1e21, 1.5e-7, -0, 5e-324, 123_456_789_012_345_680_000),
+    texts,
+    FastCheck.array(tie("value"), { maxLength: 4 }),
+    FastCheck.dictionary(texts, tie("value"), { maxKeys: 4 })
+  )
+})).value
+
+const lines: FastCheck.Arbitrary<AuditLine> = FastCheck.record({
+  id: ids,
+  at: instants,
+  actor: texts,
+  action: texts,
+  operatorId: orNull(ids),
+  playerId: orNull(ids),
+  subject: texts,
+  before: json,
+  after: json,
+  reason: orNull(texts)
+})
+
+describe("canonical lines", () => {
+  it("are JSON, and differ for rows that differ", () => {
+    FastCheck.assert(FastCheck.property(entries, entries, (one, other) => {
+      assert.isArray(JSON.parse(entryLine(one)))
+      const { currency: _, ...fields } = one
+      const { currency: __, ...others } = other
+      assert.strictEqual(entryLine(one) === entryLine(other), JSON.stringify(fields) === JSON.stringify(others))
+    }))
+    FastCheck.assert(FastCheck.property(lines, (line) => {
+      assert.deepStrictEqual(
+        JSON.parse(auditLine(line)).slice(8, 10),
+        JSON.parse(JSON.stringify([line.before, line.after]))
+      )
+    }))
+  })
+
+  it("print numbers without an exponent", () => {
+    assert.strictEqual(
+      jsonbText([1e21, -2.5e-7, 1.5e21, 0.1, -0, 1e-7]),
+      "[1000000000000000000000, -0.00000025, 1500000000000000000000, 0.1, 0, 0.0000001]"
+    )
+    assert.strictEqual(
+      jsonbText({ bb: undefined, c: [], é: {}, aa: new Date(0) }),
+      `{"c": [], "aa": "1970-01-01T00:00:00.000Z", "é": {}}`
+    )
+  })
+})
+
+// Goal: what a commit hashes before it writes is what PostgreSQL says of the stored row, byte for byte, for any text, number and JSON.
+layer(layerTestService(), { excludeTestServices: true })("canonical lines of stored rows", (it) => {
+  it.effect("are those of what was written", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const chain = yield* Chain
+      const rows = FastCheck.sample(entries, 150).map((entry, index) => ({ ...entry, seq: index + 1 }))
+      for (const entry of rows) {
+        yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after,
+            payment_request_id, game_id, game_round_id, player_bonus_id, created_at)
+          VALUES (${entry.playerId}, ${entry.seq}, ${entry.id}, ${entry.operatorId}, ${entry.wallet}, ${entry.type},
+            ${entry.amount}, ${entry.balanceAfter}, ${entry.paymentRequestId}, ${entry.gameId}, ${entry.gameRoundId},
+            ${entry.playerBonusId}, ${new Date(entry.createdAt)})`
+        const [stored] = yield* sql`SELECT ${sql.literal(entryLineSql("e"))} AS line FROM ledger_entries e
+          WHERE player_id = ${entry.playerId} AND seq = ${entry.seq}`
+        assert.deepStrictEqual(stored, { line: entryLine(entry) })
+      }
+      const written = FastCheck.sample(lines, 300).map((line, index) => ({
+        ...line,
+        id: line.id - line.id % 1000 + index
+      }))
+      for (const line of written) yield* sql.withTransaction(chain.writeAuditLines([line]))
+      for (const line of written) {
+        const [stored] = yield* sql`SELECT ${
+          sql.literal(auditLineSql("a"))
+        } AS line FROM audit_log a WHERE id = ${line.id}`
+        assert.deepStrictEqual(stored, { line: auditLine(line) })
+      }
+    }))
+})
