@@ -127,7 +127,8 @@ layer(layerTestService())("a commit that is given up on", (it) => {
       assert.deepStrictEqual(entries[0], { sum: balanceAfter, count: balanceAfter / 5 })
       assert.strictEqual((yield* actors.read(operator.id, playerId)).real, balanceAfter)
       // the link of that commit may be there or not: what came after rests on a chain of its own, and every entry has its link
-      const links = yield* sql`SELECT chain_id, link FROM chain_links WHERE ${playerId}::float8::bigint = ANY(player_ids)`
+      const links =
+        yield* sql`SELECT chain_id, link FROM chain_links WHERE ${playerId}::float8::bigint = ANY(player_ids)`
       assert.lengthOf(links, balanceAfter / 5)
       assert.strictEqual(new Set(links.map(({ chain_id }) => chain_id)).size, links.length)
     }))
