@@ -23,9 +23,10 @@ import { steadyClock } from "../platform/SteadyClock.ts"
 import { Traced } from "../platform/Tracing.ts"
 import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, OutcomeUnknown, StoreUnavailable } from "./Failures.ts"
 import { type CommitFailure, type Rejected } from "./Failures.ts"
+import { makeIdBlocks } from "./internal/IdBlocks.ts"
 import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
-import { type Circumstances, type Decision, idsPerDecision, type Step, type Store, type Unit } from "./Machine.ts"
+import { type Circumstances, type Decision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
 import * as WriteHealth from "./WriteHealth.ts"
 
@@ -97,7 +98,8 @@ const maxAttempts = 6
 /** How often a command waits for a row that somebody else holds: each time the journal waits with it. */
 const maxTimesBusy = 1
 
-const idsPerBlock = 4096
+/** Actors that passivation looks at before commands get their turn: about a millisecond. */
+const passivatedPerSlice = 500
 
 /** How many actors are looked at to make room for one. */
 const looksForRoom = 64
@@ -148,6 +150,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     load: (key, fence) => fence ? health.fence(options.store.load(key, fence)) : options.store.load(key, fence)
   }
   const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const blocks = makeIdBlocks(ids, fork)
   const journal = yield* Journal.make<Unit<State, Change>>({
     commit: store.commit,
     maxWeight: options.maxCommit,
@@ -160,8 +163,6 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   let isClosed = false
   let running = 0
   let waiting = 0
-  let nextId = 0
-  let endOfIds = 0
   const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
 
   const forget = (key: number): boolean => {
@@ -175,18 +176,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return longest
   }
 
-  const lacksIds = (): boolean => endOfIds - nextId < idsPerDecision
-
-  const takeIds = Effect.suspend(() =>
-    Effect.map(ids.reserve(idsPerBlock), (first) => {
-      nextId = first
-      endOfIds = first + idsPerBlock
-    })
-  ).pipe(Effect.mapError((failure) => new StoreUnavailable({ reason: String(failure) })))
-
   const decide = (task: Task, state: State, known: Known): AnyDecision => {
-    const decision = task.decide(state, { now: clock.currentTimeMillisUnsafe(), firstId: nextId, known })
-    if (decision._tag === "Accept") nextId += decision.idsUsed
+    const decision = task.decide(state, { now: clock.currentTimeMillisUnsafe(), firstId: blocks.nextId(), known })
+    if (decision._tag === "Accept") blocks.use(decision.idsUsed)
     return decision
   }
 
@@ -253,7 +245,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const state: State = yield* stateOf(cell)
       // other actors use ids while this one waits for some, so that only a look right before the decision counts
-      while (lacksIds()) yield* takeIds
+      while (blocks.lacksIds()) yield* blocks.reserved
       const decision = decide(task, state, known)
       if (decision._tag === "Missing") {
         known = yield* store.look(state, decision.query, known)
@@ -324,7 +316,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     let changes: Array<Change> = []
     let decided: Array<Task> = []
     for (const task of group) {
-      while (lacksIds()) yield* takeIds
+      while (blocks.lacksIds()) yield* blocks.reserved
       const decision = decide(task, after, undefined)
       if (decision._tag === "Missing") {
         // the store can only be asked once it holds everything that was decided so far
@@ -458,10 +450,15 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       return ask<State, never>(key, (state) => ({ _tag: "Accept", state, reply: state, change: null, idsUsed: 0 }))
     })
 
-  /** Once a minute: actors that nobody asked for rest, and leave when that has gone on. */
-  const tidy = Effect.sync(() => {
+  /**
+   * Passivation, once a minute: an actor that was not asked for a minute keeps less of its state, and leaves memory in the end. In
+   * slices, so that commands are decided in between.
+   */
+  const passivate = Effect.gen(function*() {
     const now = steady.currentTimeMillisUnsafe()
+    let looked = 0
     for (const [key, cell] of cells) {
+      if (++looked % passivatedPerSlice === 0) yield* Effect.yieldNow
       if (cell.isRunning || cell.isDoubtful) continue
       if (cell.wasAsked) {
         cell.wasAsked = false
@@ -474,7 +471,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     }
   })
 
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("1 minute"), tidy)))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("1 minute"), passivate)))
 
   yield* Effect.addFinalizer(() =>
     Effect.callback<void>((resume) => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, Latch, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
 import { Placement } from "../../src/engine/Placement.ts"
@@ -721,7 +721,65 @@ describe("Actors", () => {
         }
         assert.strictEqual(new Set(written).size, written.length)
       }).pipe(Effect.provide(services)))
+
+    // Goal: the first commands after a start wait for one reservation together, and later ones for none. Method: reservations that
+    // wait until they are let through; many keys ask at once.
+    it.effect("are reserved once for all commands that wait, and ahead of need", () =>
+      Effect.gen(function*() {
+        const keys = Array.from({ length: 200 }, (_, index) => index)
+        const mayReserve = yield* Latch.make()
+        let reservations = 0
+        const slowIds = Layer.succeed(Ids, {
+          reserve: (count) =>
+            Effect.as(
+              Effect.andThen(Effect.sync(() => void reservations++), mayReserve.await),
+              (reservations + 1) * count
+            ),
+          reserveUnsafe: () => undefined
+        })
+        const actors = yield* makeActors(makeStore(Object.fromEntries(keys.map((key) => [key, 0])))).pipe(
+          Effect.provide(Layer.merge(slowIds, Placement.layerHere))
+        )
+        const first = yield* Effect.forEach(keys, (key) => start(actors.ask(key, post("first", 1))))
+        yield* settle
+        assert.strictEqual(reservations, 1)
+        yield* mayReserve.open
+        yield* Fiber.joinAll(first)
+        mayReserve.closeUnsafe()
+        // the spare block is being reserved while the one in use still has ids
+        for (let turn = 0; reservations === 1; turn++) {
+          yield* Effect.forEach(keys, (key) => actors.ask(key, post(`${turn}`, 1)), { concurrency: "unbounded" })
+        }
+        yield* actors.ask(0, post("meanwhile", 1))
+        assert.strictEqual(reservations, 2)
+      }).pipe(Effect.scoped))
   })
+
+  // Goal: commands do not wait for the passivation of everybody. Method: more idle actors than a slice holds; a command asked while
+  // passivation is at work is answered before it is done.
+  it.effect("passivates in slices", () =>
+    Effect.gen(function*() {
+      const keys = Array.from({ length: 2000 }, (_, index) => index)
+      let rested = 0
+      const store = makeStore(Object.fromEntries(keys.map((key) => [key, 0])))
+      const actors = yield* makeActors(store, {
+        maxResident: 5000,
+        rest: (account) => {
+          rested++
+          return account
+        }
+      })
+      yield* Effect.forEach(keys, (key) => actors.read(key), { concurrency: "unbounded" })
+      yield* TestClock.adjust("1 minute")
+      yield* settle
+      assert.strictEqual(rested, 0)
+      const passivating = yield* start(TestClock.adjust("1 minute"))
+      yield* actors.ask(0, post("between", 1))
+      assert.isBelow(rested, 1500)
+      yield* Fiber.join(passivating)
+      yield* settle
+      assert.isAtLeast(rested, 1999)
+    }).pipe(Effect.provide(services)))
 })
 
 /** A step that only looks. */
