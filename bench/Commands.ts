@@ -11,6 +11,7 @@ import { runEngine, storeNames } from "./scenarios/Engine.ts"
 import { runGrowth } from "./scenarios/Growth.ts"
 import { runMemory } from "./scenarios/Memory.ts"
 import { runOverload } from "./scenarios/Overload.ts"
+import { runRecovery } from "./scenarios/Recovery.ts"
 import { type ReadsOptions, runReads, runReports } from "./scenarios/Reads.ts"
 import { long, runSuite, short } from "./scenarios/Suite.ts"
 import { mixNames, runTraffic, traffics } from "./scenarios/Traffic.ts"
@@ -196,6 +197,19 @@ const overload = Command.make("overload", {
   maxForeignLoad
 }, runOverload).pipe(Command.withDescription("Several times what the service can do: latency, refusals, recovery"))
 
+const recovery = Command.make("recovery", {
+  players: count("players", "players who bet", 100_000).pipe(Flag.withDefault(10_000)),
+  connections: count("connections", "connections that bet when both are killed", 4096).pipe(Flag.withDefault(128)),
+  rounds: rounds(1),
+  seconds: seconds("seconds", "seconds of load before the kill", 1).pipe(Flag.withDefault(120)),
+  settings: Flag.String("settings").pipe(
+    Flag.withDescription("settings of PostgreSQL that win over the service's own: name=value;name=value"),
+    Flag.withDefault("")
+  )
+}, runRecovery).pipe(
+  Command.withDescription("Until ready after service and PostgreSQL were killed together under full load")
+)
+
 const dataFolder = data(1).folder
 
 const suite = Command.make("suite", {
@@ -246,6 +260,7 @@ export const all = [
   webhooks,
   overload,
   coldstart,
+  recovery,
   growth,
   memory,
   baseline,
