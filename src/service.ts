@@ -26,6 +26,7 @@ import { ResponsibleGaming } from "./limits/ResponsibleGaming.ts"
 import { Approvals } from "./payments/Approvals.ts"
 import { PaymentMethods } from "./payments/Methods.ts"
 import { Payments } from "./payments/Payments.ts"
+import { StaffSpending } from "./payments/StaffSpending.ts"
 import { Thresholds } from "./payments/Thresholds.ts"
 import { DatabaseUrl, layerDatabase, layerRightsWarning } from "./platform/Database.ts"
 import { Entropy } from "./platform/Entropy.ts"
@@ -83,7 +84,8 @@ export const layerCapabilities = Layer.mergeAll(
     SessionTokens.layer,
     PlayerRefs.layer,
     PaymentMethods.layer,
-    Thresholds.layer
+    Thresholds.layer,
+    StaffSpending.layer
   )),
   Layer.provideMerge(Chain.layer),
   Layer.provideMerge(layerChainKey),

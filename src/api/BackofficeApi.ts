@@ -12,6 +12,7 @@ import { amountFrom, currency, instant, integer, oneOf, pathId, reference, text 
 import { AuditGroup } from "./groups/BackofficeAudit.ts"
 import { AlertGroup } from "./groups/BackofficeAlerts.ts"
 import { BonusGroup, PromoGroup } from "./groups/BackofficeBonuses.ts"
+import { CorrectionGroup } from "./groups/BackofficeCorrections.ts"
 import { PlayerGroup } from "./groups/BackofficePlayers.ts"
 import { JobGroup, RoundGroup } from "./groups/BackofficeUpkeep.ts"
 import { DeliveryGroup, WebhookGroup } from "./groups/BackofficeWebhooks.ts"
@@ -94,8 +95,17 @@ const Staff = Schema.Struct({
   name: Schema.String,
   role: Schema.Literals(roles),
   active: Schema.Boolean,
+  daily_budget: Schema.NullOr(money).annotate({
+    description:
+      "What the account may give away alone in a day by bonuses and corrections, in minor units of each operator's " +
+      "currency; null: without a bound."
+  }),
   created_at: timestamp,
-  token_issued_at: timestamp
+  created_by: Schema.NullOr(Schema.String),
+  token_issued_at: timestamp,
+  token_issued_by: Schema.NullOr(Schema.String),
+  token_expires_at: timestamp,
+  last_used_at: Schema.NullOr(timestamp).annotate({ description: "To the minute." })
 })
 
 const Operator = Schema.Struct({
@@ -196,9 +206,11 @@ const LedgerReport = Schema.Struct({
 
 const created = <S extends Schema.Top>(item: S) => single(item).pipe(HttpApiSchema.status(201))
 
+const dailyBudget = optional(Schema.NullOr(amountFrom(0)))
+
 const StaffGroup = HttpApiGroup.make("staff").add(
   HttpApiEndpoint.post("create", "/staff", {
-    payload: Schema.Struct({ name: text(100), role: optional(oneOf(roles)) }),
+    payload: Schema.Struct({ name: text(100), role: optional(oneOf(roles)), daily_budget: dailyBudget }),
     success: created(Schema.Struct({ ...Staff.fields, token: Schema.String }))
   }),
   HttpApiEndpoint.patch("update", "/staff/:staff", {
@@ -206,13 +218,17 @@ const StaffGroup = HttpApiGroup.make("staff").add(
     payload: Schema.Struct({
       name: optional(text(100)),
       role: optional(oneOf(roles)),
-      active: optional(Schema.Boolean)
+      active: optional(Schema.Boolean),
+      daily_budget: dailyBudget
     }),
     success: single(Staff)
   }),
   HttpApiEndpoint.post("rotate", "/staff/:staff/rotate", {
     params: { staff: pathId },
     success: single(Schema.Struct({ ...Staff.fields, token: Schema.String }))
+  }),
+  HttpApiEndpoint.post("retire_bootstrap", "/staff/bootstrap/retirement", {
+    success: single(Schema.Struct({ retired_at: timestamp, retired_by: Schema.String }))
   }),
   HttpApiEndpoint.get("list", "/staff", { success: list(Staff) })
 )
@@ -373,6 +389,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
     BonusGroup,
     PromoGroup,
     PlayerGroup,
+    CorrectionGroup,
     PaymentGroup,
     WebhookGroup,
     DeliveryGroup,

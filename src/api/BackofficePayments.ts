@@ -13,7 +13,8 @@ const StaffPayment = Schema.Struct({
   ...PaymentRequest.fields,
   bank_name: Schema.NullOr(Schema.String),
   notes: Schema.NullOr(Schema.String),
-  first_approved_by: Schema.NullOr(Schema.String)
+  first_approved_by: Schema.NullOr(Schema.String),
+  second_approved_by: Schema.NullOr(Schema.String).annotate({ description: "Null where one approval is enough." })
 })
 
 const move = <const Name extends string>(name: Name) =>

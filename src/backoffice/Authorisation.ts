@@ -7,6 +7,7 @@ export const rolesByAction = {
   "staff.create": [],
   "staff.update": [],
   "staff.rotate": [],
+  "staff.retire_bootstrap": [],
   "staff.list": [],
   "operator.create": [],
   "operator.update": [],
@@ -45,6 +46,9 @@ export const rolesByAction = {
   "player.kyc": ["compliance"],
   "player.restrict": ["support", "compliance"],
   "player.correct": ["payments"],
+  "correction.list": ["payments", "compliance"],
+  "correction.approve": ["payments"],
+  "correction.reject": ["payments"],
   "player.note": ["support", "payments", "compliance"],
   "player.notes": ["support", "payments", "compliance"],
   "player.retire_seeds": ["support"],
@@ -82,6 +86,17 @@ export const rolesByAction = {
 export type Action = keyof typeof rolesByAction
 
 const isAction = (name: string): name is Action => Object.hasOwn(rolesByAction, name)
+
+/** Actions that move money towards a player or out of the house: by people with a name, as soon as there are some. */
+const moneyActions: ReadonlySet<string> = new Set<Action>([
+  "player.correct",
+  "correction.approve",
+  "payment.approve",
+  "payment.pay",
+  "bonus.grant"
+])
+
+export const isMoneyAction = (name: string): name is Action => moneyActions.has(name)
 
 /** Every role that may take the action of this name; none for a name that is no action. */
 export const rolesFor = (name: string): ReadonlyArray<Role> => isAction(name) ? ["admin", ...rolesByAction[name]] : []

@@ -5,6 +5,7 @@ import { ApiKeys } from "./ApiKeys.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { BonusesOnOffer } from "./BonusesOnOffer.ts"
 import { Catalogue } from "./Catalogue.ts"
+import { Corrections } from "./Corrections.ts"
 import { ExchangeRates } from "./ExchangeRates.ts"
 import { LedgerAudit } from "./LedgerAudit.ts"
 import { MethodsOnOffer } from "./MethodsOnOffer.ts"
@@ -29,5 +30,6 @@ export const layerBackoffice = Layer.mergeAll(
   Alerts.layer,
   ExchangeRates.layer,
   PlayerNotes.layer,
+  Corrections.layer,
   LedgerAudit.layer
 ).pipe(Layer.provideMerge(AuditLog.layer))

@@ -121,7 +121,8 @@ const termMessages = (bonus: StaffBonusFields): { readonly [field: string]: Read
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
-  /** Adds a bonus. Without more it runs 30 days, has to be wagered 30 times (`cash`: not at all), and has no caps. */
+  /** Adds a bonus. Without more it runs 30 days, has to be wagered 30 times (`cash`: not at all), is granted to a player
+   * once, and has no other caps. */
   readonly create: (
     actor: Actor,
     input: BonusInput
@@ -196,7 +197,7 @@ export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
               valid_days: input.valid_days ?? 30,
               max_bet: input.max_bet ?? 0,
               max_conversion_multiplier: input.max_conversion_multiplier ?? 0,
-              max_grants_per_player: input.max_grants_per_player ?? 0,
+              max_grants_per_player: input.max_grants_per_player ?? 1,
               contributions: input.contributions ?? {},
               is_active: input.active ?? true,
               created_at: iso(now),

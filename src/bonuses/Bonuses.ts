@@ -18,6 +18,8 @@ import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
 import type { Player } from "../domain/Player.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { storingReply } from "../domain/StoringReply.ts"
+import type { Spender } from "../payments/StaffFacts.ts"
+import { type SpendingRefusal, StaffSpending } from "../payments/StaffSpending.ts"
 import { toDate } from "../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 import {
@@ -108,12 +110,16 @@ export class Bonuses extends Context.Service<Bonuses, {
     playerId: number,
     query: BonusFilters & WalkQuery
   ) => Effect.Effect<Walk<OwnedBonus>, ActorRefusal>
-  /** Grants any player a bonus of the operator's catalogue, as staff. */
+  /**
+   * Grants any player a bonus of the operator's catalogue, as staff, out of a daily budget. One without wagering is cash:
+   * `mayNotGrantCash` answers whoever may not grant that; absent: the actor may.
+   */
   readonly staffGrant: (
     playerId: number,
     request: GrantRequest,
-    actor: string
-  ) => Effect.Effect<OwnedBonus, GrantRefusal | ActorRefusal>
+    actor: Spender,
+    mayNotGrantCash?: Refusal<"INSUFFICIENT_SCOPE">
+  ) => Effect.Effect<OwnedBonus, GrantRefusal | SpendingRefusal | Refusal<"INSUFFICIENT_SCOPE"> | ActorRefusal>
   /** Grants a bonus of the catalogue. */
   readonly grant: (
     operatorId: number,
@@ -147,6 +153,7 @@ export class Bonuses extends Context.Service<Bonuses, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
+      const spending = yield* StaffSpending
       const catalogueSql = sql.literal(catalogueColumns)
       const playerBonusSql = sql.literal(playerBonusColumns)
 
@@ -165,33 +172,40 @@ export class Bonuses extends Context.Service<Bonuses, {
           WHERE b.operator_id = ${operatorId} AND b.active ORDER BY b.id`))
       )
 
-      /** The rule that grants a bonus of an operator. */
-      const grantOf = Effect.fnUntraced(function*(operatorId: number, request: GrantRequest, grantedBy?: string) {
+      const offered = Effect.fnUntraced(function*(operatorId: number, bonusId: number) {
         const bonus = yield* orTryAgain(oneOf(catalogueRows(
           sql`SELECT ${catalogueSql} FROM bonuses b JOIN operators o ON o.id = b.operator_id
-            WHERE b.id = ${request.bonusId} AND b.operator_id = ${operatorId}`
+            WHERE b.id = ${bonusId} AND b.operator_id = ${operatorId}`
         )))
-        if (bonus === undefined) return yield* Effect.fail(noSuchBonus)
-        const { amount, note } = request
-        return owning(
+        return bonus === undefined ? yield* Effect.fail(noSuchBonus) : bonus
+      })
+
+      /** The rule that grants a bonus. */
+      const grantOf = (bonus: CatalogueBonus, { amount, note }: GrantRequest, grantedBy?: string) =>
+        owning(
           grantStep({ bonus, amount, note, ...(grantedBy === undefined ? {} : { grantedBy }) }),
           (granted, { currency, id }) => ({ playerId: id, currency, bonus: granted })
         )
-      })
 
       const grant: Bonuses["Service"]["grant"] = Effect.fn("Bonuses.grant")(
         function*(operatorId, playerId, request, answering) {
           // an unknown player answers before an unknown bonus does
           yield* actors.read(operatorId, playerId)
-          const step = yield* grantOf(operatorId, request)
+          const step = grantOf(yield* offered(operatorId, request.bonusId), request)
           return yield* actors.ask(operatorId, playerId, storingReply(step, answering.claim, answering.render))
         }
       )
 
       const staffGrant: Bonuses["Service"]["staffGrant"] = Effect.fn("Bonuses.staffGrant")(
-        function*(playerId, request, actor) {
+        function*(playerId, request, actor, mayNotGrantCash) {
           const { operatorId } = yield* actors.read(null, playerId)
-          return yield* actors.ask(operatorId, playerId, yield* grantOf(operatorId, request, actor))
+          const bonus = yield* offered(operatorId, request.bonusId)
+          if (mayNotGrantCash !== undefined && bonus.wageringMultiplier === 0) {
+            return yield* Effect.fail(mayNotGrantCash)
+          }
+          const granted = actors.ask(operatorId, playerId, grantOf(bonus, request, actor.label))
+          const amount = request.amount ?? bonus.defaultAmount
+          return yield* spending.spend(actor, { playerId, kind: "bonus", amount }, granted)
         }
       )
 

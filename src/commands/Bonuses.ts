@@ -24,7 +24,7 @@ const bonusTerms = {
   max_conversion_multiplier: optional(
     integer("max-conversion-multiplier", "How many times its amount can be converted (0: no cap)")
   ),
-  max_grants_per_player: optional(integer("max-grants-per-player", "How often a player can have it (0: no cap)")),
+  max_grants_per_player: optional(integer("max-grants-per-player", "How often a player can have it (1; 0: no cap)")),
   contributions: optional(contributions),
   active: optional(truth("active", "Whether it is offered (true)"))
 }

@@ -1,4 +1,5 @@
 /** Players. */
+import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { kycStatuses, playerStatuses } from "../api/Player.ts"
 import { walletKinds } from "../api/Wallet.ts"
@@ -74,12 +75,14 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     can_bet: optional(truth("can-bet", "Whether games open and bets are taken")),
     excluded_from_bonuses: optional(truth("excluded-from-bonuses", "Whether no bonus is given"))
   }, (client, { id, ...input }) => client.player.restrict({ params: { player: id }, payload: given(input) })),
-  verb("correct", "Set a balance right", {
+  verb("correct", "Set a balance right; above the operator's threshold a second person has to approve it", {
     id: idOf("player"),
     wallet: optional(about(Flag.Literals("wallet", walletKinds), "Which wallet (real)")),
     amount: integer("amount", "Signed minor units"),
     reason: text("reason", "Why, for the audit log")
-  }, (client, { id, ...input }) => client.player.correct({ params: { player: id }, payload: given(input) })),
+  }, (client, { id, ...input }) =>
+    // a ledger entry, or what waits for a second person
+    Effect.map(client.player.correct({ params: { player: id }, payload: given(input) }), ({ data }) => ({ data }))),
   verb("note", "Write a note; it is never changed", {
     id: idOf("player"),
     text: text("text", "The note")

@@ -8,6 +8,7 @@ import { isObject } from "../platform/Table.ts"
 import { alert } from "./Alerts.ts"
 import { bonus, promo } from "./Bonuses.ts"
 import { audit, job, ledger, round } from "./Books.ts"
+import { correction } from "./Corrections.ts"
 import { game, provider } from "./Games.ts"
 import { paymentMethod } from "./PaymentMethods.ts"
 import { payment } from "./Payments.ts"
@@ -30,6 +31,7 @@ export const program = root.pipe(
     bonus,
     promo,
     player,
+    correction,
     payment,
     webhook,
     delivery,

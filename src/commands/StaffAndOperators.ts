@@ -10,17 +10,25 @@ const { optional } = Flag
 export const staff = noun("staff", "Staff accounts").pipe(Command.withSubcommands([
   verb("create", "Open an account; prints its token once", {
     name: text("name", "Whose it is"),
-    role: optional(about(Flag.Literals("role", roles), "What it may do (admin)"))
+    role: optional(about(Flag.Literals("role", roles), "What it may do (admin)")),
+    daily_budget: optional(amountOrNone("daily-budget", "What it may give away alone in a day (1000000)"))
   }, (client, input) => client.staff.create({ payload: given(input) })),
   verb("update", "Change an account", {
     id: idOf("account"),
     name: optional(text("name", "Whose it is")),
     role: optional(about(Flag.Literals("role", roles), "What it may do")),
-    active: optional(truth("active", "Whether its token opens anything"))
+    active: optional(truth("active", "Whether its token opens anything")),
+    daily_budget: optional(amountOrNone("daily-budget", "What it may give away alone in a day; not one's own"))
   }, (client, { id, ...input }) => client.staff.update({ params: { staff: id }, payload: given(input) })),
   verb("rotate", "Give an account a new token; prints it once", {
     id: idOf("account")
   }, (client, { id }) => client.staff.rotate({ params: { staff: id } })),
+  verb(
+    "retire-bootstrap",
+    "End the bootstrap token for good; takes an admin account",
+    {},
+    (client) => client.staff.retire_bootstrap()
+  ),
   verb("list", "All accounts", {}, (client) => client.staff.list())
 ]))
 

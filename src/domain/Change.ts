@@ -77,6 +77,8 @@ export interface Payment {
   readonly isReversed: boolean
   /** Who approved a withdrawal first, as the audit log names them. */
   readonly firstApprovedBy: string | null
+  /** Who approved it after the first; null where one approval was enough. */
+  readonly secondApprovedBy: string | null
   readonly createdAt: number
   readonly paidAt: number | null
   readonly rejectedAt: number | null

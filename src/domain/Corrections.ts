@@ -13,7 +13,12 @@ export interface Correction {
   readonly reason: string
   /** Who acts, as the audit log names them. */
   readonly actor: string
+  /** The request that the actor approves; absent: the actor does it alone. */
+  readonly approval?: { readonly requestId: number; readonly requestedBy: string }
 }
+
+/** What the audit log calls the thing that was done to a request. */
+export const correctionSubject = (requestId: number): string => `correction:${requestId}`
 
 /**
  * Posts a correction. Downwards the real balance may go below zero, since a mistake in the player's favour is still one; the
@@ -21,7 +26,7 @@ export interface Correction {
  */
 export const correctionStep =
   (correction: Correction) => (player: Player, context: Context): Decision<Entry, Refusal<"VALIDATION_FAILED">> => {
-    const { amount, wallet } = correction
+    const { amount, approval, wallet } = correction
     const draft = new Draft(player, context)
     const before = wallet === "real" ? draft.real : draft.bonus
     if (amount === 0) return refused(refuseFields({ amount: ["must not be zero"] }))
@@ -44,12 +49,16 @@ export const correctionStep =
       id: draft.takeId(),
       at: context.now,
       actor: correction.actor,
-      action: "player.correct",
+      action: approval === undefined ? "player.correct" : "correction.approve",
       operatorId: player.operatorId,
       playerId: player.id,
-      subject: `player:${player.id}`,
+      subject: approval === undefined ? `player:${player.id}` : correctionSubject(approval.requestId),
       before: { wallet, balance: before },
-      after: { wallet, balance: before + amount },
+      after: {
+        wallet,
+        balance: before + amount,
+        ...(approval === undefined ? {} : { transaction_id: id, requested_by: approval.requestedBy })
+      },
       reason: correction.reason
     }
     const decision = draft.accept(undefined, { audit: [audit] })

@@ -5,6 +5,7 @@
 import type { Payment, PaymentStatus, PaymentType } from "./Change.ts"
 import { type Context, type Decision, missing, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
+import { type Objection, objectionMessage, takesTwo } from "./FourEyes.ts"
 import { isBalance, maxBalance } from "./Money.ts"
 import { paymentFields } from "./Payments.ts"
 import type { Player } from "./Player.ts"
@@ -85,18 +86,34 @@ export interface MovePayment {
   readonly actor: string
   readonly reason: string | null
   /**
-   * The operator's setting in minor units of the payment's currency: a larger withdrawal takes two approvals; null means that one
-   * is always enough.
+   * The operator's setting in minor units of the payment's currency: when the withdrawal and what counts beside it are more, it
+   * takes two approvals and a payout by somebody else; null means that one person is always enough.
    */
   readonly secondApprovalAbove: number | null
+  /** What counts beside the withdrawal: the player's other withdrawals, and corrections up, of the same days. */
+  readonly beside: number
+  /** What stands against the actor where two people are needed, judged for whom the payment was approved by then. */
+  readonly judged: { readonly approvedBy: ReadonlyArray<string>; readonly objection: Objection | undefined }
 }
 
-export type MoveRefusal = Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID" | "PLAYER_RESTRICTED">
+export type MoveRefusal = Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID" | "PLAYER_RESTRICTED" | "TRY_AGAIN">
 
 const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
+const movedMeanwhile = refuse(
+  "TRY_AGAIN",
+  "Somebody else moved this payment at the same moment. Look at it, and try again.",
+  {
+    retry: "same_request"
+  }
+)
+
+/** Who approved a payment so far. */
+export const approversOf = (payment: Pick<Payment, "firstApprovedBy" | "secondApprovedBy">): ReadonlyArray<string> =>
+  [payment.firstApprovedBy, payment.secondApprovedBy].filter((label) => label !== null)
+
 const refuseMove = (player: Player, payment: Payment, command: MovePayment): MoveRefusal | undefined => {
-  const { actor, move } = command
+  const { move } = command
   const edge = edges[move]
   const isOnEdge = payment.type === edge.type && edge.from.includes(payment.status)
   if (!isOnEdge || (move === "chargeback" && payment.isReversed)) {
@@ -109,19 +126,37 @@ const refuseMove = (player: Player, payment: Payment, command: MovePayment): Mov
   }
   const held = move === "approve" || move === "pay" ? refuseHeld(player) : undefined
   if (held !== undefined) return held
-  if (move === "approve" && payment.firstApprovedBy === actor && needsSecond(payment, command)) {
-    return refuse("PAYMENT_REQUEST_INVALID", "Somebody else has to approve this withdrawal, too.", {
-      reason: "second_approver",
-      first_approved_by: actor
-    })
+  if ((move === "approve" || move === "pay") && needsSecond(payment, command)) {
+    const refusal = refuseAlone(payment, command)
+    if (refusal !== undefined) return refusal
   }
   return edge.entry === null || isBalance(player.real + edge.entry.sign * payment.amount)
     ? undefined
     : refuse("PAYMENT_REQUEST_INVALID", `The balance would go beyond ${maxBalance}.`, { balance: player.real })
 }
 
-const needsSecond = ({ amount }: Payment, { secondApprovalAbove }: MovePayment): boolean =>
-  secondApprovalAbove !== null && amount > secondApprovalAbove
+const needsSecond = ({ amount }: Payment, { beside, secondApprovalAbove }: MovePayment): boolean =>
+  takesTwo(amount, beside, secondApprovalAbove)
+
+/** Refuses an actor who is not one more person. */
+const refuseAlone = (payment: Payment, { actor, judged, move }: MovePayment): MoveRefusal | undefined => {
+  if (move === "approve" && payment.firstApprovedBy === actor) {
+    return refuse("PAYMENT_REQUEST_INVALID", "Somebody else has to approve this withdrawal, too.", {
+      reason: "second_approver",
+      first_approved_by: actor
+    })
+  }
+  const approvedBy = approversOf(payment)
+  const isAsJudged = approvedBy.length === judged.approvedBy.length &&
+    approvedBy.every((label, index) => label === judged.approvedBy[index])
+  if (!isAsJudged) return movedMeanwhile
+  return judged.objection === undefined
+    ? undefined
+    : refuse("PAYMENT_REQUEST_INVALID", objectionMessage(judged.objection), {
+      reason: judged.objection,
+      first_approved_by: payment.firstApprovedBy
+    })
+}
 
 /** The payment after an allowed move. */
 const moved = (payment: Payment, command: MovePayment, now: number): Payment => {
@@ -131,7 +166,7 @@ const moved = (payment: Payment, command: MovePayment, now: number): Payment => 
     case "approve":
       return payment.firstApprovedBy === null
         ? { ...next, firstApprovedBy: actor, status: needsSecond(payment, command) ? payment.status : next.status }
-        : next
+        : { ...next, secondApprovedBy: actor }
     case "pay":
       return { ...next, paidAt: now }
     case "reject":
@@ -148,6 +183,7 @@ const moved = (payment: Payment, command: MovePayment, now: number): Payment => 
 const trail = (payment: Payment) => ({
   status: payment.status,
   first_approved_by: payment.firstApprovedBy,
+  ...(payment.secondApprovedBy === null ? {} : { second_approved_by: payment.secondApprovedBy }),
   reject_reason: payment.rejectReason,
   is_reversed: payment.isReversed
 })

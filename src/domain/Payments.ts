@@ -161,6 +161,7 @@ export const depositStep =
       rejectReason: null,
       isReversed: false,
       firstApprovedBy: null,
+      secondApprovedBy: null,
       createdAt: now,
       paidAt: now,
       rejectedAt: null,

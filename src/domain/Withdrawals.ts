@@ -140,6 +140,7 @@ export const withdrawalStep =
       rejectReason: null,
       isReversed: false,
       firstApprovedBy: null,
+      secondApprovedBy: null,
       createdAt: now,
       paidAt: null,
       rejectedAt: null,

@@ -22,6 +22,7 @@ const rights: Readonly<Record<string, Rights>> = {
   api_keys: { fixed: ["id", "operator_id", "key", "created_at"] },
   audit_log: appendOnly,
   bonuses: { fixed: ["id", "operator_id", "created_at"] },
+  bootstrap_retirement: appendOnly,
   chain_links: appendOnly,
   chain_old_rows: { fixed: ["id", "before_id"] },
   chain_seal_heads: appendOnly,
@@ -29,6 +30,19 @@ const rights: Readonly<Record<string, Rights>> = {
   compliance_alerts: { fixed: ["id", "operator_id", "player_id", "rule", "occurrence", "created_at"] },
   compliance_effects: { delete: true, fixed: ["id", "kind", "player_id", "subject_id", "at"] },
   compliance_settings: { fixed: ["operator_id", "rule"] },
+  corrections: {
+    fixed: [
+      "id",
+      "operator_id",
+      "player_id",
+      "wallet",
+      "amount",
+      "currency",
+      "reason",
+      "requested_by",
+      "requested_at"
+    ]
+  },
   daily_players: { fixed: ["operator_id", "day", "previous_day", "kind", "is_test", "shard"] },
   daily_sums: {
     fixed: ["operator_id", "day", "is_test", "currency", "exchange_rate_id", "provider_id", "is_live", "shard"]
@@ -103,7 +117,11 @@ const rights: Readonly<Record<string, Rights>> = {
   providers: { fixed: ["id", "key", "created_at"] },
   rounds: { fixed: ["player_id", "game_id", "round_id", "is_live", "opened_at"] },
   server_seeds: { fixed: ["id", "player_id", "operator_id", "server_seed_hash", "created_at"] },
-  staff: { fixed: ["id", "created_at"] },
+  staff: { fixed: ["id", "created_at", "created_by"] },
+  staff_spending: {
+    fixed: ["id", "at", "staff", "approved_by", "operator_id", "player_id", "kind", "amount", "value"]
+  },
+  staff_tokens: appendOnly,
   stale_rounds: { delete: true, fixed: "all" },
   stale_rounds_walk: { fixed: ["id"] },
   webhook_deliveries: { delete: true, fixed: ["id", "event_id", "endpoint_id", "operator_id", "created_at"] },

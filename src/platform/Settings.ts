@@ -28,6 +28,10 @@ export interface SettingsShape {
   readonly masterKeyLost: boolean
   /** The staff token that works before any staff exists: generated when embedded, else `BACKOFFICE_TOKEN` if given. */
   readonly bootstrapToken: Redacted.Redacted | undefined
+  /** Whether the bootstrap token works although it was retired: for who has lost every admin. */
+  readonly bootstrapTokenRestored: boolean
+  /** How long a staff token works from when it was issued. */
+  readonly staffTokenDays: number
   /** Allow `http:` and loopback webhook targets. */
   readonly webhookAllowInsecure: boolean
   /** Networks whose `X-Forwarded-For` is believed, in CIDR notation. */
@@ -50,6 +54,7 @@ const logLevels = {
 
 const Switch = Schema.Literals(["on", "off"])
 const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
+const Days = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 3650 }))
 const Host = Schema.String.check(Schema.isPattern(/^[0-9A-Za-z._:-]+$/))
 const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "warning", "error", "fatal", "none"])
 const DatabaseUrl = Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/\S+$/))
@@ -149,6 +154,8 @@ const load = Effect.gen(function*() {
   const previous = yield* read("MASTER_KEY_PREVIOUS", MasterKey, "32 bytes in base64")
   const isLost = yield* read("MASTER_KEY_LOST", Switch, "on or off")
   const token = yield* read("BACKOFFICE_TOKEN", Token, "at least 16 visible characters")
+  const restored = yield* read("BOOTSTRAP_TOKEN_RESTORED", Switch, "on or off")
+  const staffTokenDays = yield* read("STAFF_TOKEN_DAYS", Days, "a whole number of days from 1 to 3650")
   const insecure = yield* read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off")
   const proxies = yield* read("TRUST_PROXY", Schema.String, "a list of networks")
   const networks = listOf(proxies ?? "")
@@ -190,6 +197,8 @@ const load = Effect.gen(function*() {
       : token === undefined
       ? undefined
       : Redacted.make(token),
+    bootstrapTokenRestored: restored === "on",
+    staffTokenDays: staffTokenDays ?? 90,
     webhookAllowInsecure: insecure === "on",
     trustProxy: networks.map(toCidr),
     playerOrigins,
@@ -221,6 +230,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       masterKeyPrevious: undefined,
       masterKeyLost: false,
       bootstrapToken: Redacted.make("test-bootstrap-token"),
+      bootstrapTokenRestored: false,
+      staffTokenDays: 90,
       webhookAllowInsecure: true,
       trustProxy: [],
       playerOrigins: "*",

@@ -274,10 +274,10 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       }
       const before = payments.get(`${payment.id}`)
       if (before !== undefined && before.operatorId === payment.operatorId) {
-        const { cancelledAt, firstApprovedBy, isReversed, paidAt, rejectReason, rejectedAt, status, updatedAt } =
-          payment
+        const { cancelledAt, isReversed, paidAt, rejectReason, rejectedAt, status, updatedAt } = payment
+        const { firstApprovedBy, secondApprovedBy } = payment
         const times = { paidAt, rejectedAt, cancelledAt, updatedAt }
-        const after = { ...before, status, rejectReason, isReversed, firstApprovedBy, ...times }
+        const after = { ...before, status, rejectReason, isReversed, firstApprovedBy, secondApprovedBy, ...times }
         replace(payments, before, after)
         if (before.externalReference !== null) replace(references, before, after)
       }

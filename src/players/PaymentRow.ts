@@ -7,7 +7,7 @@ export const paymentColumns =
   `id::float8 AS id, operator_id::float8 AS "operatorId", player_id::float8 AS "playerId", type, status,
   amount::float8 AS amount, currency, payment_method AS "paymentMethod", external_reference AS "externalReference", info, notes,
   bank_name AS "bankName", reject_reason AS "rejectReason", is_reversed AS "isReversed",
-  first_approved_by AS "firstApprovedBy", created_at AS "createdAt",
+  first_approved_by AS "firstApprovedBy", second_approved_by AS "secondApprovedBy", created_at AS "createdAt",
   paid_at AS "paidAt", rejected_at AS "rejectedAt", cancelled_at AS "cancelledAt", updated_at AS "updatedAt"`
 
 const optionalText = Schema.NullOr(Schema.String)
@@ -29,6 +29,7 @@ export const PaymentRow = Schema.Struct({
   rejectReason: optionalText,
   isReversed: Schema.Boolean,
   firstApprovedBy: optionalText,
+  secondApprovedBy: optionalText,
   createdAt: Schema.Date,
   paidAt: optionalTime,
   rejectedAt: optionalTime,

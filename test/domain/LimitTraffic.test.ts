@@ -13,6 +13,7 @@ import { type Action, settle } from "../../src/domain/Settlement.ts"
 import { type Answer, Desk } from "../support/Desk.ts"
 import { LimitModel, type ModelRefusal } from "../support/LimitModel.ts"
 import { bet, day, hour, makeBonus, makePlayer, minute, providerId, rollback, slot, win } from "../support/Messages.ts"
+import { moveOf } from "../support/Payments.ts"
 
 // Goal: all sixteen limits hold over any traffic, and what is told of them is true at every moment. Method: random requests, bets
 // of real and bonus money, wins, rollbacks, deposits, reversals, game openings and waits, to the edges of windows and far beyond
@@ -183,7 +184,7 @@ class Play {
         if (paymentId === undefined) return
         this.deposits.splice(this.deposits.indexOf(paymentId), 1)
         const payment = desk.accept(
-          movePaymentStep({ paymentId, move: "chargeback", actor: "staff:1", reason: null, secondApprovalAbove: null })
+          movePaymentStep(moveOf(paymentId, "chargeback"))
         )
         model.real -= payment.amount
         return

@@ -2,7 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import type { PaymentStatus } from "../../src/domain/Change.ts"
 import { correctionStep } from "../../src/domain/Corrections.ts"
-import { type MovePayment, type PaymentMove, paymentMoves, movePaymentStep } from "../../src/domain/PaymentMoves.ts"
+import {
+  approversOf,
+  type MovePayment,
+  type PaymentMove,
+  paymentMoves,
+  movePaymentStep
+} from "../../src/domain/PaymentMoves.ts"
 import { maxBalance } from "../../src/domain/Money.ts"
 import { depositStep } from "../../src/domain/Payments.ts"
 import type { KycStatus } from "../../src/domain/Player.ts"
@@ -191,9 +197,27 @@ describe("movePaymentStep", () => {
     assert.strictEqual(desk.player().real, maxBalance)
   })
 
+  it("what counts beside it decides as well, and what stands against the actor refuses", () => {
+    const { desk, id } = withWithdrawal()
+    const strict = { secondApprovalAbove: 400, beside: 1 }
+    const objecting = { approvedBy: [], objection: "token_issued_after_request" } as const
+    assert.deepInclude(desk.refuse(step(id, "approve", { ...strict, judged: objecting })), {
+      code: "PAYMENT_REQUEST_INVALID",
+      details: { reason: "token_issued_after_request", first_approved_by: null }
+    })
+    assert.strictEqual(desk.accept(step(id, "approve", strict)).status, "new")
+    // judged for somebody who had not approved it yet
+    assert.strictEqual(desk.refuse(step(id, "approve", { ...strict, actor: "staff:2" })).code, "TRY_AGAIN")
+    // where one person is enough, nothing stands against anybody
+    const other = withWithdrawal()
+    assert.strictEqual(other.desk.accept(step(other.id, "approve", { judged: objecting })).status, "allowed")
+  })
+
   it("above the threshold two different people approve", () => {
     const { desk, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 399 }
+    /** As judged for those who have approved it by then. */
+    const after = (...approvedBy: Array<string>) => ({ ...strict, judged: { approvedBy, objection: undefined } })
     assert.deepInclude(desk.accept(step(id, "approve", strict)), { status: "new", firstApprovedBy: "staff:1" })
     desk.forget()
     assert.deepInclude(desk.refuse(step(id, "approve", strict)), {
@@ -201,13 +225,16 @@ describe("movePaymentStep", () => {
       details: { reason: "second_approver", first_approved_by: "staff:1" }
     })
     assert.strictEqual(desk.refuse(step(id, "pay", strict)).code, "PAYMENT_REQUEST_INVALID")
-    const allowed = desk.accept(step(id, "approve", { ...strict, actor: "staff:2" }))
-    assert.deepInclude(allowed, { status: "allowed", firstApprovedBy: "staff:1" })
+    const allowed = desk.accept(step(id, "approve", { ...after("staff:1"), actor: "staff:2" }))
+    assert.deepInclude(allowed, { status: "allowed", firstApprovedBy: "staff:1", secondApprovedBy: "staff:2" })
     assert.deepStrictEqual(desk.store.tables().audit.map(({ actor, after, before }) => [actor, before, after]), [
       ["staff:1", trailOf("new", null), trailOf("new", "staff:1")],
-      ["staff:2", trailOf("new", "staff:1"), trailOf("allowed", "staff:1")]
+      ["staff:2", trailOf("new", "staff:1"), {
+        ...trailOf("allowed", "staff:1"),
+        second_approved_by: "staff:2"
+      }]
     ])
-    assert.strictEqual(desk.accept(step(id, "pay", strict)).status, "paid")
+    assert.strictEqual(desk.accept(step(id, "pay", after("staff:1", "staff:2"))).status, "paid")
 
     // at the threshold one is enough
     const other = withWithdrawal()
@@ -413,8 +440,11 @@ describe("payments as a whole", () => {
               const [id, paper] = [ids[index], model.papers[index]]
               if (id === undefined || paper === undefined) return
               const actor = `staff:${given.staff}`
+              const payment = desk.store.tables().payments.find((one) => one.id === id)
+              const approvedBy = payment === undefined ? [] : approversOf(payment)
+              const judged = { approvedBy, objection: undefined }
               const answer = desk.ask(
-                movePaymentStep(moveOf(id, given.move, { actor, secondApprovalAbove })),
+                movePaymentStep(moveOf(id, given.move, { actor, secondApprovalAbove, judged })),
                 paper.player
               )
               assert.strictEqual("reply" in answer, model.move(paper, given.move, actor))

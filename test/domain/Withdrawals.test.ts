@@ -35,6 +35,7 @@ describe("withdrawalStep", () => {
       rejectReason: null,
       isReversed: false,
       firstApprovedBy: null,
+      secondApprovedBy: null,
       createdAt: noon,
       paidAt: null,
       rejectedAt: null,

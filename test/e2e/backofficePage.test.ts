@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { rolesByAction } from "../../src/backoffice/Authorisation.ts"
-import { runHere } from "../support/Backoffice.ts"
+import { made, runHere, staffCall } from "../support/Backoffice.ts"
 import { fresh, layerCasinos, operatorWith } from "../support/Casino.ts"
 import { cases } from "../support/commands/Cases.ts"
 import { commandOf } from "../support/commands/Scene.ts"
@@ -96,6 +96,19 @@ layer(layerCasinos, { excludeTestServices: true })("the examples of the page abo
         if (command === "key create" && words.includes("lucky")) {
           lucky = operatorWith({ key, secret })
           yield* register
+        }
+        if (command === "player notes") {
+          const { token } = yield* made("/staff", { name: "Clerk", role: "payments" })
+          yield* Effect.forEach(["CORRECTION", "SECOND_CORRECTION"], (name) =>
+            Effect.map(
+              staffCall(
+                "POST",
+                `/backoffice/v1/players/${variables.get("PLAYER")}/corrections`,
+                { amount: 300_000, reason: "the game did not pay" },
+                { authorization: `Bearer ${token}` }
+              ),
+              ({ data }) => variables.set(name, String(data.id))
+            ))
         }
         if (command === "payment-method list") {
           yield* Effect.forEach(["WITHDRAWAL", "SECOND_WITHDRAWAL", "THIRD_WITHDRAWAL"], withdraw)

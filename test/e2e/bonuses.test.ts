@@ -53,6 +53,7 @@ const newBonus = (operator: Operator, more: { readonly [field: string]: unknown 
     type: "deposit_match",
     default_amount: 500,
     wagering_multiplier: 2,
+    max_grants_per_player: 0,
     valid_days: 7,
     ...more
   })

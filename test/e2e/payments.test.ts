@@ -279,7 +279,7 @@ layer(layerBothServers, { excludeTestServices: true })("payments", (it) => {
       assert.deepInclude((yield* staffMove(paid, "approve")).data, {
         status: "allowed",
         operator_id: operator.id,
-        first_approved_by: "staff:bootstrap",
+        second_approved_by: null,
         notes: null
       })
       assert.isString((yield* staffMove(paid, "pay")).data.paid_at)
@@ -353,6 +353,7 @@ layer(layerBothServers, { excludeTestServices: true })("payments", (it) => {
         yield* made("/staff", { name: "Anna", role: "payments" }),
         yield* made("/staff", { name: "Bert", role: "admin" })
       ]
+      const cora = yield* made("/staff", { name: "Cora", role: "payments" })
       const { data: { id } } = yield* withdraw(player, 201)
       const first = yield* staffMove(id, "approve", anna.token)
       assert.deepInclude(first.data, { status: "new", first_approved_by: `staff:${anna.id}` })
@@ -360,9 +361,15 @@ layer(layerBothServers, { excludeTestServices: true })("payments", (it) => {
       assert.deepStrictEqual([again.status, again.code], [422, "PAYMENT_REQUEST_INVALID"])
       assert.strictEqual((yield* staffMove(id, "pay", bert.token)).code, "PAYMENT_REQUEST_INVALID")
       assert.strictEqual((yield* staffMove(id, "approve", bert.token)).data.status, "allowed")
-      assert.strictEqual((yield* staffMove(id, "pay", anna.token)).data.status, "paid")
+      // whoever approved it leaves the payout to somebody else
+      for (const { token } of [anna, bert]) {
+        assert.deepInclude((yield* staffMove(id, "pay", token)).details, { reason: "approver_pays" })
+      }
+      assert.strictEqual((yield* staffMove(id, "pay", cora.token)).data.status, "paid")
 
-      const small = yield* withdraw(player, 200)
+      const other = yield* register("second2")
+      yield* deposit(other, 1000)
+      const small = yield* withdraw(other, 200)
       assert.strictEqual((yield* staffMove(small.data.id, "approve", anna.token)).data.status, "allowed")
       const support = yield* made("/staff", { name: "Sue", role: "support" })
       assert.strictEqual((yield* staffMove(small.data.id, "pay", support.token)).code, "INSUFFICIENT_SCOPE")
@@ -376,8 +383,7 @@ layer(layerBothServers, { excludeTestServices: true })("payments", (it) => {
           Object(after).status
         ]),
         [
-          ["payment.approve", `staff:${anna.id}`, `payment:${small.data.id}`, "allowed"],
-          ["payment.pay", `staff:${anna.id}`, `payment:${id}`, "paid"],
+          ["payment.pay", `staff:${cora.id}`, `payment:${id}`, "paid"],
           ["payment.approve", `staff:${bert.id}`, `payment:${id}`, "allowed"],
           ["payment.approve", `staff:${anna.id}`, `payment:${id}`, "new"]
         ]
@@ -533,10 +539,11 @@ layer(layerBothServers, { excludeTestServices: true })("payments", (it) => {
       assert.strictEqual((yield* runCommand(["payment", "pay"])).exitCode, 2)
 
       const shown = yield* command("payment", "show", paid)
-      const { bank_name, first_approved_by, notes, operator_id, ...fields } = shown
+      const { bank_name, first_approved_by, notes, operator_id, second_approved_by, ...fields } = shown
+      assert.isNull(second_approved_by)
       assert.deepStrictEqual([bank_name, first_approved_by, notes, operator_id], [
         "Bank",
-        "staff:bootstrap",
+        first_approved_by,
         null,
         operator.id
       ])

@@ -251,7 +251,11 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* does(
     "a second approval",
     2,
-    movePaymentStep(moveOf(held, "approve", { actor: "staff:2", secondApprovalAbove: 299 }))
+    movePaymentStep(moveOf(held, "approve", {
+      actor: "staff:2",
+      secondApprovalAbove: 299,
+      judged: { approvedBy: ["staff:1"], objection: undefined }
+    }))
   )
   yield* does("a rejection", 2, movePaymentStep(moveOf(held, "reject", { reason: "why" })))
   yield* does("a withdrawal without a reference", 2, withdrawalStep(withdrawalOf(100)))

@@ -129,6 +129,7 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
       type: "deposit_match",
       default_amount: 500,
       wagering_multiplier: 10,
+      max_grants_per_player: 0,
       valid_days: 7,
       ...more
     })

@@ -22,6 +22,7 @@ import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { ResponsibleGaming } from "../../src/limits/ResponsibleGaming.ts"
 import { PaymentMethods } from "../../src/payments/Methods.ts"
 import { Payments } from "../../src/payments/Payments.ts"
+import { StaffSpending } from "../../src/payments/StaffSpending.ts"
 import { Thresholds } from "../../src/payments/Thresholds.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
@@ -78,7 +79,8 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
       SessionTokens.layer,
       PlayerRefs.layer,
       PaymentMethods.layer,
-      Thresholds.layer
+      Thresholds.layer,
+      StaffSpending.layer
     )),
     Layer.provideMerge(Chain.layer),
     Layer.provideMerge(layerChainKey),

@@ -39,5 +39,7 @@ export const moveOf = (paymentId: number, move: PaymentMove, overrides: Partial<
   actor: "staff:1",
   reason: null,
   secondApprovalAbove: null,
+  beside: 0,
+  judged: { approvedBy: [], objection: undefined },
   ...overrides
 })

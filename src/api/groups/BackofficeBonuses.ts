@@ -82,7 +82,7 @@ export const BonusGroup = HttpApiGroup.make("bonus").add(
       note: optional(lines(2000).check(Schema.isPattern(/\S/u, { message: "must not be blank" })))
     }),
     success: created(PlayerBonus),
-    error: refusals("BONUS_INVALID")
+    error: refusals("BONUS_INVALID", "LIMIT_EXCEEDED")
   }),
   HttpApiEndpoint.post("cancel", "/player-bonuses/:bonus/cancel", {
     params: { bonus: pathId },

@@ -6,6 +6,8 @@ import { entryTypes } from "../../domain/Change.ts"
 import { PlayerBonus } from "../Bonus.ts"
 import { amountFrom, date, instant, lines, oneOf, pathId, reference, text } from "../Fields.ts"
 import { RetiredSeeds } from "./BackofficeSecrets.ts"
+import { refusals } from "../Errors.ts"
+import { Correction } from "./BackofficeCorrections.ts"
 import { Limits } from "../Limits.ts"
 import { page, pageOrWalk, pageQuery, single, walkQuery } from "../Pagination.ts"
 import { kycStatuses, Player, playerStatuses } from "../Player.ts"
@@ -102,7 +104,13 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
       amount: amountFrom(-Number.MAX_SAFE_INTEGER).annotate({ description: "Signed minor units, not zero." }),
       reason: text(500)
     }),
-    success: created(Transaction)
+    success: [
+      created(Transaction),
+      single(Correction).pipe(HttpApiSchema.status(202)).annotate({
+        description: "Above the operator's threshold: nothing is posted before a second person approves it."
+      })
+    ],
+    error: refusals("LIMIT_EXCEEDED")
   }),
   HttpApiEndpoint.post("retire_seeds", "/players/:player/retired-seeds", {
     params: { player: pathId },

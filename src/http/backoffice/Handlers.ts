@@ -17,6 +17,7 @@ import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { paginated } from "../handlers/Page.ts"
 import { AlertHandlers } from "./AlertHandlers.ts"
 import { AuditHandlers } from "./AuditHandlers.ts"
+import { CorrectionHandlers } from "./CorrectionHandlers.ts"
 import { PaymentHandlers } from "./PaymentHandlers.ts"
 import { PlayerHandlers } from "./PlayerHandlers.ts"
 import { SecretHandlers } from "./SecretHandlers.ts"
@@ -34,6 +35,7 @@ const StaffHandlers = HttpApiBuilder.group(
       .handle("create", ({ payload }) => act((actor) => accounts.create(actor, payload)))
       .handle("update", ({ params, payload }) => act((actor) => accounts.update(actor, params.staff, payload)))
       .handle("rotate", ({ params }) => act((actor) => accounts.rotate(actor, params.staff)))
+      .handle("retire_bootstrap", () => act(accounts.retireBootstrap))
       .handle("list", () => wrap(accounts.list))
   })
 )
@@ -118,6 +120,12 @@ const ownAmountOnly = refuse(
   { required_roles: setsAmounts }
 )
 
+const wageredOnly = refuse(
+  "INSUFFICIENT_SCOPE",
+  `A bonus without wagering is money at once: it takes one of the roles ${setsAmounts.join(", ")}.`,
+  { required_roles: setsAmounts }
+)
+
 const BonusHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "bonus",
@@ -129,11 +137,15 @@ const BonusHandlers = HttpApiBuilder.group(
       .handle("update", ({ params, payload }) => act((actor) => onOffer.update(actor, params.bonus, payload)))
       .handle("list", ({ query }) => wrap(onOffer.list(query.operator)))
       .handle("grant", ({ params, payload }) =>
-        act(({ label, role }) =>
+        act((actor) =>
           Effect.gen(function*() {
             const { amount = null, bonus, note = null } = payload
-            if (amount !== null && !setsAmounts.includes(role)) return yield* Effect.fail(ownAmountOnly)
-            return ownedBonusFields(yield* bonuses.staffGrant(params.player, { bonusId: bonus, amount, note }, label))
+            const setsAmount = setsAmounts.includes(actor.role)
+            if (amount !== null && !setsAmount) return yield* Effect.fail(ownAmountOnly)
+            const request = { bonusId: bonus, amount, note }
+            return ownedBonusFields(
+              yield* bonuses.staffGrant(params.player, request, actor, setsAmount ? undefined : wageredOnly)
+            )
           })
         ))
       .handle(
@@ -180,6 +192,7 @@ export const BackofficeHandlers = Layer.mergeAll(
   BonusHandlers,
   PromoHandlers,
   PlayerHandlers,
+  CorrectionHandlers,
   PaymentHandlers,
   WebhookHandlers,
   AlertHandlers,

@@ -16,7 +16,8 @@ const staffFields = (payment: Payment) => ({
   ...paymentFields(payment),
   bank_name: payment.bankName,
   notes: payment.notes,
-  first_approved_by: payment.firstApprovedBy
+  first_approved_by: payment.firstApprovedBy,
+  second_approved_by: payment.secondApprovedBy
 })
 
 interface MoveCall {

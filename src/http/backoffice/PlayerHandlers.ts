@@ -1,8 +1,9 @@
 /** Players as staff see them, and what staff do to them. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi } from "../../api/BackofficeApi.ts"
+import { BackofficeApi, CurrentStaff } from "../../api/BackofficeApi.ts"
 import { rolesFor } from "../../backoffice/Authorisation.ts"
+import { Corrections } from "../../backoffice/Corrections.ts"
 import { Operators } from "../../backoffice/Operators.ts"
 import { PlayerNotes } from "../../backoffice/PlayerNotes.ts"
 import { Bonuses } from "../../bonuses/Bonuses.ts"
@@ -17,6 +18,7 @@ import { Ledger } from "../../wallet/Ledger.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
 import { ownedBonusFields } from "../handlers/Bonuses.ts"
 import { entryFields } from "../handlers/Entries.ts"
+import { jsonResponse } from "../Refusals.ts"
 import { paginated } from "../handlers/Page.ts"
 import { ledgerPage, walletFields } from "../handlers/Wallet.ts"
 import { act, wrap } from "./Acting.ts"
@@ -55,6 +57,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
   "player",
   Effect.fnUntraced(function*(handlers) {
     const players = yield* Players
+    const corrections = yield* Corrections
     const operators = yield* Operators
     const wallet = yield* Wallet
     const accounts = yield* PlayerAccounts
@@ -149,12 +152,12 @@ export const PlayerHandlers = HttpApiBuilder.group(
           )
         ))
       .handle("correct", ({ params, payload }) =>
-        act(({ label }) => {
+        Effect.gen(function*() {
           const { amount, reason, wallet: kind = "real" } = payload
-          return Effect.map(
-            wallet.correct(null, params.player, { wallet: kind, amount, reason, actor: label }),
-            entryFields
-          )
+          const done = yield* corrections.correct(yield* CurrentStaff, params.player, { wallet: kind, amount, reason })
+          return done._tag === "Posted"
+            ? jsonResponse(201, JSON.stringify({ data: entryFields(done.entry) }))
+            : jsonResponse(202, JSON.stringify({ data: done.correction }))
         }))
       .handle("retire_seeds", ({ params, payload }) =>
         act(({ label }) =>

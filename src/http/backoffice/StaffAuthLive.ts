@@ -20,7 +20,8 @@ export const StaffAuthLive = Layer.effect(
     const ids = yield* RequestIds
 
     return StaffAuth.of((handler, { endpoint, group }) => {
-      const roles = rolesFor(`${group.identifier}.${endpoint.identifier}`)
+      const action = `${group.identifier}.${endpoint.identifier}`
+      const roles = rolesFor(action)
       const withForm = withFormRules(handler)
 
       const run = Effect.gen(function*() {
@@ -34,6 +35,7 @@ export const StaffAuthLive = Layer.effect(
             refuse("INSUFFICIENT_SCOPE", `This takes one of the roles ${roles.join(", ")}.`, { required_roles: roles })
           )
         }
+        yield* accounts.refuseBootstrap(actor, action)
         return yield* Effect.provideService(withForm, CurrentStaff, actor)
       }).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
 

@@ -20,6 +20,7 @@ import { Idempotency } from "../../../src/idempotency/Idempotency.ts"
 import { ResponsibleGaming } from "../../../src/limits/ResponsibleGaming.ts"
 import { Approvals } from "../../../src/payments/Approvals.ts"
 import { Payments } from "../../../src/payments/Payments.ts"
+import { StaffSpending } from "../../../src/payments/StaffSpending.ts"
 import { Thresholds } from "../../../src/payments/Thresholds.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import { Secrets } from "../../../src/platform/Secrets.ts"
@@ -69,7 +70,7 @@ export const layerService = (database: Database, connection: Connection, plan: S
     Idempotency.layer
   ).pipe(
     Layer.provide(actors),
-    Layer.provide(Thresholds.layer),
+    Layer.provide([Thresholds.layer, StaffSpending.layer]),
     Layer.provide([layerIds(database), Placement.layerHere, layerCatalogues, layerNames]),
     Layer.provide([layerStatements(database, connection), Secrets.layer.pipe(Layer.provide(Settings.layerTest()))])
   )

@@ -99,8 +99,44 @@ const statements: ReadonlyArray<Statement> = [
       const operator = operatorId === undefined ? undefined : operatorById(operatorId)
       if (operator === undefined) return []
       const { currency: base, withdrawalSecondApprovalAbove: secondApprovalAbove } = operator
-      return [{ playerId, currency: "EUR", base, secondApprovalAbove }]
+      const payment = database.memory.tables().payments.find(({ id }) => id === numberAt(parameters, 0))
+      if (payment === undefined) return []
+      const { createdAt, firstApprovedBy, secondApprovedBy } = payment
+      return [{
+        playerId,
+        currency: "EUR",
+        base,
+        secondApprovalAbove,
+        createdAt: new Date(createdAt),
+        firstApprovedBy,
+        secondApprovedBy
+      }]
     }
+  },
+  {
+    // corrections are made below what counts them
+    words: ["WITH corrected AS", "AS beside"],
+    answer: ({ memory }, parameters) => {
+      const [playerId, paymentId] = [numberAt(parameters, 4), numberAt(parameters, 5)]
+      const [from, until, today] = [timeAt(parameters, 6), timeAt(parameters, 7), timeAt(parameters, 8)]
+      const beside = memory.tables().payments.filter((payment) =>
+        payment.playerId === playerId && payment.id !== paymentId && payment.type === "withdrawal" &&
+        ["new", "allowed", "paid"].includes(payment.status) &&
+        ((payment.createdAt >= from && payment.createdAt < until) || payment.createdAt >= today ||
+          (payment.status !== "new" && payment.updatedAt >= today))
+      )
+      return [{ beside: beside.reduce((sum, { amount }) => sum + amount, 0), correctors: [] }]
+    }
+  },
+  {
+    words: ["JOIN staff s ON", "LEFT JOIN LATERAL"],
+    answer: () =>
+      [1, 2].map((id) => ({
+        id,
+        createdBy: "staff:bootstrap",
+        tokenIssuedAt: new Date(0),
+        tokenIssuedBy: "staff:bootstrap"
+      }))
   },
   {
     // no operator here has rules that stop withdrawals

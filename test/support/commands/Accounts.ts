@@ -1,7 +1,8 @@
 /** Cases of `staff`, `operator` and `key`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { made, staffCall } from "../Backoffice.ts"
+import { SqlClient } from "effect/sql"
+import { bootstrapToken, made, staffCall } from "../Backoffice.ts"
 import { fresh, openCasino, operatorWith, outcomeOf } from "../Casino.ts"
 import { type CommandCase, done, nobody, refusal } from "./Scene.ts"
 
@@ -16,6 +17,11 @@ const opens = (token: string, path: string) =>
 const serves = (key: { readonly key: string; readonly secret: string }, path = "/me") =>
   Effect.map(operatorWith(key).get(path), outcomeOf)
 
+/** Brings the bootstrap token back when the scope closes: everything else here is done with it. */
+const backFromRetirement = Effect.addFinalizer(() =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`DELETE FROM bootstrap_retirement`))
+)
+
 export const accountCases: ReadonlyArray<CommandCase> = [
   {
     line: "staff create --name Eve",
@@ -28,11 +34,16 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         assert.deepStrictEqual(Object.keys(admin).toSorted(), [
           "active",
           "created_at",
+          "created_by",
+          "daily_budget",
           "id",
+          "last_used_at",
           "name",
           "role",
           "token",
-          "token_issued_at"
+          "token_expires_at",
+          "token_issued_at",
+          "token_issued_by"
         ])
         assert.strictEqual(yield* opens(admin.token, "/staff"), 200)
         for (const role of ["support", "payments", "compliance"]) {
@@ -83,8 +94,23 @@ export const accountCases: ReadonlyArray<CommandCase> = [
     changes: () =>
       Effect.map(made("/staff", { name: "Eve" }), ({ id }) => ({
         line: `staff rotate ${id}`,
-        differs: ["token_issued_at"]
+        differs: ["token_issued_at", "token_issued_by", "token_expires_at"]
       }))
+  },
+  {
+    line: "staff retire-bootstrap",
+    misused: ["staff retire-bootstrap now", "staff retire-bootstrap --token-of me"],
+    refused: [],
+    works: ({ tokens }) =>
+      Effect.scoped(Effect.gen(function*() {
+        yield* backFromRetirement
+        assert.strictEqual(yield* opens(bootstrapToken, "/staff"), 200)
+        const retired = yield* done("staff retire-bootstrap", undefined, tokens["admin"])
+        assert.match(retired.retired_by, /^staff:\d+$/)
+        assert.strictEqual(yield* opens(bootstrapToken, "/staff"), "INVALID_API_KEY")
+        assert.deepStrictEqual(yield* done("staff retire-bootstrap", undefined, tokens["admin"]), retired)
+      })),
+    changes: () => Effect.as(backFromRetirement, { line: "staff retire-bootstrap", differs: [] })
   },
   {
     line: "staff list",

@@ -3,6 +3,7 @@ import { accountCases } from "./Accounts.ts"
 import { bonusCases } from "./Bonuses.ts"
 import { bookCases } from "./Books.ts"
 import { catalogueCases } from "./Catalogue.ts"
+import { correctionCases } from "./Corrections.ts"
 import { paymentCases } from "./Payments.ts"
 import { playerCases } from "./Players.ts"
 import type { CommandCase } from "./Scene.ts"
@@ -13,6 +14,7 @@ export const cases: ReadonlyArray<CommandCase> = [
   ...catalogueCases,
   ...bonusCases,
   ...playerCases,
+  ...correctionCases,
   ...paymentCases,
   ...bookCases,
   ...secretCases

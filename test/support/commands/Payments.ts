@@ -40,7 +40,8 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
           ...data,
           bank_name: null,
           notes: null,
-          first_approved_by: null
+          first_approved_by: null,
+          second_approved_by: null
         })
       })
   },

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { StaleRounds } from "../../../src/wallet/StaleRounds.ts"
-import { type BothServers, type CommandOptions, made, runHere } from "../Backoffice.ts"
+import { type BothServers, type CommandOptions, made, runHere, staffCall, treasurerToken } from "../Backoffice.ts"
 import type { Calendar } from "../Calendar.ts"
 import { type Casino, fresh, House, layerCasinos, openCasino, staff } from "../Casino.ts"
 import { dataOf } from "../PublicApi.ts"
@@ -120,6 +120,8 @@ const makeScene = Effect.gen(function*() {
   const [method] = yield* staff("GET", `/payment-methods?operator=${house.slug}`)
   const revoked = yield* made("/keys", { operator: house.slug })
   yield* staff("POST", `/keys/${revoked.id}/revoke`)
+  // made now, so that it leaves no line in the log later
+  yield* treasurerToken
   const tokens: { [role: string]: string } = {}
   const ids: { [role: string]: string } = {}
   for (const role of ["admin", "support", "payments", "compliance"]) {
@@ -127,6 +129,13 @@ const makeScene = Effect.gen(function*() {
     tokens[role] = account.token
     ids[role] = String(account.id)
   }
+  const strict = yield* openCasino({ withdrawal_second_approval_above: 0 })
+  const waiting = yield* staffCall(
+    "POST",
+    `/backoffice/v1/players/${(yield* strict.register()).id}/corrections`,
+    { amount: 5, reason: "gift" },
+    { authorization: `Bearer ${tokens["payments"]}` }
+  )
   const lost = yield* made("/staff", { name: "Lost" })
   yield* staff("PATCH", `/staff/${lost.id}`, { active: false })
   const names = {
@@ -147,6 +156,7 @@ const makeScene = Effect.gen(function*() {
     webhook: String(webhook.id),
     method: String(method.id),
     account: String(lost.id),
+    correction: String(waiting.data.id),
     admin: ids["admin"] ?? "",
     long: "x".repeat(300)
   }

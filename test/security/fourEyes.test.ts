@@ -1,0 +1,307 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { bootstrapToken, made, staffCall } from "../support/Backoffice.ts"
+import { pass } from "../support/Calendar.ts"
+import { type Casino, layerCasinos, openCasino, staff } from "../support/Casino.ts"
+import { dataOf } from "../support/PublicApi.ts"
+
+// Goal: one pair of hands cannot take money out, however many tokens it holds. Method: the attacks of a member of staff on a running
+// service: corrections, split withdrawals, tokens made, rotated and borrowed, the bootstrap token, bonuses of cash.
+
+const api = "/backoffice/v1"
+
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+
+interface Account {
+  readonly id: number
+  readonly token: string
+}
+
+const newStaff = (role: string, more: { readonly [field: string]: unknown } = {}, token?: string) =>
+  Effect.map(
+    staffCall("POST", `${api}/staff`, { name: role, role, ...more }, token === undefined ? undefined : as(token)),
+    ({ data }): Account => data
+  )
+
+const moveAs = ({ token }: Account, payment: number, name: string) =>
+  staffCall("POST", `${api}/payments/${payment}/${name}`, {}, as(token))
+
+/** The status a payment has after a move, or why it was refused. */
+const outcome = (account: Account, payment: number, name: string) =>
+  Effect.map(
+    moveAs(account, payment, name),
+    ({ code, data, details }) => code === undefined ? data.status : details["reason"] ?? code
+  )
+
+const correctAs = ({ token }: Account, player: number, amount: number) =>
+  staffCall("POST", `${api}/players/${player}/corrections`, { amount, reason: "why not" }, as(token))
+
+const decide = ({ token }: Account, correction: number, name: "approve" | "reject") =>
+  Effect.map(
+    staffCall("POST", `${api}/corrections/${correction}/${name}`, {}, as(token)),
+    ({ code, data, details }) => code === undefined ? data.status : details["reason"] ?? code
+  )
+
+const withdrawal = (casino: Casino, player: number, amount: number) =>
+  Effect.map(casino.withdraw(player, amount), (answer): number => dataOf(answer, 201).id)
+
+const verified = (casino: Casino) =>
+  Effect.map(staff("GET", `/ledger/verification?operator=${casino.slug}`), ({ violations }) => violations)
+
+layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => {
+  it.effect("does not correct a balance and pay it out in parts at the threshold", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
+      const { id: player } = yield* casino.register()
+      const thief = yield* newStaff("payments", { daily_budget: null })
+      const large = yield* correctAs(thief, player, 5_000_000)
+      assert.deepStrictEqual([large.status, large.data.status], [202, "pending"])
+      assert.strictEqual(yield* decide(thief, large.data.id, "approve"), "second_approver")
+      assert.deepStrictEqual(yield* casino.balances(player), [0, 0])
+
+      // in parts: the first is within the threshold, the second is not, however small
+      const part = yield* correctAs(thief, player, 10_000)
+      assert.deepStrictEqual([part.status, part.data.type], [201, "correction_up"])
+      assert.strictEqual((yield* correctAs(thief, player, 1)).status, 202)
+      // and what was corrected counts with what is withdrawn
+      const paid = yield* withdrawal(casino, player, 1)
+      assert.strictEqual(yield* outcome(thief, paid, "approve"), "corrected_balance")
+      const honest = yield* newStaff("payments")
+      yield* pass(1000)
+      const late = yield* withdrawal(casino, player, 2)
+      assert.strictEqual(yield* outcome(honest, late, "approve"), "new")
+      assert.strictEqual(yield* outcome(thief, late, "approve"), "corrected_balance")
+      assert.deepStrictEqual(yield* verified(casino), [])
+    }))
+
+  it.effect("does not split a withdrawal below the threshold", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
+      const { id: player } = yield* casino.register()
+      dataOf(yield* casino.deposit(player, 100_000), 201)
+      const [one, two, three] = [yield* newStaff("payments"), yield* newStaff("payments"), yield* newStaff("admin")]
+      const first = yield* withdrawal(casino, player, 10_000)
+      assert.strictEqual(yield* outcome(one, first, "approve"), "allowed")
+      const second = yield* withdrawal(casino, player, 1)
+      assert.strictEqual(yield* outcome(one, second, "approve"), "new")
+      assert.strictEqual(yield* outcome(one, second, "approve"), "second_approver")
+      // the first was one person's while it was alone: the payout is not that person's any more
+      assert.strictEqual(yield* outcome(one, first, "pay"), "approver_pays")
+      assert.strictEqual(yield* outcome(two, first, "pay"), "paid")
+      assert.strictEqual(yield* outcome(two, second, "approve"), "allowed")
+      for (const approver of [one, two]) assert.strictEqual(yield* outcome(approver, second, "pay"), "approver_pays")
+      assert.strictEqual(yield* outcome(three, second, "pay"), "paid")
+      // one that was rejected does not count, and the day after counts anew
+      const { id: other } = yield* casino.register()
+      dataOf(yield* casino.deposit(other, 100_000), 201)
+      const dropped = yield* withdrawal(casino, other, 9000)
+      assert.strictEqual(yield* outcome(one, dropped, "reject"), "rejected")
+      const alone = yield* withdrawal(casino, other, 10_000)
+      assert.strictEqual(yield* outcome(one, alone, "approve"), "allowed")
+      assert.strictEqual(yield* outcome(one, alone, "pay"), "paid")
+      yield* pass(24 * 3_600_000)
+      const tomorrow = yield* withdrawal(casino, other, 10_000)
+      assert.strictEqual(yield* outcome(one, tomorrow, "approve"), "allowed")
+      assert.strictEqual(yield* outcome(one, tomorrow, "pay"), "paid")
+      assert.deepStrictEqual(yield* verified(casino), [])
+    }))
+
+  it.effect("does not approve twice with tokens that it made, rotated or borrowed", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
+      const { id: player } = yield* casino.register()
+      dataOf(yield* casino.deposit(player, 100_000), 201)
+      const admin = yield* newStaff("admin")
+      const clerk = yield* newStaff("payments")
+      const puppet = yield* newStaff("payments", {}, admin.token)
+      yield* pass(1000)
+      const payment = yield* withdrawal(casino, player, 100)
+      yield* pass(1000)
+      // a token from after the request, in either place
+      const fresh = yield* newStaff("payments", {}, admin.token)
+      assert.strictEqual(yield* outcome(fresh, payment, "approve"), "token_issued_after_request")
+      assert.strictEqual(yield* outcome(admin, payment, "approve"), "new")
+      assert.strictEqual(yield* outcome(fresh, payment, "approve"), "token_issued_after_request")
+      // an account that the first approver made, and a token that the first approver rotated
+      assert.strictEqual(yield* outcome(puppet, payment, "approve"), "token_issued_by_approver")
+      const { token } = accountOf(yield* staffCall("POST", `${api}/staff/${clerk.id}/rotate`, {}, as(admin.token)))
+      const borrowed = { ...clerk, token }
+      assert.strictEqual(yield* outcome(borrowed, payment, "approve"), "token_issued_after_request")
+      yield* pass(1000)
+      const next = yield* withdrawal(casino, player, 100)
+      assert.strictEqual(yield* outcome(admin, next, "approve"), "new")
+      assert.strictEqual(yield* outcome(borrowed, next, "approve"), "token_issued_by_approver")
+      // the other way round
+      const third = yield* withdrawal(casino, player, 100)
+      assert.strictEqual(yield* outcome(borrowed, third, "approve"), "new")
+      assert.strictEqual(yield* outcome(admin, third, "approve"), "token_issued_by_approver")
+      // somebody else's token still makes an account of the first approver's making no second person
+      yield* staffCall("POST", `${api}/staff/${puppet.id}/rotate`)
+      yield* pass(1000)
+      const fourth = yield* withdrawal(casino, player, 100)
+      assert.strictEqual(yield* outcome(admin, fourth, "approve"), "new")
+      const { token: renewed } = accountOf(yield* staffCall("POST", `${api}/staff/${puppet.id}/rotate`))
+      yield* pass(1000)
+      const fifth = yield* withdrawal(casino, player, 100)
+      assert.strictEqual(yield* outcome(admin, fifth, "approve"), "new")
+      assert.strictEqual(yield* outcome({ ...puppet, token: renewed }, fifth, "approve"), "account_created_by_approver")
+      // two people are two people
+      const other = yield* newStaff("admin")
+      yield* pass(1000)
+      const sixth = yield* withdrawal(casino, player, 100)
+      assert.strictEqual(yield* outcome(admin, sixth, "approve"), "new")
+      assert.strictEqual(yield* outcome(other, sixth, "approve"), "allowed")
+      // corrections go by the same rule
+      const { data: request } = yield* correctAs(admin, player, 5)
+      assert.strictEqual(
+        yield* decide({ ...puppet, token: renewed }, request.id, "approve"),
+        "account_created_by_approver"
+      )
+      yield* pass(1000)
+      assert.strictEqual(
+        yield* decide(yield* newStaff("admin"), request.id, "approve"),
+        "token_issued_after_request"
+      )
+      assert.strictEqual(yield* decide(other, request.id, "approve"), "posted")
+    }))
+
+  it.effect("does not move money with the bootstrap token once there are staff, nor at all once it is retired", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino()
+      const { id: player } = yield* casino.register()
+      dataOf(yield* casino.deposit(player, 1000), 201)
+      const bonus = yield* casino.newBonus()
+      const payment = yield* withdrawal(casino, player, 100)
+      const admin = yield* newStaff("admin")
+      const bare = { id: 0, token: bootstrapToken }
+      assert.strictEqual(yield* outcome(bare, payment, "approve"), "bootstrap_token")
+      assert.strictEqual(yield* outcome(bare, payment, "pay"), "bootstrap_token")
+      const corrected = yield* correctAs(bare, player, 100)
+      assert.deepStrictEqual([corrected.status, corrected.details["reason"]], [403, "bootstrap_token"])
+      const granted = yield* staffCall(
+        "POST",
+        `${api}/players/${player}/bonuses`,
+        { bonus: bonus.id },
+        as(bootstrapToken)
+      )
+      assert.deepStrictEqual([granted.status, granted.details["reason"]], [403, "bootstrap_token"])
+      assert.deepStrictEqual(yield* casino.balances(player), [900, 0])
+      // the rest is still its own
+      assert.strictEqual((yield* staffCall("GET", `${api}/staff`, undefined, as(bootstrapToken))).status, 200)
+
+      const retired = yield* staffCall("POST", `${api}/staff/bootstrap/retirement`, {}, as(admin.token))
+      assert.strictEqual(retired.data.retired_by, `staff:${admin.id}`)
+      assert.strictEqual((yield* staffCall("GET", `${api}/staff`, undefined, as(bootstrapToken))).status, 401)
+      yield* sql`DELETE FROM bootstrap_retirement`
+    }))
+
+  it.effect("does not retire the bootstrap token while nobody else can get in", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const retire = staffCall("POST", `${api}/staff/bootstrap/retirement`, {}, as(bootstrapToken))
+      yield* sql`UPDATE staff SET active = false`
+      assert.strictEqual((yield* retire).code, "INVALID_REQUEST")
+      const admin = yield* newStaff("admin")
+      yield* sql`UPDATE staff SET token_issued_at = now() - interval '10 years' WHERE id = ${admin.id}`
+      assert.strictEqual((yield* retire).code, "INVALID_REQUEST")
+    }))
+
+  it.effect("does not give away more than a day's budget, nor cash with the role support", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { id: player } = yield* casino.register()
+      const cash = yield* casino.newBonus({ type: "cash", wagering_multiplier: 0 })
+      const wagered = yield* casino.newBonus()
+      const grant = ({ token }: Account, bonus: number, more = {}, to = player) =>
+        staffCall("POST", `${api}/players/${to}/bonuses`, { bonus, ...more }, as(token))
+      const support = yield* newStaff("support", { daily_budget: 1200 })
+      const refused = yield* grant(support, cash.id)
+      assert.deepStrictEqual([refused.status, refused.code], [403, "INSUFFICIENT_SCOPE"])
+      // 50 at once, each of 500, out of 1200
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 50 }),
+        () => grant(support, wagered.id),
+        { concurrency: 8 }
+      )
+      assert.strictEqual(answers.filter(({ status }) => status === 201).length, 2)
+      const beyond = answers.find(({ status }) => status !== 201)
+      assert.deepStrictEqual([beyond?.code, beyond?.details["limit"], beyond?.details["value"]], [
+        "LIMIT_EXCEEDED",
+        "daily_budget",
+        1200
+      ])
+      // a refused grant takes nothing of it
+      const payer = yield* newStaff("payments", { daily_budget: 1000 })
+      const once = yield* casino.newBonus({ max_grants_per_player: 1, wagering_multiplier: 0 })
+      assert.strictEqual((yield* grant(payer, once.id)).status, 201)
+      assert.strictEqual((yield* grant(payer, once.id)).code, "BONUS_INVALID")
+      // grants and corrections, up and down, come out of one budget
+      assert.strictEqual((yield* correctAs(payer, player, -300)).status, 201)
+      assert.strictEqual((yield* correctAs(payer, player, 201)).code, "LIMIT_EXCEEDED")
+      assert.strictEqual((yield* correctAs(payer, player, 200)).status, 201)
+      // without a rate nothing is known to be within it
+      const { id: swede } = yield* casino.register({ currency: "SEK" })
+      const clerk = yield* newStaff("payments", { daily_budget: 1000 })
+      assert.strictEqual((yield* correctAs(clerk, swede, 1)).code, "LIMIT_EXCEEDED")
+      yield* pass(24 * 3_600_000)
+      assert.strictEqual((yield* correctAs(payer, player, 1000)).status, 201)
+      // a new bonus is granted once unless somebody says otherwise
+      const plain = yield* made("/bonuses", {
+        operator: casino.slug,
+        name: "Plain",
+        type: "cash",
+        default_amount: 5
+      })
+      assert.strictEqual(plain.max_grants_per_player, 1)
+      // nobody gives themselves more
+      const admin = yield* newStaff("admin")
+      const own = yield* staffCall("PATCH", `${api}/staff/${admin.id}`, { daily_budget: null }, as(admin.token))
+      assert.strictEqual(own.code, "VALIDATION_FAILED")
+    }))
+
+  it.effect("does not post a correction twice, whatever became of the approval before", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
+      const { id: player } = yield* casino.register()
+      const [one, two, three] = [yield* newStaff("payments"), yield* newStaff("payments"), yield* newStaff("payments")]
+      const { data: request } = yield* correctAs(one, player, 70)
+      const both = yield* Effect.all([two, three].map((each) => decide(each, request.id, "approve")), {
+        concurrency: "unbounded"
+      })
+      assert.sameMembers(both, ["posted", "PAYMENT_REQUEST_INVALID"])
+      assert.deepStrictEqual(yield* casino.balances(player), [70, 0])
+      // as a process leaves it that ends between the entry and the end of the request
+      yield* sql`UPDATE corrections SET status = 'pending', decided_by = NULL, decided_at = NULL, transaction_id = NULL
+        WHERE id = ${request.id}`
+      assert.strictEqual(yield* decide(one, request.id, "reject"), "PAYMENT_REQUEST_INVALID")
+      assert.strictEqual(yield* decide(three, request.id, "approve"), "posted")
+      assert.deepStrictEqual(yield* casino.balances(player), [70, 0])
+    }))
+
+  it.effect("a staff token ends when its days are over, and rotating renews it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const account = yield* newStaff("support")
+      const opens = ({ token }: Account) =>
+        Effect.map(staffCall("GET", `${api}/players`, undefined, as(token)), ({ code, status }) => code ?? status)
+      assert.strictEqual(yield* opens(account), 200)
+      const listed: ReadonlyArray<{ readonly [field: string]: unknown }> = yield* staff("GET", "/staff")
+      const shown = listed.find(({ id }) => id === account.id) ?? {}
+      assert.strictEqual(
+        Date.parse(String(shown["token_expires_at"])) - Date.parse(String(shown["token_issued_at"])),
+        90 * 86_400_000
+      )
+      assert.isString(shown["last_used_at"])
+      yield* sql`UPDATE staff SET token_issued_at = token_issued_at - interval '90 days' WHERE id = ${account.id}`
+      assert.strictEqual(yield* opens(account), "INVALID_API_KEY")
+      yield* pass(1000)
+      const renewed = yield* staff("POST", `/staff/${account.id}/rotate`)
+      assert.strictEqual(yield* opens(renewed), 200)
+    }))
+})
+
+/** What a call made. */
+const accountOf = ({ data }: { readonly data: Account }): Account => data
