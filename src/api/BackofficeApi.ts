@@ -40,6 +40,7 @@ export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: 
     error: refusals(
       "MISSING_CREDENTIALS",
       "INVALID_API_KEY",
+      "RATE_LIMITED",
       "INSUFFICIENT_SCOPE",
       "NOT_FOUND",
       "INVALID_REQUEST",

@@ -111,6 +111,7 @@ export class ProviderAuth extends HttpApiMiddleware.Service<ProviderAuth, { prov
       "INVALID_NONCE",
       "INVALID_SIGNATURE",
       "IP_NOT_ALLOWED",
+      "RATE_LIMITED",
       "NOT_FOUND",
       "INVALID_REQUEST",
       "VALIDATION_FAILED",

@@ -1,7 +1,9 @@
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
-import { HttpApiSwagger } from "effect/http-api"
+import { HttpRouter } from "effect/http"
+import { HttpApiSwagger, OpenApi } from "effect/http-api"
 import { Api } from "../api/Api.ts"
+import { Settings } from "../platform/Settings.ts"
+import { serveDocument } from "./Document.ts"
 import { bodyText } from "./Refusals.ts"
 
 /** The page brings everything it needs; this says so to the browser, which then loads nothing from anywhere else. */
@@ -45,17 +47,26 @@ const furnished = (html: string): string => {
   return at < 0 ? html : html.slice(0, at) + settings + html.slice(at + mount.length)
 }
 
-const SelfContained = HttpRouter.middleware(
-  Effect.sync(() => {
-    // The same for every reader, and two megabytes: made once.
-    let page: HttpServerResponse.HttpServerResponse | undefined
-    return Effect.map((response: HttpServerResponse.HttpServerResponse) =>
-      page ??= HttpServerResponse.html(furnished(bodyText(response))).pipe(
-        HttpServerResponse.setHeader("content-security-policy", policy)
-      )
+/** `/docs`, the contract to browse and to try out, and `/openapi.json`, the same for machines; neither with `DOCS=off`. */
+export const Documentation = Layer.unwrap(Effect.gen(function*() {
+  if (!(yield* Settings).docs) return Layer.empty
+  const SelfContained = HttpRouter.middleware(Effect.gen(function*() {
+    let rendered = ""
+    const serve = yield* serveDocument(
+      Effect.sync(() => ({ text: furnished(rendered), contentType: "text/html; charset=utf-8" })),
+      { "content-security-policy": policy }
     )
-  })
-)
-
-/** `/docs`: the contract to browse and to try out. `/openapi.json` is the same for machines. */
-export const Documentation = HttpApiSwagger.layer(Api, { path: "/docs" }).pipe(Layer.provide(SelfContained.layer))
+    return (page) =>
+      Effect.flatMap(page, (response) => {
+        rendered = bodyText(response)
+        return serve
+      })
+  }))
+  const document = yield* serveDocument(
+    Effect.sync(() => ({ text: JSON.stringify(OpenApi.fromApi(Api)), contentType: "application/json" }))
+  )
+  return Layer.merge(
+    HttpApiSwagger.layer(Api, { path: "/docs" }).pipe(Layer.provide(SelfContained.layer)),
+    HttpRouter.add("GET", "/openapi.json", document)
+  )
+}))

@@ -13,11 +13,21 @@ import { type MethodsOf, methodsOf } from "./Methods.ts"
 import { answerCause, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
+import { originOf } from "./RequestOrigin.ts"
 import { forRouter } from "./RequestTarget.ts"
 import { makeRequestTraces, noteAnswer } from "./RequestTraces.ts"
+import { Strangers } from "./Strangers.ts"
 
 /** Paths outside the API. */
-const readPaths = ["/health/live", "/health/ready", "/openapi.json", "/docs"] as const
+const healthPaths = ["/health/live", "/health/ready"] as const
+const documentPaths = ["/openapi.json", "/docs"] as const
+
+/** Routes that ask nobody who they are, and how many requests one of them counts for. */
+const weights = new Map<string, number>([
+  ["none", 1],
+  ...[...healthPaths, "/metrics"].map((path) => [path, 1] as const),
+  ...documentPaths.map((path) => [path, 20] as const)
+])
 
 const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
 const unacceptable = refuse("INVALID_REQUEST", "The request cannot be processed as it was sent.")
@@ -64,6 +74,7 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
     const ids = yield* RequestIds
     const drain = yield* Drain
     const metrics = yield* RequestMetrics
+    const strangers = yield* Strangers
     const clock = yield* Clock.Clock
     const traces = yield* makeRequestTraces
 
@@ -74,7 +85,14 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
     ) =>
       Effect.contextWith((context: Context.Context<never>) => {
         const route = routeIn(context)
-        const answer = inEnvelope(response, request.url)
+        const weight = weights.get(route)
+        // a preflight that is answered is no stranger's: browsers of players send them before they can say who they are
+        const refusal = weight === undefined || response.status === 204
+          ? undefined
+          : strangers.take(originOf(request), weight)
+        const answer = refusal === undefined
+          ? inEnvelope(response, request.url)
+          : refusalResponse(refusal, retryFor(request.url))
         if (traces !== undefined) noteAnswer(context, request.method, route, answer.status)
         metrics.observe(request.method, route, answer.status, clock.monotonicTimeNanosUnsafe() - startedAt)
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
@@ -122,6 +140,10 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
 
 /** The edge of the public server. */
 export const Edge = HttpRouter.middleware(
-  Effect.flatMap(Settings, ({ playerOrigins }) => makeEdge(methodsOf(Api, readPaths), makeCrossOrigin(playerOrigins))),
+  Effect.flatMap(Settings, ({ docs, playerOrigins }) =>
+    makeEdge(
+      methodsOf(Api, docs ? [...healthPaths, ...documentPaths] : healthPaths),
+      makeCrossOrigin(playerOrigins)
+    )),
   { global: true }
 )

@@ -23,10 +23,22 @@ import { fieldIssues } from "../api/FormErrors.ts"
 import { noObject } from "./FormRules.ts"
 import { CurrentLaneRequest } from "./LogFields.ts"
 import * as Calls from "./ProviderCalls.ts"
-import { maxBodyBytes, refusalBody, type Retry, retryOf, serverError, statusOf, withRetry } from "./Refusals.ts"
+import {
+  maxBodyBytes,
+  refusalBody,
+  retryAfterOf,
+  type Retry,
+  retryOf,
+  serverError,
+  statusOf,
+  withRetry
+} from "./Refusals.ts"
 import { type Named, RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { makeRequestTraces } from "./RequestTraces.ts"
+import { AuthenticationFailures } from "./AuthenticationFailures.ts"
+import { originOfMessage } from "./RequestOrigin.ts"
+import { Strangers, uncountedBytes } from "./Strangers.ts"
 
 /** Answers the request and says true, or leaves it untouched and says false. */
 export type Take = (request: IncomingMessage, response: ServerResponse) => boolean
@@ -109,6 +121,8 @@ interface Request {
   readonly source: IncomingMessage
   readonly target: ServerResponse
   readonly startedAt: bigint
+  /** Gives back the room that a large body takes until its caller is known. */
+  readonly release: (() => void) | undefined
 }
 
 /** The lane of this process, for the server's listener. */
@@ -119,6 +133,8 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
       const credentials = yield* Credentials
       const drain = yield* Drain
       const ids = yield* RequestIds
+      const failures = yield* AuthenticationFailures
+      const strangers = yield* Strangers
       const metrics = yield* RequestMetrics
       const clock = yield* Clock.Clock
       const traces = yield* makeRequestTraces
@@ -126,14 +142,19 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
       const context = yield* Effect.context<never>()
       const fork = Effect.runForkWith(context)
 
-      const answer = ({ lane, source, startedAt, target }: Request, status: number, body: string, tryAgain = false) => {
+      const answer = (
+        { lane, source, startedAt, target }: Request,
+        status: number,
+        body: string,
+        retryAfter?: string
+      ) => {
         metrics.observe("POST", lane.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
         if (target.destroyed) return
         target.writeHead(status, {
           "content-type": "application/json",
           "content-length": Buffer.byteLength(body),
           "x-request-id": idOf(source),
-          ...(tryAgain ? { "retry-after": "1" } : undefined),
+          ...(retryAfter === undefined ? undefined : { "retry-after": retryAfter }),
           ...(drain.isDraining() ? { "connection": "close" } : undefined)
         })
         target.end(body)
@@ -150,7 +171,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           request,
           statusOf(refusal),
           refusalBody(withRetry(refusal, retryOf(refusal, request.lane.onFailure))),
-          refusal.code === "TRY_AGAIN"
+          retryAfterOf(refusal)
         )
 
       const traced = ({ credential, lane, source }: Request, body: object) => {
@@ -164,9 +185,16 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
       }
 
       const run = (request: Request, body: Buffer): void => {
-        const { credential, lane, nonce, signature, source, timestamp } = request
+        const { credential, lane, nonce, release, signature, source, timestamp } = request
+        release?.()
         const message = { method: "POST", uri: lane.path, timestamp, nonce, body }
-        if (!verify(credential.signingKey, message, signature)) return answerRefusal(request, invalidSignature)
+        if (!verify(credential.signingKey, message, signature)) {
+          fork(failures.note("provider", invalidSignature, originOfMessage(source), credential.provider.key))
+            .addObserver(
+              (exit) => answerRefusal(request, Exit.isSuccess(exit) ? exit.value : invalidSignature)
+            )
+          return
+        }
         const overfull = refuseOverfull(body)
         if (overfull !== undefined) return answerRefusal(request, overfull)
         const object = parseObject(body)
@@ -221,7 +249,16 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         if (credential === undefined || credential.allowed.length > 0) return false
         const refusal = refuseTimestamp(signed.timestamp, now) ?? refuseNonce(signed.nonce)
         if (refusal !== undefined) return false
-        collect({ ...signed, lane, credential, source, target, startedAt: clock.monotonicTimeNanosUnsafe() }, length)
+        let release: (() => void) | undefined
+        if (length > uncountedBytes) {
+          release = strangers.reserve(originOfMessage(source), length)
+          if (release === undefined) return false
+          source.once("close", release)
+        }
+        collect(
+          { ...signed, lane, credential, source, target, startedAt: clock.monotonicTimeNanosUnsafe(), release },
+          length
+        )
         return true
       }
 

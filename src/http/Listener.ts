@@ -9,8 +9,10 @@ import { StartupError } from "../platform/StartupError.ts"
 import { Drain } from "./Drain.ts"
 import type { Take } from "./ExpressLane.ts"
 import { routerConfig } from "./Methods.ts"
-import { maxBodyBytes, refusalBody } from "./Refusals.ts"
+import { maxBodyBytes, refusalBody, retryAfterOf, statusOf } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
+import { originOfMessage } from "./RequestOrigin.ts"
+import { Strangers } from "./Strangers.ts"
 
 /** Connections at a time; more are closed as they come. */
 const maxConnections = 10_000
@@ -76,21 +78,47 @@ const answerConnect = (ids: RequestIds["Service"]) => (_: Http.IncomingMessage, 
   answerRaw(ids, socket, 404, noTunnel)
 }
 
-/** Gives requests to an express lane before anyone else hears of them. */
-const putFirst = (server: Http.Server, take: Take): void => {
+/** Gives requests to those who may take them, in their order, before anyone else hears of them. */
+const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>): void => {
   const emit = server.emit.bind(server)
   server.emit = (event: string, ...args: ReadonlyArray<unknown>): boolean => {
     const [request, response] = args
     return event === "request" && request instanceof Http.IncomingMessage && response instanceof Http.ServerResponse &&
-        take(request, response) || emit(event, ...args)
+        takers.some((take) => take(request, response)) || emit(event, ...args)
   }
+}
+
+/** Whether a request claims to come from somebody: what it claims is then looked at, however many strangers share its address. */
+const isClaimed = ({ headers }: Http.IncomingMessage): boolean =>
+  headers["x-api-key"] !== undefined || headers["x-provider-key"] !== undefined ||
+  headers["authorization"] !== undefined
+
+/** A browser's question before a player's request. */
+const isPreflight = ({ headers, method }: Http.IncomingMessage): boolean =>
+  method === "OPTIONS" && headers["access-control-request-method"] !== undefined
+
+/** Refuses unsigned requests of an address that has sent too many, at next to no cost. */
+const refuseStrangers = (strangers: Strangers["Service"], ids: RequestIds["Service"]): Take => (request, response) => {
+  if (isClaimed(request) || isPreflight(request)) return false
+  const refusal = strangers.look(originOfMessage(request))
+  if (refusal === undefined) return false
+  const body = refusalBody(refusal)
+  response.writeHead(statusOf(refusal), {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    "x-request-id": ids.next(),
+    "retry-after": retryAfterOf(refusal) ?? "1"
+  })
+  response.end(body)
+  return true
 }
 
 const makeServer = Effect.fnUntraced(function*(take: Take | undefined, silenceMs: number) {
   const ids = yield* RequestIds
   const server = Http.createServer(options)
   server.timeout = silenceMs
-  if (take !== undefined) putFirst(server, take)
+  const strangers = refuseStrangers(yield* Strangers, ids)
+  putFirst(server, take === undefined ? [strangers] : [take, strangers])
   server.maxConnections = maxConnections
   // Node.js drops the bytes that came in one packet with such a request: what follows would be read from its middle.
   server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {

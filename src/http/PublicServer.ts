@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Settings } from "../platform/Settings.ts"
+import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { Documentation } from "./Documentation.ts"
 import { Drain } from "./Drain.ts"
 import { Edge } from "./Edge.ts"
@@ -27,6 +28,7 @@ import { PlayerRequestRulesLive, RequestRulesLive } from "./middleware/RequestRu
 import { PathResources } from "./PathResources.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
+import { Strangers } from "./Strangers.ts"
 
 const Handlers = Layer.mergeAll(
   AccountHandlers,
@@ -52,14 +54,19 @@ const Pipeline = Layer.mergeAll(
 )
 
 const Routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
+  HttpApiBuilder.layer(Api),
   Documentation,
   Health,
   Edge
 ).pipe(Layer.provide(Handlers), Layer.provide(Pipeline))
 
-/** What every server of the process shares: request ids, measures, and whether the process is going down. */
-export const layerHttpServices = Layer.mergeAll(RequestIds.layer, RequestMetrics.layer, Drain.layer)
+/** What every server of the process shares: request ids, measures, bounds on strangers, and whether the process is going down. */
+export const layerHttpServices = Layer.mergeAll(
+  RequestIds.layer,
+  RequestMetrics.layer,
+  Drain.layer,
+  AuthenticationFailures.layer.pipe(Layer.provideMerge(Strangers.layer))
+)
 
 /** Serves the public API at `HOST` and `PORT`. Needs the capabilities, the database, and {@link layerHttpServices}. */
 export const layerPublicServer = Layer.unwrap(Effect.gen(function*() {

@@ -38,7 +38,11 @@ export type Retry = "never" | "same_request" | "rollback"
 
 /** A refusal that passes by itself, or of which nobody knows what it left behind, is tried again; no other is. */
 export const retryOf = (refusal: Refusal, onFailure: Retry): Retry =>
-  statusByCode[refusal.code] >= 500 ? onFailure : "never"
+  statusByCode[refusal.code] >= 500
+    ? onFailure
+    : refusal.code === "RATE_LIMITED"
+    ? "same_request"
+    : "never"
 
 /** The body of an answer that refuses. */
 export const refusalBody = ({ code, details, message }: Refusal): string =>
@@ -52,6 +56,16 @@ export const jsonResponse = (status: number, body: string): HttpServerResponse.H
 export const bodyText = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? body.text ?? Buffer.from(body.body).toString("utf8") : ""
 
+/** The seconds after which a refusal that passes by itself may have passed. */
+export const retryAfterOf = ({ code, details }: Refusal): string | undefined => {
+  const { retry_after_seconds: seconds } = details
+  return code === "RATE_LIMITED" && typeof seconds === "number"
+    ? String(seconds)
+    : code === "TRY_AGAIN"
+    ? "1"
+    : undefined
+}
+
 /** The same refusal, saying what a provider does about it. */
 export const withRetry = (refusal: Refusal, retry: Retry): Refusal => ({
   ...refusal,
@@ -62,7 +76,8 @@ export const withRetry = (refusal: Refusal, retry: Retry): Refusal => ({
 export const refusalResponse = (refusal: Refusal, retry?: Retry): HttpServerResponse.HttpServerResponse => {
   const told = retry === undefined ? refusal : withRetry(refusal, retry)
   const response = jsonResponse(statusOf(refusal), refusalBody(told))
-  return refusal.code === "TRY_AGAIN" ? HttpServerResponse.setHeader(response, "retry-after", "1") : response
+  const seconds = retryAfterOf(refusal)
+  return seconds === undefined ? response : HttpServerResponse.setHeader(response, "retry-after", seconds)
 }
 
 /** Why a body could not be read, as a refusal. */

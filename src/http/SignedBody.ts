@@ -2,17 +2,29 @@ import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { bodyTooLarge, maxBodyBytes, maxPlayerBodyBytes, playerBodyTooLarge, refuseBody } from "./Refusals.ts"
 
+import { originOf } from "./RequestOrigin.ts"
+import { type Strangers, tooManyBodies, uncountedBytes } from "./Strangers.ts"
+
 const empty = new Uint8Array(0)
 
-/** The body that a signature covers: its raw bytes, and nothing for a request that asks to read. */
-export const signedBody = (request: HttpServerRequest.HttpServerRequest) => {
+/**
+ * The body that a signature covers: its raw bytes, and nothing for a request that asks to read. Its caller may be anybody yet: a large
+ * one is read only while there is room for it.
+ */
+export const signedBody = (request: HttpServerRequest.HttpServerRequest, strangers: Strangers["Service"]) => {
   if (request.method === "GET" || request.method === "HEAD") return Effect.succeed(empty)
   // Known to be too long before a byte of it is read.
-  if (Number(request.headers["content-length"]) > maxBodyBytes) return Effect.fail(bodyTooLarge)
-  return Effect.matchEffect(request.arrayBuffer, {
+  const length = request.headers["content-length"]
+  if (Number(length) > maxBodyBytes) return Effect.fail(bodyTooLarge)
+  const body = Effect.matchEffect(request.arrayBuffer, {
     onSuccess: (bytes) => Effect.succeed(new Uint8Array(bytes)),
     onFailure: (error) => Effect.fail(refuseBody(error))
   })
+  // one that does not say its length may be of any
+  const bytes = length === undefined ? maxBodyBytes : Number(length)
+  if (bytes <= uncountedBytes) return body
+  const release = strangers.reserve(originOf(request), bytes)
+  return release === undefined ? Effect.fail(tooManyBodies) : Effect.ensuring(body, Effect.sync(release))
 }
 
 /** Reads the body of a player's request, which holds a stake and a few params: a browser is given less room than a server. */

@@ -29,6 +29,8 @@ export const withStanding = (
   return HttpServerResponse.setHeaders(response, {
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),
-    ...(response.status === 429 ? { "retry-after": String(secondsTo(resetsAt, now)) } : {})
+    ...(response.status === 429 && response.headers["retry-after"] === undefined
+      ? { "retry-after": String(secondsTo(resetsAt, now)) }
+      : {})
   })
 }

@@ -36,6 +36,8 @@ export interface SettingsShape {
   readonly webhookAllowInsecure: boolean
   /** Networks whose `X-Forwarded-For` is believed, in CIDR notation. */
   readonly trustProxy: ReadonlyArray<string>
+  /** Serve `/docs` and `/openapi.json` on the public port. */
+  readonly docs: boolean
   /** Origins of the pages that may call the player endpoints from a browser, or all. */
   readonly playerOrigins: "*" | ReadonlyArray<string>
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
@@ -157,6 +159,7 @@ const load = Effect.gen(function*() {
   const restored = yield* read("BOOTSTRAP_TOKEN_RESTORED", Switch, "on or off")
   const staffTokenDays = yield* read("STAFF_TOKEN_DAYS", Days, "a whole number of days from 1 to 3650")
   const insecure = yield* read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off")
+  const docs = yield* read("DOCS", Switch, "on or off")
   const proxies = yield* read("TRUST_PROXY", Schema.String, "a list of networks")
   const networks = listOf(proxies ?? "")
   if (!networks.every(Schema.is(Cidr))) {
@@ -200,6 +203,7 @@ const load = Effect.gen(function*() {
     bootstrapTokenRestored: restored === "on",
     staffTokenDays: staffTokenDays ?? 90,
     webhookAllowInsecure: insecure === "on",
+    docs: docs !== "off",
     trustProxy: networks.map(toCidr),
     playerOrigins,
     logLevel: logLevels[logLevel ?? "info"]
@@ -233,6 +237,7 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       bootstrapTokenRestored: false,
       staffTokenDays: 90,
       webhookAllowInsecure: true,
+      docs: true,
       trustProxy: [],
       playerOrigins: "*",
       logLevel: "Info",

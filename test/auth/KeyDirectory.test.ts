@@ -112,6 +112,13 @@ describe("the directory of keys", () => {
       keys.peek("two", 2103)
       yield* settle
       assert.isUndefined(yield* keys.get("one"))
+      // nobody asked for more than two seconds: nothing of before serves
+      table.put("two", "2a")
+      yield* TestClock.adjust("2001 millis")
+      table.gate = Deferred.makeUnsafe()
+      assert.isUndefined(keys.peek("two", 4104))
+      yield* Deferred.succeed(table.gate, undefined)
+      assert.strictEqual(yield* keys.get("two"), "2a")
       const { reads, versions } = table
       yield* TestClock.adjust("1001 millis")
       yield* keys.get("two")
@@ -179,6 +186,25 @@ describe("the directory of keys", () => {
       table.isAway = false
       yield* TestClock.adjust("250 millis")
       assert.strictEqual(yield* keys.get("one"), "1")
+    }))
+
+  it.effect("waits for half a second for a renewal that hangs, and then serves what it has", () =>
+    Effect.gen(function*() {
+      const { directory, table } = makeTable()
+      table.put("one", "1")
+      const keys = yield* directory
+      yield* keys.get("one")
+      table.gate = Deferred.makeUnsafe()
+      yield* TestClock.adjust("3 seconds")
+      const asking = yield* Effect.forkChild(keys.get("one"))
+      yield* settle
+      assert.isUndefined(asking.pollUnsafe())
+      yield* TestClock.adjust("500 millis")
+      assert.strictEqual(yield* Fiber.join(asking), "1")
+      assert.strictEqual(keys.peek("one", 3500), "1")
+      yield* TestClock.adjust("6501 millis")
+      assert.isUndefined(keys.peek("one", 10_001))
+      yield* Deferred.succeed(table.gate, undefined)
     }))
 
   it.effect("keeps nothing for longer because the clock was set back", () =>

@@ -9,6 +9,7 @@ import { serveAt } from "../../src/http/Listener.ts"
 import { layerHttpServices } from "../../src/http/PublicServer.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
+import { Settings } from "../../src/platform/Settings.ts"
 import { PlayerActors } from "../../src/players/PlayerActors.ts"
 import { portOf } from "../support/EdgeServer.ts"
 import { send } from "../support/HttpCalls.ts"
@@ -26,7 +27,11 @@ const store = MemoryPlayerStore.make({ commit: (run) => behaviours.shift()?.(run
 
 const Live = serveAt(Health, { host: "127.0.0.1", port: 0 }).pipe(
   Layer.provideMerge(PlayerActors.layerOver(Effect.as(store.add(makePlayer({ id: 1 })), store))),
-  Layer.provideMerge(Layer.mergeAll(layerHttpServices, Ids.layerTest(), Placement.layerHere)),
+  Layer.provideMerge(Layer.mergeAll(
+    layerHttpServices.pipe(Layer.provide(Settings.layerTest())),
+    Ids.layerTest(),
+    Placement.layerHere
+  )),
   Layer.provideMerge(TestDatabase.layer)
 )
 

@@ -12,6 +12,7 @@ import { Placement } from "../../src/engine/Placement.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
+import { Settings } from "../../src/platform/Settings.ts"
 import { PlayerActors } from "../../src/players/PlayerActors.ts"
 import { TestDatabase } from "../support/TestDatabase.ts"
 import { portOf } from "../support/EdgeServer.ts"
@@ -31,7 +32,7 @@ const SetBack = HttpRouter.add(
   Effect.as(TestClock.setTime(-3_600_000), HttpServerResponse.text("set back", { contentType: "text/plain" }))
 )
 const Live = serveAt(Layer.mergeAll(MetricsRoute, Things, SetBack, Edge), { host: "127.0.0.1", port: 0 }).pipe(
-  Layer.provideMerge(layerHttpServices),
+  Layer.provideMerge(layerHttpServices.pipe(Layer.provide(Settings.layerTest()))),
   Layer.provide(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
   Layer.provide([Ids.layer, Placement.layerHere]),
   Layer.provide(TestDatabase.layer),

@@ -1,13 +1,19 @@
 /** All public key ids with what belongs to them, in memory: an id that is not there is refused without asking the database. */
 import { Clock, Deferred, Effect, FiberSet, type Scope } from "effect"
-import type { Refusal } from "../../domain/Refusal.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
 
 /** A directory older than this is renewed in the background while it still serves. */
 const renewAfterMs = 1000
 
+/** A directory older than this serves only while its renewal is late: what another process changed is felt after at most so long. */
+const freshMs = 2000
+
+/** A renewal that takes longer, or has failed, is late. */
+const lateAfterMs = 500
+
 /**
- * A directory older than this no longer serves: renewals have failed for so long. Until then a key that another process revoked may still
- * sign, while the database answers nobody and so commits nothing.
+ * A directory older than this no longer serves at all. Until then a key that another process revoked may still sign while the database
+ * answers nobody, and so commits nothing.
  */
 const maxAgeMs = 10_000
 
@@ -21,6 +27,8 @@ const pauseMs = 250
 const maxWaits = 5
 
 type Unavailable = Refusal<"TRY_AGAIN">
+
+const changesTooOften = refuse("TRY_AGAIN", "The key is being changed. Send the same request again.")
 
 interface Row {
   readonly key: string
@@ -74,6 +82,7 @@ export const makeKeyDirectory = <R extends Row, A>(
     const changed = new Map<string, number>()
     let announcements = 0
     let renewal: Deferred.Deferred<void, Unavailable> | undefined
+    let renewedAt = 0
     let failed: { readonly at: number; readonly attempt: Deferred.Deferred<void, Unavailable> } | undefined
 
     const reopen = Effect.fnUntraced(function*(row: R, earlier: Entry<R, A> | undefined) {
@@ -102,6 +111,7 @@ export const makeKeyDirectory = <R extends Row, A>(
     const renew = (): Deferred.Deferred<void, Unavailable> => {
       if (renewal !== undefined) return renewal
       if (failed !== undefined && ageMs(failed.at, clock.currentTimeMillisUnsafe()) < pauseMs) return failed.attempt
+      renewedAt = clock.currentTimeMillisUnsafe()
       const done = renewal = Deferred.makeUnsafe<void, Unavailable>()
       run(
         read.pipe(
@@ -118,25 +128,32 @@ export const makeKeyDirectory = <R extends Row, A>(
       return done
     }
 
+    const isLate = (now: number): boolean =>
+      failed !== undefined || renewal !== undefined && ageMs(renewedAt, now) >= lateAfterMs
+
     /** The entry of a key that is served; undefined for one that is announced as changed, or of a directory that is too old. */
     const held = (key: string, now: number): Entry<R, A> | undefined => {
       if (ageMs(loadedAt, now) > renewAfterMs) renew()
-      return ageMs(loadedAt, now) > maxAgeMs || changed.size > 0 && changed.has(key) ? undefined : entries.get(key)
+      const age = ageMs(loadedAt, now)
+      const serves = age <= freshMs || age <= maxAgeMs && isLate(now)
+      return !serves || changed.size > 0 && changed.has(key) ? undefined : entries.get(key)
     }
 
     const peek = (key: string, now: number): A | undefined => held(key, now)?.value
 
     const get = Effect.fnUntraced(function*(key: string) {
-      for (let waits = 0;; waits++) {
+      for (let waits = 0; waits < maxWaits; waits++) {
         const now = yield* Clock.currentTimeMillis
         const entry = held(key, now)
         if (entry !== undefined) return entry.value ??= yield* source.open(entry.row, undefined)
-        const isCurrent = ageMs(loadedAt, now) <= renewUnknownAfterMs && !changed.has(key)
-        if (isCurrent || waits === maxWaits) return undefined
-        yield* Deferred.await(renew())
+        if (ageMs(loadedAt, now) <= renewUnknownAfterMs && !changed.has(key)) return undefined
+        const renewed = Deferred.await(renew())
+        const mayServe = entries.has(key) && !changed.has(key) && ageMs(loadedAt, now) <= maxAgeMs
+        yield* mayServe ? Effect.ignore(Effect.timeoutOption(renewed, lateAfterMs)) : renewed
         // read after it was asked for: what is not there now is unknown
         if (!changed.has(key) && !entries.has(key)) return undefined
       }
+      return yield* Effect.fail(changesTooOften)
     })
 
     const announce = (key: string): void => {

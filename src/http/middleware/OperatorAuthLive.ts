@@ -22,10 +22,13 @@ import { verify } from "../../auth/Signature.ts"
 import type { Scope } from "../../domain/Operator.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
-import { answerCause } from "../Refusals.ts"
+import { AuthenticationFailures } from "../AuthenticationFailures.ts"
+import { answerCause, isRefusal } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
+import { originOf } from "../RequestOrigin.ts"
 import { signedBody } from "../SignedBody.ts"
 import { rateLimited, refuseFeature, withStanding } from "../Standing.ts"
+import { Strangers } from "../Strangers.ts"
 import { targetOf } from "../RequestTarget.ts"
 
 const noCredentials = missingCredentials("X-Api-Key")
@@ -43,6 +46,8 @@ export const OperatorAuthLive = Layer.effect(
     const replays = yield* ReplayStore
     const limiter = yield* RateLimiter
     const ids = yield* RequestIds
+    const strangers = yield* Strangers
+    const failures = yield* AuthenticationFailures
     const proxies = networks((yield* Settings).trustProxy)
 
     const comesFromElsewhere = (request: HttpServerRequest.HttpServerRequest, allowed: OperatorCredential["allowed"]) =>
@@ -65,7 +70,7 @@ export const OperatorAuthLive = Layer.effect(
     ) {
       const refusal = refuseInactiveKey(caller, now) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
       if (refusal !== undefined) return yield* Effect.fail(refusal)
-      const body = yield* signedBody(request)
+      const body = yield* signedBody(request, strangers)
       const isAuthentic = verify(
         signingKey,
         { method: request.method, uri: targetOf(request), timestamp, nonce, body },
@@ -108,17 +113,23 @@ export const OperatorAuthLive = Layer.effect(
         return yield* exit
       })
 
+      const noting = (request: HttpServerRequest.HttpServerRequest, key?: string) =>
+        Effect.catchIf(
+          isRefusal,
+          (refusal) => Effect.flatMap(failures.note("operator", refusal, originOf(request), key), Effect.fail)
+        )
+
       const answering = <E, R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
         Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause), RequestIds, ids))
 
       const run = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const headers = signedHeaders(request.headers, "x-api-key")
-        if (headers === undefined) return yield* Effect.fail(noCredentials)
+        if (headers === undefined) return yield* noting(request)(Effect.fail(noCredentials))
         const credential = yield* credentials.operator(headers.key)
-        if (credential === undefined) return yield* Effect.fail(invalidKey)
+        if (credential === undefined) return yield* noting(request, headers.key)(Effect.fail(invalidKey))
         const now = yield* Clock.currentTimeMillis
-        const response = yield* answering(serve(request, headers, credential, now))
+        const response = yield* answering(noting(request, headers.key)(serve(request, headers, credential, now)))
         return withStanding(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
       }).pipe(answering)
 

@@ -10,8 +10,10 @@ import { outlivesExclusion } from "../../domain/AccountStatus.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { PlayerActors } from "../../players/PlayerActors.ts"
 import { bearer } from "../Bearer.ts"
-import { answerCause } from "../Refusals.ts"
+import { AuthenticationFailures } from "../AuthenticationFailures.ts"
+import { answerCause, isRefusal } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
+import { originOf } from "../RequestOrigin.ts"
 import { playerBody } from "../SignedBody.ts"
 import { rateLimited, refuseFeature, withStanding } from "../Standing.ts"
 
@@ -33,6 +35,7 @@ export const PlayerAuthLive = Layer.effect(
     const actors = yield* PlayerActors
     const limiter = yield* RateLimiter
     const ids = yield* RequestIds
+    const failures = yield* AuthenticationFailures
 
     /** Fails unless the token still works at `now`. */
     const checkToken = Effect.fnUntraced(function*(
@@ -70,15 +73,21 @@ export const PlayerAuthLive = Layer.effect(
       const run = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const token = tokens.read(bearer(request.headers["authorization"]) ?? "")
-        if (token === undefined) return yield* Effect.fail(invalidToken)
+        if (token === undefined) return yield* noting(request)(Effect.fail(invalidToken))
         const credential = yield* credentials.operator(token.key)
         if (credential === undefined || credential.caller.operator.id !== token.operatorId) {
-          return yield* Effect.fail(invalidToken)
+          return yield* noting(request, token.key)(Effect.fail(invalidToken))
         }
         const now = yield* Clock.currentTimeMillis
-        const response = yield* answering(serve(token, credential, now))
+        const response = yield* answering(noting(request, token.key)(serve(token, credential, now)))
         return withStanding(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
       })
+
+      const noting = (request: HttpServerRequest.HttpServerRequest, key?: string) =>
+        Effect.catchIf(
+          isRefusal,
+          (refusal) => Effect.flatMap(failures.note("player", refusal, originOf(request), key), Effect.fail)
+        )
 
       const answering = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause), RequestIds, ids))

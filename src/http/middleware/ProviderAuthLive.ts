@@ -16,8 +16,11 @@ import { Credentials } from "../../auth/Credentials.ts"
 import { verify } from "../../auth/Signature.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { withFormRules } from "../FormRules.ts"
-import { answerCause } from "../Refusals.ts"
+import { AuthenticationFailures } from "../AuthenticationFailures.ts"
+import { answerCause, isRefusal } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
+import { originOf } from "../RequestOrigin.ts"
+import { Strangers } from "../Strangers.ts"
 import { signedBody } from "../SignedBody.ts"
 import { targetOf } from "../RequestTarget.ts"
 
@@ -33,6 +36,8 @@ export const ProviderAuthLive = Layer.effect(
   Effect.gen(function*() {
     const credentials = yield* Credentials
     const ids = yield* RequestIds
+    const strangers = yield* Strangers
+    const failures = yield* AuthenticationFailures
     const proxies = networks((yield* Settings).trustProxy)
 
     return ProviderAuth.of((handler, { endpoint, group }) => {
@@ -51,7 +56,7 @@ export const ProviderAuthLive = Layer.effect(
         const { allowed, provider, signingKey } = credential
         const refusal = refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
         if (refusal !== undefined) return yield* Effect.fail(refusal)
-        const body = yield* signedBody(request)
+        const body = yield* signedBody(request, strangers)
         const isAuthentic = verify(
           signingKey,
           { method: request.method, uri: targetOf(request), timestamp, nonce, body },
@@ -67,7 +72,17 @@ export const ProviderAuthLive = Layer.effect(
         }
         // what goes wrong is answered within, where the log knows for whom
         return yield* Effect.provideService(answering(withForm), CurrentProvider, provider)
-      })
+      }).pipe(
+        Effect.catchIf(
+          isRefusal,
+          (refusal) =>
+            Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+              Effect.flatMap(
+                failures.note("provider", refusal, originOf(request), request.headers["x-provider-key"]),
+                Effect.fail
+              ))
+        )
+      )
 
       const answering = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause, onFailure), RequestIds, ids))

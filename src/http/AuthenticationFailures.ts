@@ -1,0 +1,78 @@
+/** Traces of failed authentication: a metric by kind, a line of the log now and then, and the count against the caller's address. */
+import { Context, Effect, Layer, Metric } from "effect"
+import type { Refusal, RefusalCode } from "../domain/Refusal.ts"
+import { makeSparingly } from "../platform/Sparingly.ts"
+import { type Origin, Strangers } from "./Strangers.ts"
+
+const failures = Metric.counter("authentication_failures_total", {
+  description: "Requests whose caller could not be authenticated, by kind",
+  incremental: true
+})
+
+/** Who tried to prove who they are. */
+export type Claimant = "operator" | "player" | "provider" | "staff"
+
+/** Refusals of a caller, and the end of their kind's name. Others are refusals of what a caller asks for. */
+const endings: { readonly [code in RefusalCode]?: string } = {
+  MISSING_CREDENTIALS: "missing_credentials",
+  INVALID_API_KEY: "unknown_key",
+  API_KEY_INACTIVE: "inactive_key",
+  TIMESTAMP_OUT_OF_RANGE: "timestamp",
+  INVALID_NONCE: "nonce",
+  INVALID_SIGNATURE: "signature",
+  REPLAYED_REQUEST: "replay",
+  IP_NOT_ALLOWED: "address",
+  INVALID_PLAYER_TOKEN: "token"
+}
+
+const kindOf = (claimant: Claimant, code: RefusalCode): string | undefined =>
+  claimant === "staff" && code === "INVALID_API_KEY"
+    ? "staff_token"
+    : endings[code] === undefined
+    ? undefined
+    : `${claimant}_${endings[code]}`
+
+/** An id that is not known is a text of the caller's choice, maybe a secret in the wrong place: enough of it to recognise a mistake. */
+const shown = (key: string | undefined, code: RefusalCode): string | undefined =>
+  key === undefined || code !== "INVALID_API_KEY" ? key : `${key.replaceAll(/[^\x21-\x7e]/g, "?").slice(0, 12)}…`
+
+export class AuthenticationFailures extends Context.Service<AuthenticationFailures, {
+  /** Notes a refusal of a caller; gives it back, or RATE_LIMITED when the caller's address has failed too often. */
+  readonly note: <Code extends RefusalCode>(
+    claimant: Claimant,
+    refusal: Refusal<Code>,
+    origin: Origin,
+    key?: string
+  ) => Effect.Effect<Refusal<Code | "RATE_LIMITED">>
+}>()("pitboss/http/AuthenticationFailures") {
+  static readonly layer = Layer.effect(
+    AuthenticationFailures,
+    Effect.gen(function*() {
+      const strangers = yield* Strangers
+      const sparingly = {
+        operator: yield* makeSparingly(5000),
+        player: yield* makeSparingly(5000),
+        provider: yield* makeSparingly(5000),
+        staff: yield* makeSparingly(5000)
+      }
+      return AuthenticationFailures.of({
+        note: Effect.fnUntraced(function*(claimant, refusal, origin, key) {
+          const kind = kindOf(claimant, refusal.code)
+          if (kind === undefined) return refusal
+          yield* Metric.update(Metric.withAttributes(failures, { kind }), 1)
+          yield* sparingly[claimant]((others) =>
+            Effect.logWarning("authentication failed").pipe(
+              Effect.annotateLogs({
+                kind,
+                address: strangers.addressOf(origin),
+                others,
+                ...(key === undefined ? {} : { key: shown(key, refusal.code) })
+              })
+            )
+          )
+          return strangers.take(origin) ?? refusal
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,51 @@
+/** Waiting times for an address that fails again and again. */
+
+/** Failures before the first wait. */
+const freeFailures = 300
+
+/** The first wait; it doubles with every failure after it. */
+const firstWaitMs = 1000
+const longestWaitMs = 60_000
+
+/** Failures are forgotten after so long without one. */
+const forgottenAfterMs = 300_000
+
+/** Addresses remembered at a time; the one that failed first is forgotten for another. */
+const maxAddresses = 10_000
+
+interface Record {
+  readonly failures: number
+  readonly lastAt: number
+}
+
+export interface BackOff {
+  /** Milliseconds that an address still has to wait. `now` in monotonic milliseconds. */
+  readonly leftMs: (address: string, now: number) => number
+  readonly fail: (address: string, now: number) => void
+}
+
+const waitMs = (failures: number): number =>
+  failures < freeFailures ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, failures - freeFailures))
+
+export const makeBackOff = (): BackOff => {
+  const records = new Map<string, Record>()
+  const remembered = (address: string, now: number): Record | undefined => {
+    const record = records.get(address)
+    return record === undefined || now - record.lastAt > forgottenAfterMs ? undefined : record
+  }
+  return {
+    leftMs: (address, now) => {
+      const record = remembered(address, now)
+      return record === undefined ? 0 : Math.max(0, record.lastAt + waitMs(record.failures) - now)
+    },
+    fail: (address, now) => {
+      const failures = (remembered(address, now)?.failures ?? 0) + 1
+      records.delete(address)
+      for (const first of records.keys()) {
+        if (records.size < maxAddresses) break
+        records.delete(first)
+      }
+      records.set(address, { failures, lastAt: now })
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Bounds on callers that have not proved who they are: unsigned requests and failed authentications by address, and the bytes of
+ * bodies that are read before a signature is checked. A request that is signed properly counts nowhere, however many come from one
+ * address.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import ipaddr from "ipaddr.js"
+import { clientAddress, isWithin, networks } from "../auth/Addresses.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { Settings } from "../platform/Settings.ts"
+import { steadyClock } from "../platform/SteadyClock.ts"
+
+/** Unsigned requests and failures of one address: so many at once, and so many more each second. */
+const burst = 2000
+const perSecond = 100
+
+/** Addresses counted at a time. One that is dropped for lack of room starts anew. */
+const maxAddresses = 20_000
+
+/** A body so small is not counted: it comes in one packet with its head. */
+export const uncountedBytes = 4096
+
+/** Bytes of larger bodies that are read at a time for callers that are not known yet, of one address and of all. */
+const maxAddressBytes = 8 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
+
+/** Whom a request comes from, as far as its connection and its proxies say. */
+export interface Origin {
+  readonly peer: string | undefined
+  readonly forwardedFor: string | undefined
+}
+
+interface Bucket {
+  left: number
+  /** Monotonic milliseconds. */
+  at: number
+}
+
+/** An IPv6 network of 64 bits is one caller: its addresses are free. */
+const networkOf = (address: string): string => {
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  return parsed instanceof ipaddr.IPv6
+    ? parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(":")
+    : parsed.toString()
+}
+
+export const tooManyBodies = refuse("TRY_AGAIN", "Too many large bodies are being read. Send the same request again.")
+
+const tooManyRequests = (seconds: number): Refusal<"RATE_LIMITED"> =>
+  refuse("RATE_LIMITED", "Too many requests of this address were not signed or failed authentication.", {
+    retry_after_seconds: seconds
+  })
+
+export class Strangers extends Context.Service<Strangers, {
+  /** The client's address by `TRUST_PROXY`, for the log. */
+  readonly addressOf: (origin: Origin) => string
+  /** Counts a request of a stranger, by its weight; gives the refusal when its address has none left. */
+  readonly take: (origin: Origin, weight?: number) => Refusal<"RATE_LIMITED"> | undefined
+  /** As `take`, without counting. */
+  readonly look: (origin: Origin) => Refusal<"RATE_LIMITED"> | undefined
+  /** Reserves room for a body of so many bytes until its caller is known; gives what releases it, undefined when there is no room. */
+  readonly reserve: (origin: Origin, bytes: number) => (() => void) | undefined
+}>()("pitboss/http/Strangers") {
+  static readonly layer = Layer.effect(
+    Strangers,
+    Effect.gen(function*() {
+      const clock = steadyClock(yield* Clock.Clock)
+      const proxies = networks((yield* Settings).trustProxy)
+      /** In the order in which they were first counted. */
+      const buckets = new Map<string, Bucket>()
+      const bytesByAddress = new Map<string, number>()
+      let bytesInAll = 0
+
+      const addressOf = ({ forwardedFor, peer }: Origin): string =>
+        clientAddress(peer, forwardedFor, proxies) ?? "unknown"
+
+      /**
+       * Requests that a proxy forwarded which is not trusted are counted apart from the proxy's own: strangers behind it must not use up
+       * what its health checks need.
+       */
+      const callerOf = (origin: Origin): string => {
+        const network = networkOf(addressOf(origin))
+        const isForwarded = origin.forwardedFor !== undefined && !isWithin(proxies, origin.peer)
+        return isForwarded ? `${network} forwarded` : network
+      }
+
+      const bucketOf = (caller: string): Bucket => {
+        const now = clock.currentTimeMillisUnsafe()
+        const known = buckets.get(caller)
+        if (known !== undefined) {
+          known.left = Math.min(burst, known.left + (now - known.at) * perSecond / 1000)
+          known.at = now
+          return known
+        }
+        for (const first of buckets.keys()) {
+          if (buckets.size < maxAddresses) break
+          buckets.delete(first)
+        }
+        const bucket = { left: burst, at: now }
+        buckets.set(caller, bucket)
+        return bucket
+      }
+
+      const refusalOf = ({ left }: Bucket, weight: number) =>
+        left >= weight ? undefined : tooManyRequests(Math.max(1, Math.ceil((weight - left) / perSecond)))
+
+      const release = (caller: string, bytes: number): void => {
+        bytesInAll -= bytes
+        const left = (bytesByAddress.get(caller) ?? 0) - bytes
+        if (left > 0) bytesByAddress.set(caller, left)
+        else bytesByAddress.delete(caller)
+      }
+
+      return Strangers.of({
+        addressOf,
+        take: (origin, weight = 1) => {
+          const bucket = bucketOf(callerOf(origin))
+          const refusal = refusalOf(bucket, weight)
+          if (refusal === undefined) bucket.left -= weight
+          return refusal
+        },
+        look: (origin) => refusalOf(bucketOf(callerOf(origin)), 1),
+        reserve: (origin, bytes) => {
+          const caller = callerOf(origin)
+          const used = bytesByAddress.get(caller) ?? 0
+          if (used + bytes > maxAddressBytes || bytesInAll + bytes > maxBytes) return undefined
+          bytesInAll += bytes
+          bytesByAddress.set(caller, used + bytes)
+          let isHeld = true
+          return () => {
+            if (isHeld) release(caller, bytes)
+            isHeld = false
+          }
+        }
+      })
+    })
+  )
+}

@@ -1,0 +1,35 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { bootstrapToken, BothServers, layerBothServers } from "../support/Backoffice.ts"
+import { send } from "../support/HttpCalls.ts"
+import { addStaff } from "../support/Keys.ts"
+
+// Goal: who tries staff tokens is slowed down and seen, and staff who work from the same address are not. Method: wrong tokens against
+// the staff API in this process, until they are not looked up any more.
+
+layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("wrong staff tokens", (it) => {
+  it.effect("make their address wait, count and are logged; a token that has worked goes on", () =>
+    Effect.gen(function*() {
+      const { backofficePort, logged } = yield* BothServers
+      const listStaff = (token: string) =>
+        send(backofficePort, "/backoffice/v1/staff", { headers: { authorization: `Bearer ${token}` } })
+      const [working, unused] = [yield* addStaff("working"), yield* addStaff("unused")]
+      assert.strictEqual((yield* listStaff(working)).status, 200)
+      const codes = new Map<string | undefined, number>()
+      for (let count = 0; count < 310; count++) {
+        const { code } = yield* listStaff(`st_wrong-${count}`)
+        codes.set(code, (codes.get(code) ?? 0) + 1)
+      }
+      assert.strictEqual(codes.get("INVALID_API_KEY"), 300)
+      const refused = yield* listStaff(unused)
+      assert.deepStrictEqual([refused.status, refused.code], [429, "RATE_LIMITED"])
+      assert.match(refused.headers["retry-after"] ?? "", /^[1-9]\d*$/)
+      assert.strictEqual((yield* listStaff(working)).status, 200)
+      const metrics = yield* send(backofficePort, "/metrics", {
+        headers: { authorization: `Bearer ${bootstrapToken}` }
+      })
+      assert.match(metrics.text, /pitboss_authentication_failures_total\{kind="staff_token"\} 3\d\d/)
+      assert.isTrue(logged.some((line) => line.includes("authentication failed")))
+      assert.isFalse(logged.some((line) => line.includes("st_wrong-0")))
+    }))
+})
