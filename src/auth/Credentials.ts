@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { ServingClient } from "../platform/Database.ts"
+import { type SqlError } from "effect/sql"
 import { type ApiKey, features, type Operator, type Provider, scopes } from "../domain/Operator.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Secrets } from "../platform/Secrets.ts"
@@ -136,7 +137,7 @@ export class Credentials extends Context.Service<Credentials, {
   static readonly layer = Layer.effect(
     Credentials,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ServingClient
       const secrets = yield* Secrets
       const tell = yield* makeSparingly(5000)
       const apiKeyRows = rowsOf(ApiKeyRow)

@@ -1,8 +1,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Deferred, Effect, FiberSet, Layer, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
-import { describeSqlError } from "../platform/Database.ts"
+import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { toDate } from "../platform/Time.ts"
 import { orTryAgain } from "../players/Rows.ts"
 
@@ -50,7 +49,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
   static readonly layer = Layer.effect(
     ReplayStore,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ServingClient
       const run = yield* FiberSet.makeRuntime<never>()
 
       /** Oldest first. */

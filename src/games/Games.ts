@@ -6,7 +6,8 @@
  * fingerprint of both tables is compared every second.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { ServingClient } from "../platform/Database.ts"
+import { type SqlError } from "effect/sql"
 import type { GameType } from "../domain/Bonus.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
@@ -115,7 +116,7 @@ export class Games extends Context.Service<Games, {
   static readonly layer = Layer.effect(
     Games,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ServingClient
       const byId = new RecentMap<number, Game>(remembered)
       const byExternalId = new RecentMap<string, Game>(remembered)
       /** Rises with every refresh: what was read before one must not be remembered after it. */

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { ServingClient } from "../platform/Database.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { orTryAgain } from "../players/Rows.ts"
 
@@ -14,7 +14,7 @@ export class PathResources extends Context.Service<PathResources, {
   static readonly layer = Layer.effect(
     PathResources,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ServingClient
       const isThere = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
         orTryAgain(Effect.map(statement, (rows) => rows.length > 0))
       return PathResources.of({

@@ -1,6 +1,6 @@
 /** Whether the service can serve, asked by whoever routes to it and by whoever watches it. */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { ServingClient } from "../platform/Database.ts"
 import { bySteadyClock } from "../platform/SteadyClock.ts"
 import { PlayerActors } from "../players/PlayerActors.ts"
 import { Drain } from "./Drain.ts"
@@ -17,7 +17,7 @@ export class Readiness extends Context.Service<Readiness, {
   static readonly layer = Layer.effect(
     Readiness,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ServingClient
       const drain = yield* Drain
       const actors = yield* PlayerActors
       const ping = yield* sql`SELECT 1`.pipe(

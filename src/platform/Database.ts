@@ -61,6 +61,14 @@ export class JournalClient extends Context.Service<JournalClient, PgClient.PgCli
   "pitboss/platform/JournalClient"
 ) {}
 
+/**
+ * The connections for what a bet may need beside its commit: loads, look-ups, keys, games, ids, the probe of readiness. Apart from
+ * the general ones, so that reports, searches and verifications never stand before them.
+ */
+export class ServingClient extends Context.Service<ServingClient, SqlClient.SqlClient>()(
+  "pitboss/platform/ServingClient"
+) {}
+
 const connection = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
   url,
   connectTimeout: "2500 millis",
@@ -82,6 +90,16 @@ const general = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
     timezone: "UTC"
   }
 })
+
+const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => {
+  const { startupParameters, ...config } = general(url, maxConnections)
+  return {
+    ...config,
+    applicationName: "pitboss-serving",
+    // every statement of these reads a few rows by their keys
+    startupParameters: { ...startupParameters, statement_timeout: "5s" }
+  }
+}
 
 const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
   ...connection(url),
@@ -168,12 +186,13 @@ export interface DatabaseOptions {
   /** Size of the general pool. */
   readonly maxConnections?: number
   readonly maxJournalConnections?: number
+  readonly maxServingConnections?: number
   /** Accept a server that does not flush to disk. For tests only. */
   readonly allowFsyncOff?: boolean
 }
 
 /**
- * `PgClient` and `SqlClient` (general) and {@link JournalClient}, on the server of {@link DatabaseUrl}, after looking
+ * `PgClient` and `SqlClient` (general), {@link ServingClient} and {@link JournalClient}, on the server of {@link DatabaseUrl}, after looking
  * that server over. A query while the server is away fails with `SqlError` within three seconds; the pools connect
  * again by themselves when it is back.
  */
@@ -181,8 +200,11 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
   Layer.unwrap(Effect.gen(function*() {
     const { url } = yield* DatabaseUrl
     const open = (config: PgClient.PgPoolConfig) => PgClient.make(config).pipe(Effect.mapError(unreachable))
-    const clients = Layer.merge(
+    const clients = Layer.mergeAll(
       PgClient.layerFrom(open(general(url, options.maxConnections ?? 10))),
+      Layer.effect(ServingClient, open(serving(url, options.maxServingConnections ?? 6))).pipe(
+        Layer.provide(Reactivity.layer)
+      ),
       Layer.effect(JournalClient, open(journal(url, options.maxJournalConnections ?? 3))).pipe(
         Layer.provide(Reactivity.layer)
       )

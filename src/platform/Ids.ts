@@ -1,6 +1,6 @@
 import { Context, Deferred, Effect, FiberSet, Layer, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
-import { describeSqlError } from "./Database.ts"
+import { SqlSchema } from "effect/sql"
+import { describeSqlError, ServingClient } from "./Database.ts"
 
 /** How many ids one `nextval` of the sequence is worth; the migration's `INCREMENT`. */
 const blockSize = 4096
@@ -28,7 +28,7 @@ export class Ids extends Context.Service<Ids, {
   static readonly layer = Layer.effect(
     Ids,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ServingClient
       const run = yield* FiberSet.makeRuntime<never>()
 
       /** What is at hand, in use first. Never more than two: the block in use and the one fetched ahead. */

@@ -2,7 +2,7 @@
  * Reports over ranges of days (SPEC section 4.8), from the sums that commits keep (`docs/decisions/0018-reports.md`). The ledger
  * is not read.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { reportDaysMost } from "../domain/Activity.ts"
 import { dayOf } from "../domain/Counts.ts"
@@ -68,6 +68,9 @@ const refuseRange = ({ from, to }: ReportQuery): Refusal<"VALIDATION_FAILED"> | 
     : undefined
 }
 
+/** Reports that read at the same time; more wait for their turn, so that lists and deposits keep connections. */
+const reportsAtOnce = 3
+
 export class Reports extends Context.Service<Reports, {
   /** What an operator's players played and paid on the days of a range, in the operator's currency. */
   readonly ggr: (
@@ -79,13 +82,16 @@ export class Reports extends Context.Service<Reports, {
     Reports,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const turns = yield* Semaphore.make(reportsAtOnce)
 
       const ggr = Effect.fn("Reports.ggr")(function*(operatorId: number, query: ReportQuery) {
         const refusal = refuseRange(query)
         if (refusal !== undefined) return yield* Effect.fail(refusal)
         const { from, includeTestPlayers, to } = query
         const row = yield* oneOf(
-          reportRows(sql.unsafe(reportText, [String(operatorId), from, to, includeTestPlayers]))
+          reportRows(sql.unsafe(reportText, [String(operatorId), from, to, includeTestPlayers])).pipe(
+            turns.withPermits(1)
+          )
         )
         if (row === undefined) return yield* Effect.fail(notFound)
         return ggrReport({ from, to, currency: row.currency, include_test_players: includeTestPlayers }, {

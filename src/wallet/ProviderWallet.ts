@@ -6,7 +6,7 @@
  * no player can be asked, the store is: a known id still gets its answer, and only an unknown one is refused for the name.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { ServingClient } from "../platform/Database.ts"
 import type { Provider } from "../domain/Operator.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import {
@@ -149,7 +149,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       const games = yield* Games
       const sessions = yield* SessionTokens
       const refs = yield* PlayerRefs
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ServingClient
 
       const findTransaction = (providerId: number, transactionId: string) =>
         orTryAgain(oneOf(storedTransactions(

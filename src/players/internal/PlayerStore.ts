@@ -1,6 +1,6 @@
 /** The engine's store of players over PostgreSQL: how one is loaded, looked things up for, and committed. */
 import { Cause, Effect, Exit } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { type SqlError } from "effect/sql"
 import { Chain, type ChainPosition } from "../../chain/Chain.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { Knowledge } from "../../domain/Decision.ts"
@@ -8,7 +8,7 @@ import type { Player } from "../../domain/Player.ts"
 import type { Query } from "../../domain/Rounds.ts"
 import { type CommitFailure, OutcomeUnknown, StoreUnavailable } from "../../engine/Failures.ts"
 import type { Store } from "../../engine/Machine.ts"
-import { describeSqlError, JournalClient } from "../../platform/Database.ts"
+import { describeSqlError, JournalClient, ServingClient } from "../../platform/Database.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { makeSparingly } from "../../platform/Sparingly.ts"
 import { Outbox } from "../Outbox.ts"
@@ -25,7 +25,7 @@ const toldPlayers = 20
 /** The store of players on the journal's own connections. */
 export const makePlayerStore = Effect.gen(function*() {
   const journal = yield* JournalClient
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* ServingClient
   const { seal } = yield* Secrets
   const loads = loadPlayer(sql)
   const looks = lookUp(sql)

@@ -8,6 +8,7 @@
 import { Effect, Layer } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection } from "effect/sql"
+import { ServingClient } from "../../../src/platform/Database.ts"
 import { PgClient } from "@effect/sql-pg"
 import { missing } from "../../../src/domain/Decision.ts"
 import { newPlayer } from "../../support/players.ts"
@@ -207,7 +208,7 @@ export const layerStatements = (database: Database, connection: Connection) => {
       throw new Error("not simulated: a stream of rows")
     }
   }
-  return Layer.effect(
+  const general = Layer.effect(
     SqlClient.SqlClient,
     SqlClient.make({
       acquirer: Effect.succeed(pool),
@@ -216,4 +217,5 @@ export const layerStatements = (database: Database, connection: Connection) => {
       spanAttributes: []
     })
   ).pipe(Layer.provide(Reactivity.layer))
+  return Layer.provideMerge(Layer.effect(ServingClient, SqlClient.SqlClient), general)
 }
