@@ -159,6 +159,22 @@ export const moveKycStep =
     return acceptSettings(draft, { kycStatus: status, documentExpiresAt }, record)
   }
 
+/**
+ * Asks for verification again, since a verified player is about to be somebody else: the document that was seen says nothing of the
+ * new name or birth date. Any other status stays.
+ */
+export const reverifyStep = (actor: string) => (player: Player, context: Context): Decision<Player, never> => {
+  if (player.kycStatus !== "verified") return answer(player, player)
+  const next = { kycStatus: "pending_review", documentExpiresAt: null } as const
+  const draft = new Draft(player, context)
+  const record = emitKyc(
+    draft,
+    { status: next.kycStatus, documentExpiresAt: null },
+    { actor, reason: "the name or the birth date changes" }
+  )
+  return acceptSettings(draft, next, record)
+}
+
 /** Restrictions under the names that operators see, and the alerts that stop withdrawals where there are some. */
 const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<WithdrawalHold>) => ({
   can_login: restrictions.canLogin,

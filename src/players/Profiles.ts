@@ -2,9 +2,10 @@
  * Changing who a player is (SPEC section 4.2): the columns of identity, which no decision about money reads, by SQL, each change
  * with its line of the audit log.
  */
-import { Clock, Context, Effect, Layer, Semaphore } from "effect"
+import { Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Chain } from "../chain/Chain.ts"
+import { reverifyStep } from "../domain/AccountStatus.ts"
 import { answer } from "../domain/Decision.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
@@ -20,6 +21,12 @@ export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AG
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.")
+
+/** The change would leave a verified player with another name or birth date. Nothing was written. */
+class IsVerified extends Data.TaggedError("IsVerified") {}
+
+/** How often a change is tried while somebody verifies the player at the same moments. */
+const triesMost = 5
 
 /** What a person is known by when they register anew, as far as a profile can change it. */
 const identityFields: ReadonlyArray<ProfileField> = ["first_name", "last_name", "birth_date"]
@@ -96,6 +103,8 @@ export class Profiles extends Context.Service<Profiles, {
               changes.has(field) && changes.get(field) !== valueOf(before, field)
             )
             if (changed.length === 0) return { before, after: before }
+            const isOther = changed.some((field) => identityFields.includes(field))
+            if (isOther && before.kycStatus === "verified") return yield* new IsVerified()
             const next = (field: ProfileField) =>
               changed.includes(field) ? changes.get(field) ?? null : valueOf(before, field)
             const after = yield* oneOf(players(
@@ -107,7 +116,7 @@ export class Profiles extends Context.Service<Profiles, {
               WHERE id = ${playerId} RETURNING ${columns}`
             ))
             // an exclusion holds under every name that its player ever had
-            if (changed.some((field) => identityFields.includes(field))) {
+            if (isOther) {
               yield* sql`INSERT INTO former_identities (operator_id, player_id, first_name, last_name, birth_date, changed_at)
                 VALUES (${operatorId}, ${playerId}, ${before.firstName}, ${before.lastName}, ${before.birthDate},
                   ${toDate(now)})
@@ -136,6 +145,25 @@ export class Profiles extends Context.Service<Profiles, {
           Effect.catch(({ code }) => Effect.logWarning(`a player's country and language are not known yet: ${code}`))
         )
 
+      /**
+       * Writes changes, and takes back a verification that they make void before they are written: whatever comes between the two, no
+       * name is verified that was not seen. The row is locked when the status is looked at.
+       */
+      const writeUnverified = (
+        operatorId: number,
+        playerId: number,
+        changes: ProfileChanges,
+        actor: string,
+        now: number
+      ) =>
+        write(operatorId, playerId, changes, actor, now).pipe(
+          Effect.tapError((error) =>
+            error instanceof IsVerified ? actors.ask(operatorId, playerId, reverifyStep(actor)) : Effect.void
+          ),
+          Effect.retry({ while: (error) => error instanceof IsVerified, times: triesMost }),
+          Effect.catchTag("IsVerified", () => Effect.fail(tryAgain))
+        )
+
       const update = Effect.fn("Profiles.update")(
         function*(operatorId: number, playerId: number, body: { readonly [field: string]: unknown }, actor: string) {
           const now = yield* Clock.currentTimeMillis
@@ -146,7 +174,7 @@ export class Profiles extends Context.Service<Profiles, {
           if (changes === undefined || Object.keys(takenNow).length > 0) {
             return yield* Effect.fail(refuseFields({ ...messages, ...takenNow }))
           }
-          const { after, before } = yield* write(operatorId, playerId, changes, actor, now).pipe(
+          const { after, before } = yield* writeUnverified(operatorId, playerId, changes, actor, now).pipe(
             Effect.catchTag("SqlError", (error): Effect.Effect<never, ProfileRefusal | SqlError.SqlError> => {
               const field = clashOf(error)
               return Effect.fail(field === undefined ? error : refuseFields({ [field]: taken }))
