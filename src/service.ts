@@ -37,6 +37,8 @@ import { Secrets } from "./platform/Secrets.ts"
 import { AccountUpkeep } from "./players/AccountUpkeep.ts"
 import { Outbox } from "./players/Outbox.ts"
 import { PlayerAccounts } from "./players/PlayerAccounts.ts"
+import { ActiveOperators } from "./players/ActiveOperators.ts"
+import { layerEndedSessions } from "./players/EndedSessions.ts"
 import { PlayerActors } from "./players/PlayerActors.ts"
 import { Players } from "./players/Players.ts"
 import { Profiles } from "./players/Profiles.ts"
@@ -67,6 +69,7 @@ export const layerCapabilities = Layer.mergeAll(
   AccountUpkeep.layer,
   StaleRounds.layer,
   PlayerTokens.layer,
+  layerEndedSessions,
   ResponsibleGaming.layer,
   Reports.layer,
   Compliance.layer.pipe(Layer.provideMerge(Holds.layer)),
@@ -80,6 +83,7 @@ export const layerCapabilities = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(
     PlayerActors.layer,
+    ActiveOperators.layer,
     Games.layer,
     SessionTokens.layer,
     PlayerRefs.layer,

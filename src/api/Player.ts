@@ -104,3 +104,9 @@ export const Player = Schema.Struct({
     updated_at: "2026-11-20T12:00:00.000Z"
   }]
 })
+
+/** What an end of all sessions answers. */
+export const EndedSessions = Schema.Struct({
+  player_id: id,
+  sessions_ended_at: timestamp.annotate({ description: "Tokens issued then or before have stopped working." })
+}).annotate({ identifier: "EndedSessions" })

@@ -45,6 +45,7 @@ const ApiKeyRow = Schema.Struct({
   rate_limit_per_minute: Schema.Int,
   expires_at: Schema.NullOr(Schema.Date),
   revoked_at: Schema.NullOr(Schema.Date),
+  rotated_at: Schema.NullOr(Schema.Date),
   operator_id: Schema.BigInt,
   operator_slug: Schema.String,
   operator_name: Schema.String,
@@ -95,7 +96,8 @@ const toApiKey = (row: typeof ApiKeyRow.Type): ApiKey => ({
   ipAllowlist: row.ip_allowlist,
   rateLimitPerMinute: row.rate_limit_per_minute,
   expiresAt: fromDateOrNull(row.expires_at),
-  revokedAt: fromDateOrNull(row.revoked_at)
+  revokedAt: fromDateOrNull(row.revoked_at),
+  rotatedAt: fromDateOrNull(row.rotated_at)
 })
 
 const toProvider = (row: typeof ProviderRow.Type): Provider => ({
@@ -170,7 +172,7 @@ export class Credentials extends Context.Service<Credentials, {
           FROM api_keys k JOIN operators o ON o.id = k.operator_id`),
         rows: orTryAgain(apiKeyRows(sql`
           SELECT k.id, k.key, k.name, k.secret_sealed, k.scopes, k.ip_allowlist, k.rate_limit_per_minute, k.expires_at,
-            k.revoked_at, o.id AS operator_id, o.slug AS operator_slug, o.name AS operator_name,
+            k.revoked_at, k.rotated_at, o.id AS operator_id, o.slug AS operator_slug, o.name AS operator_name,
             o.currency AS operator_currency, o.cooperation_model, o.active AS operator_active, o.cooling_off_hours,
             o.withdrawal_second_approval_above, o.kyc_withdrawal_threshold, o.forfeit_bonus_on_withdrawal,
             o.disabled_features

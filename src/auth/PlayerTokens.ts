@@ -5,9 +5,9 @@
  * tells a browser nothing. Nothing of it is stored, and nothing has to be: whether it still works is asked of its key, its
  * player and the time whenever it is used.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
-import { refuseToken } from "../domain/AccountStatus.ts"
+import { issueTokenStep } from "../domain/AccountStatus.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { Entropy } from "../platform/Entropy.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -89,10 +89,8 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
 
       const issue = Effect.fn("PlayerTokens.issue")(
         function*(operatorId: number, key: string, playerId: number, ttlMinutes: number) {
-          const player = yield* actors.read(operatorId, playerId)
-          const issuedAt = yield* Clock.currentTimeMillis
-          const refusal = refuseToken(player, issuedAt)
-          if (refusal !== undefined) return yield* Effect.fail(refusal)
+          // decided in the player's turn, so that it is clear whether it comes before or after an end of all sessions
+          const issuedAt = yield* actors.ask(operatorId, playerId, issueTokenStep)
           const expiresAt = issuedAt + ttlMinutes * 60_000
           const payload = encode({ playerId, operatorId, key, issuedAt, expiresAt }, entropy.bytes(4))
           const tag = tagOf(current, payload)

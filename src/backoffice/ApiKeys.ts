@@ -166,7 +166,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
             if (before.revoked_at !== null) return yield* Effect.fail(revoked)
             const after = { ...before, updated_at: iso(now) }
             yield* sql`UPDATE api_keys SET secret_sealed = ${secrets.seal(apiKeyPurpose(before.id), secret)},
-                updated_at = ${after.updated_at}
+                updated_at = ${after.updated_at}, rotated_at = ${after.updated_at}
               WHERE id = ${before.id}`
             yield* record({
               action: "key.rotate",

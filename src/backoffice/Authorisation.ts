@@ -45,6 +45,7 @@ export const rolesByAction = {
   "player.status": ["support", "compliance"],
   "player.kyc": ["compliance"],
   "player.restrict": ["support", "compliance"],
+  "player.sign_out": ["support", "compliance"],
   "player.correct": ["payments"],
   "correction.list": ["payments", "compliance"],
   "correction.approve": ["payments"],

@@ -6,6 +6,7 @@ import type { CooperationModel, Feature } from "../domain/Operator.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { PaymentMethods } from "../payments/Methods.ts"
 import { iso } from "../platform/Time.ts"
+import { ActiveOperators } from "../players/ActiveOperators.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 import { isCurrency } from "../players/Standards.ts"
 import { AuditLog } from "./AuditLog.ts"
@@ -61,6 +62,7 @@ const toFields = (row: typeof OperatorRow.Type) => ({
 export type OperatorFields = ReturnType<typeof toFields>
 
 const operatorRows = rowsOf(OperatorRow)
+const hasPlayers = rowsOf(Schema.Struct({ hasPlayers: Schema.Boolean }))
 
 const notFound = refuse("NOT_FOUND", "There is no such operator.")
 
@@ -96,6 +98,7 @@ export class Operators extends Context.Service<Operators, {
       const auditLog = yield* AuditLog
       const credentials = yield* Credentials
       const methods = yield* PaymentMethods
+      const switches = yield* ActiveOperators
       const references = yield* makeReferences
       const columns = sql.literal(`id::float8 AS id, slug, name, currency, cooperation_model, active, cooling_off_hours,
         withdrawal_second_approval_above::float8 AS withdrawal_second_approval_above,
@@ -139,18 +142,33 @@ export class Operators extends Context.Service<Operators, {
           }).pipe(slugTaken))
       })
 
+      /** Reports, thresholds and bonuses of the players there are count in the currency that the operator has. */
+      const refusePlayers = Effect.fnUntraced(function*(operatorId: number) {
+        const [found] = yield* hasPlayers(
+          sql`SELECT EXISTS (SELECT FROM players WHERE operator_id = ${operatorId}) AS "hasPlayers"`
+        )
+        if (found?.hasPlayers !== true) return
+        return yield* Effect.fail(refuseFields({ currency: ["cannot change once the operator has players"] }))
+      })
+
       const update = Effect.fn("Operators.update")(function*(actor: Actor, reference: string, input: OperatorUpdate) {
         yield* refuseCurrency(input.currency)
         const fields = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const id = yield* references.operatorId(reference)
             const row = yield* oneOf(
-              operatorRows(sql`SELECT ${columns} FROM operators WHERE id = ${id} FOR NO KEY UPDATE`)
+              // FOR UPDATE waits for a registration that is under way, and keeps out the next one
+              operatorRows(
+                sql`SELECT ${columns} FROM operators WHERE id = ${id} ${
+                  sql.literal(input.currency === undefined ? "FOR NO KEY UPDATE" : "FOR UPDATE")
+                }`
+              )
             )
             if (row === undefined) return yield* Effect.fail(notFound)
             const before = toFields(row)
             const different = changed<OperatorFields, OperatorUpdate>(before, input)
             if (different === before) return before
+            if (different.currency !== before.currency) yield* refusePlayers(id)
             const after = { ...different, updated_at: iso(now) }
             yield* sql`UPDATE operators SET slug = ${after.slug}, name = ${after.name}, currency = ${after.currency},
                 cooperation_model = ${after.cooperation_model}, active = ${after.active},
@@ -166,6 +184,7 @@ export class Operators extends Context.Service<Operators, {
         // every key of the operator carries what was changed
         credentials.invalidateOperator(fields.id)
         yield* methods.invalidate(fields.id)
+        yield* switches.refresh
         return fields
       })
 

@@ -75,6 +75,10 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     can_bet: optional(truth("can-bet", "Whether games open and bets are taken")),
     excluded_from_bonuses: optional(truth("excluded-from-bonuses", "Whether no bonus is given"))
   }, (client, { id, ...input }) => client.player.restrict({ params: { player: id }, payload: given(input) })),
+  verb("sign-out", "End all session tokens and game sessions", {
+    id: idOf("player"),
+    reason: optional(text("reason", "Why, for the audit log"))
+  }, (client, { id, ...input }) => client.player.sign_out({ params: { player: id }, payload: given(input) })),
   verb("correct", "Set a balance right; above the operator's threshold a second person has to approve it", {
     id: idOf("player"),
     wallet: optional(about(Flag.Literals("wallet", walletKinds), "Which wallet (real)")),

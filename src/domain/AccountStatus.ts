@@ -9,10 +9,13 @@ import { Draft } from "./Draft.ts"
 import {
   activeExclusion,
   heldBy,
+  isSessionEnded,
   type KycStatus,
   type Player,
   type PlayerStatus,
   type Restrictions,
+  sessionsEnd,
+  sessionStart,
   type WithdrawalHold
 } from "./Player.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
@@ -36,10 +39,17 @@ export const acceptSettings = (
   ...records: ReadonlyArray<SettingsRecord>
 ): Accept<Player> => {
   const { now, player } = draft
-  const { documentExpiresAt, exclusion, kycStatus, limits, pendingLimits, restrictions, status, withdrawalHolds } = {
-    ...player,
-    ...changed
-  }
+  const {
+    documentExpiresAt,
+    exclusion,
+    kycStatus,
+    limits,
+    pendingLimits,
+    restrictions,
+    sessionsEndedAt,
+    status,
+    withdrawalHolds
+  } = { ...player, ...changed }
   const settings = {
     status,
     kycStatus,
@@ -47,6 +57,7 @@ export const acceptSettings = (
     restrictions,
     withdrawalHolds,
     exclusion,
+    sessionsEndedAt,
     limits,
     pendingLimits,
     updatedAt: now
@@ -72,7 +83,7 @@ export interface SetStatus {
 
 /**
  * Sets the account status, from any to any. An exclusion is not touched and goes on to refuse what it refuses. The status the
- * account already has changes nothing, but a reason given with it is kept.
+ * account already has changes nothing, but a reason given with it is kept. Locking and closing end all sessions, for good.
  */
 export const setStatusStep = (command: SetStatus) => (player: Player, context: Context): Decision<Player, never> => {
   const { actor, reason, status } = command
@@ -86,7 +97,10 @@ export const setStatusStep = (command: SetStatus) => (player: Player, context: C
     text: reason,
     createdAt: context.now
   }]
-  const accepted = acceptSettings(draft, { status }, {
+  const ended = status === "active" || status === player.status
+    ? {}
+    : { sessionsEndedAt: sessionsEnd(player, draft.now) }
+  const accepted = acceptSettings(draft, { status, ...ended }, {
     actor,
     action: "player.status",
     before: { status: player.status },
@@ -194,7 +208,7 @@ export interface Restrict {
 }
 
 /**
- * Switches single abilities of the account on or off. Letting the player withdraw lifts what alerts hold, too: who may not do that is
+ * Switches single abilities of the account on or off. Taking away the login ends all sessions, for good. Letting the player withdraw lifts what alerts hold, too: who may not do that is
  * refused, and nothing is changed.
  */
 export const restrictStep =
@@ -213,13 +227,15 @@ export const restrictStep =
     const withdrawalHolds = isLift
       ? player.withdrawalHolds.map(({ alertId }) => ({ alertId, isLifted: true }))
       : player.withdrawalHolds
+    const isLoginTaken = before.canLogin && !restrictions.canLogin
+    const ended = isLoginTaken ? { sessionsEndedAt: sessionsEnd(player, context.now) } : {}
     const isSame = withdrawalHolds === player.withdrawalHolds && restrictions.canLogin === before.canLogin &&
       restrictions.canDeposit === before.canDeposit &&
       restrictions.canWithdraw === before.canWithdraw && restrictions.canBet === before.canBet &&
       restrictions.excludedFromBonuses === before.excludedFromBonuses
     return isSame ?
       answer(player, player) :
-      acceptSettings(new Draft(player, context), { restrictions, withdrawalHolds }, {
+      acceptSettings(new Draft(player, context), { restrictions, withdrawalHolds, ...ended }, {
         actor: command.actor,
         action: "player.restrict",
         before: restrictionFields(before, player.withdrawalHolds),
@@ -227,6 +243,25 @@ export const restrictStep =
         reason: null
       })
   }
+
+/** Ends every session token and every wallet session that was issued so far. */
+export const signOutStep =
+  (command: { readonly actor: string; readonly reason: string | null }) =>
+  (player: Player, context: Context): Decision<Player, never> => {
+    const sessionsEndedAt = sessionsEnd(player, context.now)
+    return acceptSettings(new Draft(player, context), { sessionsEndedAt }, {
+      ...command,
+      action: "player.sign_out",
+      before: { sessions_ended_at: player.sessionsEndedAt },
+      after: { sessions_ended_at: sessionsEndedAt }
+    })
+  }
+
+/** The instant that a session token issued now carries, or why there can be none. */
+export const issueTokenStep = (player: Player, { now }: Context): Decision<number, Refusal<"PLAYER_RESTRICTED">> => {
+  const refusal = refuseToken(player, now)
+  return refusal === undefined ? answer(player, sessionStart(player, now)) : refused(refusal)
+}
 
 /** Why the player cannot be given a session token at `now`, if so. */
 export const refuseToken = (player: Player, now: number): Refusal<"PLAYER_RESTRICTED"> | undefined => {
@@ -242,10 +277,15 @@ export const refuseToken = (player: Player, now: number): Refusal<"PLAYER_RESTRI
     : refuse("PLAYER_RESTRICTED", "The player is excluded from play.", { reason: exclusion.type })
 }
 
+/** Whether a session token that was issued at `issuedAt` (epoch milliseconds) still works. */
+export const worksStill = (player: Player, issuedAt: number): boolean =>
+  player.status === "active" && player.restrictions.canLogin && !isSessionEnded(player, issuedAt) &&
+  outlivesExclusion(player, issuedAt)
+
 /**
  * Whether a session token that was issued at `issuedAt` (epoch milliseconds) still stands before the player's exclusion. One
  * from before or during an exclusion never works again, not even when the exclusion is over: no token can be had while it
  * lasts, so whatever is older than its end was issued before it, or in the moment in which it began.
  */
-export const outlivesExclusion = ({ exclusion }: Player, issuedAt: number): boolean =>
+const outlivesExclusion = ({ exclusion }: Player, issuedAt: number): boolean =>
   exclusion === null || (exclusion.until !== null && issuedAt >= exclusion.until)

@@ -3,6 +3,7 @@ import { contribution } from "./Bonus.ts"
 import type { CasinoSource } from "./Change.ts"
 import { type Knowledge, missing } from "./Decision.ts"
 import type { Draft } from "./Draft.ts"
+import { isSessionRunning } from "./Launch.ts"
 import { count, effectiveLimits, notePlay, refuseBet } from "./Limits.ts"
 import type { Bet, BetCode, SettledGame } from "./Messages.ts"
 import { isBalance, maxBalance } from "./Money.ts"
@@ -134,7 +135,11 @@ export const takeStake = (
 /** Every check of a new bet, and how it is paid for. */
 const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding | Refusal<BetCode> => {
   const { now, player } = draft
-  if (bet.sessionExpiresAt === null || now >= bet.sessionExpiresAt) {
+  const { sessionExpiresAt } = bet
+  // one that was ended with the account says so only once the account is open again: until then the account's refusal says more
+  const isRunning = sessionExpiresAt !== null && now < sessionExpiresAt &&
+    (isSessionRunning(player, sessionExpiresAt, now) || refuseAccount(player, now) !== undefined)
+  if (!isRunning) {
     return refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
   }
   if (bet.currency !== player.currency) return currencyRefusal(player)

@@ -199,6 +199,7 @@ export interface PlayerSettings extends
     | "restrictions"
     | "withdrawalHolds"
     | "exclusion"
+    | "sessionsEndedAt"
     | "limits"
     | "pendingLimits"
   >

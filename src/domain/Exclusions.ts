@@ -6,7 +6,7 @@ import { acceptSettings } from "./AccountStatus.ts"
 import { type Context, type Decision, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
 import { exclusionFields, type LimitsResource, limitsResource } from "./LimitUsage.ts"
-import { activeExclusion, type Exclusion, type ExclusionType, type Player } from "./Player.ts"
+import { activeExclusion, type Exclusion, type ExclusionType, type Player, sessionsEnd } from "./Player.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
 
 export const exclusionPeriods = [
@@ -156,7 +156,7 @@ export const selfExcludeStep =
       draft.endBonus("cancelled")
       if (draft.bonus !== player.bonus) draft.walletSeq++
     }
-    const accepted = acceptSettings(draft, { exclusion }, {
+    const accepted = acceptSettings(draft, { exclusion, sessionsEndedAt: sessionsEnd(player, draft.now) }, {
       actor: request.actor,
       action: "player.self_exclusion",
       before: { self_exclusion: current === null ? null : exclusionFields(current) },

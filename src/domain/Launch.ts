@@ -2,11 +2,15 @@
 import { noChange } from "./Change.ts"
 import { type Context, type Decision, refused } from "./Decision.ts"
 import { effectiveLimits, notePlay, refusePlay } from "./Limits.ts"
-import { activeExclusion, type Player } from "./Player.ts"
+import { activeExclusion, isSessionEnded, type Player, sessionStart } from "./Player.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 
 /** How long a real-mode wallet session lasts. */
 const sessionMs = 12 * 60 * 60_000
+
+/** Whether a wallet session runs at `now`: it has not expired, and was not ended with the others of its player. */
+export const isSessionRunning = (player: Player, expiresAt: number, now: number): boolean =>
+  now < expiresAt && !isSessionEnded(player, expiresAt - sessionMs)
 
 export interface Launch {
   readonly gameId: number
@@ -45,7 +49,8 @@ export const launchStep =
     const isReal = launch.mode === "real"
     const refusal = isReal ? refuseRealPlay(player, now) : undefined
     if (refusal !== undefined) return refused(refusal)
-    const expiresAt = now + sessionMs
+    const openedAt = sessionStart(player, now)
+    const expiresAt = openedAt + sessionMs
     return {
       _tag: "Accept",
       state: isReal
@@ -67,7 +72,7 @@ export const launchStep =
           mode: launch.mode,
           platform: launch.platform,
           ip: launch.ip,
-          openedAt: now,
+          openedAt,
           expiresAt
         }]
       },

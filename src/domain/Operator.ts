@@ -63,6 +63,8 @@ export interface ApiKey {
   /** Epoch milliseconds. */
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+  /** When its secret was last replaced: player tokens that it issued until then are over. */
+  readonly rotatedAt: number | null
 }
 
 export interface Provider {

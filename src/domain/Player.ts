@@ -67,6 +67,8 @@ export interface Player {
   /** From when on the document that the identity was verified by counts no longer, epoch milliseconds; null: not known. */
   readonly documentExpiresAt: number | null
   readonly exclusion: Exclusion | null
+  /** Session tokens and wallet sessions issued then or before are over, epoch milliseconds; null: none ever were ended. */
+  readonly sessionsEndedAt: number | null
   readonly limits: Limits
   readonly pendingLimits: ReadonlyArray<PendingLimit>
   readonly counters: Counters
@@ -109,6 +111,18 @@ export const activeExclusion = (player: Player, now: number): Exclusion | null =
   player.exclusion !== null && (player.exclusion.until === null || now < player.exclusion.until)
     ? player.exclusion
     : null
+
+/** Whether a session token or a wallet session of that instant was ended since. */
+export const isSessionEnded = ({ sessionsEndedAt }: Player, issuedAt: number): boolean =>
+  sessionsEndedAt !== null && issuedAt <= sessionsEndedAt
+
+/** The instant that a session issued at `now` carries: after the last end of all sessions, also within its millisecond. */
+export const sessionStart = ({ sessionsEndedAt }: Player, now: number): number =>
+  sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
+
+/** The end of all sessions issued so far: never before an earlier end. */
+export const sessionsEnd = ({ sessionsEndedAt }: Player, now: number): number =>
+  sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
 
 /** A player without what is only remembered of the store: what stays in memory of one who is not playing. */
 export const rest = (player: Player): Player =>

@@ -38,6 +38,8 @@ export interface Actors<State, Change, Query, Knowledge> {
   ) => Effect.Effect<Reply, Error | EngineFailure>
   /** The committed state of `key`. */
   readonly read: (key: number) => Effect.Effect<State, EngineFailure>
+  /** Has an actor in memory load its state again, before it decides anything more, where the state is as said. */
+  readonly renew: (key: number, isStale: (state: State) => boolean) => void
   /** How many actors are in memory. */
   readonly resident: () => number
   /** What the actors measure of themselves, as it stands now. */
@@ -130,6 +132,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     isDoubtful: boolean
     mailbox: Array<Task>
     isRunning: boolean
+    /** True when its state has to be loaded before it decides again. */
+    isStale: boolean
     /** Since it was last looked at. */
     wasAsked: boolean
     /** Milliseconds of the clock that nobody sets: when it was last seen to be asked for, to the minute. */
@@ -195,6 +199,13 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   const stateOf = (cell: Cell): Effect.Effect<State, StoreUnavailable | NoSuchActor> =>
     cell.state === undefined ? load(cell) : Effect.succeed(cell.state)
+
+  /** Between commits only: what is under way is fenced by its version. */
+  const dropStale = (cell: Cell): void => {
+    if (!cell.isStale) return
+    cell.isStale = false
+    cell.state = undefined
+  }
 
   const spansFor = (tasks: ReadonlyArray<Task>) => isTraced ? { spans: spansOf(tasks) } : undefined
 
@@ -311,6 +322,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   }
 
   const runGroup = Effect.fnUntraced(function*(cell: Cell, group: ReadonlyArray<Task>) {
+    dropStale(cell)
     let before: State = yield* stateOf(cell)
     let after = before
     let changes: Array<Change> = []
@@ -386,6 +398,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       isDoubtful: false,
       mailbox: [],
       isRunning: false,
+      isStale: false,
       wasAsked: true,
       askedAt: steady.currentTimeMillisUnsafe()
     }
@@ -443,12 +456,17 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const read = (key: number): Effect.Effect<State, EngineFailure> =>
     Effect.suspend(() => {
       const cell = cells.get(key)
-      if (cell?.state !== undefined && placement.isHere(key)) {
+      if (cell?.state !== undefined && !cell.isStale && placement.isHere(key)) {
         cell.wasAsked = true
         return Effect.succeed(cell.state)
       }
       return ask<State, never>(key, (state) => ({ _tag: "Accept", state, reply: state, change: null, idsUsed: 0 }))
     })
+
+  const renew: Actors<State, Change, Query, Knowledge>["renew"] = (key, isStale) => {
+    const cell = cells.get(key)
+    if (cell?.state !== undefined && isStale(cell.state)) cell.isStale = true
+  }
 
   /**
    * Passivation, once a minute: an actor that was not asked for a minute keeps less of its state, and leaves memory in the end. In
@@ -489,5 +507,5 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     longestMailbox: longestMailbox()
   })
 
-  return { ask, read, resident: () => cells.size, measures, writesStalledMs: health.stalledMs }
+  return { ask, read, renew, resident: () => cells.size, measures, writesStalledMs: health.stalledMs }
 })

@@ -5,6 +5,7 @@ import {
   moveKycStep,
   type Restrict,
   restrictStep,
+  signOutStep,
   type SetStatus,
   setStatusStep
 } from "../domain/AccountStatus.ts"
@@ -28,6 +29,12 @@ export class PlayerAccounts extends Context.Service<PlayerAccounts, {
     playerId: number,
     command: Restrict
   ) => Effect.Effect<void, Refusal<"INSUFFICIENT_SCOPE"> | ActorRefusal>
+  /** Ends all session tokens and wallet sessions of a player; gives the instant from which on new ones work. `operatorId` as above. */
+  readonly signOut: (
+    operatorId: number | null,
+    playerId: number,
+    command: { readonly actor: string; readonly reason: string | null }
+  ) => Effect.Effect<number, ActorRefusal>
 }>()("pitboss/players/PlayerAccounts") {
   static readonly layer = Layer.effect(
     PlayerAccounts,
@@ -41,6 +48,12 @@ export class PlayerAccounts extends Context.Service<PlayerAccounts, {
         ),
         restrict: Effect.fn("PlayerAccounts.restrict")((playerId, command) =>
           Effect.asVoid(actors.ask(null, playerId, restrictStep(command)))
+        ),
+        signOut: Effect.fn("PlayerAccounts.signOut")((operatorId, playerId, command) =>
+          Effect.map(
+            actors.ask(operatorId, playerId, signOutStep(command)),
+            ({ realUpdatedAt, sessionsEndedAt }) => sessionsEndedAt ?? realUpdatedAt
+          )
         )
       }))
   )

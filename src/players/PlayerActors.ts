@@ -48,6 +48,8 @@ export class PlayerActors extends Context.Service<PlayerActors, {
   ) => Effect.Effect<Reply, Error | ActorRefusal>
   /** The committed state of a player. What time has brought to the player's bonuses is written down first. */
   readonly read: (operatorId: number | null, playerId: number) => Effect.Effect<Player, ActorRefusal>
+  /** Has a player in memory read again before anything more is decided, where what is remembered is as said. */
+  readonly renew: (playerId: number, isStale: (player: Player) => boolean) => void
   /** How many players are in memory. */
   readonly resident: () => number
   /** What the players' actors measure of themselves. */
@@ -93,6 +95,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
                   : Effect.succeed(player)
               }
             }),
+          renew: actors.renew,
           resident: actors.resident,
           measures: actors.measures,
           writesStalledMs: actors.writesStalledMs

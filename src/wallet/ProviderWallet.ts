@@ -8,6 +8,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../platform/Database.ts"
 import type { Provider } from "../domain/Operator.ts"
+import { isSessionRunning } from "../domain/Launch.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import {
   type Action,
@@ -33,6 +34,7 @@ import type { Game } from "../games/Game.ts"
 import { Games } from "../games/Games.ts"
 import { PlayerRefs } from "../games/PlayerRefs.ts"
 import { SessionTokens, type WalletSession } from "../games/SessionTokens.ts"
+import { ActiveOperators } from "../players/ActiveOperators.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 
@@ -148,6 +150,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       const actors = yield* PlayerActors
       const games = yield* Games
       const sessions = yield* SessionTokens
+      const operators = yield* ActiveOperators
       const refs = yield* PlayerRefs
       const sql = yield* ServingClient
 
@@ -220,7 +223,8 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         game,
         roundId: message.roundId,
         amount: message.amount,
-        sessionExpiresAt: session?.mode === "real" ? session.expiresAt : null,
+        // of an operator that is switched off no session runs: what was begun is settled, and nothing new is
+        sessionExpiresAt: session?.mode === "real" && operators.isActive(session.operatorId) ? session.expiresAt : null,
         closesRound: message.closesRound
       })
 
@@ -330,16 +334,20 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         return yield* actors.ask(null, playerId, (player, context) => payPromoWin(player, command, context))
       })
 
+      /** The player of a session that runs, and the session. */
       const runningSession = Effect.fnUntraced(function*(provider: Provider, token: string) {
         const session = findSession(provider, token)
         const now = yield* Clock.currentTimeMillis
-        return session === undefined || now >= session.expiresAt ? yield* Effect.fail(invalidSession) : session
+        if (session === undefined || now >= session.expiresAt) return yield* Effect.fail(invalidSession)
+        const player = yield* actors.read(null, session.playerId)
+        return operators.isActive(session.operatorId) && isSessionRunning(player, session.expiresAt, now)
+          ? { player, session }
+          : yield* Effect.fail(invalidSession)
       })
 
       const authenticate: ProviderWallet["Service"]["authenticate"] = Effect.fn("ProviderWallet.authenticate")(
         function*(provider, token) {
-          const session = yield* runningSession(provider, token)
-          const player = yield* actors.read(null, session.playerId)
+          const { player, session } = yield* runningSession(provider, token)
           return {
             playerRef: refs.playerRef(provider.id, player.id),
             currency: player.currency,
@@ -354,12 +362,14 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
 
       const balance: ProviderWallet["Service"]["balance"] = Effect.fn("ProviderWallet.balance")(
         function*(provider, by) {
-          const playerId = "playerRef" in by
-            ? refs.parse(provider.id, by.playerRef)
-            : (yield* runningSession(provider, by.sessionToken)).playerId
+          if ("sessionToken" in by) {
+            const { player } = yield* runningSession(provider, by.sessionToken)
+            return { currency: player.currency, balance: player.real, bonusBalance: player.bonus }
+          }
+          const playerId = refs.parse(provider.id, by.playerRef)
           if (playerId === undefined) return yield* Effect.fail(noSuchPlayer)
           const player = yield* actors.read(null, playerId)
-          if ("playerRef" in by && !player.providerIds.includes(provider.id)) return yield* Effect.fail(noSuchPlayer)
+          if (!player.providerIds.includes(provider.id)) return yield* Effect.fail(noSuchPlayer)
           return { currency: player.currency, balance: player.real, bonusBalance: player.bonus }
         }
       )

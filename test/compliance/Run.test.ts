@@ -40,6 +40,7 @@ const layerActors = Layer.succeed(
           : Effect.fail(refuse("TRY_AGAIN", "not now"))
       }),
     read: () => Effect.die("nothing is read"),
+    renew: () => undefined,
     resident: () => 0,
     measures: () => assert.fail("nothing is measured"),
     writesStalledMs: () => 0

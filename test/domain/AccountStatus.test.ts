@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import {
+  issueTokenStep,
   moveKycStep,
-  outlivesExclusion,
   refuseToken,
   restrictStep,
-  setStatusStep
+  setStatusStep,
+  signOutStep,
+  worksStill
 } from "../../src/domain/AccountStatus.ts"
 import type { Step } from "../../src/domain/Decision.ts"
 import { selfExcludeStep } from "../../src/domain/Exclusions.ts"
@@ -33,7 +35,9 @@ describe("setStatusStep", () => {
           setStatusStep({ status, reason: "asked by mail", actor: "key:pk" }),
           player
         )
-        assert.deepStrictEqual(state, { ...player, status })
+        // a lock and a closure end all sessions, an opening none
+        const ended = status === "active" ? null : now
+        assert.deepStrictEqual(state, { ...player, status, sessionsEndedAt: ended })
         assert.strictEqual(reply, state)
         assert.deepInclude(change?.settings, { status, exclusion: player.exclusion, updatedAt: now })
         assert.deepStrictEqual(change?.audit, [{
@@ -150,7 +154,7 @@ describe("restrictStep", () => {
       player
     )
     const after = { canLogin: false, canDeposit: true, canWithdraw: true, canBet: false, excludedFromBonuses: true }
-    assert.deepStrictEqual(state, { ...player, restrictions: after })
+    assert.deepStrictEqual(state, { ...player, restrictions: after, sessionsEndedAt: now })
     assert.deepInclude(change?.settings, { restrictions: after })
     assert.deepInclude(change?.audit[0], {
       action: "player.restrict",
@@ -216,12 +220,12 @@ describe("session tokens", () => {
             const decision = run(exclude, player, at)
             if (decision._tag === "Accept") {
               player = decision.state
-              for (const token of issued) assert.isFalse(outlivesExclusion(player, token))
+              for (const token of issued) assert.isFalse(worksStill(player, token))
               lost += issued.length
               issued = []
             }
           }
-          for (const token of issued) assert.isTrue(outlivesExclusion(player, token))
+          for (const token of issued) assert.isTrue(worksStill(player, token))
         }
       }),
       { numRuns: 300 }
@@ -229,16 +233,49 @@ describe("session tokens", () => {
     assert.isAbove(lost, 50)
   })
 
+  // Goal: what was issued before an end of all sessions never works again, what was issued afterwards does, also within one
+  // millisecond. Method: random ends and issues in the player's turn.
+  it("work exactly when no end of sessions came after them", () => {
+    const by = { actor: "staff:1", reason: null }
+    const ends = {
+      "sign out": [signOutStep(by)],
+      lock: [setStatusStep({ ...by, status: "locked" }), setStatusStep({ ...by, status: "active" })],
+      login: [
+        restrictStep({ ...by, restrictions: { canLogin: false } }),
+        restrictStep({ ...by, restrictions: { canLogin: true } })
+      ]
+    } as const
+    const actions = fc.tuple(fc.constantFrom("issue", "sign out", "lock", "login"), fc.integer({ min: 0, max: 2 }))
+    fc.assert(
+      fc.property(fc.array(actions, { maxLength: 40 }), (all) => {
+        let player = newPlayer()
+        let at = now
+        let issued: ReadonlyArray<number> = []
+        for (const [action, ms] of all) {
+          at += ms
+          if (action === "issue") {
+            issued = [...issued, accepted(issueTokenStep, player, at).reply]
+          } else {
+            for (const step of ends[action]) player = accepted<Player, unknown>(step, player, at).state
+            for (const token of issued) assert.isFalse(worksStill(player, token))
+            issued = []
+          }
+          for (const token of issued) assert.isTrue(worksStill(player, token))
+        }
+      })
+    )
+  })
+
   it("that slip through while an exclusion is being written do not work either", () => {
     const player = newPlayer({ exclusion: { type: "time_out", since: now, until: now + 1000 } })
-    assert.deepStrictEqual([-1, 0, 1, 999, 1000].map((ms) => outlivesExclusion(player, now + ms)), [
+    assert.deepStrictEqual([-1, 0, 1, 999, 1000].map((ms) => worksStill(player, now + ms)), [
       false,
       false,
       false,
       false,
       true
     ])
-    assert.isFalse(outlivesExclusion(newPlayer({ exclusion: { type: "self_closure", since: 1, until: null } }), now))
-    assert.isTrue(outlivesExclusion(newPlayer(), 0))
+    assert.isFalse(worksStill(newPlayer({ exclusion: { type: "self_closure", since: 1, until: null } }), now))
+    assert.isTrue(worksStill(newPlayer(), 0))
   })
 })

@@ -161,7 +161,7 @@ describe("selfExcludeStep, first exclusion", () => {
     const player = newPlayer({ real: 500, limits: { max_balance: 9 } })
     const { change, idsUsed, state } = accepted(player, { period: "7_days" })
     const exclusion = { type: "time_out", since: start, until: start + 7 * day } as const
-    assert.deepStrictEqual(state, { ...player, exclusion })
+    assert.deepStrictEqual(state, { ...player, exclusion, sessionsEndedAt: start })
     assert.deepInclude(change?.settings, { exclusion, limits: { max_balance: 9 }, updatedAt: start })
     assert.deepStrictEqual(change?.audit, [{
       id: 100,

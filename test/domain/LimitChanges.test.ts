@@ -187,6 +187,7 @@ describe("setLimitsStep", () => {
       restrictions: player.restrictions,
       withdrawalHolds: [],
       exclusion: null,
+      sessionsEndedAt: null,
       limits: { max_daily_bet: 100, max_balance: 5, max_weekly_bet: 7 },
       pendingLimits: [{ field: "max_daily_bet", value: 500, effectiveAt: start + 24 * hour }],
       updatedAt: start

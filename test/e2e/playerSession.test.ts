@@ -291,15 +291,17 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       dataOf(yield* playerCall(dataOf(yield* issue(), 201).token, "/me"))
     }))
 
-  it.effect("go on reading for a locked account, which gets no new ones", () =>
+  it.effect("end with a lock, and do not come back when the account is opened again", () =>
     Effect.gen(function*() {
       const { key } = yield* openOperator("locked")
       const game = yield* openGame("locked")
       const player = yield* register(key, "ada")
       const token = yield* issueToken(key, player.id)
       dataOf(yield* call(key, `/players/${player.id}/status`, { method: "PUT", body: { status: "locked" } }))
-      assert.strictEqual(dataOf(yield* playerCall(token, "/me")).status, "locked")
-      const launch = yield* playerCall(token, `/games/${game.id}/launch`, { body: {} })
-      assertRefused(launch, 422, "PLAYER_RESTRICTED", { reason: "locked" })
+      yield* assertDead(token)
+      assertRefused(yield* playerCall(token, `/games/${game.id}/launch`, { body: {} }), 401, "INVALID_PLAYER_TOKEN")
+      dataOf(yield* call(key, `/players/${player.id}/status`, { method: "PUT", body: { status: "active" } }))
+      yield* assertDead(token)
+      dataOf(yield* playerCall(yield* issueToken(key, player.id), "/me"))
     }))
 })

@@ -52,6 +52,22 @@ const restrict = (restrictions: { readonly canLogin?: boolean; readonly canBet?:
     yield* (yield* PlayerAccounts).restrict(playerId, { restrictions, actor: "staff:1" })
   })
 
+const signOut = Effect.fnUntraced(function*({ key, playerId }: Subject) {
+  const data = dataOf(yield* call(key, `/players/${playerId}/session-tokens`, { method: "DELETE" }))
+  assert.deepStrictEqual(data, { player_id: playerId, sessions_ended_at: noon })
+})
+
+const signOutByPlayer = Effect.fnUntraced(function*({ key, playerId }: Subject) {
+  const token = yield* issueToken(key, playerId)
+  dataOf(yield* playerCall(token, "/session-tokens", { method: "DELETE" }))
+})
+
+const inTurn = <E, R, E2, R2>(
+  first: (subject: Subject) => Effect.Effect<void, E, R>,
+  second: (subject: Subject) => Effect.Effect<void, E2, R2>
+) =>
+(subject: Subject) => Effect.andThen(first(subject), second(subject))
+
 const dead = "401 INVALID_PLAYER_TOKEN"
 const restricted = (reason: string) => `422 PLAYER_RESTRICTED ${reason}`
 
@@ -77,8 +93,13 @@ layer(layerPublicApi)("SPEC 5.4, row by row", (it) => {
       dead,
       "401 API_KEY_INACTIVE"
     ],
-    ["its account is locked", setStatus("locked"), "200", restricted("locked"), restricted("locked")],
-    ["its account is closed", setStatus("closed"), "200", restricted("closed"), restricted("closed")],
+    ["its key was rotated", setKey("rotated_at", new Date(noon)), dead, dead, "201"],
+    ["its account is locked", setStatus("locked"), dead, dead, restricted("locked")],
+    ["its account is closed", setStatus("closed"), dead, dead, restricted("closed")],
+    ["its account was locked, and is open again", inTurn(setStatus("locked"), setStatus("active")), dead, dead, "201"],
+    ["its account was closed, and is open again", inTurn(setStatus("closed"), setStatus("active")), dead, dead, "201"],
+    ["its operator signs the player out", signOut, dead, dead, "201"],
+    ["its player signs out everywhere", signOutByPlayer, dead, dead, "201"],
     ["its player takes a time-out", exclude({ period: "24_hours" }), dead, dead, restricted("time_out")],
     ["its player is excluded", exclude({ period: "6_months" }), dead, dead, restricted("self_exclusion")],
     [
@@ -88,7 +109,14 @@ layer(layerPublicApi)("SPEC 5.4, row by row", (it) => {
       dead,
       restricted("self_closure")
     ],
-    ["its player may not log in", restrict({ canLogin: false }), "200", "200", restricted("can_login")],
+    ["its player may not log in", restrict({ canLogin: false }), dead, dead, restricted("can_login")],
+    [
+      "its player might not log in, and may again",
+      inTurn(restrict({ canLogin: false }), restrict({ canLogin: true })),
+      dead,
+      dead,
+      "201"
+    ],
     ["its player may not bet", restrict({ canBet: false }), "200", restricted("can_bet"), "201"],
     [
       "its key has no requests left",

@@ -329,6 +329,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
         },
         withdrawalHolds: [{ alertId: 5, isLifted: false }, { alertId: 6, isLifted: true }],
         exclusion: { type: "time_out", since: noon, until: noon + day },
+        sessionsEndedAt: noon,
         limits: { max_single_bet: 7 },
         pendingLimits: [{ field: "max_single_bet", value: null, effectiveAt: noon + day }],
         updatedAt: noon

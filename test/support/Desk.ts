@@ -115,14 +115,21 @@ export class Desk {
   /** Changes what is set for a player, by no rule. */
   set(changed: Partial<PlayerSettings>, playerId = 1): void {
     this.ask((player) => {
-      const { documentExpiresAt, exclusion, kycStatus, limits, pendingLimits, restrictions, status, withdrawalHolds } =
-        {
-          ...player,
-          ...changed
-        }
+      const {
+        documentExpiresAt,
+        exclusion,
+        kycStatus,
+        limits,
+        pendingLimits,
+        restrictions,
+        sessionsEndedAt,
+        status,
+        withdrawalHolds
+      } = { ...player, ...changed }
       const settings = {
         documentExpiresAt,
         exclusion,
+        sessionsEndedAt,
         kycStatus,
         limits,
         pendingLimits,

@@ -37,6 +37,7 @@ import { Profiles } from "../../src/players/Profiles.ts"
 import { Reports } from "../../src/reports/Reports.ts"
 import { Ledger } from "../../src/wallet/Ledger.ts"
 import { ProviderWallet } from "../../src/wallet/ProviderWallet.ts"
+import { ActiveOperators } from "../../src/players/ActiveOperators.ts"
 import { Wallet } from "../../src/wallet/Wallet.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 import { layerTestService } from "./TestService.ts"
@@ -75,6 +76,7 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
     ),
     Layer.provideMerge(Layer.mergeAll(
       PlayerActors.layerOver(makePlayerStore, { maxMailbox }),
+      ActiveOperators.layer,
       Games.layer,
       SessionTokens.layer,
       PlayerRefs.layer,

@@ -18,6 +18,7 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   kycStatus: "verified",
   documentExpiresAt: null,
   exclusion: null,
+  sessionsEndedAt: null,
   limits: {},
   pendingLimits: [],
   counters: emptyCounters,

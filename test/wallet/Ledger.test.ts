@@ -44,6 +44,7 @@ const layerActors = Layer.succeed(
   PlayerActors.of({
     ask: () => Effect.die("nothing is asked"),
     read: (_, playerId) => Effect.succeed({ ...newPlayer(), entrySeq: written.get(playerId) ?? 0 }),
+    renew: () => undefined,
     resident: () => 0,
     measures: () => assert.fail("nothing is measured"),
     writesStalledMs: () => 0

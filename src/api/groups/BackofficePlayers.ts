@@ -97,6 +97,11 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
     }),
     success: single(StaffPlayer)
   }),
+  HttpApiEndpoint.post("sign_out", "/players/:player/sign-out", {
+    params: { player: pathId },
+    payload: Schema.Struct({ reason: optional(text(500)) }),
+    success: single(StaffPlayer)
+  }),
   HttpApiEndpoint.post("correct", "/players/:player/corrections", {
     params: { player: pathId },
     payload: Schema.Struct({

@@ -7,7 +7,7 @@ import { oneOf, pathId } from "../Fields.ts"
 import { LaunchedGame, launchPlatforms } from "../Game.ts"
 import { Fairness, Play, PlayedRound, recipe, RotatedFairness, Rotation, RoundProof } from "../Original.ts"
 import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
-import { Player } from "../Player.ts"
+import { EndedSessions, Player } from "../Player.ts"
 import { PlayerWallet, Transaction } from "../Wallet.ts"
 
 /** An empty body opens a game for real money. */
@@ -24,6 +24,13 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
       .annotate(
         OpenApi.Description,
         "The same as the operator reads."
+      ),
+    HttpApiEndpoint.delete("endSessions", "/session-tokens", { success: single(EndedSessions) })
+      .annotate(RequiredFeature, "players")
+      .annotate(OpenApi.Summary, "Sign out everywhere")
+      .annotate(
+        OpenApi.Description,
+        "Ends every session token of the player, this one included, and every open game session. Open rounds are still settled."
       ),
     HttpApiEndpoint.get("wallet", "/wallet", { success: single(PlayerWallet) })
       .annotate(RequiredFeature, "players")

@@ -18,7 +18,7 @@ import {
   username
 } from "../Fields.ts"
 import { pageOrWalk, single, walkQuery } from "../Pagination.ts"
-import { genders, kycStatuses, Player, playerStatuses } from "../Player.ts"
+import { EndedSessions, genders, kycStatuses, Player, playerStatuses } from "../Player.ts"
 import { id, timestamp } from "../Resource.ts"
 
 /** The filters of the player list (SPEC section 4.2). */
@@ -191,9 +191,20 @@ export const PlayersGroup = HttpApiGroup.make("players")
       .annotate(
         OpenApi.Description,
         "For the player's browser or app, which sends it to the endpoints under `/api/v1/player`. It serves this player only, until it " +
-          "expires, the key is revoked, or the account is locked, closed or excluded. An empty body asks for 30 minutes."
+          "expires, the key is revoked or rotated, the account is locked, closed or excluded, or the player is signed out. An empty body asks for 30 minutes."
       )
-      .annotate(SecretAnswer, true)
+      .annotate(SecretAnswer, true),
+    HttpApiEndpoint.delete("endSessions", "/players/:player/session-tokens", {
+      params: { player: pathId },
+      success: single(EndedSessions)
+    })
+      .annotate(RequiredScope, "players:write")
+      .annotate(OpenApi.Summary, "Sign a player out everywhere")
+      .annotate(
+        OpenApi.Description,
+        "Ends every session token and every game session that the player has. New bets with them are refused; open rounds are still settled. " +
+          "Tokens issued afterwards work."
+      )
   )
   .annotate(RequiredFeature, "players")
   .annotate(OpenApi.Title, "Players")

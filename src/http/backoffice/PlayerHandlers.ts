@@ -151,6 +151,13 @@ export const PlayerHandlers = HttpApiBuilder.group(
             players.staffGet(params.player)
           )
         ))
+      .handle("sign_out", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.andThen(
+            accounts.signOut(null, params.player, { actor: label, reason: payload.reason ?? null }),
+            players.staffGet(params.player)
+          )
+        ))
       .handle("correct", ({ params, payload }) =>
         Effect.gen(function*() {
           const { amount, reason, wallet: kind = "real" } = payload

@@ -6,6 +6,8 @@ import { PlayerLaunchOptions } from "../../api/groups/PlayerSession.ts"
 import { CurrentClaim, CurrentPlayer } from "../../api/Middleware.ts"
 import { Launches } from "../../games/Launches.ts"
 import { Originals } from "../../games/Originals.ts"
+import { iso } from "../../platform/Time.ts"
+import { PlayerAccounts } from "../../players/PlayerAccounts.ts"
 import { Players } from "../../players/Players.ts"
 import { Ledger } from "../../wallet/Ledger.ts"
 import { Wallet } from "../../wallet/Wallet.ts"
@@ -22,6 +24,7 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
   "player_session",
   Effect.fnUntraced(function*(handlers) {
     const players = yield* Players
+    const accounts = yield* PlayerAccounts
     const wallet = yield* Wallet
     const ledger = yield* Ledger
     const launches = yield* Launches
@@ -31,6 +34,12 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
         Effect.gen(function*() {
           const { operator, playerId } = yield* CurrentPlayer
           return { data: yield* players.get(operator.id, playerId) }
+        }))
+      .handle("endSessions", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          const endedAt = yield* accounts.signOut(operator.id, playerId, { actor: `player:${playerId}`, reason: null })
+          return { data: { player_id: playerId, sessions_ended_at: iso(endedAt) } }
         }))
       .handle("wallet", () =>
         Effect.gen(function*() {

@@ -99,6 +99,15 @@ export const PlayersHandlers = HttpApiBuilder.group(
           const data = { token, token_type: "Bearer", player_id: params.player, expires_at: iso(expiresAt) }
           return jsonResponse(201, JSON.stringify({ data }))
         }))
+      .handle("endSessions", ({ params }) =>
+        Effect.gen(function*() {
+          const { apiKey, operator } = yield* CurrentOperator
+          const endedAt = yield* accounts.signOut(operator.id, params.player, {
+            actor: `key:${apiKey.key}`,
+            reason: null
+          })
+          return { data: { player_id: params.player, sessions_ended_at: iso(endedAt) } }
+        }))
       .handle("get", ({ params }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator

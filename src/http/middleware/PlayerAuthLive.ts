@@ -6,7 +6,7 @@ import { refuseInactiveKey } from "../../auth/Checks.ts"
 import { Credentials, type OperatorCredential } from "../../auth/Credentials.ts"
 import { type PlayerToken, PlayerTokens } from "../../auth/PlayerTokens.ts"
 import { RateLimiter } from "../../auth/RateLimiter.ts"
-import { outlivesExclusion } from "../../domain/AccountStatus.ts"
+import { worksStill } from "../../domain/AccountStatus.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { PlayerActors } from "../../players/PlayerActors.ts"
 import { bearer } from "../Bearer.ts"
@@ -43,14 +43,16 @@ export const PlayerAuthLive = Layer.effect(
       { caller }: OperatorCredential,
       now: number
     ) {
-      if (now >= token.expiresAt || refuseInactiveKey(caller, now) !== undefined) {
+      const { rotatedAt } = caller.apiKey
+      const isRotated = rotatedAt !== null && token.issuedAt <= rotatedAt
+      if (now >= token.expiresAt || isRotated || refuseInactiveKey(caller, now) !== undefined) {
         return yield* Effect.fail(invalidToken)
       }
       const player = yield* Effect.mapError(
         actors.read(token.operatorId, token.playerId),
         (refusal) => refusal.code === "NOT_FOUND" ? invalidToken : refusal
       )
-      if (!outlivesExclusion(player, token.issuedAt)) return yield* Effect.fail(invalidToken)
+      if (!worksStill(player, token.issuedAt)) return yield* Effect.fail(invalidToken)
     })
 
     return PlayerAuth.of((handler, { endpoint, group }) => {

@@ -124,6 +124,7 @@ const settingsColumns: ReadonlyArray<Column<SettingsRow>> = [
   text("exclusion_type", (row) => row.exclusion?.type ?? null),
   time("exclusion_since", (row) => row.exclusion?.since ?? null),
   time("exclusion_until", (row) => row.exclusion?.until ?? null),
+  time("sessions_ended_at", (row) => row.sessionsEndedAt),
   text("limits", (row) => JSON.stringify(row.limits), "jsonb"),
   text("pending_limits", (row) => JSON.stringify(row.pendingLimits), "jsonb"),
   time("updated_at", (row) => row.updatedAt)

@@ -58,6 +58,7 @@ const PlayerRow = Schema.Struct({
   exclusionType: nullable(ExclusionType),
   exclusionSince: nullable(Schema.Date),
   exclusionUntil: nullable(Schema.Date),
+  sessionsEndedAt: nullable(Schema.Date),
   limits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number)),
   pendingLimits: Schema.Array(Schema.Struct({
     field: Schema.Literals(limitFields),
@@ -122,6 +123,7 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
     since: row.exclusionSince.getTime(),
     until: row.exclusionUntil?.getTime() ?? null
   },
+  sessionsEndedAt: row.sessionsEndedAt?.getTime() ?? null,
   limits: row.limits satisfies Limits,
   pendingLimits: row.pendingLimits satisfies ReadonlyArray<PendingLimit>,
   counters: decodeCounters(row.counters),
@@ -149,7 +151,7 @@ const playerColumns =
   p.can_withdraw AS "canWithdraw", p.can_bet AS "canBet", p.excluded_from_bonuses AS "excludedFromBonuses",
   p.withdrawal_holds AS "withdrawalHolds",
   p.exclusion_type AS "exclusionType", p.exclusion_since AS "exclusionSince", p.exclusion_until AS "exclusionUntil",
-  p.limits, p.pending_limits AS "pendingLimits", a.version::float8 AS version, a.entry_seq::float8 AS "entrySeq",
+  p.sessions_ended_at AS "sessionsEndedAt", p.limits, p.pending_limits AS "pendingLimits", a.version::float8 AS version, a.entry_seq::float8 AS "entrySeq",
   a.wallet_seq::float8 AS "walletSeq", a.withdrawn::float8 AS withdrawn, a.real_balance::float8 AS real, a.bonus_balance::float8 AS bonus, a.counters, a.activity,
   a.provider_ids::float8[] AS "providerIds", a.real_updated_at AS "realUpdatedAt", a.bonus_updated_at AS "bonusUpdatedAt",
   (SELECT jsonb_agg(jsonb_build_object('id', b.id, 'bonusId', b.bonus_id, 'name', b.name, 'type', b.type, 'amount', b.amount,

@@ -94,7 +94,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
       assert.deepStrictEqual(yield* house.balances(seat.id), [1000, 0])
     }))
 
-  it.effect("2.3 a play: status, restriction, exclusion, limits, bonus, funds, in the order of a bet", () =>
+  it.effect("2.3 a play: token, restriction, limits, bonus, funds, in the order of a bet", () =>
     Effect.gen(function*() {
       const house = yield* House
       const seat = yield* sitAtDice(house, 100)
@@ -107,7 +107,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
       yield* staff("PATCH", `/players/${seat.id}/restrictions`, { can_bet: false })
       assertRefused(yield* seat.play(151), 422, "PLAYER_RESTRICTED", { reason: "can_bet" })
       yield* house.put(`/players/${seat.id}/status`, { status: "locked" })
-      assertRefused(yield* seat.play(151), 422, "PLAYER_RESTRICTED", { reason: "locked" })
+      assertRefused(yield* seat.play(151), 401, "INVALID_PLAYER_TOKEN")
       assert.deepStrictEqual(yield* house.balances(seat.id), [100, 40])
     }))
 

@@ -41,6 +41,7 @@ const bodies: { readonly [endpoint: string]: (victim: Victim) => Fields } = {
   "patch /api/v1/operator/players/{player}": () => ({ city: fresh("Town ") }),
   "put /api/v1/operator/players/{player}/status": () => ({ status: "active", reason: fresh("why ") }),
   "post /api/v1/operator/players/{player}/session-tokens": () => ({ ttl_minutes: 5 }),
+  "delete /api/v1/operator/players/{player}/session-tokens": () => ({}),
   "post /api/v1/operator/players/{player}/deposits": () => ({ amount: 100, external_reference: fresh("tenant-") }),
   "post /api/v1/operator/players/{player}/withdrawals": () => ({ amount: 10, payment_method: "bank" }),
   "post /api/v1/operator/players/{player}/games/{game}/launch": () => ({ mode: "real" }),

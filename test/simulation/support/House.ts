@@ -9,6 +9,7 @@ import { Games } from "../../../src/games/Games.ts"
 import { PlayerRefs } from "../../../src/games/PlayerRefs.ts"
 import { SessionTokens } from "../../../src/games/SessionTokens.ts"
 import { type PaymentMethod, PaymentMethods } from "../../../src/payments/Methods.ts"
+import { ActiveOperators } from "../../../src/players/ActiveOperators.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
 import { newPlayer } from "../../support/players.ts"
 
@@ -144,7 +145,8 @@ const methodOf = (operatorId: number): PaymentMethod => ({
 })
 
 /** The catalogues, which nobody changes. */
-export const layerCatalogues = Layer.merge(
+export const layerCatalogues = Layer.mergeAll(
+  Layer.mock(ActiveOperators)({ isActive: () => true }),
   Layer.mock(Games)({
     get: (gameId) => Effect.fromNullishOr(gameById(gameId)).pipe(Effect.orDie),
     find: (gameId) => Effect.succeed(gameById(gameId)),

@@ -203,6 +203,9 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         assert.deepInclude(freed, { disabled_features: [], cooling_off_hours: 5 })
         assert.strictEqual(yield* serves(casino.key, "/bonuses"), 200)
         const { id } = yield* casino.register()
+        // amounts of the players there are count in the operator's currency
+        const moved = yield* refusal(`operator update ${casino.id} --currency USD`)
+        assert.deepInclude(moved, { code: "VALIDATION_FAILED" })
         yield* casino.deposit(id, 1000)
         yield* done(`operator update ${casino.id} --kyc-withdrawal-threshold 100`)
         assert.strictEqual(outcomeOf(yield* casino.withdraw(id, 101)), "KYC_REQUIRED")

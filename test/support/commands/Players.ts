@@ -1,7 +1,8 @@
 /** Cases of `player`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { openCasino, outcomeOf } from "../Casino.ts"
+import { browserCall, openCasino, outcomeOf } from "../Casino.ts"
+import { assertRefused, dataOf } from "../PublicApi.ts"
 import { type CommandCase, done, grantedBonus, nobody, refusal } from "./Scene.ts"
 
 export const playerCases: ReadonlyArray<CommandCase> = [
@@ -213,9 +214,10 @@ export const playerCases: ReadonlyArray<CommandCase> = [
         assert.deepStrictEqual(yield* tries, [...Array<string>(4).fill("PLAYER_RESTRICTED"), "BONUS_INVALID"])
         const freed = yield* done(`player restrict ${id} --can-bet true --can-login true`)
         assert.deepInclude(freed.restrictions, { can_bet: true, can_login: true, can_deposit: false })
+        // the game session ended with the login
         assert.deepStrictEqual(
           yield* tries,
-          [201, "PLAYER_RESTRICTED", "PLAYER_RESTRICTED", 200, "BONUS_INVALID"]
+          [201, "PLAYER_RESTRICTED", "PLAYER_RESTRICTED", "INVALID_SESSION", "BONUS_INVALID"]
         )
       }),
     changes: ({ house }) =>
@@ -223,6 +225,28 @@ export const playerCases: ReadonlyArray<CommandCase> = [
         house.register(),
         ({ id }) => ({ line: `player restrict ${id} --can-bet false`, differs: ["can_bet"] })
       )
+  },
+  {
+    line: "player sign-out $player",
+    misused: ["player sign-out", "player sign-out ada"],
+    refused: [[`player sign-out ${nobody}`, "NOT_FOUND"]],
+    works: ({ house }) =>
+      Effect.gen(function*() {
+        const seat = yield* house.sit(1000)
+        const { token } = dataOf(yield* house.post(`/players/${seat.id}/session-tokens`), 201)
+        const bet = dataOf(yield* seat.bet(10))
+        const shown = yield* done(`player sign-out ${seat.id} --reason stolen`)
+        assert.deepInclude(shown, { id: seat.id, status: "active" })
+        assertRefused(yield* browserCall(token, "/me"), 401, "INVALID_PLAYER_TOKEN")
+        assertRefused(yield* seat.bet(10), 401, "INVALID_SESSION")
+        dataOf(yield* seat.win(bet.transaction_id, 30))
+        const next = dataOf(yield* house.post(`/players/${seat.id}/session-tokens`), 201).token
+        dataOf(yield* browserCall(next, "/me"))
+        const [line] = yield* done(`audit list --player ${seat.id} --per-page 1`)
+        assert.deepInclude(line, { action: "player.sign_out", reason: "stolen" })
+      }),
+    changes: ({ house }) =>
+      Effect.map(house.register(), ({ id }) => ({ line: `player sign-out ${id}`, differs: ["sessions_ended_at"] }))
   },
   {
     line: "player correct $player --amount 5 --reason gift",
