@@ -13,6 +13,7 @@ import {
   redeemStep,
   tendBonusesStep
 } from "../domain/BonusGrants.ts"
+import { parseFactor, thresholdIn } from "../domain/Conversion.ts"
 import type { Decision, Step } from "../domain/Decision.ts"
 import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
 import type { Player } from "../domain/Player.ts"
@@ -84,6 +85,8 @@ const promoRows = rowsOf(Schema.Struct({
 }))
 
 const dueRows = rowsOf(Schema.Struct({ playerId: Schema.Number, operatorId: Schema.Number, code: Schema.String }))
+
+const factors = rowsOf(Schema.Struct({ factor: Schema.String }))
 
 const noSuchBonus = refuse("NOT_FOUND", "There is no such bonus.")
 
@@ -172,6 +175,18 @@ export class Bonuses extends Context.Service<Bonuses, {
           WHERE b.operator_id = ${operatorId} AND b.active ORDER BY b.id`))
       )
 
+      /** The largest stake of a bonus in a player's currency, at the rate that holds now: terms of a grant stay as they are. */
+      const maxBetFor = Effect.fnUntraced(function*({ currency }: Player, bonus: CatalogueBonus) {
+        if (bonus.maxBet === 0 || currency === bonus.currency) return bonus.maxBet
+        const row = yield* orTryAgain(oneOf(factors(
+          sql`SELECT factor::text AS factor FROM exchange_rates WHERE currency = ${currency} AND base = ${bonus.currency}
+            ORDER BY id DESC LIMIT 1`
+        )))
+        const factor = row === undefined ? undefined : parseFactor(row.factor)
+        // 0 would mean that there is no cap
+        return factor === undefined ? null : Math.max(1, thresholdIn(bonus.maxBet, factor) ?? 1)
+      })
+
       const offered = Effect.fnUntraced(function*(operatorId: number, bonusId: number) {
         const bonus = yield* orTryAgain(oneOf(catalogueRows(
           sql`SELECT ${catalogueSql} FROM bonuses b JOIN operators o ON o.id = b.operator_id
@@ -181,29 +196,37 @@ export class Bonuses extends Context.Service<Bonuses, {
       })
 
       /** The rule that grants a bonus. */
-      const grantOf = (bonus: CatalogueBonus, { amount, note }: GrantRequest, grantedBy?: string) =>
-        owning(
-          grantStep({ bonus, amount, note, ...(grantedBy === undefined ? {} : { grantedBy }) }),
+      const grantOf = Effect.fnUntraced(function*(
+        player: Player,
+        bonus: CatalogueBonus,
+        { amount, note }: GrantRequest,
+        grantedBy?: string
+      ) {
+        const maxBet = yield* maxBetFor(player, bonus)
+        return owning(
+          grantStep({ bonus, amount, note, maxBet, ...(grantedBy === undefined ? {} : { grantedBy }) }),
           (granted, { currency, id }) => ({ playerId: id, currency, bonus: granted })
         )
+      })
 
       const grant: Bonuses["Service"]["grant"] = Effect.fn("Bonuses.grant")(
         function*(operatorId, playerId, request, answering) {
           // an unknown player answers before an unknown bonus does
-          yield* actors.read(operatorId, playerId)
-          const step = grantOf(yield* offered(operatorId, request.bonusId), request)
+          const player = yield* actors.read(operatorId, playerId)
+          const step = yield* grantOf(player, yield* offered(operatorId, request.bonusId), request)
           return yield* actors.ask(operatorId, playerId, storingReply(step, answering.claim, answering.render))
         }
       )
 
       const staffGrant: Bonuses["Service"]["staffGrant"] = Effect.fn("Bonuses.staffGrant")(
         function*(playerId, request, actor, mayNotGrantCash) {
-          const { operatorId } = yield* actors.read(null, playerId)
+          const player = yield* actors.read(null, playerId)
+          const { operatorId } = player
           const bonus = yield* offered(operatorId, request.bonusId)
           if (mayNotGrantCash !== undefined && bonus.wageringMultiplier === 0) {
             return yield* Effect.fail(mayNotGrantCash)
           }
-          const granted = actors.ask(operatorId, playerId, grantOf(bonus, request, actor.label))
+          const granted = actors.ask(operatorId, playerId, yield* grantOf(player, bonus, request, actor.label))
           const amount = request.amount ?? bonus.defaultAmount
           return yield* spending.spend(actor, { playerId, kind: "bonus", amount }, granted)
         }

@@ -1,4 +1,5 @@
 /** Taking a stake (the rules of `Settlement.ts`). */
+import { countOpenRound } from "./ConvertedBonuses.ts"
 import { contribution } from "./Bonus.ts"
 import type { CasinoSource } from "./Change.ts"
 import { type Knowledge, missing } from "./Decision.ts"
@@ -221,8 +222,8 @@ const heldBy = (round: Holding | null): number | null =>
 export const holdBonus = (draft: Draft, before: Holding | null, after: Holding): void => {
   const [earlier, later] = [heldBy(before), heldBy(after)]
   if (earlier === later) return
-  if (earlier !== null) draft.countOpenRound(earlier, -1)
-  if (later !== null) draft.countOpenRound(later, 1)
+  if (earlier !== null) countOpenRound(draft, earlier, -1)
+  if (later !== null) countOpenRound(draft, later, 1)
 }
 
 /** Writes a round and keeps the count of the open rounds of the bonus that funds it. */

@@ -38,6 +38,11 @@ export interface Grant {
   /** Minor units of the player's currency; null grants the bonus's own amount. */
   readonly amount: number | null
   readonly note: string | null
+  /**
+   * The bonus's `maxBet` in minor units of the player's currency, where that is not the operator's; null: there is no rate. Absent:
+   * it needs none.
+   */
+  readonly maxBet?: number | null
   /** Staff who grant it, as the audit log names them; absent: the operator does. */
   readonly grantedBy?: string
 }
@@ -58,7 +63,7 @@ const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined =
 }
 
 /** The grant with its terms, or why there can be none. */
-const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | GrantRefusal => {
+const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: Grant): GrantedBonus | GrantRefusal => {
   const { now, player } = draft
   const refusal = refuseReceiver(player, now)
   if (refusal !== undefined) return refusal
@@ -73,6 +78,13 @@ const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | G
   if (sent === null && player.currency !== bonus.currency) {
     return invalid(`The bonus is of an amount in ${bonus.currency}. Name one in ${player.currency}.`, {
       reason: "currency",
+      currency: player.currency
+    })
+  }
+  // a cap that cannot be told in the player's currency would be none, or one that refuses every bet
+  if (maxBet === null) {
+    return invalid(`There is no exchange rate from ${player.currency} to ${bonus.currency}, which max_bet is in.`, {
+      reason: "exchange_rate",
       currency: player.currency
     })
   }
@@ -92,7 +104,7 @@ const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | G
     type: bonus.type,
     amount,
     wagerRequirement,
-    maxBet: bonus.maxBet,
+    maxBet,
     maxConversion,
     validDays: bonus.validDays,
     contributions: bonus.contributions,

@@ -22,7 +22,8 @@ export const correctionSubject = (requestId: number): string => `correction:${re
 
 /**
  * Posts a correction. Downwards the real balance may go below zero, since a mistake in the player's favour is still one; the
- * bonus balance may not, since bonus money is never owed.
+ * bonus balance may not, since bonus money is never owed. Bonus money that is put there while no bonus runs can be corrected away
+ * again and nothing else: it is forfeited when a bonus begins, which would otherwise pay it out with its own.
  */
 export const correctionStep =
   (correction: Correction) => (player: Player, context: Context): Decision<Entry, Refusal<"VALIDATION_FAILED">> => {

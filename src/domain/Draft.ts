@@ -51,7 +51,7 @@ export interface CasinoReferences extends EntryReferences {
 const dayMs = 86_400_000
 
 /** Whether bonus money may come to the player at `now`: an account in use, which is not kept from bonuses. */
-const mayReceiveBonuses = (player: Player, now: number): boolean =>
+export const mayReceiveBonuses = (player: Player, now: number): boolean =>
   player.status === "active" && !player.restrictions.excludedFromBonuses && activeExclusion(player, now) === null
 
 /** Whether time alone has ended the player's bonus or opened the way for the next one. */
@@ -59,21 +59,6 @@ export const hasBonusDue = (player: Player, now: number): boolean =>
   player.activeBonus === null
     ? player.pendingBonuses.length > 0 && mayReceiveBonuses(player, now)
     : now >= player.activeBonus.expiresAt
-
-/** The terms of a bonus, without how it stands. */
-const termsOf = (bonus: GrantedBonus): GrantedBonus => ({
-  id: bonus.id,
-  bonusId: bonus.bonusId,
-  name: bonus.name,
-  type: bonus.type,
-  amount: bonus.amount,
-  wagerRequirement: bonus.wagerRequirement,
-  maxBet: bonus.maxBet,
-  maxConversion: bonus.maxConversion,
-  validDays: bonus.validDays,
-  contributions: bonus.contributions,
-  createdAt: bonus.createdAt
-})
 
 export class Draft {
   readonly player: Player
@@ -308,7 +293,13 @@ export class Draft {
     return activated
   }
 
+  /** Takes what staff put into the bonus wallet while no bonus ran: it is no part of the one that begins, which would convert it. */
+  forfeitLoose(): void {
+    if (this.activeBonus === null) this.post("bonus", "bonus_correction_down", -this.bonus, {})
+  }
+
   private activate(bonus: GrantedBonus): ActiveBonus {
+    this.forfeitLoose()
     const active: ActiveBonus = {
       ...bonus,
       wagered: 0,
@@ -358,73 +349,8 @@ export class Draft {
   }
 
   /** A finished bonus as this decision has left it or the store knows it. */
-  private finishedBonus(bonusId: number): PlayerBonus | undefined {
+  finishedBonus(bonusId: number): PlayerBonus | undefined {
     return this.bonusWritten(bonusId) ?? this.context.known?.bonuses.get(bonusId) ?? undefined
-  }
-
-  /** Keeps what came to the real wallet, or left it, because of a bonus that was converted before. */
-  settleLate(bonusId: number | null, amount: number): void {
-    const bonus = bonusId === null ? undefined : this.finishedBonus(bonusId)
-    if (bonus !== undefined && amount !== 0) this.writeBonus({ ...bonus, late: bonus.late + amount })
-  }
-
-  /** Counts an open round that a bonus funds, where the bonus may still run or run again. */
-  countOpenRound(bonusId: number, change: 1 | -1): void {
-    const running = this.activeBonus
-    if (running?.id === bonusId) {
-      this.activeBonus = { ...running, openRounds: running.openRounds + change }
-      return
-    }
-    const bonus = this.finishedBonus(bonusId)
-    if (bonus?.result === "converted") this.writeBonus({ ...bonus, openRounds: bonus.openRounds + change })
-  }
-
-  /** Takes back what a bet added to the wagered amount of its bonus, and its conversion where the requirement is not met without it. */
-  takeBackWager(bonusId: number, wagered: number): void {
-    if (wagered === 0) return
-    const running = this.activeBonus
-    if (running?.id === bonusId) {
-      this.activeBonus = { ...running, wagered: running.wagered - wagered }
-      return
-    }
-    const bonus = this.finishedBonus(bonusId)
-    if (bonus?.result !== "converted") return
-    const left = { ...bonus, wagered: bonus.wagered - wagered }
-    if (left.wagered >= left.wagerRequirement) this.writeBonus(left)
-    else this.reverseConversion(left)
-  }
-
-  /**
-   * Moves all that the real wallet got of a bonus back to the bonus wallet, whether or not it was spent. The bonus runs again
-   * as if it had never been converted; where it cannot, because another one runs, its time is over or the account is kept from
-   * bonuses, its money is forfeited.
-   */
-  private reverseConversion(converted: PlayerBonus): void {
-    const references = { playerBonusId: converted.id }
-    this.post("real", "bonus_conversion", -converted.converted, references)
-    this.post("bonus", "bonus_conversion", converted.converted, references)
-    this.post("real", converted.late > 0 ? "correction_down" : "correction_up", -converted.late, references)
-    // bonus money is never owed: a win that was taken back later can have been more than there was
-    const more = Math.max(converted.forfeited + converted.late, -converted.converted)
-    this.post("bonus", more > 0 ? "bonus_correction_up" : "bonus_correction_down", more, references)
-    const bonus = { ...converted, restored: converted.restored + Math.max(more, 0) }
-    const { expiresAt, startedAt } = bonus
-    const isInTime = expiresAt !== null && this.now < expiresAt
-    if (startedAt !== null && isInTime && this.activeBonus === null && mayReceiveBonuses(this.player, this.now)) {
-      const { openRounds, restored, wagered } = bonus
-      this.activeBonus = { ...termsOf(bonus), wagered, openRounds, restored, startedAt, expiresAt }
-      return
-    }
-    const forfeited = bonus.converted + more
-    this.post("bonus", "bonus_correction_down", -forfeited, references)
-    this.finish({
-      ...bonus,
-      result: isInTime ? "cancelled" : "expired",
-      converted: 0,
-      forfeited,
-      late: 0,
-      finishedAt: this.now
-    })
   }
 
   /** Cancels a bonus that waits; gives it as it ended, undefined when none of that id waits. */
@@ -437,12 +363,14 @@ export class Draft {
     return finished
   }
 
-  private finish(bonus: PlayerBonus): void {
+  /** Has a bonus written that has ended, and says so. */
+  finish(bonus: PlayerBonus): void {
     this.writeBonus(bonus)
     this.emitBonus("bonus.completed", bonus)
   }
 
-  private writeBonus(bonus: PlayerBonus): void {
+  /** Has a bonus written. */
+  writeBonus(bonus: PlayerBonus): void {
     const earlier = this.bonusChanges.get(bonus.id)
     this.bonusChanges.set(bonus.id, { bonus, isNew: earlier?.isNew ?? false, note: earlier?.note ?? null })
   }

@@ -1,4 +1,5 @@
 /** Taking a bet or a win back (the rules of `Settlement.ts`). */
+import { settleLate, takeBackWager, undoForfeit } from "./ConvertedBonuses.ts"
 import { writeRound } from "./Bets.ts"
 import { type Knowledge, type Missing, missing } from "./Decision.ts"
 import type { CasinoReferences, Draft } from "./Draft.ts"
@@ -100,7 +101,7 @@ const takeBack = (
   const source = isPrize(target) ? null : { providerId: target.providerId, isLive: round?.isLive ?? false }
   const references = { gameId: target.gameId, gameRoundId: target.roundId, source }
   // before anything is credited: what comes back of a stake goes to where its bonus is from then on
-  if (target.kind === "bet" && target.bonusId !== null) draft.takeBackWager(target.bonusId, target.wagered)
+  if (target.kind === "bet" && target.bonusId !== null) takeBackWager(draft, target.bonusId, target.wagered)
   // what a win brought the real wallet in the place of a converted bonus follows the bonus
   const late = target.kind === "win" ? target.wagered : 0
   const ofBonus = target.bonusAmount + late
@@ -123,7 +124,12 @@ const takeBack = (
       bonusStanding(draft, known, target.bonusId) ?? "over",
       references
     )
-  const entryIds = [...ids(realEntry), ...moved.entryIds]
+  // what came for a bonus that was over was credited and forfeited; both are undone, so that reports count no win that was none
+  const forfeited = target.kind === "win" ? target.amount - target.realAmount - target.bonusAmount : 0
+  const undone = forfeited === 0 || target.bonusId === null
+    ? []
+    : undoForfeit(draft, target.bonusId, forfeited, references)
+  const entryIds = [...ids(realEntry), ...moved.entryIds, ...undone]
   const real = late - target.realAmount + moved.real
   if (entryIds.length > 0) draft.walletSeq++
   if (target.kind === "bet") {
@@ -136,7 +142,7 @@ const takeBack = (
     realAmount: real,
     bonusAmount: moved.bonus,
     entryIds,
-    bonusId: ofBonus === 0 ? null : target.bonusId
+    bonusId: ofBonus === 0 && forfeited === 0 ? null : target.bonusId
   })
   draft.markRolledBack(target)
   draft.record(transaction)
@@ -170,7 +176,7 @@ const debitBonus = (
       return { entryIds: ids(draft.post("bonus", "casino_rollback", -amount, references)), real: 0, bonus: 0 - amount }
     }
     case "converted":
-      draft.settleLate(bonusId, -ofBonus)
+      settleLate(draft, bonusId, -ofBonus)
       return {
         entryIds: ids(draft.post("real", "casino_rollback", -ofBonus, references)),
         real: -ofBonus,

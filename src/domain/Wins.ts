@@ -1,4 +1,5 @@
 /** Paying a win (the rules of `Settlement.ts`). */
+import { settleLate } from "./ConvertedBonuses.ts"
 import { writeRound } from "./Bets.ts"
 import type { CasinoSource } from "./Change.ts"
 import { type Knowledge, missing } from "./Decision.ts"
@@ -40,7 +41,7 @@ export const creditBonus = (
     case "running":
       return { entryIds: ids(draft.post("bonus", type, amount, withBonus)), real: 0, bonus: amount }
     case "converted":
-      draft.settleLate(bonusId, amount)
+      settleLate(draft, bonusId, amount)
       return { entryIds: ids(draft.post("real", type, amount, withBonus)), real: amount, bonus: 0 }
     case "over":
       return {

@@ -28,7 +28,10 @@ import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
 import { type Circumstances, type Decision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
+import type { ActorMeasures, ActorsOptions } from "./ActorsOptions.ts"
 import * as WriteHealth from "./WriteHealth.ts"
+
+export * from "./ActorsOptions.ts"
 
 export interface Actors<State, Change, Query, Knowledge> {
   /** Runs a step as the only writer of `key` and answers once what it wrote is durable. Not interruptible once accepted. */
@@ -48,52 +51,6 @@ export interface Actors<State, Change, Query, Knowledge> {
   readonly writesStalledMs: () => number
 }
 
-/** Counts are since the start. */
-export interface ActorMeasures extends Journal.JournalMeasures {
-  /** Actors in memory. */
-  readonly resident: number
-  /** Commands that wait, of all actors, and of the actor with the most. */
-  readonly waiting: number
-  readonly longestMailbox: number
-  /** Commands refused because something was full. */
-  readonly refused: number
-  readonly loads: number
-  /** Loads after a commit that was rejected, or whose outcome was not known. */
-  readonly reloads: number
-  /** Actors that left memory, because nobody asked for them or to make room. */
-  readonly passivations: number
-}
-
-export interface ActorsOptions<State, Change, Query, Knowledge> {
-  readonly store: Store<State, Change, Query, Knowledge>
-  /** The most actors in memory. Beyond it the longest idle one leaves; when none is idle, new ones are refused. */
-  readonly maxResident: number
-  /** The most commands that may wait for one actor, and for all of them; one more is refused with `MailboxFull`. */
-  readonly maxMailbox: number
-  readonly maxWaiting: number
-  /** The most commands of one actor in one unit. */
-  readonly maxGroup: number
-  /** The most changes in one commit. */
-  readonly maxCommit: number
-  /** An actor that was not asked for this long, to the minute, leaves memory. */
-  readonly idleMinutes: number
-  /** What a key is called in logs and traces. */
-  readonly keyName: string
-  /** What an actor that was not asked for a minute keeps of its state: all that is not merely remembered of the store. */
-  readonly rest: (state: State) => State
-}
-
-export const defaults = {
-  maxResident: 250_000,
-  maxMailbox: 2048,
-  maxWaiting: 50_000,
-  maxGroup: 256,
-  maxCommit: 1024,
-  idleMinutes: 30,
-  keyName: "key",
-  rest: <State>(state: State): State => state
-}
-
 /** How often a command is decided again before its caller is asked to retry. */
 const maxAttempts = 6
 
@@ -102,6 +59,9 @@ const maxTimesBusy = 1
 
 /** Actors that passivation looks at before commands get their turn: about a millisecond. */
 const passivatedPerSlice = 500
+
+/** How far a clock may be set back without decisions following it; further, it had been wrong before, and is followed. */
+const maxStepBackMs = 3_600_000
 
 /** How many actors are looked at to make room for one. */
 const looksForRoom = 64
@@ -138,6 +98,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     wasAsked: boolean
     /** Milliseconds of the clock that nobody sets: when it was last seen to be asked for, to the minute. */
     askedAt: number
+    /** The instant of the last decision, epoch milliseconds. */
+    decidedAt: number
   }
 
   const ids = yield* Ids
@@ -180,8 +142,16 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return longest
   }
 
-  const decide = (task: Task, state: State, known: Known): AnyDecision => {
-    const decision = task.decide(state, { now: clock.currentTimeMillisUnsafe(), firstId: blocks.nextId(), known })
+  /** Now, and for the same key never less than before: a clock that is set back a little is waited for. */
+  const timeFor = (cell: Cell): number => {
+    const now = clock.currentTimeMillisUnsafe()
+    if (now < cell.decidedAt && cell.decidedAt - now <= maxStepBackMs) return cell.decidedAt
+    cell.decidedAt = now
+    return now
+  }
+
+  const decide = (cell: Cell, task: Task, state: State, known: Known): AnyDecision => {
+    const decision = task.decide(state, { now: timeFor(cell), firstId: blocks.nextId(), known })
     if (decision._tag === "Accept") blocks.use(decision.idsUsed)
     return decision
   }
@@ -257,7 +227,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       const state: State = yield* stateOf(cell)
       // other actors use ids while this one waits for some, so that only a look right before the decision counts
       while (blocks.lacksIds()) yield* blocks.reserved
-      const decision = decide(task, state, known)
+      const decision = decide(cell, task, state, known)
       if (decision._tag === "Missing") {
         known = yield* store.look(state, decision.query, known)
         continue
@@ -329,7 +299,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     let decided: Array<Task> = []
     for (const task of group) {
       while (blocks.lacksIds()) yield* blocks.reserved
-      const decision = decide(task, after, undefined)
+      const decision = decide(cell, task, after, undefined)
       if (decision._tag === "Missing") {
         // the store can only be asked once it holds everything that was decided so far
         yield* conclude(cell, before, after, changes, decided)
@@ -400,7 +370,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       isRunning: false,
       isStale: false,
       wasAsked: true,
-      askedAt: steady.currentTimeMillisUnsafe()
+      askedAt: steady.currentTimeMillisUnsafe(),
+      decidedAt: 0
     }
     cells.set(key, cell)
     return cell

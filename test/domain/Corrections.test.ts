@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Correction, correctionStep } from "../../src/domain/Corrections.ts"
 import { Desk } from "../support/Desk.ts"
-import { makePlayer } from "../support/Messages.ts"
+import { grantStep } from "../../src/domain/BonusGrants.ts"
+import { settle } from "../../src/domain/Settlement.ts"
+import { bet, makePlayer } from "../support/Messages.ts"
 
 const correct = (wallet: Correction["wallet"], amount: number) =>
   correctionStep({ wallet, amount, reason: "a mistake", actor: "staff:7" })
@@ -32,6 +34,35 @@ describe("a correction", () => {
       assert.notStrictEqual(record?.id, entry.id)
     })
   }
+
+  // Goal: no bonus pays out what it did not grant. Method: money in the bonus wallet while no bonus runs, then one that converts.
+  it("in the bonus wallet while no bonus runs is no part of the next bonus", () => {
+    const desk = new Desk([makePlayer({ real: 200, pendingBonuses: [] })])
+    desk.accept(correct("bonus", 5000))
+    desk.accept(grantStep({
+      bonus: {
+        id: 5,
+        operatorId: 1,
+        name: "Welcome",
+        description: "",
+        type: "no_deposit",
+        defaultAmount: 100,
+        wageringMultiplier: 1,
+        validDays: 7,
+        maxBet: 0,
+        maxConversionMultiplier: 0,
+        maxGrantsPerPlayer: 0,
+        isActive: true,
+        contributions: {},
+        currency: "EUR"
+      },
+      amount: null,
+      note: null
+    }))
+    assert.deepInclude(desk.player(), { real: 200, bonus: 100 })
+    desk.accept((player, context) => settle(player, bet("b", 100), context))
+    assert.deepInclude(desk.player(), { real: 200, bonus: 0, activeBonus: null })
+  })
 
   it("moves something, never owes bonus money, and stays within the safe range", () => {
     const desk = new Desk([makePlayer({ bonus: 100 })])

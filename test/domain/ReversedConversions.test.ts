@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { cancelBonusStep } from "../../src/domain/BonusGrants.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/Player.ts"
 import { type Action, settle, settleAll } from "../../src/domain/Settlement.ts"
@@ -169,6 +170,18 @@ for (const remembers of [true, false]) {
       assert.deepInclude(desk.player(), { real: 300_000, bonus: 700 })
       assert.strictEqual(desk.player().activeBonus?.id, 502)
       assert.deepInclude(bonusOf(desk), { result: "cancelled", converted: 0, forfeited: 10_000 })
+    })
+
+    it("leaves nothing in the sums of wins of one that came when the bonus was over, once it is taken back", () => {
+      const desk = makeDesk({ real: 0, bonus: 100, activeBonus: makeBonus() })
+      desk.accept(does(bet("b", 60)))
+      desk.set({ status: "closed" })
+      desk.accept(cancelBonusStep({ id: 501, reason: null, actor: "staff:1" }))
+      assert.deepInclude(desk.accept(does(win("w", "b", 90))), { realAmount: 0, bonusAmount: 0, balance: 0 })
+      assert.deepInclude(desk.accept(does(rollback("k", "w"))), { realAmount: 0, bonusAmount: 0, bonusBalance: 0 })
+      const wins = desk.store.tables().entries.filter(({ type }) => type === "casino_win" || type === "casino_rollback")
+      assert.deepStrictEqual(wins.map(({ amount }) => amount), [90, -90])
+      assert.deepInclude(bonusOf(desk), { result: "cancelled", restored: 90 })
     })
 
     it("is reversed within the batch that earned it", () => {

@@ -75,6 +75,22 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assert.strictEqual((yield* move(id, "reject")).status, 200)
     }))
 
+  // Goal: a cap of 5.00 EUR is 819 won for who plays in won, and not 500 of whatever the player has.
+  it.effect("the largest stake of a bonus is converted when it is granted, and refuses the grant without a rate", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const bonus = yield* casino.newBonus({ max_bet: 500 })
+      const seat = yield* casino.sit(100_000, { currency: "KRW" })
+      const strange = yield* casino.grant(seat.id, bonus.id, { amount: 5000 })
+      assertRefused(strange, 422, "BONUS_INVALID", { reason: "exchange_rate", currency: "KRW" })
+      yield* setRate("KRW", 0.0061)
+      const granted = dataOf(yield* casino.grant(seat.id, bonus.id, { amount: 5000 }), 201)
+      assert.strictEqual(granted.max_bet, 819)
+      yield* setRate("KRW", 0.0001)
+      dataOf(yield* seat.bet(700, { currency: "KRW" }))
+      assertRefused(yield* seat.bet(820, { currency: "KRW" }), 422, "BONUS_INVALID", { max_bet: 819, retry: "never" })
+    }))
+
   it.effect("what may be withdrawn without verification is counted in the player's currency, and is nothing without a rate", () =>
     Effect.gen(function*() {
       const casino = yield* openWith({ kyc_withdrawal_threshold: 10_000, currency: "EUR" })

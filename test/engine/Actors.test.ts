@@ -32,6 +32,24 @@ const clashes: Behaviour = () => Effect.fail(new Rejected({ because: "clash" }))
 
 describe("Actors", () => {
   describe("order", () => {
+    // Goal: a clock that is set back, over midnight say, does not take a key back in time: sums of a day would be begun anew. One that had
+    // been far ahead is followed.
+    it.effect("decides a key never earlier than before, whatever becomes of the clock", () =>
+      Effect.gen(function*() {
+        const actors = yield* makeActors(makeStore({ 1: 0, 2: 0 }))
+        const instant = (key: number) =>
+          actors.ask(key, (state, { now }) => ({ _tag: "Accept", state, reply: now, change: null, idsUsed: 0 }))
+        const midnight = 86_400_000
+        yield* TestClock.setTime(midnight + 1000)
+        assert.strictEqual(yield* instant(1), midnight + 1000)
+        yield* TestClock.setTime(midnight - 1000)
+        assert.deepStrictEqual([yield* instant(1), yield* instant(2)], [midnight + 1000, midnight - 1000])
+        yield* TestClock.setTime(midnight + 1001)
+        assert.strictEqual(yield* instant(1), midnight + 1001)
+        yield* TestClock.setTime(midnight - 4_000_000)
+        assert.strictEqual(yield* instant(1), midnight - 4_000_000)
+      }).pipe(Effect.provide(services)))
+
     // Goal: one writer, in order of arrival. Method: a hundred fibers post 1 each to one key; every reply must be the total after
     // exactly that many postings, and what is stored must carry the receipts in the order they were asked.
     it.effect("decides the commands of a key one after the other", () =>

@@ -145,6 +145,11 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
             times: 200
           }))
           assert.strictEqual(codeOf(yield* reads(ports[1])), tokenAfter, name)
+          yield* bet(ports[1]).pipe(Effect.repeat({
+            until: (reply) => codeOf(reply) === betAfter,
+            schedule: Schedule.spaced("50 millis"),
+            times: 80
+          }))
           assert.strictEqual(codeOf(yield* bet(ports[1])), betAfter, name)
           // what was begun is settled, by either
           for (const [index, port] of ports.entries()) {

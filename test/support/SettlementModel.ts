@@ -553,7 +553,9 @@ export class SettlementModel {
       }
     }
     this.remember(rollback, { ...about, real, bonus })
-    const hasEntries = target.real !== 0 || real !== 0 || bonus !== 0 || (target.kind === "bet" && target.bonus !== 0)
+    const forfeited = target.kind === "win" ? target.amount - target.real - target.bonus : 0
+    const hasEntries = forfeited !== 0 || target.real !== 0 || real !== 0 || bonus !== 0 ||
+      (target.kind === "bet" && target.bonus !== 0)
     return this.moved(player, real, bonus, round, hasEntries)
   }
 
@@ -679,7 +681,7 @@ export class SettlementModel {
     const isInTime = this.now < past.bonus.expiresAt
     if (isInTime && player.active === null && this.mayReceive(player)) {
       player.active = past.bonus
-      player.bonus += back
+      player.bonus = back
     } else {
       this.ended.set(bonusId, { result: isInTime ? "cancelled" : "expired", converted: 0, forfeited: back })
     }
@@ -718,7 +720,8 @@ export class SettlementModel {
     const next = player.queue.shift()
     if (next === undefined) return
     player.active = { ...next, wagered: 0, result: null, expiresAt: this.now + next.validDays * 86_400_000 }
-    player.bonus += next.amount
+    // what staff put there while no bonus ran is no part of this one
+    player.bonus = next.amount
     player.hasMoved = true
   }
 

@@ -100,8 +100,11 @@ const checksExclusionAtLaunchOnly: Plant = {
       actors.ask(operatorId, playerId, (player, context) => {
         const decision = step(player, context)
         if (decision._tag !== "Refuse" || player.exclusion === null || operatorId !== null) return decision
-        const again = step({ ...player, exclusion: null }, context)
-        return again._tag !== "Accept" ? again : { ...again, state: { ...again.state, exclusion: player.exclusion } }
+        const { exclusion, sessionsEndedAt } = player
+        const again = step({ ...player, exclusion: null, sessionsEndedAt: null }, context)
+        return again._tag !== "Accept"
+          ? again
+          : { ...again, state: { ...again.state, exclusion, sessionsEndedAt } }
       })
   })
 }

@@ -1,0 +1,49 @@
+/** What actors are made with, and what they measure of themselves. */
+import type * as Journal from "./Journal.ts"
+import type { Store } from "./Machine.ts"
+
+/** Counts are since the start. */
+export interface ActorMeasures extends Journal.JournalMeasures {
+  /** Actors in memory. */
+  readonly resident: number
+  /** Commands that wait, of all actors, and of the actor with the most. */
+  readonly waiting: number
+  readonly longestMailbox: number
+  /** Commands refused because something was full. */
+  readonly refused: number
+  readonly loads: number
+  /** Loads after a commit that was rejected, or whose outcome was not known. */
+  readonly reloads: number
+  /** Actors that left memory, because nobody asked for them or to make room. */
+  readonly passivations: number
+}
+
+export interface ActorsOptions<State, Change, Query, Knowledge> {
+  readonly store: Store<State, Change, Query, Knowledge>
+  /** The most actors in memory. Beyond it the longest idle one leaves; when none is idle, new ones are refused. */
+  readonly maxResident: number
+  /** The most commands that may wait for one actor, and for all of them; one more is refused with `MailboxFull`. */
+  readonly maxMailbox: number
+  readonly maxWaiting: number
+  /** The most commands of one actor in one unit. */
+  readonly maxGroup: number
+  /** The most changes in one commit. */
+  readonly maxCommit: number
+  /** An actor that was not asked for this long, to the minute, leaves memory. */
+  readonly idleMinutes: number
+  /** What a key is called in logs and traces. */
+  readonly keyName: string
+  /** What an actor that was not asked for a minute keeps of its state: all that is not merely remembered of the store. */
+  readonly rest: (state: State) => State
+}
+
+export const defaults = {
+  maxResident: 250_000,
+  maxMailbox: 2048,
+  maxWaiting: 50_000,
+  maxGroup: 256,
+  maxCommit: 1024,
+  idleMinutes: 30,
+  keyName: "key",
+  rest: <State>(state: State): State => state
+}
