@@ -3,7 +3,7 @@
  * listens and, with the demo operator, what to try. SIGTERM and SIGINT drain.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Context, Effect, Exit, Layer } from "effect"
+import { Cause, Console, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { layerBackoffice } from "./backoffice/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./backoffice/DemoSeed.ts"
 import { layerBackofficeServer } from "./http/backoffice/BackofficeServer.ts"
@@ -12,6 +12,7 @@ import { MetricsRoute } from "./http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "./http/PublicServer.ts"
 import { layerHardStop } from "./platform/HardStop.ts"
 import { layerLogging } from "./platform/Logging.ts"
+import { isLoopback, isOpenConnection } from "./platform/Loopback.ts"
 import { layerEndWithParent } from "./platform/ParentProcess.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
@@ -62,6 +63,22 @@ class Demo extends Context.Service<Demo, {
   ).pipe(Layer.provide(DemoSeed.layer))
 }
 
+/** Says in one line each what is open to others than this machine, and should be so on purpose. */
+const Exposure = Layer.effectDiscard(Effect.gen(function*() {
+  const { backofficeHost, databaseUrl, host } = yield* Settings
+  if (!isLoopback(host)) {
+    yield* Effect.logWarning("the public API listens off loopback, in plain HTTP").pipe(Effect.annotateLogs({ host }))
+  }
+  if (!isLoopback(backofficeHost)) {
+    yield* Effect.logWarning("the back office listens off loopback, in plain HTTP").pipe(
+      Effect.annotateLogs({ host: backofficeHost })
+    )
+  }
+  if (databaseUrl !== undefined && isOpenConnection(Redacted.value(databaseUrl))) {
+    yield* Effect.logWarning("the database is on another machine, and its connection has no TLS")
+  }
+}))
+
 const Greeting = Layer.effectDiscard(Effect.gen(function*() {
   const { credentials, file } = yield* Demo
   yield* Console.log(greeting(yield* Settings, credentials, file))
@@ -76,6 +93,7 @@ const Service = layerHardStop(8500).pipe(
   Layer.provideMerge(layerEndWithParent),
   Layer.provideMerge(WebhooksStop),
   Layer.provideMerge(Greeting),
+  Layer.provideMerge(Exposure),
   Layer.provideMerge(layerPublicServer),
   Layer.provideMerge(layerBackofficeServer(MetricsRoute)),
   Layer.provideMerge(layerHttpServices),

@@ -7,6 +7,8 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import { Api } from "../api/Api.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
+import { networks } from "../auth/Addresses.ts"
+import { makeAnswerHeaders } from "./AnswerHeaders.ts"
 import { type CrossOrigin, makeCrossOrigin } from "./CrossOrigin.ts"
 import { Drain } from "./Drain.ts"
 import { type MethodsOf, methodsOf } from "./Methods.ts"
@@ -68,6 +70,12 @@ const inEnvelope = (response: HttpServerResponse.HttpServerResponse, url: string
 const routeIn = (context: Context.Context<never>): string =>
   Context.getOrUndefined(context, HttpRouter.RouteContext)?.route.path ?? "none"
 
+type Handler = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  Types.unhandled,
+  HttpServerRequest.HttpServerRequest
+>
+
 /** With `crossOrigin` where browsers call from pages of other origins. */
 export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
   Effect.gen(function*() {
@@ -77,6 +85,7 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
     const strangers = yield* Strangers
     const clock = yield* Clock.Clock
     const traces = yield* makeRequestTraces
+    const headersFor = makeAnswerHeaders(networks((yield* Settings).trustProxy))
 
     const finish = (
       request: HttpServerRequest.HttpServerRequest,
@@ -95,7 +104,15 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
           : refusalResponse(refusal, retryFor(request.url))
         if (traces !== undefined) noteAnswer(context, request.method, route, answer.status)
         metrics.observe(request.method, route, answer.status, clock.monotonicTimeNanosUnsafe() - startedAt)
+        const { forwardedFor: _, peer } = originOf(request)
+        const { "cache-control": cacheControl = "no-store", ...others } = headersFor(
+          peer,
+          request.headers["x-forwarded-proto"]
+        )
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
+          ...others,
+          // documents say themselves how they are kept
+          "cache-control": answer.headers["cache-control"] ?? cacheControl,
           "x-request-id": ids.last(request),
           // whoever wrote the refusal, the schema of an endpoint included
           ...answer.status === 503 && answer.headers["retry-after"] === undefined ? { "retry-after": "1" } : undefined,
@@ -105,7 +122,7 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
       })
 
     const answered = (
-      handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
+      handler: Handler
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) => {
         const request = forRouter(received)
@@ -129,7 +146,7 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
       })
 
     if (traces === undefined) return answered
-    return (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) =>
+    return (handler: Handler) =>
       Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
         const { headers, method } = request

@@ -36,6 +36,9 @@ import {
 import { type Named, RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { makeRequestTraces } from "./RequestTraces.ts"
+import { networks } from "../auth/Addresses.ts"
+import { Settings } from "../platform/Settings.ts"
+import { makeAnswerHeaders } from "./AnswerHeaders.ts"
 import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { Strangers, uncountedBytes } from "./Strangers.ts"
@@ -138,6 +141,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
       const metrics = yield* RequestMetrics
       const clock = yield* Clock.Clock
       const traces = yield* makeRequestTraces
+      const headersFor = makeAnswerHeaders(networks((yield* Settings).trustProxy))
       const byPath = new Map(lanes(yield* ProviderWallet).map((one) => [one.path, one]))
       const context = yield* Effect.context<never>()
       const fork = Effect.runForkWith(context)
@@ -151,6 +155,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         metrics.observe("POST", lane.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
         if (target.destroyed) return
         target.writeHead(status, {
+          ...headersFor(source.socket.remoteAddress, headerOf(source.headers["x-forwarded-proto"])),
           "content-type": "application/json",
           "content-length": Buffer.byteLength(body),
           "x-request-id": idOf(source),

@@ -6,6 +6,7 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { StartupError } from "../platform/StartupError.ts"
+import { plainAnswerHeaders } from "./AnswerHeaders.ts"
 import { Drain } from "./Drain.ts"
 import type { Take } from "./ExpressLane.ts"
 import { routerConfig } from "./Methods.ts"
@@ -58,6 +59,7 @@ const answerRaw = (ids: RequestIds["Service"], socket: Duplex, status: number, r
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${ids.next()}`,
+    ...Object.entries(plainAnswerHeaders).map((pair) => pair.join(": ")),
     "Connection: close"
   ]
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy())
@@ -104,6 +106,7 @@ const refuseStrangers = (strangers: Strangers["Service"], ids: RequestIds["Servi
   if (refusal === undefined) return false
   const body = refusalBody(refusal)
   response.writeHead(statusOf(refusal), {
+    ...plainAnswerHeaders,
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
     "x-request-id": ids.next(),

@@ -2,6 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Config, Context, Effect, FileSystem, Layer, Option, Path, Redacted, Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
 import { Entropy } from "./Entropy.ts"
+import { isLoopback } from "./Loopback.ts"
 import { StartupError } from "./StartupError.ts"
 
 /** What the service was told from outside, checked and with its defaults filled in. */
@@ -12,6 +13,8 @@ export interface SettingsShape {
   /** Staff API and pages. */
   readonly backofficeHost: string
   readonly backofficePort: number
+  /** The address that staff use, where it is another one than host and port. */
+  readonly backofficeUrl: string | undefined
   /** An external PostgreSQL; undefined means the embedded one. */
   readonly databaseUrl: Redacted.Redacted | undefined
   /** The role that owns its tables, for migrations; undefined means that the service's role does. */
@@ -159,6 +162,7 @@ const load = Effect.gen(function*() {
   const restored = yield* read("BOOTSTRAP_TOKEN_RESTORED", Switch, "on or off")
   const staffTokenDays = yield* read("STAFF_TOKEN_DAYS", Days, "a whole number of days from 1 to 3650")
   const insecure = yield* read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off")
+  const backofficeUrl = yield* read("BACKOFFICE_URL", Origin, "an address like https://backoffice.example")
   const docs = yield* read("DOCS", Switch, "on or off")
   const proxies = yield* read("TRUST_PROXY", Schema.String, "a list of networks")
   const networks = listOf(proxies ?? "")
@@ -186,12 +190,15 @@ const load = Effect.gen(function*() {
       MasterKey,
       () => Buffer.from(entropy.bytes(32)).toString("base64")
     )
+  const listening = yield* address
   return {
-    ...(yield* address),
+    ...listening,
+    backofficeUrl,
     databaseUrl: databaseUrl === undefined ? undefined : Redacted.make(databaseUrl),
     databaseOwnerUrl: databaseOwnerUrl === undefined ? undefined : Redacted.make(databaseOwnerUrl),
     dataDir,
-    demo: demo === undefined ? databaseUrl === undefined : demo === "on",
+    // its secrets are in a file, but its key is anybody's guess to try once the API is open to others
+    demo: demo === undefined ? databaseUrl === undefined && isLoopback(listening.host) : demo === "on",
     masterKey: keyOf(Redacted.value(key)),
     masterKeyPrevious: previous === undefined ? undefined : keyOf(previous),
     masterKeyLost: isLost === "on",
@@ -226,6 +233,7 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       port: 0,
       backofficeHost: "127.0.0.1",
       backofficePort: 0,
+      backofficeUrl: undefined,
       databaseUrl: undefined,
       databaseOwnerUrl: undefined,
       dataDir: ".data",

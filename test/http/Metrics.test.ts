@@ -32,7 +32,8 @@ const SetBack = HttpRouter.add(
   Effect.as(TestClock.setTime(-3_600_000), HttpServerResponse.text("set back", { contentType: "text/plain" }))
 )
 const Live = serveAt(Layer.mergeAll(MetricsRoute, Things, SetBack, Edge), { host: "127.0.0.1", port: 0 }).pipe(
-  Layer.provideMerge(layerHttpServices.pipe(Layer.provide(Settings.layerTest()))),
+  Layer.provideMerge(layerHttpServices),
+  Layer.provide(Settings.layerTest()),
   Layer.provide(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
   Layer.provide([Ids.layer, Placement.layerHere]),
   Layer.provide(TestDatabase.layer),

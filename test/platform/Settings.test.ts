@@ -43,6 +43,8 @@ layer(NodeServices.layer)("Settings", (it) => {
       for (const name of ["master.key", "backoffice.token"]) {
         assert.strictEqual((yield* fs.stat(path.join(dataDir, name))).mode & 0o777, 0o600)
       }
+      assert.isFalse((yield* settingsOf({ DATA_DIR: dataDir, HOST: "0.0.0.0" })).demo)
+      assert.isTrue((yield* settingsOf({ DATA_DIR: dataDir, HOST: "0.0.0.0", DEMO: "on" })).demo)
       const again = yield* settingsOf({ DATA_DIR: dataDir, PORT: "" })
       assert.deepStrictEqual(Redacted.value(again.masterKey), Redacted.value(settings.masterKey))
       assert.strictEqual(Redacted.value(settings.masterKey).length, 32)

@@ -1,14 +1,22 @@
 /** The back-office server: what staff and the command line call, on a port of its own. */
-import { Effect, Layer } from "effect"
-import { HttpRouter } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Cause, Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpApiBuilder, OpenApi } from "effect/http-api"
 import { BackofficeApi } from "../../api/BackofficeApi.ts"
+import { isLoopback } from "../../platform/Loopback.ts"
 import { Settings } from "../../platform/Settings.ts"
+import { bearer } from "../Bearer.ts"
+import { serveDocument } from "../Document.ts"
 import { makeEdge } from "../Edge.ts"
 import { serveAt } from "../Listener.ts"
 import { methodsOf } from "../Methods.ts"
+import { answerCause } from "../Refusals.ts"
+import { RequestIds } from "../RequestIds.ts"
+import { originOf } from "../RequestOrigin.ts"
 import { BackofficeHandlers } from "./Handlers.ts"
+import { makeKnownHosts, refuseOtherHosts } from "./KnownHosts.ts"
 import { StaffAuthLive } from "./StaffAuthLive.ts"
+import { StaffTokens } from "./StaffTokens.ts"
 
 /** A verification of a large ledger answers when it has read it: its caller waits in silence. */
 const verificationMs = 3_600_000
@@ -16,22 +24,60 @@ const verificationMs = 3_600_000
 /** Paths outside the staff API. */
 const readPaths = ["/metrics", "/openapi.json"] as const
 
+/** Whether it is a caller on this machine, and no proxy on it, who asks for what says nothing of players. */
+const isWatcher = (request: HttpServerRequest.HttpServerRequest): boolean => {
+  const { forwardedFor, peer } = originOf(request)
+  const [host = ""] = /^(\[[^\]]*\]|[^:]*)/.exec(request.headers["host"] ?? "") ?? []
+  return peer !== undefined && isLoopback(peer) && forwardedFor === undefined &&
+    request.headers["forwarded"] === undefined && isLoopback(host)
+}
+
+/** What is no endpoint of the staff API is for staff and for watchers on this machine. */
+const makeGuard = Effect.gen(function*() {
+  const tokens = yield* StaffTokens
+  const ids = yield* RequestIds
+  const isGuarded = (url: string) => readPaths.some((path) => url.split("?", 1)[0] === path)
+  return <E, R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      !isGuarded(request.url) || isWatcher(request)
+        ? handler
+        : Effect.matchEffect(tokens.authenticate(bearer(request.headers["authorization"]), originOf(request)), {
+          onSuccess: () => handler,
+          onFailure: (refusal) => Effect.provideService(answerCause(Cause.fail(refusal)), RequestIds, ids)
+        }))
+})
+
 const Edge = HttpRouter.middleware(
-  Effect.suspend(() => makeEdge(methodsOf(BackofficeApi, readPaths))),
+  Effect.gen(function*() {
+    const edge = yield* makeEdge(methodsOf(BackofficeApi, readPaths))
+    const guard = yield* makeGuard
+    return (handler) => edge(guard(handler))
+  }),
   { global: true }
 )
 
+const OpenApiDocument = Layer.unwrap(Effect.map(
+  serveDocument(
+    Effect.sync(() => ({ text: JSON.stringify(OpenApi.fromApi(BackofficeApi)), contentType: "application/json" }))
+  ),
+  (document) => HttpRouter.add("GET", "/openapi.json", document)
+))
+
 const Routes = Layer.mergeAll(
-  HttpApiBuilder.layer(BackofficeApi, { openapiPath: "/openapi.json" }),
+  HttpApiBuilder.layer(BackofficeApi),
+  OpenApiDocument,
   Edge
-).pipe(Layer.provide(BackofficeHandlers), Layer.provide(StaffAuthLive))
+).pipe(Layer.provide(BackofficeHandlers), Layer.provide(StaffAuthLive), Layer.provide(StaffTokens.layer))
 
 /**
  * Serves the staff API at `BACKOFFICE_HOST` and `BACKOFFICE_PORT`, with `more` routes beside it. Needs `layerBackoffice`, the
  * capabilities, and `layerHttpServices`.
  */
 export const layerBackofficeServer = <A, E, R>(more: Layer.Layer<A, E, R>) =>
-  Layer.unwrap(
-    Effect.map(Settings, ({ backofficeHost, backofficePort }) =>
-      serveAt(Layer.merge(Routes, more), { host: backofficeHost, port: backofficePort, silenceMs: verificationMs }))
-  )
+  Layer.unwrap(Effect.gen(function*() {
+    const settings = yield* Settings
+    const ids = yield* RequestIds
+    const { backofficeHost: host, backofficePort: port } = settings
+    const otherHosts = refuseOtherHosts(makeKnownHosts(settings), ids.next)
+    return serveAt(Layer.merge(Routes, more), { host, port, silenceMs: verificationMs }, otherHosts)
+  }))

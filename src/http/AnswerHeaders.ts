@@ -1,0 +1,36 @@
+/** Headers that every answer has: none of it is for a cache, a page of another kind, or the next page that a browser opens. */
+import { isWithin, type Networks } from "../auth/Addresses.ts"
+
+type Headers = { readonly [name: string]: string }
+
+const plain: Headers = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer"
+}
+
+const overTls: Headers = { ...plain, "strict-transport-security": "max-age=31536000" }
+
+/** Peers whose trust is remembered. */
+const maxPeers = 1000
+
+export type AnswerHeaders = (peer: string | undefined, forwardedProto: string | undefined) => Headers
+
+/** Of answers to these proxies, which alone are believed when they say that the caller came over TLS. */
+export const makeAnswerHeaders = (proxies: Networks): AnswerHeaders => {
+  if (proxies.length === 0) return () => plain
+  const trusted = new Map<string, boolean>()
+  const isTrusted = (peer: string): boolean => {
+    const known = trusted.get(peer)
+    if (known !== undefined) return known
+    if (trusted.size >= maxPeers) trusted.clear()
+    const found = isWithin(proxies, peer)
+    trusted.set(peer, found)
+    return found
+  }
+  return (peer, forwardedProto) =>
+    forwardedProto?.toLowerCase() === "https" && peer !== undefined && isTrusted(peer) ? overTls : plain
+}
+
+/** Where no proxy is asked for: answers to what is not even a request. */
+export const plainAnswerHeaders = plain

@@ -1,0 +1,20 @@
+import ipaddr from "ipaddr.js"
+
+/** Whether a host name or an address means this machine and no other. */
+export const isLoopback = (host: string): boolean => {
+  const name = host.replace(/^\[(.*)\]$/, "$1").toLowerCase()
+  return name === "localhost" || ipaddr.isValid(name) && ipaddr.process(name).range() === "loopback"
+}
+
+/** Whether an address of PostgreSQL leads to another machine without TLS being asked for. */
+export const isOpenConnection = (databaseUrl: string): boolean => {
+  const url = URL.parse(databaseUrl)
+  if (url === null) return false
+  const host = url.searchParams.get("host") ?? decodeURIComponent(url.hostname)
+  // a path is a socket of this machine
+  if (host === "" || host.startsWith("/") || isLoopback(host)) return false
+  const mode = url.searchParams.get("sslmode")
+  return !(mode === null
+    ? ["true", "1"].includes(url.searchParams.get("ssl") ?? "")
+    : ["require", "verify-ca", "verify-full"].includes(mode))
+}

@@ -1,0 +1,117 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { makeAnswerHeaders } from "../../src/http/AnswerHeaders.ts"
+import { makeKnownHosts } from "../../src/http/backoffice/KnownHosts.ts"
+import { networks } from "../../src/auth/Addresses.ts"
+import { isLoopback, isOpenConnection } from "../../src/platform/Loopback.ts"
+import { bootstrapToken, BothServers, layerBothServers } from "../support/Backoffice.ts"
+import { type Reply, send, sendSigned } from "../support/HttpCalls.ts"
+import { addProvider } from "../support/Keys.ts"
+
+// Goal: no page of another origin reads the back office, nothing that is answered is kept by anybody, and what is open to other machines
+// is known to be. Method: the headers that a rebound name or a proxy would send, against both servers in this process.
+
+const assertBareHeaders = ({ headers }: Reply) => {
+  assert.strictEqual(headers["cache-control"], "no-store")
+  assert.strictEqual(headers["x-content-type-options"], "nosniff")
+  assert.strictEqual(headers["referrer-policy"], "no-referrer")
+  assert.isUndefined(headers["strict-transport-security"])
+}
+
+layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("answers", (it) => {
+  it.effect("carry headers that keep them to themselves, on every way", () =>
+    Effect.gen(function*() {
+      const { backofficePort, publicPort } = yield* BothServers
+      const provider = yield* addProvider("headers-studio")
+      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const path = "/api/v1/provider/wallet/bet"
+      assertBareHeaders(yield* send(publicPort, "/health/live"))
+      assertBareHeaders(yield* send(publicPort, "/nowhere", { headers: { "x-forwarded-proto": "https" } }))
+      // the first goes the ordinary way, since the key has not been used; the second takes the lane
+      assertBareHeaders(yield* sendSigned(publicPort, provider, path, { timestamp, body: {} }))
+      assertBareHeaders(yield* sendSigned(publicPort, provider, path, { timestamp, body: { amount: 1 } }))
+      assertBareHeaders(yield* send(backofficePort, "/backoffice/v1/staff"))
+      assertBareHeaders(yield* send(backofficePort, "/metrics", { headers: { host: "rebound.example" } }))
+    }))
+
+  it.effect("of the back office come under its own hosts only, and its figures to this machine or to staff", () =>
+    Effect.gen(function*() {
+      const { backofficePort: port } = yield* BothServers
+      const authorization = `Bearer ${bootstrapToken}`
+      for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]) {
+        assert.strictEqual((yield* send(port, "/metrics", { headers: { host } })).status, 200, host)
+      }
+      for (
+        const host of [
+          "rebound.example",
+          `rebound.example:${port}`,
+          `127.0.0.1:${port}.example`,
+          "127.0.0.1",
+          "x@y",
+          ""
+        ]
+      ) {
+        for (const path of ["/metrics", "/openapi.json", "/backoffice/v1/staff"]) {
+          const { code, status } = yield* send(port, path, { headers: { host, authorization } })
+          assert.deepStrictEqual([status, code], [421, "INVALID_REQUEST"], `${host} ${path}`)
+        }
+      }
+      for (const forwarded of [{ "x-forwarded-for": "192.0.2.1" }, { forwarded: "for=192.0.2.1" }]) {
+        for (const path of ["/metrics", "/metrics?x", "/openapi.json"]) {
+          assert.strictEqual((yield* send(port, path, { headers: forwarded })).code, "MISSING_CREDENTIALS")
+          assert.strictEqual((yield* send(port, path, { headers: { ...forwarded, authorization } })).status, 200)
+        }
+      }
+    }))
+})
+
+describe("hosts of the back office", () => {
+  const isKnown = makeKnownHosts({ backofficeHost: "10.0.0.5", backofficeUrl: "https://Staff.example" })
+  const local = { address: "::ffff:10.0.0.5", port: 8081 }
+  it("are loopback, where it listens, and what staff use", () => {
+    for (const host of ["localhost:8081", "127.3.2.1:8081", "10.0.0.5:8081", "staff.example", "STAFF.example"]) {
+      assert.isTrue(isKnown(host, local), host)
+    }
+    for (
+      const host of [undefined, "", "localhost", "10.0.0.5", "10.0.0.6:8081", "staff.example:8081", "a.staff.example"]
+    ) {
+      assert.isFalse(isKnown(host, local), host)
+    }
+  })
+})
+
+describe("what is said about TLS", () => {
+  it("is believed of trusted proxies only", () => {
+    const headersFor = makeAnswerHeaders(networks(["10.0.0.0/8"]))
+    const hsts = (peer: string, proto: string | undefined) => headersFor(peer, proto)["strict-transport-security"]
+    assert.strictEqual(hsts("10.1.1.1", "https"), "max-age=31536000")
+    assert.isUndefined(hsts("10.1.1.1", "http"))
+    assert.isUndefined(hsts("10.1.1.1", undefined))
+    assert.isUndefined(hsts("192.0.2.1", "https"))
+    assert.isUndefined(makeAnswerHeaders([])("10.1.1.1", "https")["strict-transport-security"])
+  })
+
+  it("of a database on another machine is noticed when it is missing", () => {
+    for (const host of ["localhost", "127.0.0.1", "[::1]", "::1", "::ffff:127.0.0.1"]) {
+      assert.isTrue(isLoopback(host), host)
+    }
+    for (const host of ["0.0.0.0", "::", "localhost.example", "10.0.0.1"]) assert.isFalse(isLoopback(host), host)
+    for (
+      const safe of [
+        "postgres://a:b@localhost/c",
+        "postgres://a@[::1]:5432/c",
+        "postgres:///c?host=/var/run/postgresql",
+        "postgres://db.example/c?sslmode=require",
+        "postgresql://db.example/c?sslmode=verify-full",
+        "postgres://db.example/c?ssl=true"
+      ]
+    ) assert.isFalse(isOpenConnection(safe), safe)
+    for (
+      const open of [
+        "postgres://db.example/c",
+        "postgres://db.example/c?sslmode=prefer",
+        "postgres://10.0.0.1/c?ssl=false"
+      ]
+    ) assert.isTrue(isOpenConnection(open), open)
+  })
+})
