@@ -5,6 +5,7 @@
 import { Effect, Layer } from "effect"
 import { layerChainKey } from "./auth/ChainKeys.ts"
 import { Credentials } from "./auth/Credentials.ts"
+import { layerDigestKey } from "./auth/DigestKeys.ts"
 import { PlayerTokens } from "./auth/PlayerTokens.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
@@ -32,10 +33,12 @@ import { DatabaseUrl, layerDatabase, layerRightsWarning } from "./platform/Datab
 import { Entropy } from "./platform/Entropy.ts"
 import { Ids } from "./platform/Ids.ts"
 import { layerMigrations } from "./platform/Migrations.ts"
+import { PersonalData } from "./platform/PersonalData.ts"
 import { Scheduler } from "./platform/Scheduler.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { AccountUpkeep } from "./players/AccountUpkeep.ts"
 import { Outbox } from "./players/Outbox.ts"
+import { PersonalDataUpkeep } from "./players/PersonalDataUpkeep.ts"
 import { PlayerAccounts } from "./players/PlayerAccounts.ts"
 import { ActiveOperators } from "./players/ActiveOperators.ts"
 import { layerEndedSessions } from "./players/EndedSessions.ts"
@@ -79,6 +82,7 @@ export const layerCapabilities = Layer.mergeAll(
   Idempotency.layer,
   Seals.layer,
   OldRows.layer,
+  PersonalDataUpkeep.layer,
   Attempts.layer.pipe(Layer.provide(Transport.layer), Layer.provide(Resolver.layer))
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(
@@ -92,7 +96,8 @@ export const layerCapabilities = Layer.mergeAll(
     StaffSpending.layer
   )),
   Layer.provideMerge(Chain.layer),
-  Layer.provideMerge(layerChainKey),
+  Layer.provideMerge(PersonalData.layer),
+  Layer.provideMerge(Layer.merge(layerChainKey, layerDigestKey)),
   Layer.provideMerge(SealedSecrets.layer),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer))
 )
@@ -122,6 +127,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const compliance = yield* Compliance
   const seals = yield* Seals
   const oldRows = yield* OldRows
+  const personalData = yield* PersonalDataUpkeep
   return Scheduler.layer([
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
@@ -131,6 +137,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
     { name: "webhooks", everySeconds: 600, run: webhooks.tidy },
     { name: "compliance", everySeconds: 5, run: compliance.run },
     { name: "chain-seals", everySeconds: 60, run: seals.run },
-    { name: "chain-old-rows", everySeconds: 5, run: oldRows.run }
+    { name: "chain-old-rows", everySeconds: 5, run: oldRows.run },
+    { name: "personal-data", everySeconds: 5, run: personalData.run }
   ])
 }))

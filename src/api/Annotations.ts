@@ -8,7 +8,7 @@ export class RequiredScope extends Context.Service<RequiredScope, Scope>()("pitb
 /** The feature the operator must have. */
 export class RequiredFeature extends Context.Service<RequiredFeature, Feature>()("pitboss/api/RequiredFeature") {}
 
-/** The answer holds a secret, such as a token: where it is kept for retries, it is kept sealed. */
+/** The answer holds a secret, such as a token, or personal data: where it is kept for retries, it is kept sealed. */
 export class SecretAnswer extends Context.Service<SecretAnswer, boolean>()("pitboss/api/SecretAnswer") {}
 
 /** A list in the body that may not be longer. */

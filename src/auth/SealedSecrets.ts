@@ -88,6 +88,20 @@ const columns: ReadonlyArray<SealedColumn> = [
     purpose: "'idempotent-reply:' || scope || chr(10) || key"
   },
   {
+    kind: "players",
+    table: "players",
+    column: "numbers_sealed",
+    key: byId,
+    purpose: "'player-numbers:' || id"
+  },
+  {
+    kind: "payment_requests",
+    table: "payment_requests",
+    column: "details_sealed",
+    key: byId,
+    purpose: "'payment-details:' || id"
+  },
+  {
     kind: "kept_secrets",
     table: "kept_secrets",
     column: "sealed",
@@ -99,6 +113,9 @@ const columns: ReadonlyArray<SealedColumn> = [
 const keptPurpose = (name: string): string => `kept:${name}`
 
 const isKept = ({ purpose }: { readonly purpose: string }): boolean => purpose.startsWith(keptPurpose(""))
+
+/** Kinds that say nothing of the key at the start: passing ones, and ones that most rows of a large table do not have. */
+const unsampled: ReadonlySet<string> = new Set(["idempotency_keys", "players", "payment_requests"])
 
 /** Rows of one statement: so few that whoever plays waits for none of them. */
 const perPage = 100
@@ -225,7 +242,7 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
       /** The last secret of each kind that stays; of what the service keeps for itself, all. */
       const samples = Effect.map(
         Effect.forEach(
-          columns.filter(({ kind }) => kind !== "idempotency_keys"),
+          columns.filter(({ kind }) => !unsampled.has(kind)),
           (one) => sealedRows(sql.unsafe(sampleText(one)))
         ),
         (found) => found.flat()

@@ -5,8 +5,10 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { PersonalData } from "../platform/PersonalData.ts"
 import { iso, toDate } from "../platform/Time.ts"
 import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../players/Rows.ts"
+import { detailsPurpose } from "../players/SealedFields.ts"
 import { AuditLog } from "./AuditLog.ts"
 import type { Actor } from "./Staff.ts"
 
@@ -24,7 +26,8 @@ const toFields = (row: typeof NoteRow.Type) => ({ ...row, created_at: iso(row.cr
 /** A note as it is shown. */
 export type NoteFields = ReturnType<typeof toFields>
 
-const noteRows = rowsOf(NoteRow)
+const ListedRow = Schema.Struct({ ...NoteRow.fields, sealed: Schema.NullOr(Schema.Uint8Array) })
+const noteRows = rowsOf(ListedRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
 
@@ -43,6 +46,16 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
+      const personal = yield* PersonalData
+
+      /** A line of the list; the note of a payment is sealed with its other details. */
+      const toLine = ({ sealed, ...row }: typeof ListedRow.Type) =>
+        sealed === null
+          ? Effect.succeed(toFields(row))
+          : Effect.map(
+            personal.open(detailsPurpose(row.id), sealed),
+            ({ notes }) => toFields({ ...row, text: notes ?? "" })
+          )
 
       const ownerOf = Effect.fnUntraced(function*(playerId: number) {
         const row = yield* oneOf(owners(
@@ -75,21 +88,25 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
         const player = sql`${playerId}::float8::bigint`
         // a note that came with a payment or a grant is the operator's: which key sent it is not kept
         const all = sql`(
-          SELECT id, author, text, 'player:' || player_id AS subject, created_at FROM player_notes
+          SELECT id, author, text, 'player:' || player_id AS subject, created_at, NULL::bytea AS sealed FROM player_notes
           WHERE player_id = ${player}
           UNION ALL
-          SELECT id, 'operator:' || operator_id, notes, 'payment:' || id, created_at FROM payment_requests
-          WHERE player_id = ${player} AND notes IS NOT NULL
+          SELECT id, 'operator:' || operator_id, coalesce(notes, ''), 'payment:' || id, created_at, details_sealed
+          FROM payment_requests
+          WHERE player_id = ${player} AND has_notes
           UNION ALL
-          SELECT id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at FROM player_bonuses
+          SELECT id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at, NULL
+          FROM player_bonuses
           WHERE player_id = ${player} AND note IS NOT NULL
         ) n`
         const [found, counted] = yield* Effect.all([
-          noteRows(sql`SELECT id::float8 AS id, ${playerId}::float8 AS player_id, author, text, subject, created_at
-            FROM ${all} ORDER BY n.created_at DESC, n.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
+          noteRows(
+            sql`SELECT id::float8 AS id, ${playerId}::float8 AS player_id, author, text, subject, created_at, sealed
+            FROM ${all} ORDER BY n.created_at DESC, n.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
+          ),
           counts(sql`SELECT count(*)::float8 AS total FROM ${all}`)
         ], { concurrency: 2 })
-        return { items: found.map(toFields), total: counted[0]?.total ?? 0 }
+        return { items: yield* Effect.forEach(found, toLine), total: counted[0]?.total ?? 0 }
       }, orTryAgain)
 
       return PlayerNotes.of({ add, list })

@@ -5,9 +5,9 @@ export interface IdempotencyClaim {
   /** `operator:<id>`, or `player:<id>` for calls with a player token. */
   readonly scope: string
   readonly key: string
-  /** SHA-256 over method, path with query, and raw body. */
+  /** A keyed digest of method, path with query, and raw body. */
   readonly fingerprint: Uint8Array
-  /** The answer holds a secret, such as a token: it is stored sealed. */
+  /** The answer holds a secret, such as a token, or personal data: it is stored sealed. */
   readonly isSecret?: boolean | undefined
 }
 

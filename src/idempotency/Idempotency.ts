@@ -3,6 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { type IdempotencyClaim, replyPurpose, type StoredReply } from "../domain/Idempotency.ts"
 import { type Refusal, type RefusalCode, refuse } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"
+import { PersonalData } from "../platform/PersonalData.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { fromDate, toDate } from "../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
@@ -103,6 +104,7 @@ export class Idempotency extends Context.Service<Idempotency, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const secrets = yield* Secrets
+      const personal = yield* PersonalData
       const rows = rowsOf(Row)
 
       /** Fingerprints of what runs, by scope and key. */
@@ -127,7 +129,9 @@ export class Idempotency extends Context.Service<Idempotency, {
 
       /** What a stored answer means for a request that comes with its key. */
       const replay = Effect.fnUntraced(function*(claim: IdempotencyClaim, { body, sealed, ...kept }: Kept) {
-        if (!isSame(claim.fingerprint, kept.fingerprint)) return yield* Effect.fail(reused)
+        if (!isSame(personal.fingerprint(claim.fingerprint), personal.fingerprint(kept.fingerprint))) {
+          return yield* Effect.fail(reused)
+        }
         const opened = sealed === null ? body : yield* secrets.openText(replyPurpose(kept), sealed).pipe(
           Effect.catch(() => Effect.as(Effect.logError("a stored answer is not readable with this MASTER_KEY"), null))
         )

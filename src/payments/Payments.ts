@@ -9,7 +9,8 @@ import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { storingReply } from "../domain/StoringReply.ts"
 import { type WithdrawalRefusal, withdrawalStep } from "../domain/Withdrawals.ts"
 import { toDate } from "../platform/Time.ts"
-import { paymentColumns, PaymentRow, toPayment } from "../players/PaymentRow.ts"
+import { PersonalData } from "../platform/PersonalData.ts"
+import { paymentColumns, PaymentRow, toPayments } from "../players/PaymentRow.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 import {
   offsetOf,
@@ -54,7 +55,7 @@ type Unavailable = Refusal<"TRY_AGAIN">
 
 const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
-const payments = rowsOf(PaymentRow)
+const paymentRows = rowsOf(PaymentRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
 export class Payments extends Context.Service<Payments, {
@@ -89,7 +90,10 @@ export class Payments extends Context.Service<Payments, {
       const actors = yield* PlayerActors
       const methods = yield* PaymentMethods
       const thresholds = yield* Thresholds
+      const personal = yield* PersonalData
       const columns = sql.literal(paymentColumns)
+      const payments = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+        Effect.flatMap(paymentRows(statement), (rows) => toPayments(personal, rows))
       const countPayments = yield* makeRowCounts("payment_requests", "payment_counts", ["type", "status"])
 
       const withdraw: Payments["Service"]["withdraw"] = Effect.fn("Payments.withdraw")(
@@ -125,7 +129,7 @@ export class Payments extends Context.Service<Payments, {
           sql`SELECT ${columns} FROM payment_requests
             WHERE id = ${paymentId}::float8::bigint AND ${ofOperator(operatorId)}`
         ))
-        return row === undefined ? yield* Effect.fail(notFound) : toPayment(row)
+        return row === undefined ? yield* Effect.fail(notFound) : row
       }, orTryAgain)
 
       const conditionsOf = (operatorId: number | undefined, query: PaymentFilters) => [
@@ -157,7 +161,7 @@ export class Payments extends Context.Service<Payments, {
             LIMIT ${query.perPage}::float8::bigint OFFSET ${offsetOf(query)}::float8::bigint`
           )
         ], { concurrency: 2 })
-        return { items: rows.map(toPayment), total }
+        return { items: rows, total }
       }, orTryAgain)
 
       const walk = Effect.fn("Payments.walk")(
@@ -171,7 +175,7 @@ export class Payments extends Context.Service<Payments, {
           ])
           const rows = yield* payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where}
             ORDER BY created_at DESC, payment_requests.id DESC LIMIT ${query.perPage + 1}::float8::bigint`)
-          return walkOf(rows, query, ({ createdAt, id }) => ({ at: createdAt.getTime(), id }), toPayment)
+          return walkOf(rows, query, ({ createdAt, id }) => ({ at: createdAt, id }), (payment) => payment)
         },
         orTryAgain
       )

@@ -92,7 +92,8 @@ const rights: Readonly<Record<string, Rights>> = {
     ]
   },
   player_counts: { delete: true, fixed: "all" },
-  player_facts: appendOnly,
+  personal_data_walk: { fixed: ["name"] },
+  player_facts: { fixed: ["operator_id", "kind", "player_id", "number"] },
   player_notes: appendOnly,
   players: {
     fixed: [

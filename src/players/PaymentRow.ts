@@ -1,12 +1,14 @@
 /** How a payment request stands in its table. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { Payment } from "../domain/Change.ts"
+import type { PersonalData } from "../platform/PersonalData.ts"
+import { openDetails } from "./SealedFields.ts"
 
 /** The columns of `payment_requests` in the names and types of `PaymentRow`. */
 export const paymentColumns =
   `id::float8 AS id, operator_id::float8 AS "operatorId", player_id::float8 AS "playerId", type, status,
   amount::float8 AS amount, currency, payment_method AS "paymentMethod", external_reference AS "externalReference", info, notes,
-  bank_name AS "bankName", reject_reason AS "rejectReason", is_reversed AS "isReversed",
+  bank_name AS "bankName", details_sealed AS "detailsSealed", reject_reason AS "rejectReason", is_reversed AS "isReversed",
   first_approved_by AS "firstApprovedBy", second_approved_by AS "secondApprovedBy", created_at AS "createdAt",
   paid_at AS "paidAt", rejected_at AS "rejectedAt", cancelled_at AS "cancelledAt", updated_at AS "updatedAt"`
 
@@ -26,6 +28,7 @@ export const PaymentRow = Schema.Struct({
   info: optionalText,
   notes: optionalText,
   bankName: optionalText,
+  detailsSealed: Schema.NullOr(Schema.Uint8Array),
   rejectReason: optionalText,
   isReversed: Schema.Boolean,
   firstApprovedBy: optionalText,
@@ -39,12 +42,17 @@ export const PaymentRow = Schema.Struct({
 
 const at = (date: Date | null): number | null => date === null ? null : date.getTime()
 
-/** A payment from its row. */
-export const toPayment = (row: typeof PaymentRow.Type): Payment => ({
-  ...row,
-  createdAt: row.createdAt.getTime(),
-  paidAt: at(row.paidAt),
-  rejectedAt: at(row.rejectedAt),
-  cancelledAt: at(row.cancelledAt),
-  updatedAt: row.updatedAt.getTime()
-})
+/** Payments from their rows. */
+export const toPayments = (
+  personal: PersonalData["Service"],
+  rows: ReadonlyArray<typeof PaymentRow.Type>
+): Effect.Effect<ReadonlyArray<Payment>> =>
+  Effect.forEach(rows, ({ detailsSealed, ...row }) =>
+    openDetails(personal, detailsSealed, {
+      ...row,
+      createdAt: row.createdAt.getTime(),
+      paidAt: at(row.paidAt),
+      rejectedAt: at(row.rejectedAt),
+      cancelledAt: at(row.cancelledAt),
+      updatedAt: row.updatedAt.getTime()
+    }))

@@ -1,5 +1,8 @@
 /** A player as operators, events and players themselves see one (SPEC section 2.1). */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
+import type { PersonalData } from "../platform/PersonalData.ts"
+import { rowsOf } from "./Rows.ts"
+import { openNumbers } from "./SealedFields.ts"
 import { iso, isoOrNull } from "../platform/Time.ts"
 
 const optionalText = Schema.NullOr(Schema.String)
@@ -24,6 +27,8 @@ export const PlayerRow = Schema.Struct({
   phone: optionalText,
   personalId: optionalText,
   documentNumber: optionalText,
+  /** The two numbers above, where they are not in clear. */
+  numbersSealed: Schema.NullOr(Schema.Uint8Array),
   language: Schema.String,
   currency: Schema.String,
   status: Schema.Literals(["active", "locked", "closed"]),
@@ -59,7 +64,7 @@ export const playerColumns =
   `id::float8 AS id, operator_id::float8 AS "operatorId", external_id AS "externalId", username,
   email, first_name AS "firstName", last_name AS "lastName", middle_name AS "middleName", gender,
   to_char(birth_date, 'YYYY-MM-DD') AS "birthDate", country, city, address, zip_code AS "zipCode", phone,
-  personal_id AS "personalId", document_number AS "documentNumber", language, currency, status, category,
+  personal_id AS "personalId", document_number AS "documentNumber", numbers_sealed AS "numbersSealed", language, currency, status, category,
   kyc_status AS "kycStatus", risk_level AS "riskLevel", is_test AS "isTest", can_login AS "canLogin",
   can_deposit AS "canDeposit",
   can_withdraw AND NOT withdrawal_holds @> '[{"isLifted": false}]' AS "canWithdraw", can_bet AS "canBet",
@@ -126,3 +131,13 @@ export const toProfile = (row: PlayerRow, now: number) => ({
 })
 
 export type PlayerProfile = ReturnType<typeof toProfile>
+
+/** Reads {@link PlayerRow}s, with the numbers that are stored sealed. */
+export const playerRows = (personal: PersonalData["Service"]) => {
+  const rows = rowsOf(PlayerRow)
+  return <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+    Effect.flatMap(
+      rows(statement),
+      (found) => Effect.forEach(found, (row) => openNumbers(personal, row.id, row.numbersSealed, row))
+    )
+}

@@ -6,21 +6,24 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
+import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../domain/Idempotency.ts"
 import type { Operator } from "../domain/Operator.ts"
 import type { KycStatus, PlayerStatus } from "../domain/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"
 import { Ids } from "../platform/Ids.ts"
 import { inTransaction } from "../platform/InTransaction.ts"
+import { PersonalData } from "../platform/PersonalData.ts"
+import { Secrets } from "../platform/Secrets.ts"
 import { toDate } from "../platform/Time.ts"
 import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
+import { withoutPersonal } from "./EventData.ts"
 import type { Identity } from "./Identity.ts"
 import { makeIsExcluded } from "./internal/ExcludedIdentities.ts"
 import { Outbox } from "./Outbox.ts"
 import { PasswordHashes } from "./PasswordHashes.ts"
-import { playerColumns, type PlayerProfile, PlayerRow, toProfile } from "./PlayerProfile.ts"
+import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
 import { checkRegistration, type FieldMessages, type Registration } from "./Registration.ts"
 import { makeRowCounts } from "./RowCounts.ts"
 import {
@@ -35,6 +38,7 @@ import {
   walkOf,
   type WalkQuery
 } from "./Rows.ts"
+import { numberDigests, sealNumbers } from "./SealedFields.ts"
 
 /** The filters of SPEC section 4.2; absent means any. Instants are epoch milliseconds, both included. */
 export interface PlayerFilters {
@@ -81,15 +85,14 @@ const loginNotedEveryMs = 60_000
 
 const replayWindowMs = 24 * 60 * 60_000
 
-const players = rowsOf(PlayerRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 const gathered = rowsOf(Schema.Struct({ total: Schema.Number, ids: Schema.Array(Schema.Number) }))
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 const storedReplies = rowsOf(Schema.Struct({
   fingerprint: Schema.Uint8Array,
   status: Schema.Number,
-  /** Null where it is sealed: the answer to a request of another kind. */
-  body: Schema.NullOr(Schema.String)
+  body: Schema.NullOr(Schema.String),
+  body_sealed: Schema.NullOr(Schema.Uint8Array)
 }))
 
 const selfExcluded = refuse("SELF_EXCLUDED_IDENTITY", "The identity matches a player who is excluded from play.")
@@ -133,6 +136,7 @@ const toRow = (
   phone: registration.phone ?? null,
   personalId: registration.personal_id ?? null,
   documentNumber: registration.document_number ?? null,
+  numbersSealed: null,
   language: registration.language ?? "en",
   currency: registration.currency ?? operator.currency,
   status: "active",
@@ -203,6 +207,9 @@ export class Players extends Context.Service<Players, {
       const ids = yield* Ids
       const passwords = yield* PasswordHashes
       const outbox = yield* Outbox
+      const personal = yield* PersonalData
+      const secrets = yield* Secrets
+      const players = playerRows(personal)
       const columns = sql.literal(playerColumns)
       const findTaken = yield* makeFindTaken
       const isExcluded = yield* makeIsExcluded
@@ -211,23 +218,30 @@ export class Players extends Context.Service<Players, {
       /** The answer that is stored under a key, if there is one that still counts. */
       const findReply = Effect.fnUntraced(function*(claim: IdempotencyClaim, now: number) {
         const stored = yield* oneOf(storedReplies(
-          sql`SELECT fingerprint, status, body FROM idempotency_keys
+          sql`SELECT fingerprint, status, body, body_sealed FROM idempotency_keys
             WHERE scope = ${claim.scope} AND key = ${claim.key} AND created_at > ${toDate(now - replayWindowMs)}`
         ))
         if (stored === undefined) return undefined
-        if (stored.body === null || !Buffer.from(stored.fingerprint).equals(claim.fingerprint)) {
+        const body = stored.body_sealed === null
+          ? stored.body
+          : yield* Effect.orElseSucceed(secrets.openText(replyPurpose(claim), stored.body_sealed), () => null)
+        if (
+          body === null ||
+          !Buffer.from(personal.fingerprint(stored.fingerprint)).equals(personal.fingerprint(claim.fingerprint))
+        ) {
           return yield* Effect.fail(
             refuse("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used for a different request.")
           )
         }
-        return { _tag: "Replayed", reply: { status: stored.status, body: stored.body } } satisfies Registered
+        return { _tag: "Replayed", reply: { status: stored.status, body } } satisfies Registered
       })
 
       const insertReply = (claim: IdempotencyClaim, reply: RenderedReply, now: number) =>
-        sql`INSERT INTO idempotency_keys (scope, key, fingerprint, status, body, created_at)
-          VALUES (${claim.scope}, ${claim.key}, ${claim.fingerprint}, ${reply.status}, ${reply.body}, ${toDate(now)})
+        sql`INSERT INTO idempotency_keys (scope, key, fingerprint, status, body_sealed, created_at)
+          VALUES (${claim.scope}, ${claim.key}, ${claim.fingerprint}, ${reply.status},
+            ${secrets.seal(replyPurpose(claim), reply.body)}, ${toDate(now)})
           ON CONFLICT (scope, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
-            body = EXCLUDED.body, body_sealed = NULL, created_at = EXCLUDED.created_at
+            body = NULL, body_sealed = EXCLUDED.body_sealed, created_at = EXCLUDED.created_at
           WHERE idempotency_keys.created_at <= ${toDate(now - replayWindowMs)}
           RETURNING 1`
 
@@ -236,17 +250,20 @@ export class Players extends Context.Service<Players, {
         passwordHash: string,
         termsVersion: string | null,
         event: { readonly id: number; readonly data: string }
-      ) =>
-        sql`WITH player AS (
+      ) => {
+        const digests = numberDigests(personal, row)
+        return sql`WITH player AS (
             INSERT INTO players (id, operator_id, external_id, username, email, password_hash, first_name, last_name,
-              middle_name, gender, birth_date, country, city, address, zip_code, phone, personal_id, document_number,
-              language, currency, is_test, marketing_email, marketing_sms, marketing_newsletter, registration_source,
+              middle_name, gender, birth_date, country, city, address, zip_code, phone, numbers_sealed,
+              personal_id_digest, document_number_digest, language, currency, is_test, marketing_email, marketing_sms, marketing_newsletter, registration_source,
               registration_ip, registration_promo_code, registration_promo_due, registration_affiliate_id, registration_btag, terms_version,
               terms_accepted_at, created_at, updated_at)
             VALUES (${row.id}, ${row.operatorId}, ${row.externalId}, ${row.username}, ${row.email}, ${passwordHash},
               ${row.firstName}, ${row.lastName}, ${row.middleName}, ${row.gender}, ${row.birthDate}, ${row.country},
-              ${row.city}, ${row.address}, ${row.zipCode}, ${row.phone}, ${row.personalId}, ${row.documentNumber},
-              ${row.language}, ${row.currency}, ${row.isTest}, ${row.marketingEmail}, ${row.marketingSms},
+              ${row.city}, ${row.address}, ${row.zipCode}, ${row.phone},
+              ${
+          sealNumbers(personal, row.id, row)
+        }, ${digests.personalId}, ${digests.documentNumber}, ${row.language}, ${row.currency}, ${row.isTest}, ${row.marketingEmail}, ${row.marketingSms},
               ${row.marketingNewsletter}, ${row.registrationSource}, ${row.registrationIp},
               ${row.registrationPromoCode}, ${
           row.registrationPromoCode !== null
@@ -258,6 +275,7 @@ export class Players extends Context.Service<Players, {
           )
           INSERT INTO events (id, operator_id, player_id, type, data, created_at)
           VALUES (${event.id}, ${row.operatorId}, ${row.id}, 'player.registered', ${event.data}, ${row.createdAt})`
+      }
 
       const register = Effect.fn("Players.register")(
         function*(operator: Operator, body: { readonly [field: string]: unknown }, options: RegisterOptions) {
@@ -285,7 +303,7 @@ export class Players extends Context.Service<Players, {
           const row = toRow(id, operator, registration, options.source, now)
           const player = toProfile(row, now)
           const reply = options.render(player)
-          const event = { id: id + 1, data: JSON.stringify({ player }) }
+          const event = { id: id + 1, data: JSON.stringify(withoutPersonal({ player })) }
 
           return yield* inTransaction(sql)(Effect.gen(function*() {
             // The key first: whoever waits here for another try of this request must not run into that try's player before.

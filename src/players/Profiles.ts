@@ -10,12 +10,13 @@ import { answer } from "../domain/Decision.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
 import { inTransaction } from "../platform/InTransaction.ts"
+import { PersonalData } from "../platform/PersonalData.ts"
 import { toDate } from "../platform/Time.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { PlayerActors } from "./PlayerActors.ts"
-import { playerColumns, type PlayerProfile, PlayerRow, toProfile } from "./PlayerProfile.ts"
+import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
 import { checkProfileChanges, type ProfileChanges, type ProfileField, profileFields } from "./ProfileChanges.ts"
-import { oneOf, orTryAgain, rowsOf } from "./Rows.ts"
+import { oneOf, orTryAgain } from "./Rows.ts"
 
 export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
 
@@ -61,8 +62,6 @@ const valueOf = (row: PlayerRow, field: ProfileField): string | boolean | null =
   }
 }
 
-const players = rowsOf(PlayerRow)
-
 export class Profiles extends Context.Service<Profiles, {
   /**
    * Changes the fields that are sent. `body` is the request as it came; every bad field is named at once. `actor` is how the
@@ -82,6 +81,7 @@ export class Profiles extends Context.Service<Profiles, {
       const ids = yield* Ids
       const actors = yield* PlayerActors
       const chain = yield* Chain
+      const players = playerRows(yield* PersonalData)
       const findTaken = yield* makeFindTaken
       const columns = sql.literal(playerColumns)
       const semaphores = yield* Effect.forEach(Array.from({ length: lanes }), () => Semaphore.make(1))

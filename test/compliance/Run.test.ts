@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { layerPersonal } from "../support/Personal.ts"
 import { Compliance } from "../../src/compliance/Compliance.ts"
 import { Holds } from "../../src/compliance/Holds.ts"
 import type { Finding } from "../../src/domain/AlertRules.ts"
@@ -66,6 +67,7 @@ const services = Compliance.layer.pipe(
   Layer.provideMerge(layerIds),
   Layer.provide(layerActors),
   Layer.provideMerge(layerPlayers),
+  Layer.provide(layerPersonal),
   Layer.provideMerge(TestDatabase.layer)
 )
 

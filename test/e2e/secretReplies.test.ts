@@ -39,7 +39,7 @@ const fieldNames = (schema: unknown): ReadonlyArray<string> => {
   ]
 }
 
-layer(layerPublicApi)("answers with tokens", (it) => {
+layer(layerPublicApi)("answers with tokens or personal data", (it) => {
   it.effect("say so in the contract, and no others do", () =>
     Effect.sync(() => {
       const secret: Array<string> = []
@@ -52,7 +52,11 @@ layer(layerPublicApi)("answers with tokens", (it) => {
           const responses = at(document, "paths", name, "post", "responses")
           assert.isTrue(isNode(responses), name)
           const good = Object.entries(Object(responses)).filter(([status]) => status.startsWith("2"))
-          if (fieldNames(good.map(([_, response]) => response)).some((field) => /token$|secret/.test(field))) {
+          if (
+            fieldNames(good.map(([_, response]) => response)).some((field) =>
+              /token$|secret|^(personal_id|document_number|info)$/.test(field)
+            )
+          ) {
             secret.push(path)
           }
           if (Context.getOrUndefined(mergedAnnotations, SecretAnswer) === true) said.push(path)

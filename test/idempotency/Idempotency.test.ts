@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { layerPersonal } from "../support/Personal.ts"
 import type { IdempotencyClaim } from "../../src/domain/Idempotency.ts"
 import type { RefusalCode } from "../../src/domain/Refusal.ts"
 import { type Answer, type Guarded, Idempotency } from "../../src/idempotency/Idempotency.ts"
@@ -13,7 +14,7 @@ import { TestDatabase } from "../support/TestDatabase.ts"
 // retry hears the first answer. Method: requests that count how often they ran, on one database, in one process or in two.
 
 const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
-const Sealing = Secrets.layer.pipe(Layer.provide(Settings.layerTest()))
+const Sealing = layerPersonal
 const Live = Idempotency.layer.pipe(
   Layer.provideMerge(Sealing),
   Layer.provideMerge(TestDatabase.layer),

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
+import { layerPersonal } from "../support/Personal.ts"
 import { holdsByIndex, isRare, SearchBounds } from "../../src/players/internal/PlayerSearch.ts"
 import { Outbox } from "../../src/players/Outbox.ts"
 import { Players } from "../../src/players/Players.ts"
@@ -31,6 +32,7 @@ const generate = Effect.gen(function*() {
 })
 
 const live = Players.layer.pipe(
+  Layer.provide(layerPersonal),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(Ids.layer),
   Layer.provideMerge(Layer.effectDiscard(generate)),

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { layerPersonal } from "../support/Personal.ts"
 import { Chain, ChainKey } from "../../src/chain/Chain.ts"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -25,8 +26,6 @@ import { closeRound, payPromoWin, settle } from "../../src/domain/Settlement.ts"
 import { storingReply } from "../../src/domain/StoringReply.ts"
 import { withdrawalStep } from "../../src/domain/Withdrawals.ts"
 import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
-import { Secrets } from "../../src/platform/Secrets.ts"
-import { Settings } from "../../src/platform/Settings.ts"
 import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
 import { Outbox } from "../../src/players/Outbox.ts"
 import * as MemoryPlayerStore from "../../src/players/MemoryPlayerStore.ts"
@@ -77,7 +76,7 @@ const live = Layer.provideMerge(
     Layer.provideMerge(TestDatabase.layer),
     Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon)))
   )
-).pipe(Layer.provideMerge(Secrets.layer.pipe(Layer.provide(Settings.layerTest()))))
+).pipe(Layer.provideMerge(layerPersonal))
 
 const welcome: CatalogueBonus = {
   id: 21,

@@ -7,6 +7,7 @@ import { PlayerTokens } from "../../src/auth/PlayerTokens.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { layerChainKey } from "../../src/auth/ChainKeys.ts"
+import { layerDigestKey } from "../../src/auth/DigestKeys.ts"
 import { SealedSecrets } from "../../src/auth/SealedSecrets.ts"
 import { Chain } from "../../src/chain/Chain.ts"
 import { Compliance } from "../../src/compliance/Compliance.ts"
@@ -26,6 +27,7 @@ import { StaffSpending } from "../../src/payments/StaffSpending.ts"
 import { Thresholds } from "../../src/payments/Thresholds.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
+import { PersonalData } from "../../src/platform/PersonalData.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
@@ -85,7 +87,8 @@ export const layerE2eServerWithMailbox = (maxMailbox: number) =>
       StaffSpending.layer
     )),
     Layer.provideMerge(Chain.layer),
-    Layer.provideMerge(layerChainKey),
+    Layer.provideMerge(PersonalData.layer),
+    Layer.provideMerge(Layer.merge(layerChainKey, layerDigestKey)),
     Layer.provideMerge(SealedSecrets.layer),
     Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer)),
     Layer.provideMerge(TestDatabase.layer),

@@ -5,6 +5,7 @@
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { DigestKey, PersonalData } from "../../src/platform/PersonalData.ts"
 import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../../src/api/Annotations.ts"
 import { refusals } from "../../src/api/Errors.ts"
 import { amountFrom, oneOf, pathId, text } from "../../src/api/Fields.ts"
@@ -175,6 +176,7 @@ const Routes = Layer.mergeAll(HttpApiBuilder.layer(ProbeApi), Health, ProbeEdge)
 export const layerEdgeServerOn = serveAt(Routes, { host: "127.0.0.1", port: 0 }).pipe(
   Layer.provideMerge(PathResources.layer),
   Layer.provideMerge(Layer.mergeAll(Credentials.layer, ReplayStore.layer, RateLimiter.layer, Idempotency.layer)),
+  Layer.provideMerge(PersonalData.layer.pipe(Layer.provide(DigestKey.layerTest))),
   Layer.provideMerge(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
   Layer.provideMerge(Layer.mergeAll(layerHttpServices, Probe.layer, Ids.layer, Placement.layerHere, Secrets.layer))
 )

@@ -125,9 +125,9 @@ export const playCasino = Effect.fnUntraced(function*(agent: Http.Agent, address
 
   const seated: Array<Seated> = []
   for (const name of ["ada", "bob", "cyd"]) {
-    const playerId = yield* register(operator, name)
+    const playerId = yield* register(operator, name, { personal_id: `id of ${name}` })
     const at = `/api/v1/operator/players/${playerId}`
-    yield* keyed(`${at}/deposits`, { amount: 50_000, external_reference: `d-${name}` })
+    yield* keyed(`${at}/deposits`, { amount: 50_000, external_reference: `d-${name}`, info: `card of ${name}` })
     yield* keyed(`${at}/withdrawals`, {
       amount: 1_000,
       payment_method: "bank",

@@ -7,6 +7,7 @@ import { Placement } from "../../../src/engine/Placement.ts"
 import { DatabaseUrl, layerDatabaseWith } from "../../../src/platform/Database.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import { layerMigrations } from "../../../src/platform/Migrations.ts"
+import { DigestKey, PersonalData } from "../../../src/platform/PersonalData.ts"
 import { Secrets } from "../../../src/platform/Secrets.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
 import * as MemoryPlayerStore from "../../../src/players/MemoryPlayerStore.ts"
@@ -58,12 +59,14 @@ export const placeBet = (actors: PlayerActors["Service"], player: number, id: st
 
 export const readPlayer = (actors: PlayerActors["Service"], player: number) => actors.read(operatorId, player)
 
+const layerSecrets = Secrets.layer.pipe(Layer.provide(Settings.layerTest()))
+
 /** Actors over PostgreSQL, through the service's own loader and journal. */
 export const layerPostgres = (url: string) =>
   PlayerActors.layer.pipe(
     Layer.provide(Ids.layer),
     Layer.provide(Placement.layerHere),
-    Layer.provide(Secrets.layer.pipe(Layer.provide(Settings.layerTest()))),
+    Layer.provide(PersonalData.layer.pipe(Layer.provide(DigestKey.layerTest), Layer.provideMerge(layerSecrets))),
     Layer.provide(Outbox.layer),
     Layer.provide(Chain.layer.pipe(Layer.provide(ChainKey.layerTest))),
     Layer.provideMerge(

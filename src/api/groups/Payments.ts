@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope } from "../Annotations.ts"
+import { RequiredFeature, RequiredScope, SecretAnswer } from "../Annotations.ts"
 import { refusals } from "../Errors.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../Fields.ts"
 import { list, pageOrWalk, single, timedWalkQuery } from "../Pagination.ts"
@@ -91,6 +91,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       error: refusals("DUPLICATE_TRANSACTION", "PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "PAYMENT_REQUEST_INVALID")
     })
       .annotate(RequiredScope, "payments:write")
+      .annotate(SecretAnswer, true)
       .annotate(OpenApi.Summary, "Record a paid deposit")
       .annotate(
         OpenApi.Description,
@@ -112,6 +113,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       )
     })
       .annotate(RequiredScope, "payments:write")
+      .annotate(SecretAnswer, true)
       .annotate(OpenApi.Summary, "Request a withdrawal")
       .annotate(
         OpenApi.Description,

@@ -142,6 +142,7 @@ export const PlayersGroup = HttpApiGroup.make("players")
       success: single(Player).pipe(HttpApiSchema.status(201)),
       error: refusals("SELF_EXCLUDED_IDENTITY", "PROMO_CODE_INVALID")
     })
+      .annotate(SecretAnswer, true)
       .annotate(RequiredScope, "players:write")
       .annotate(OpenApi.Summary, "Register a player")
       .annotate(

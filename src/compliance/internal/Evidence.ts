@@ -2,10 +2,12 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { PersonalData } from "../../platform/PersonalData.ts"
 import type { IdentityChange } from "../../domain/IdentityAlerts.ts"
 import type { PaymentFact, PlayNeeded } from "../../domain/MoneyAlerts.ts"
 import { toDate } from "../../platform/Time.ts"
 import { rowsOf } from "../../players/Rows.ts"
+import { openNumbers } from "../../players/SealedFields.ts"
 
 /** Payments before one that are looked at, and lines of a player's audit log. */
 const paymentsMost = 500
@@ -34,7 +36,7 @@ const Subject = Schema.Struct({
   documentNumber: nullableText,
   registrationIp: nullableText
 })
-const subjectRows = rowsOf(Subject)
+const subjectRows = rowsOf(Schema.Struct({ ...Subject.fields, numbersSealed: Schema.NullOr(Schema.Uint8Array) }))
 
 /** A player as the rules see one; `factor` as in `PaymentCase`. */
 export type Subject = typeof Subject.Type
@@ -88,7 +90,7 @@ export interface IdentityHistory {
   readonly verifiedAt: number | null
 }
 
-export const makeEvidence = Effect.map(SqlClient.SqlClient, (sql) => {
+export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, PersonalData]), ([sql, personal]) => {
   const subjects = Effect.fnUntraced(function*(playerIds: ReadonlyArray<number>) {
     const rows = yield* subjectRows(
       sql`SELECT p.id::float8 AS "playerId", p.operator_id::float8 AS "operatorId",
@@ -96,11 +98,15 @@ export const makeEvidence = Effect.map(SqlClient.SqlClient, (sql) => {
             WHERE x.currency = p.currency AND x.base = o.currency ORDER BY x.id DESC LIMIT 1) END AS factor,
           p.email, p.first_name AS "firstName", p.last_name AS "lastName", to_char(p.birth_date, 'YYYY-MM-DD') AS "birthDate",
           p.country, p.city, p.address, p.zip_code AS "zipCode", p.phone, p.personal_id AS "personalId",
-          p.document_number AS "documentNumber", p.registration_ip AS "registrationIp"
+          p.document_number AS "documentNumber", p.numbers_sealed AS "numbersSealed", p.registration_ip AS "registrationIp"
         FROM unnest(${floats(playerIds)}::float8[]) AS u(id)
         JOIN players p ON p.id = u.id::bigint JOIN operators o ON o.id = p.operator_id`
     )
-    return new Map(rows.map((row) => [row.playerId, row]))
+    const subjects = yield* Effect.forEach(
+      rows,
+      ({ numbersSealed, ...row }): Effect.Effect<Subject> => openNumbers(personal, row.playerId, numbersSealed, row)
+    )
+    return new Map(subjects.map((subject) => [subject.playerId, subject]))
   })
 
   /** Payments by their ids, each with those of its player so many hours before it, the newest first. */

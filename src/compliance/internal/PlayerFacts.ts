@@ -1,5 +1,5 @@
 /**
- * What players are known by, and who else is known by the same. Kept as digests, also when the player changes: a phone number that
+ * What players are known by, and who else is known by the same. Kept as keyed digests, also when the player changes: a phone number that
  * was given up and is somebody else's now is still shared.
  */
 import { PgTypes } from "@effect/sql-pg"
@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import ipaddr from "ipaddr.js"
 import * as Crypto from "node:crypto"
 import { type FactKind, factKinds, sharedAddressMost, type SharedFacts } from "../../domain/IdentityAlerts.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
 import { comparableName, comparableNumber } from "../../players/Identity.ts"
 import { rowsOf } from "../../players/Rows.ts"
 import type { Subject } from "./Evidence.ts"
@@ -68,10 +69,10 @@ interface KnownPlayer {
   readonly facts: ReadonlyArray<readonly [kind: FactKind, value: string]>
 }
 
-const digest = (kind: FactKind, value: string): Uint8Array =>
+const bareDigest = (kind: FactKind, value: string): Uint8Array =>
   Crypto.createHash("sha256").update(`${kind}\n${value}`).digest().subarray(0, 16)
 
-export const makePlayerFacts = Effect.map(SqlClient.SqlClient, (sql) => {
+export const makePlayerFacts = Effect.map(Effect.all([SqlClient.SqlClient, PersonalData]), ([sql, personal]) => {
   /**
    * Keeps what players are known by, and gives for each who came to the same facts before, with all that the two share of those. In
    * the order given: of two who come at once, the later is the one who shares.
@@ -79,7 +80,10 @@ export const makePlayerFacts = Effect.map(SqlClient.SqlClient, (sql) => {
   const keep = Effect.fnUntraced(function*(known: ReadonlyArray<KnownPlayer>) {
     const found = new Map<number, ReadonlyArray<SharedFacts>>()
     const rows = known.flatMap(({ facts, operatorId, playerId }) =>
-      facts.map(([kind, value]) => ({ operatorId, playerId, kind, digest: digest(kind, value) }))
+      facts.map(([kind, value]) => {
+        const bare = bareDigest(kind, value)
+        return { operatorId, playerId, kind, bare, digest: personal.fact(bare) }
+      })
     )
     if (rows.length === 0) return found
     const numbers = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
@@ -87,7 +91,12 @@ export const makePlayerFacts = Effect.map(SqlClient.SqlClient, (sql) => {
       ${Result.getOrThrow(PgTypes.array(rows.map(({ kind }) => kind), PgTypes.OID.text))}::text[],
       ${Result.getOrThrow(PgTypes.array(rows.map((row) => row.digest), PgTypes.OID.bytea))}::bytea[],
       ${numbers(rows.map(({ playerId }) => playerId))}::float8[],
-      ${numbers(rows.map((_, index) => index))}::float8[]) AS u(operator_id, kind, digest, player_id, place)`
+      ${numbers(rows.map((_, index) => index))}::float8[],
+      ${Result.getOrThrow(PgTypes.array(rows.map(({ bare }) => bare), PgTypes.OID.bytea))}::bytea[])
+      AS u(operator_id, kind, digest, player_id, place, bare)`
+    // facts from before digests had a key: as they are met, so that who was first stays first
+    yield* sql`UPDATE player_facts f SET digest = u.digest FROM ${source}
+      WHERE f.operator_id = u.operator_id::bigint AND f.kind = u.kind AND f.digest = u.bare`
     yield* sql`INSERT INTO player_facts (operator_id, kind, digest, player_id)
       SELECT u.operator_id::bigint, u.kind, u.digest, u.player_id::bigint FROM ${source} ORDER BY u.place
       ON CONFLICT DO NOTHING`

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Crypto from "node:crypto"
+import { PersonalData } from "../../platform/PersonalData.ts"
 import { SecretAnswer } from "../../api/Annotations.ts"
 import {
   CurrentClaim,
@@ -37,15 +38,22 @@ const refused = (refusal: Refusal): HttpAnswer => {
   return { status, code: refusal.code, body, response: jsonResponse(status, body) }
 }
 
-/** What makes two requests the same: method, path with query, and raw body. */
+/** SHA-256 of what makes two requests the same: method, path with query, and raw body. */
 const fingerprintOf = (method: string, url: string, body: ArrayBuffer): Uint8Array =>
   new Uint8Array(
     Crypto.createHash("sha256").update(`${method}\n${url}\n`, "latin1").update(new Uint8Array(body)).digest()
   )
 
+interface Keeping {
+  readonly idempotency: Idempotency["Service"]
+  readonly personal: PersonalData["Service"]
+}
+
+const keeping = Effect.all({ idempotency: Idempotency, personal: PersonalData })
+
 /** Runs a POST under the idempotency key that it came with, in the scope that its caller has. */
 const runOnce = <E, R, E2, R2>(
-  idempotency: Idempotency["Service"],
+  { idempotency, personal }: Keeping,
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   scopeOf: Effect.Effect<string, E2, R2>,
   isSecret: boolean,
@@ -63,7 +71,12 @@ const runOnce = <E, R, E2, R2>(
     if (key.length > maxKeyLength) return yield* Effect.fail(invalidKey)
     const scope = yield* scopeOf
     const body = yield* Effect.mapError(request.arrayBuffer, (error) => refuseBody(error))
-    const claim = { scope, key, fingerprint: fingerprintOf(request.method, targetOf(request), body), isSecret }
+    const claim = {
+      scope,
+      key,
+      fingerprint: personal.fingerprint(fingerprintOf(request.method, targetOf(request), body)),
+      isSecret
+    }
     const guarded = yield* idempotency.guard(
       claim,
       Effect.provideService(run, CurrentClaim, claim),
@@ -87,12 +100,12 @@ const answersSecret = (group: Context.Context<never>, endpoint: Context.Context<
 export const IdempotentPostLive = Layer.effect(
   IdempotentPost,
   Effect.map(
-    Idempotency,
-    (idempotency) =>
+    keeping,
+    (kept) =>
       IdempotentPost.of((handler, { endpoint, group }) =>
         endpoint.method === "POST"
           ? runOnce(
-            idempotency,
+            kept,
             handler,
             Effect.map(CurrentOperator, ({ operator }) => `operator:${operator.id}`),
             answersSecret(group.annotations, endpoint.annotations),
@@ -107,12 +120,12 @@ export const IdempotentPostLive = Layer.effect(
 export const PlayerIdempotentPostLive = Layer.effect(
   PlayerIdempotentPost,
   Effect.map(
-    Idempotency,
-    (idempotency) =>
+    keeping,
+    (kept) =>
       PlayerIdempotentPost.of((handler, { endpoint, group }) =>
         endpoint.method === "POST"
           ? runOnce(
-            idempotency,
+            kept,
             handler,
             Effect.map(CurrentPlayer, ({ playerId }) => `player:${playerId}`),
             answersSecret(group.annotations, endpoint.annotations),

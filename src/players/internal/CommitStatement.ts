@@ -27,13 +27,26 @@ import type { SeedChange } from "../../domain/originals/PlayerSeeds.ts"
 import type { Player } from "../../domain/Player.ts"
 import { roundKey, type Transaction } from "../../domain/Rounds.ts"
 import type { Unit } from "../../engine/Machine.ts"
+import type { PersonalData } from "../../platform/PersonalData.ts"
+import { withoutPersonal } from "../EventData.ts"
 import { type BonusRow, changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
 import { encodeActivity } from "./ActivityCodec.ts"
 import { encodeCounters } from "./CountersCodec.ts"
 import { links } from "./LinkSections.ts"
 import { notes } from "./NoteSections.ts"
 import { changedSeeds, mergeSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
-import { convertedSums, pairColumn, players, rateOfPair, RatePairs, rates, reportRows, sums } from "./ReportSections.ts"
+import { changedPayments, convertedPayments, isPayout, newPayments, toNewPayment } from "./PaymentSections.ts"
+import {
+  type Converted,
+  converted,
+  convertedSums,
+  players,
+  rateOfPair,
+  RatePairs,
+  rates,
+  reportRows,
+  sums
+} from "./ReportSections.ts"
 import {
   bytes,
   cast,
@@ -147,30 +160,6 @@ const roundColumns: ReadonlyArray<Column<RoundRow>> = [
   time("opened_at", (row) => row.round.openedAt)
 ]
 
-const paymentColumns: ReadonlyArray<Column<PaymentChange>> = [
-  number("id", ({ payment }) => payment.id),
-  number("operator_id", ({ payment }) => payment.operatorId),
-  number("player_id", ({ payment }) => payment.playerId),
-  text("type", ({ payment }) => payment.type),
-  text("status", ({ payment }) => payment.status),
-  number("amount", ({ payment }) => payment.amount),
-  text("currency", ({ payment }) => payment.currency),
-  text("payment_method", ({ payment }) => payment.paymentMethod),
-  text("external_reference", ({ payment }) => payment.externalReference),
-  text("info", ({ payment }) => payment.info),
-  text("notes", ({ payment }) => payment.notes),
-  text("bank_name", ({ payment }) => payment.bankName),
-  text("reject_reason", ({ payment }) => payment.rejectReason),
-  flag("is_reversed", ({ payment }) => payment.isReversed),
-  text("first_approved_by", ({ payment }) => payment.firstApprovedBy),
-  text("second_approved_by", ({ payment }) => payment.secondApprovedBy),
-  time("created_at", ({ payment }) => payment.createdAt),
-  time("paid_at", ({ payment }) => payment.paidAt),
-  time("rejected_at", ({ payment }) => payment.rejectedAt),
-  time("cancelled_at", ({ payment }) => payment.cancelledAt),
-  time("updated_at", ({ payment }) => payment.updatedAt)
-]
-
 const sessionColumns: ReadonlyArray<Column<GameSession>> = [
   number("id", (session) => session.id),
   number("player_id", (session) => session.playerId),
@@ -187,7 +176,7 @@ const eventColumns: ReadonlyArray<Column<Event>> = [
   number("operator_id", (event) => event.operatorId),
   number("player_id", (event) => event.playerId),
   text("type", (event) => event.type),
-  text("data", (event) => JSON.stringify(event.data), "jsonb"),
+  text("data", (event) => JSON.stringify(withoutPersonal(event.data)), "jsonb"),
   time("created_at", (event) => event.createdAt)
 ]
 
@@ -205,7 +194,13 @@ const auditColumns: ReadonlyArray<Column<AuditRecord>> = [
 ]
 
 /** Seals a text so that only the same purpose opens it. */
-export type Seal = (purpose: string, plain: string) => Uint8Array
+type Seal = (purpose: string, plain: string) => Uint8Array
+
+/** What a commit seals with. */
+interface Sealing {
+  readonly seal: Seal
+  readonly personal: PersonalData["Service"]
+}
 
 /** A reply as it is stored: in clear or, where it holds a secret, sealed. */
 interface ReplyRow {
@@ -271,34 +266,6 @@ const settings = update("players", settingsColumns, {
   keys: ["id", "operator_id"],
   set: settingsColumns.slice(2).map(({ name }) => name)
 })
-const newPayments = insertInto("payment_requests", paymentColumns)
-const changeableOfPayments = [
-  "status",
-  "reject_reason",
-  "is_reversed",
-  "first_approved_by",
-  "second_approved_by",
-  "paid_at",
-  "rejected_at",
-  "cancelled_at",
-  "updated_at"
-]
-const changedPayments = update("payment_requests", paymentColumns, {
-  keys: ["id", "operator_id"],
-  set: changeableOfPayments
-})
-
-/** Rows of players whose currency is not their operator's, each with the place of its rate. */
-interface Converted<Row> {
-  readonly row: Row
-  readonly pair: number | null
-}
-
-const converted = <Row>(columns: ReadonlyArray<Column<Row>>): ReadonlyArray<Column<Converted<Row>>> => [
-  ...columns.map((column) => ({ ...column, value: ({ row }: Converted<Row>) => column.value(row) })),
-  pairColumn(({ pair }: Converted<Row>) => pair)
-]
-
 const convertedEntries: Section<Converted<Entry>> = {
   columns: converted(entryColumns),
   query: (source) =>
@@ -307,15 +274,6 @@ const convertedEntries: Section<Converted<Entry>> = {
     }, ${rateOfPair} FROM ${source}`
 }
 
-/** A withdrawal keeps the rate of its payout. */
-const convertedPayments: Section<Converted<PaymentChange>> = {
-  columns: converted(paymentColumns),
-  query: update("payment_requests", converted(paymentColumns), {
-    keys: ["id", "operator_id"],
-    set: changeableOfPayments,
-    more: `, exchange_rate_id = coalesce(t.exchange_rate_id, ${rateOfPair})`
-  }).query
-}
 const sessions = insertInto("game_sessions", sessionColumns)
 const audit = insertInto("audit_log", auditColumns)
 const replies = insertInto("idempotency_keys", replyColumns)
@@ -355,10 +313,6 @@ const textOf = (parts: ReadonlyArray<Part>): string => {
   return composed
 }
 
-/** Whether a change of a payment is that a withdrawal was paid out. */
-const isPayout = ({ payment }: PaymentChange): boolean =>
-  payment.type === "withdrawal" && payment.paidAt !== null && payment.paidAt === payment.updatedAt
-
 export interface CommitStatement {
   readonly text: string
   readonly parameters: ReadonlyArray<unknown>
@@ -370,7 +324,7 @@ export interface CommitStatement {
 /** The statement that commits the units, and its parameters. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
 export const commitStatement = (
   units: ReadonlyArray<PlayerUnit>,
-  seal: Seal,
+  { personal, seal }: Sealing,
   toLink: (rows: LinkedRows) => Link
 ): CommitStatement => {
   const ordered = [...units].sort((a, b) => a.key - b.key)
@@ -466,7 +420,7 @@ export const commitStatement = (
   add("new_rounds", newRounds, newRoundRows)
   add("changed_rounds", changedRounds, changedRoundRows)
   add("settings_part", settings, settingsRows)
-  add("new_payments", newPayments, payments.filter(({ isNew }) => isNew))
+  add("new_payments", newPayments, payments.filter(({ isNew }) => isNew).map(toNewPayment(personal)))
   if (bonusRows.size > 0) {
     const bonuses = [...bonusRows.values()]
     add("new_bonuses", newBonuses, bonuses.filter(({ isNew }) => isNew))

@@ -9,7 +9,8 @@ import type { Player } from "../../domain/Player.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../../domain/Rounds.ts"
 import type { StoreUnavailable } from "../../engine/Failures.ts"
 import type { Store } from "../../engine/Machine.ts"
-import { paymentColumns, PaymentRow, toPayment } from "../PaymentRow.ts"
+import type { PersonalData } from "../../platform/PersonalData.ts"
+import { paymentColumns, PaymentRow, toPayments } from "../PaymentRow.ts"
 import { openSeedsText, SeedRow, toSeeds } from "../SeedRows.ts"
 import { orUnavailable } from "./StoreFailures.ts"
 
@@ -138,7 +139,10 @@ const extend = <Key, A>(
   new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, null]), ...found])
 
 /** Finds what a query names; what is not there is known to be absent from then on. */
-export const lookUp = (sql: SqlClient.SqlClient): Store<Player, Change, Query, Knowledge>["look"] => {
+export const lookUp = (
+  sql: SqlClient.SqlClient,
+  personal: PersonalData["Service"]
+): Store<Player, Change, Query, Knowledge>["look"] => {
   const lookTransactions = (
     providerId: number,
     ids: ReadonlyArray<string>
@@ -172,7 +176,7 @@ export const lookUp = (sql: SqlClient.SqlClient): Store<Player, Change, Query, K
     reference === null ? Effect.succeed([]) : orUnavailable(
       sql.unsafe(paymentText, [PgTypes.float8(operatorId), reference]).pipe(
         Effect.flatMap(decodePayments),
-        Effect.map((rows) => rows.map(toPayment))
+        Effect.flatMap((rows) => toPayments(personal, rows))
       )
     )
 
@@ -183,7 +187,7 @@ export const lookUp = (sql: SqlClient.SqlClient): Store<Player, Change, Query, K
     id === null ? Effect.succeed([]) : orUnavailable(
       sql.unsafe(paymentByIdText, [PgTypes.float8(playerId), PgTypes.float8(id)]).pipe(
         Effect.flatMap(decodePayments),
-        Effect.map((rows) => rows.map(toPayment))
+        Effect.flatMap((rows) => toPayments(personal, rows))
       )
     )
 

@@ -9,6 +9,7 @@ import type { Query } from "../../domain/Rounds.ts"
 import { type CommitFailure, OutcomeUnknown, StoreUnavailable } from "../../engine/Failures.ts"
 import type { Store } from "../../engine/Machine.ts"
 import { describeSqlError, JournalClient, ServingClient } from "../../platform/Database.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { makeSparingly } from "../../platform/Sparingly.ts"
 import { Outbox } from "../Outbox.ts"
@@ -27,8 +28,9 @@ export const makePlayerStore = Effect.gen(function*() {
   const journal = yield* JournalClient
   const sql = yield* ServingClient
   const { seal } = yield* Secrets
+  const personal = yield* PersonalData
   const loads = loadPlayer(sql)
-  const looks = lookUp(sql)
+  const looks = lookUp(sql, personal)
   const chain = yield* Chain
   const outbox = yield* Outbox
   const tellCommits = yield* makeSparingly(toldEveryMs)
@@ -68,7 +70,11 @@ export const makePlayerStore = Effect.gen(function*() {
   const write = (units: Parameters<typeof commitStatement>[0]) =>
     Effect.flatMap(end === undefined ? begin : Effect.succeed(end), (after) => {
       end = after
-      const { hasEvents, link, parameters, text } = commitStatement(units, seal, (rows) => chain.nextLink(after, rows))
+      const { hasEvents, link, parameters, text } = commitStatement(
+        units,
+        { seal, personal },
+        (rows) => chain.nextLink(after, rows)
+      )
       const written = byDeadline(journal.unsafe(text, parameters).values, new OutcomeUnknown({ reason: silent }))
       return link === undefined && !hasEvents ? written : Effect.tap(written, () =>
         Effect.sync(() => {

@@ -179,7 +179,7 @@ const sumsQuery = (rate: string) => (source: string): string =>
   }`
 
 /** A column that names the rate of a row by its place. */
-export const pairColumn = <Row>(value: (row: Row) => number | null): Column<Row> => number("pair", value)
+const pairColumn = <Row>(value: (row: Row) => number | null): Column<Row> => number("pair", value)
 
 /** The rate of a row with a {@link pairColumn}; null where there is none. */
 export const rateOfPair = `(SELECT x.id FROM rates x WHERE x.pair = u."pair")`
@@ -219,3 +219,14 @@ export const players: Section<PlayersRow> = {
       playerColumns.map(castAny).join(", ")
     }, ${shard} FROM ${source} ON CONFLICT (operator_id, day, previous_day, kind, is_test, shard) DO UPDATE SET players = s.players + excluded.players`
 }
+
+/** Rows of players whose currency is not their operator's, each with the place of its rate. */
+export interface Converted<Row> {
+  readonly row: Row
+  readonly pair: number | null
+}
+
+export const converted = <Row>(columns: ReadonlyArray<Column<Row>>): ReadonlyArray<Column<Converted<Row>>> => [
+  ...columns.map((column) => ({ ...column, value: ({ row }: Converted<Row>) => column.value(row) })),
+  pairColumn(({ pair }: Converted<Row>) => pair)
+]

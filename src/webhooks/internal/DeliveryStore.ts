@@ -4,8 +4,11 @@ import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
 import { iso, toDate } from "../../platform/Time.ts"
+import { withPersonal } from "../../players/EventData.ts"
 import { rowsOf } from "../../players/Rows.ts"
+import { detailsPurpose, numbersPurpose } from "../../players/SealedFields.ts"
 import type { AttemptedDelivery } from "../Attempts.ts"
 
 /** Events that become deliveries in one transaction. Times the most endpoints of an operator, no more than one block of ids. */
@@ -51,7 +54,7 @@ const fannedOutRows = rowsOf(Schema.Struct({
 
 const endpointRows = rowsOf(Schema.Struct({ endpointId: Schema.Number }))
 
-const takenRows = rowsOf(Schema.Struct({
+const TakenRow = Schema.Struct({
   id: Schema.Number,
   attempts: Schema.Number,
   endpointId: Schema.Number,
@@ -62,8 +65,14 @@ const takenRows = rowsOf(Schema.Struct({
   eventId: Schema.Number,
   type: Schema.String,
   createdAt: Schema.Date,
-  data: Schema.String
-}))
+  data: Schema.String,
+  playerId: Schema.NullOr(Schema.Number),
+  paymentId: Schema.NullOr(Schema.Number),
+  numbers: Schema.NullOr(Schema.Uint8Array),
+  details: Schema.NullOr(Schema.Uint8Array)
+})
+const takenRows = rowsOf(TakenRow)
+const decodeData = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
 /** What waits is not counted further. */
 const countedMost = 100_000
@@ -82,6 +91,7 @@ const times = (values: ReadonlyArray<number | null>) =>
 
 export const makeDeliveryStore = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
+  const personal = yield* PersonalData
   const numbers = yield* Ids
 
   /**
@@ -137,6 +147,14 @@ export const makeDeliveryStore = Effect.gen(function*() {
     return found.map(({ endpointId }) => endpointId)
   })
 
+  /** The data of an event with what is not stored in it. */
+  const dataOf = Effect.fnUntraced(function*(row: typeof TakenRow.Type) {
+    if (row.numbers === null && row.details === null) return row.data
+    const player = yield* personal.open(numbersPurpose(row.playerId ?? 0), row.numbers)
+    const payment = yield* personal.open(detailsPurpose(row.paymentId ?? 0), row.details)
+    return JSON.stringify(withPersonal(yield* Effect.orDie(decodeData(row.data)), { player, payment }))
+  })
+
   /** Takes what is due, the longest due first, for each endpoint as much as there is room for. Nobody else takes it until then. */
   const take = Effect.fn("DeliveryStore.take")(
     function*(options: { readonly rooms: ReadonlyArray<Room>; readonly sender: number; now: number; until: number }) {
@@ -161,22 +179,26 @@ export const makeDeliveryStore = Effect.gen(function*() {
         SELECT t.id::float8 AS id, t.attempts::float8 AS attempts, e.id::float8 AS "endpointId", e.url,
           e.secret_sealed AS secret, e.previous_secret_sealed AS "previousSecret",
           e.previous_secret_until AS "previousUntil", v.id::float8 AS "eventId", v.type, v.created_at AS "createdAt",
-          v.data::text AS data
+          v.data::text AS data, v.player_id::float8 AS "playerId", r.id::float8 AS "paymentId",
+          CASE WHEN v.type = 'player.registered' THEN p.numbers_sealed END AS numbers, r.details_sealed AS details
         FROM taken t JOIN webhook_endpoints e ON e.id = t.endpoint_id JOIN events v ON v.id = t.event_id
+          LEFT JOIN players p ON p.id = v.player_id
+          LEFT JOIN payment_requests r ON r.id = (v.data -> 'payment' ->> 'id')::bigint AND r.player_id = v.player_id
         ORDER BY t.id`)
-      return rows.map((row): TakenDelivery => ({
-        id: row.id,
-        attempts: row.attempts,
-        endpoint: {
-          id: row.endpointId,
-          url: row.url,
-          secret: row.secret,
-          previous: row.previousSecret === null || row.previousUntil === null
-            ? null
-            : { secret: row.previousSecret, until: row.previousUntil.getTime() }
-        },
-        event: { id: row.eventId, type: row.type, createdAt: iso(row.createdAt.getTime()), data: row.data }
-      }))
+      return yield* Effect.forEach(rows, (row) =>
+        Effect.map(dataOf(row), (data): TakenDelivery => ({
+          id: row.id,
+          attempts: row.attempts,
+          endpoint: {
+            id: row.endpointId,
+            url: row.url,
+            secret: row.secret,
+            previous: row.previousSecret === null || row.previousUntil === null
+              ? null
+              : { secret: row.previousSecret, until: row.previousUntil.getTime() }
+          },
+          event: { id: row.eventId, type: row.type, createdAt: iso(row.createdAt.getTime()), data }
+        })))
     }
   )
 

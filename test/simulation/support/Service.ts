@@ -23,8 +23,7 @@ import { Payments } from "../../../src/payments/Payments.ts"
 import { StaffSpending } from "../../../src/payments/StaffSpending.ts"
 import { Thresholds } from "../../../src/payments/Thresholds.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
-import { Secrets } from "../../../src/platform/Secrets.ts"
-import { Settings } from "../../../src/platform/Settings.ts"
+import { layerPersonal } from "../../support/Personal.ts"
 import { AccountUpkeep } from "../../../src/players/AccountUpkeep.ts"
 import { PlayerAccounts } from "../../../src/players/PlayerAccounts.ts"
 import { PlayerActors } from "../../../src/players/PlayerActors.ts"
@@ -72,7 +71,7 @@ export const layerService = (database: Database, connection: Connection, plan: S
     Layer.provide(actors),
     Layer.provide([Thresholds.layer, StaffSpending.layer]),
     Layer.provide([layerIds(database), Placement.layerHere, layerCatalogues, layerNames]),
-    Layer.provide([layerStatements(database, connection), Secrets.layer.pipe(Layer.provide(Settings.layerTest()))])
+    Layer.provide([layerStatements(database, connection), layerPersonal])
   )
 }
 

@@ -1,0 +1,18 @@
+/** Key of the digests of personal data: made of the first master key, kept sealed, made anew where it is lost. */
+import { Effect, Layer } from "effect"
+import * as Crypto from "node:crypto"
+import { DigestKey } from "../platform/PersonalData.ts"
+import { Settings } from "../platform/Settings.ts"
+import { subkeyBytes } from "../platform/Subkey.ts"
+import { SealedSecrets } from "./SealedSecrets.ts"
+
+const purpose = "personal-data-digest"
+
+export const layerDigestKey = Layer.effect(
+  DigestKey,
+  Effect.gen(function*() {
+    const { masterKey } = yield* Settings
+    const { kept } = yield* SealedSecrets
+    return Crypto.createSecretKey(yield* kept(purpose, subkeyBytes(masterKey, purpose)))
+  })
+)

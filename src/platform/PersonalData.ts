@@ -1,0 +1,87 @@
+/**
+ * Personal data at rest: values that identify a person or an account at a bank are stored sealed, and where they have to be compared a
+ * keyed digest stands beside them. A bare hash of a personal number is none: there are few enough to try them all.
+ *
+ * Digests are made with a key of their own that the database keeps sealed under the master key. So they stay what they are when the
+ * master key changes.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import * as Crypto from "node:crypto"
+import { Secrets } from "./Secrets.ts"
+import { makeSparingly } from "./Sparingly.ts"
+
+/** The key of the digests. */
+export class DigestKey extends Context.Service<DigestKey, Crypto.KeyObject>()("pitboss/platform/DigestKey") {
+  static readonly layerTest = Layer.succeed(DigestKey, Crypto.createSecretKey(new Uint8Array(32)))
+}
+
+const Fields = Schema.fromJsonString(Schema.Record(Schema.String, Schema.NullOr(Schema.String)))
+const decodeFields = Schema.decodeUnknownEffect(Fields)
+
+/** Names of fields and their texts. */
+export interface PersonalFields {
+  readonly [name: string]: string | null
+}
+
+const digestBytes = 16
+
+/** Tells a keyed fingerprint from the bare SHA-256 that was stored before, which has 32 bytes. */
+const keyedFingerprint = 2
+const bareBytes = 32
+
+/** Bytes of a keyed digest of a fact; a bare one had one less. */
+const keyedFact = 2
+
+export class PersonalData extends Context.Service<PersonalData, {
+  /** Seals fields for one row; null where all of them are null. */
+  readonly seal: (purpose: string, fields: PersonalFields) => Uint8Array | null
+  /** The fields of a row. Those that no key opens are absent, and the log says so. */
+  readonly open: (purpose: string, sealed: Uint8Array | null) => Effect.Effect<PersonalFields>
+  /** What equal values have in common and nothing else: to be searched by. */
+  readonly digest: (kind: string, value: string) => Uint8Array
+  /** The stored form of a bare SHA-256 of a request. One that is stored already is left as it is. */
+  readonly fingerprint: (bare: Uint8Array) => Uint8Array
+  /** The stored form of a bare digest of a fact about a player. */
+  readonly fact: (bare: Uint8Array) => Uint8Array
+}>()("pitboss/platform/PersonalData") {
+  static readonly layer = Layer.effect(
+    PersonalData,
+    Effect.gen(function*() {
+      const key = yield* DigestKey
+      const secrets = yield* Secrets
+      const tell = yield* makeSparingly(5000)
+
+      const hmac = (purpose: string, value: string | Uint8Array): Buffer =>
+        Crypto.createHmac("sha256", key).update(`${purpose}\n`).update(value).digest()
+
+      const unreadable = (purpose: string) =>
+        Effect.as(
+          tell((others) =>
+            Effect.logError("personal data cannot be opened with this MASTER_KEY").pipe(
+              Effect.annotateLogs({ purpose, others })
+            )
+          ),
+          {}
+        )
+
+      return PersonalData.of({
+        seal: (purpose, fields) =>
+          Object.values(fields).every((value) => value === null) ? null : secrets.seal(purpose, JSON.stringify(fields)),
+        open: (purpose, sealed) =>
+          sealed === null
+            ? Effect.succeed({})
+            : secrets.openText(purpose, sealed).pipe(
+              Effect.flatMap(decodeFields),
+              Effect.catch(() => unreadable(purpose))
+            ),
+        digest: (kind, value) => new Uint8Array(hmac(kind, value).subarray(0, digestBytes)),
+        fingerprint: (bare) =>
+          bare.length === bareBytes
+            ? new Uint8Array(Buffer.concat([Buffer.of(keyedFingerprint), hmac("fingerprint", bare)]))
+            : bare,
+        fact: (bare) =>
+          new Uint8Array(Buffer.concat([Buffer.of(keyedFact), hmac("fact", bare).subarray(0, digestBytes)]))
+      })
+    })
+  )
+}

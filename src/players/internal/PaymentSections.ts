@@ -1,0 +1,76 @@
+/** The parts of a commit statement that write payments. What they say of accounts at banks, and to staff, is sealed. */
+import type { Payment, PaymentChange } from "../../domain/Change.ts"
+import type { PersonalData } from "../../platform/PersonalData.ts"
+import { sealDetails } from "../SealedFields.ts"
+import { type Converted, converted, rateOfPair } from "./ReportSections.ts"
+import { bytes, type Column, flag, insertInto, number, type Section, text, time, update } from "./StatementSections.ts"
+
+interface PaymentSeen {
+  readonly payment: Payment
+}
+
+/** A new payment with its sealed details. */
+interface NewPayment extends PaymentSeen {
+  readonly sealed: Uint8Array | null
+}
+
+const columns: ReadonlyArray<Column<PaymentSeen>> = [
+  number("id", ({ payment }) => payment.id),
+  number("operator_id", ({ payment }) => payment.operatorId),
+  number("player_id", ({ payment }) => payment.playerId),
+  text("type", ({ payment }) => payment.type),
+  text("status", ({ payment }) => payment.status),
+  number("amount", ({ payment }) => payment.amount),
+  text("currency", ({ payment }) => payment.currency),
+  text("payment_method", ({ payment }) => payment.paymentMethod),
+  text("external_reference", ({ payment }) => payment.externalReference),
+  text("reject_reason", ({ payment }) => payment.rejectReason),
+  flag("is_reversed", ({ payment }) => payment.isReversed),
+  text("first_approved_by", ({ payment }) => payment.firstApprovedBy),
+  text("second_approved_by", ({ payment }) => payment.secondApprovedBy),
+  time("created_at", ({ payment }) => payment.createdAt),
+  time("paid_at", ({ payment }) => payment.paidAt),
+  time("rejected_at", ({ payment }) => payment.rejectedAt),
+  time("cancelled_at", ({ payment }) => payment.cancelledAt),
+  time("updated_at", ({ payment }) => payment.updatedAt)
+]
+
+export const newPayments = insertInto<NewPayment>("payment_requests", [
+  ...columns,
+  bytes("details_sealed", ({ sealed }) => sealed),
+  flag("has_notes", ({ payment }) => payment.notes !== null)
+])
+
+/** A payment as {@link newPayments} writes it. */
+export const toNewPayment = (personal: PersonalData["Service"]) => ({ payment }: PaymentChange): NewPayment => ({
+  payment,
+  sealed: sealDetails(personal, payment)
+})
+
+const changing = [
+  "status",
+  "reject_reason",
+  "is_reversed",
+  "first_approved_by",
+  "second_approved_by",
+  "paid_at",
+  "rejected_at",
+  "cancelled_at",
+  "updated_at"
+]
+
+export const changedPayments = update("payment_requests", columns, { keys: ["id", "operator_id"], set: changing })
+
+/** A withdrawal keeps the rate of its payout. */
+export const convertedPayments: Section<Converted<PaymentSeen>> = {
+  columns: converted(columns),
+  query: update("payment_requests", converted(columns), {
+    keys: ["id", "operator_id"],
+    set: changing,
+    more: `, exchange_rate_id = coalesce(t.exchange_rate_id, ${rateOfPair})`
+  }).query
+}
+
+/** Whether a change of a payment is that a withdrawal was paid out. */
+export const isPayout = ({ payment }: PaymentSeen): boolean =>
+  payment.type === "withdrawal" && payment.paidAt !== null && payment.paidAt === payment.updatedAt

@@ -1,0 +1,185 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { SealedSecrets } from "../../src/auth/SealedSecrets.ts"
+import { layerBackoffice } from "../../src/backoffice/Backoffice.ts"
+import { PlayerNotes } from "../../src/backoffice/PlayerNotes.ts"
+import { makePlayerFacts } from "../../src/compliance/internal/PlayerFacts.ts"
+import { withPersonal } from "../../src/players/EventData.ts"
+import { PersonalDataUpkeep } from "../../src/players/PersonalDataUpkeep.ts"
+import { Players } from "../../src/players/Players.ts"
+import { Payments } from "../../src/payments/Payments.ts"
+import { Wallet } from "../../src/wallet/Wallet.ts"
+import { makeDeliveryStore } from "../../src/webhooks/internal/DeliveryStore.ts"
+import { addOperator, layerTestService } from "../support/TestService.ts"
+
+const planted = {
+  personalId: "YX-19.900101-4242",
+  documentNumber: "Pass no. 77 431 882",
+  info: "DE89 3704 0044 0532 0130 00",
+  notes: "called from +356 2123 4567",
+  bankName: "Bank of the Planted Value"
+}
+
+const render = (value: unknown) => ({ status: 201, body: JSON.stringify({ data: value }) })
+
+const person = (username: string) => ({
+  username,
+  email: `${username}@example.com`,
+  first_name: "Ada",
+  last_name: `Player ${username}`,
+  birth_date: "1990-01-01",
+  country: "MT",
+  personal_id: planted.personalId,
+  document_number: planted.documentNumber,
+  terms_accepted: true
+})
+
+/** Every row of every table that holds one of the planted values, as text. */
+const leaks = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* sql<{ readonly name: string }>`SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`
+  const found: Array<string> = []
+  for (const { name } of tables) {
+    for (const value of Object.values(planted)) {
+      const rows = yield* sql`SELECT 1 FROM ${sql(name)} t WHERE position(${value} in t::text) > 0 LIMIT 1`
+      if (rows.length > 0) found.push(`${name}: ${value}`)
+    }
+  }
+  return found
+})
+
+const claim = (key: string) => ({
+  scope: "operator:1",
+  key,
+  fingerprint: new Uint8Array(32).fill(key.length),
+  isSecret: true
+})
+
+const live = layerBackoffice.pipe(Layer.provideMerge(layerTestService()))
+
+// Goal: no table holds a personal number, a document, or what a payment says of an account, in clear; and everything that needs them still
+// works. Method: planted values through the service, then a look at all of the database; then the same rows as they were stored before.
+layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
+  it.effect("is in no table in clear, comes back where it is shown, and is recognised", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const players = yield* Players
+      const wallet = yield* Wallet
+      const payments = yield* Payments
+      const operator = yield* addOperator("one")
+      const registered = yield* players.register(operator, person("ada"), {
+        source: "api",
+        claim: claim("register"),
+        render
+      })
+      assert.strictEqual(registered._tag, "Registered")
+      const playerId = registered._tag === "Registered" ? registered.player.id : 0
+      const { payment } = yield* wallet.deposit(operator, playerId, {
+        amount: 100,
+        externalReference: "d1",
+        paymentMethod: null,
+        info: planted.info,
+        notes: planted.notes
+      }, { claim: claim("deposit"), render: ({ payment }) => render(payment) })
+      assert.strictEqual(payment.info, planted.info)
+      assert.deepStrictEqual(yield* leaks, [])
+
+      const check = Effect.gen(function*() {
+        assert.deepInclude(yield* players.get(operator.id, playerId), {
+          personal_id: planted.personalId,
+          document_number: planted.documentNumber
+        })
+        assert.deepInclude(yield* payments.get(operator.id, payment.id), { info: planted.info, notes: planted.notes })
+        const { items } = yield* (yield* PlayerNotes).list(playerId, { page: 1, perPage: 10 })
+        assert.deepStrictEqual(items.map(({ text }) => text), [planted.notes])
+        const again = yield* players.register(operator, person("ada"), {
+          source: "api",
+          claim: claim("register"),
+          render
+        })
+        assert.strictEqual(again._tag, "Replayed")
+        assert.include(JSON.stringify(again), "YX-19.900101-4242")
+      })
+      yield* check
+
+      // who is excluded is known by one number alone, however it is written
+      yield* sql`UPDATE players SET exclusion_type = 'self_exclusion', exclusion_since = now() WHERE id = ${playerId}`
+      const other = { ...person("eve"), birth_date: "1977-07-07", first_name: "Eve", last_name: "Other" }
+      const isRefused = (numbers: object) =>
+        Effect.map(
+          Effect.flip(players.register(operator, { ...other, ...numbers }, { source: "api", render })),
+          ({ code }) => code
+        )
+      const byNumber = Effect.gen(function*() {
+        assert.strictEqual(
+          yield* isRefused({ personal_id: "yx19900101 4242", document_number: "another" }),
+          "SELF_EXCLUDED_IDENTITY"
+        )
+        assert.strictEqual(
+          yield* isRefused({ personal_id: "1", document_number: "pass no77-431-882" }),
+          "SELF_EXCLUDED_IDENTITY"
+        )
+      })
+      yield* byNumber
+
+      // webhooks tell what the event does not hold
+      yield* sql`INSERT INTO webhook_endpoints (id, operator_id, url, secret_sealed, created_at, updated_at)
+        VALUES (1, ${operator.id}, 'https://example.com', '\\x00', now(), now())`
+      yield* sql`INSERT INTO webhook_deliveries (id, event_id, endpoint_id, operator_id, status, next_attempt_at, created_at, updated_at)
+        SELECT id, id, 1, operator_id, 'pending', now() - interval '1 minute', now(), now() FROM events`
+      const store = yield* makeDeliveryStore
+      const now = Date.now()
+      const sent = yield* store.take({ rooms: [{ endpointId: 1, slots: 10 }], sender: 1, now, until: now + 1000 })
+      const bodies = sent.map(({ event }) => event.data).join("\n")
+      for (const value of [planted.personalId, planted.documentNumber, planted.info]) assert.include(bodies, value)
+
+      // as it was stored before: in clear, with bare hashes
+      const { keep } = yield* makePlayerFacts
+      yield* sql`INSERT INTO player_facts (operator_id, kind, digest, player_id)
+        VALUES (${operator.id}, 'phone', substring(sha256(convert_to('phone' || chr(10) || '+1', 'UTF8')) FOR 16), 77)`
+      yield* sql`UPDATE players SET personal_id = ${planted.personalId}, document_number = ${planted.documentNumber},
+        numbers_sealed = NULL, personal_id_digest = NULL, document_number_digest = NULL`
+      yield* sql`UPDATE payment_requests SET info = ${planted.info}, notes = ${planted.notes},
+        bank_name = ${planted.bankName}, details_sealed = NULL`
+      yield* sql`UPDATE idempotency_keys SET fingerprint = decode(repeat(CASE key WHEN 'register' THEN '08' ELSE '07' END, 32), 'hex'),
+        body_sealed = NULL, body = ${
+        JSON.stringify({ personal_id: planted.personalId, document_number: planted.documentNumber })
+      }`
+      yield* sql`UPDATE events SET data = data || jsonb_build_object('player', (data -> 'player') ||
+        jsonb_build_object('personal_id', ${planted.personalId}::text)) WHERE type = 'player.registered'`
+      yield* sql`UPDATE events SET data = jsonb_set(data, '{payment,info}', to_jsonb(${planted.info}::text)) WHERE data ? 'payment'`
+      yield* sql`DELETE FROM compliance_effects`
+      assert.isAbove((yield* leaks).length, 5)
+      yield* check
+      yield* byNumber
+      yield* (yield* PersonalDataUpkeep).run
+      assert.deepStrictEqual(yield* leaks, [])
+      yield* check
+      yield* byNumber
+      assert.lengthOf(yield* sql`SELECT 1 FROM idempotency_keys WHERE length(fingerprint) = 32`, 0)
+      assert.lengthOf(yield* sql`SELECT 1 FROM player_facts WHERE length(digest) = 16`, 0)
+      // sealing is no change of who somebody is
+      assert.deepStrictEqual(yield* sql`SELECT fields FROM compliance_effects WHERE kind = 'profile'`, [])
+      const shared = yield* sql.withTransaction(
+        keep([{ operatorId: operator.id, playerId: 78, facts: [["phone", "+1"]] }])
+      )
+      assert.deepStrictEqual(shared.get(78), [{ playerId: 77, kinds: ["phone"] }])
+
+      const kinds = yield* (yield* SealedSecrets).survey
+      for (const name of ["players", "payment_requests"]) {
+        const kind = kinds.find(({ kind }) => kind === name)
+        assert.deepStrictEqual(kind, { kind: name, total: 1, current: 1, previous: 0, unreadable: 0 })
+      }
+    }))
+
+  it.effect("is not put where an event says nothing of it", () =>
+    Effect.sync(() => {
+      const found = { player: { personal_id: "1" }, payment: { info: "2" } }
+      assert.deepStrictEqual(withPersonal({ player: { id: 1 }, payment: { info: null } }, found), {
+        player: { id: 1 },
+        payment: { info: "2" }
+      })
+    }))
+})
