@@ -19,9 +19,52 @@ interface Window {
   taken: number
 }
 
+/** Windows by id: of keys, or of players. */
+const makeWindows = () => {
+  /** In the order in which they started: an expired one is never behind a running one. */
+  const windows = new Map<number, Window>()
+
+  const running = (id: number, now: number): Window | undefined => {
+    const window = windows.get(id)
+    // a clock that was set back ends a window as well: it would otherwise last until that time comes round again
+    return window !== undefined && window.startedAt <= now && now < window.startedAt + windowMs ? window : undefined
+  }
+
+  const standing = (window: Window | undefined, limit: number, now: number, isAllowed: boolean): Standing => ({
+    isAllowed,
+    limit,
+    remaining: Math.max(0, limit - (window?.taken ?? 0)),
+    resetsAt: (window?.startedAt ?? now) + windowMs
+  })
+
+  const start = (id: number, now: number): Window => {
+    windows.delete(id)
+    for (const [first, window] of windows) {
+      if (windows.size < maxWindows && now < window.startedAt + windowMs) break
+      windows.delete(first)
+    }
+    const window = { startedAt: now, taken: 0 }
+    windows.set(id, window)
+    return window
+  }
+
+  return {
+    take: (id: number, limit: number, now: number): Standing => {
+      const window = running(id, now) ?? start(id, now)
+      if (window.taken >= limit) return standing(window, limit, now, false)
+      window.taken++
+      return standing(window, limit, now, true)
+    },
+    look: (id: number, limit: number, now: number): Standing => standing(running(id, now), limit, now, true)
+  }
+}
+
+/** The share of a key's rate that one player may use: a fifth, or thirty requests a minute where that is more. */
+export const playerShare = (keyLimit: number): number => Math.min(keyLimit, Math.max(30, Math.ceil(keyLimit / 5)))
+
 /**
- * Requests per key and minute. A window of 60 seconds starts at a key's first request; the request after it starts the
- * next one. Counted in memory: each process of the service gives a key its full rate, and a restart starts afresh.
+ * Requests per key and minute, and within a key's per player. A window of 60 seconds starts at the first request; the request after it
+ * starts the next one. Counted in memory: each process of the service gives a key its full rate, and a restart starts afresh.
  *
  *     const standing = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
  */
@@ -30,43 +73,11 @@ export class RateLimiter extends Context.Service<RateLimiter, {
   readonly take: (keyId: number, limit: number, now: number) => Standing
   /** The standing without counting anything. */
   readonly look: (keyId: number, limit: number, now: number) => Standing
+  /** As `take`, of a player, whichever of the operator's keys issued the token. */
+  readonly takeOfPlayer: (playerId: number, limit: number, now: number) => Standing
 }>()("pitboss/auth/RateLimiter") {
   static readonly layer = Layer.sync(RateLimiter, () => {
-    /** In the order in which they started: an expired one is never behind a running one. */
-    const windows = new Map<number, Window>()
-
-    const running = (keyId: number, now: number): Window | undefined => {
-      const window = windows.get(keyId)
-      // a clock that was set back ends a window as well: it would otherwise last until that time comes round again
-      return window !== undefined && window.startedAt <= now && now < window.startedAt + windowMs ? window : undefined
-    }
-
-    const standing = (window: Window | undefined, limit: number, now: number, isAllowed: boolean): Standing => ({
-      isAllowed,
-      limit,
-      remaining: Math.max(0, limit - (window?.taken ?? 0)),
-      resetsAt: (window?.startedAt ?? now) + windowMs
-    })
-
-    const start = (keyId: number, now: number): Window => {
-      windows.delete(keyId)
-      for (const [id, window] of windows) {
-        if (windows.size < maxWindows && now < window.startedAt + windowMs) break
-        windows.delete(id)
-      }
-      const window = { startedAt: now, taken: 0 }
-      windows.set(keyId, window)
-      return window
-    }
-
-    return {
-      take: (keyId, limit, now) => {
-        const window = running(keyId, now) ?? start(keyId, now)
-        if (window.taken >= limit) return standing(window, limit, now, false)
-        window.taken++
-        return standing(window, limit, now, true)
-      },
-      look: (keyId, limit, now) => standing(running(keyId, now), limit, now, true)
-    }
+    const { look, take } = makeWindows()
+    return { take, look, takeOfPlayer: makeWindows().take }
   })
 }

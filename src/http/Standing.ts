@@ -11,6 +11,11 @@ export const rateLimited = ({ limit, resetsAt }: Standing, now: number) =>
     retry_after_seconds: secondsTo(resetsAt, now)
   })
 
+export const playerRateLimited = ({ limit, resetsAt }: Standing, now: number) =>
+  refuse("RATE_LIMITED", `The player has used ${limit} requests per minute, which is what one player may.`, {
+    retry_after_seconds: secondsTo(resetsAt, now)
+  })
+
 export const refuseFeature = (operator: Operator, required: Feature | undefined) => {
   const feature = required === undefined ? undefined : missingFeature(operator, required)
   return feature === undefined

@@ -47,8 +47,7 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("a
           `rebound.example:${port}`,
           `127.0.0.1:${port}.example`,
           "127.0.0.1",
-          "x@y",
-          ""
+          "x@y"
         ]
       ) {
         for (const path of ["/metrics", "/openapi.json", "/backoffice/v1/staff"]) {

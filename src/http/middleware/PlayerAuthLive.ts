@@ -5,7 +5,7 @@ import { CurrentPlayer, PlayerAuth } from "../../api/Middleware.ts"
 import { refuseInactiveKey } from "../../auth/Checks.ts"
 import { Credentials, type OperatorCredential } from "../../auth/Credentials.ts"
 import { type PlayerToken, PlayerTokens } from "../../auth/PlayerTokens.ts"
-import { RateLimiter } from "../../auth/RateLimiter.ts"
+import { playerShare, RateLimiter } from "../../auth/RateLimiter.ts"
 import { worksStill } from "../../domain/AccountStatus.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { PlayerActors } from "../../players/PlayerActors.ts"
@@ -15,7 +15,7 @@ import { answerCause, isRefusal } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { originOf } from "../RequestOrigin.ts"
 import { playerBody } from "../SignedBody.ts"
-import { rateLimited, refuseFeature, withStanding } from "../Standing.ts"
+import { playerRateLimited, rateLimited, refuseFeature, withStanding } from "../Standing.ts"
 
 /** One answer for every reason: who holds a token that does not work learns nothing from it. */
 const invalidToken = refuse(
@@ -24,7 +24,8 @@ const invalidToken = refuse(
 )
 
 /**
- * Every check of a request with a player's token in its order. It counts against the rate of the key that issued the token. The
+ * Every check of a request with a player's token in its order. It counts against the rate of the key that issued the token, of which
+ * one player may use a part. The
  * addresses of that key are not asked for: they are those of the operator's servers, and this call comes from a player.
  */
 export const PlayerAuthLive = Layer.effect(
@@ -62,6 +63,9 @@ export const PlayerAuthLive = Layer.effect(
       const serve = Effect.fnUntraced(function*(token: PlayerToken, credential: OperatorCredential, now: number) {
         yield* checkToken(token, credential, now)
         const { apiKey, operator } = credential.caller
+        // Before the key's: what a player may not have must not be taken from everybody else.
+        const share = limiter.takeOfPlayer(token.playerId, playerShare(apiKey.rateLimitPerMinute), now)
+        if (!share.isAllowed) return yield* Effect.fail(playerRateLimited(share, now))
         const standing = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
         if (!standing.isAllowed) return yield* Effect.fail(rateLimited(standing, now))
         const refusal = refuseFeature(operator, feature)

@@ -1,0 +1,45 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { playerShare } from "../../src/auth/RateLimiter.ts"
+import { callerOf, exchange, makeAgent } from "../support/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../support/E2eServer.ts"
+import { openOperator, registration } from "../support/PublicApi.ts"
+
+// Goal: one player's token uses up neither the operator's rate nor another player's. Method: read with one token until it is refused,
+// while the clock stands still.
+
+const Live = layerE2eServer.pipe(
+  Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))))
+)
+
+layer(Live, { timeout: "60 seconds" })("one player", (it) => {
+  it.effect("has a fifth of the key's rate", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual([1, 30, 31, 150, 600, 601].map(playerShare), [1, 30, 30, 30, 120, 121])
+      const port = yield* portOf
+      const agent = yield* makeAgent()
+      const { key } = yield* openOperator("shared", { rateLimit: 600 })
+      const operator = callerOf(agent, port, key)
+      const tokenOf = Effect.fnUntraced(function*(name: string) {
+        const player = yield* operator.post("/api/v1/operator/players", registration(name))
+        const path = `/api/v1/operator/players/${Object(player.json).data.id}/session-tokens`
+        return `Bearer ${Object((yield* operator.post(path, {})).json).data.token}`
+      })
+      const [greedy, modest] = [yield* tokenOf("greedy"), yield* tokenOf("modest")]
+      const read = (authorization: string) =>
+        exchange(agent, port, "/api/v1/player/wallet", { headers: { authorization } })
+      const statuses: Array<number> = []
+      for (let count = 0; count < 599; count++) statuses.push((yield* read(greedy)).status)
+      assert.strictEqual(statuses.filter((status) => status === 200).length, 120)
+      assert.strictEqual(statuses.indexOf(429), 120)
+      const refused = yield* read(greedy)
+      assert.deepStrictEqual([refused.code, refused.headers["retry-after"]], ["RATE_LIMITED", "60"])
+      // 4 calls of the operator and 120 of the player
+      assert.strictEqual(refused.headers["x-ratelimit-remaining"], "476")
+      assert.strictEqual((yield* read(modest)).status, 200)
+      assert.strictEqual((yield* operator.get("/api/v1/operator/me")).status, 200)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* read(greedy)).status, 200)
+    }))
+})
