@@ -121,6 +121,8 @@ const Operator = Schema.Struct({
   kyc_withdrawal_threshold: Schema.NullOr(money),
   forfeit_bonus_on_withdrawal: Schema.Boolean,
   disabled_features: Schema.Array(Schema.String),
+  original_max_stake: money,
+  original_max_payout: money,
   created_at: timestamp,
   updated_at: timestamp
 })
@@ -241,7 +243,9 @@ const operatorSettings = {
   withdrawal_second_approval_above: optional(Schema.NullOr(amountFrom(0))),
   kyc_withdrawal_threshold: optional(Schema.NullOr(amountFrom(0))),
   forfeit_bonus_on_withdrawal: optional(Schema.Boolean),
-  disabled_features: optional(Schema.Array(oneOf(features)))
+  disabled_features: optional(Schema.Array(oneOf(features))),
+  original_max_stake: optional(amountFrom(1)),
+  original_max_payout: optional(amountFrom(1))
 }
 
 const OperatorGroup = HttpApiGroup.make("operator").add(

@@ -56,7 +56,9 @@ const ApiKeyRow = Schema.Struct({
   withdrawal_second_approval_above: Schema.NullOr(Schema.BigInt),
   kyc_withdrawal_threshold: Schema.NullOr(Schema.BigInt),
   forfeit_bonus_on_withdrawal: Schema.Boolean,
-  disabled_features: Texts
+  disabled_features: Texts,
+  original_max_stake: Schema.BigInt,
+  original_max_payout: Schema.BigInt
 })
 
 const ProviderRow = Schema.Struct({
@@ -84,7 +86,8 @@ const toOperator = (row: typeof ApiKeyRow.Type): Operator => ({
   withdrawalSecondApprovalAbove: numberOrNull(row.withdrawal_second_approval_above),
   kycWithdrawalThreshold: numberOrNull(row.kyc_withdrawal_threshold),
   forfeitBonusOnWithdrawal: row.forfeit_bonus_on_withdrawal,
-  disabledFeatures: features.filter((feature) => row.disabled_features.includes(feature))
+  disabledFeatures: features.filter((feature) => row.disabled_features.includes(feature)),
+  originalBounds: { maxStake: Number(row.original_max_stake), maxPayout: Number(row.original_max_payout) }
 })
 
 const toApiKey = (row: typeof ApiKeyRow.Type): ApiKey => ({
@@ -175,7 +178,7 @@ export class Credentials extends Context.Service<Credentials, {
             k.revoked_at, k.rotated_at, o.id AS operator_id, o.slug AS operator_slug, o.name AS operator_name,
             o.currency AS operator_currency, o.cooperation_model, o.active AS operator_active, o.cooling_off_hours,
             o.withdrawal_second_approval_above, o.kyc_withdrawal_threshold, o.forfeit_bonus_on_withdrawal,
-            o.disabled_features
+            o.disabled_features, o.original_max_stake, o.original_max_payout
           FROM api_keys k JOIN operators o ON o.id = k.operator_id`)),
         open: Effect.fnUntraced(function*(row, earlier) {
           const apiKey = toApiKey(row)

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../auth/Credentials.ts"
-import type { CooperationModel, Feature } from "../domain/Operator.ts"
+import { type CooperationModel, defaultOriginalBounds, type Feature } from "../domain/Operator.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { PaymentMethods } from "../payments/Methods.ts"
 import { iso } from "../platform/Time.ts"
@@ -28,6 +28,9 @@ export interface OperatorUpdate {
   readonly kyc_withdrawal_threshold?: number | null
   readonly forfeit_bonus_on_withdrawal?: boolean
   readonly disabled_features?: ReadonlyArray<Feature>
+  /** Minor units that one round of an original takes, and pays, at most. */
+  readonly original_max_stake?: number
+  readonly original_max_payout?: number
 }
 
 export type OperatorInput = OperatorUpdate & {
@@ -48,6 +51,8 @@ const OperatorRow = Schema.Struct({
   kyc_withdrawal_threshold: Schema.NullOr(Schema.Number),
   forfeit_bonus_on_withdrawal: Schema.Boolean,
   disabled_features: Schema.Array(Schema.String),
+  original_max_stake: Schema.Number,
+  original_max_payout: Schema.Number,
   created_at: Schema.Date,
   updated_at: Schema.Date
 })
@@ -103,6 +108,7 @@ export class Operators extends Context.Service<Operators, {
       const columns = sql.literal(`id::float8 AS id, slug, name, currency, cooperation_model, active, cooling_off_hours,
         withdrawal_second_approval_above::float8 AS withdrawal_second_approval_above,
         kyc_withdrawal_threshold::float8 AS kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal, disabled_features,
+        original_max_stake::float8 AS original_max_stake, original_max_payout::float8 AS original_max_payout,
         created_at, updated_at`)
 
       const create = Effect.fn("Operators.create")(function*(actor: Actor, input: OperatorInput) {
@@ -121,16 +127,19 @@ export class Operators extends Context.Service<Operators, {
               kyc_withdrawal_threshold: input.kyc_withdrawal_threshold ?? null,
               forfeit_bonus_on_withdrawal: input.forfeit_bonus_on_withdrawal ?? true,
               disabled_features: input.disabled_features ?? [],
+              original_max_stake: input.original_max_stake ?? defaultOriginalBounds.maxStake,
+              original_max_payout: input.original_max_payout ?? defaultOriginalBounds.maxPayout,
               created_at: iso(now),
               updated_at: iso(now)
             }
             yield* sql`INSERT INTO operators (id, slug, name, currency, cooperation_model, active, cooling_off_hours,
                 withdrawal_second_approval_above, kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal,
-                disabled_features, created_at, updated_at)
+                disabled_features, original_max_stake, original_max_payout, created_at, updated_at)
               VALUES (${fields.id}, ${fields.slug}, ${fields.name}, ${fields.currency}, ${fields.cooperation_model},
                 ${fields.active}, ${fields.cooling_off_hours}, ${fields.withdrawal_second_approval_above},
                 ${fields.kyc_withdrawal_threshold}, ${fields.forfeit_bonus_on_withdrawal},
-                ${[...fields.disabled_features]}, ${fields.created_at}, ${fields.updated_at})`
+                ${[...fields.disabled_features]}, ${fields.original_max_stake}, ${fields.original_max_payout},
+                ${fields.created_at}, ${fields.updated_at})`
             yield* record({
               action: "operator.create",
               operatorId: newId,
@@ -176,7 +185,8 @@ export class Operators extends Context.Service<Operators, {
                 withdrawal_second_approval_above = ${after.withdrawal_second_approval_above},
                 kyc_withdrawal_threshold = ${after.kyc_withdrawal_threshold},
                 forfeit_bonus_on_withdrawal = ${after.forfeit_bonus_on_withdrawal},
-                disabled_features = ${[...after.disabled_features]}, updated_at = ${after.updated_at}
+                disabled_features = ${[...after.disabled_features]}, original_max_stake = ${after.original_max_stake},
+                original_max_payout = ${after.original_max_payout}, updated_at = ${after.updated_at}
               WHERE id = ${id}`
             yield* record({ action: "operator.update", operatorId: id, subject: `operator:${id}`, before, after })
             return after

@@ -49,7 +49,9 @@ const operatorSettings = {
   ),
   disabled_features: optional(
     listFrom<Feature>("disable-features", features, "Features that are off for a turnkey operator")
-  )
+  ),
+  original_max_stake: optional(integer("original-max-stake", "The most that a round of an original takes (100000)")),
+  original_max_payout: optional(integer("original-max-payout", "The most that a round of an original pays (10000000)"))
 }
 
 export const operator = noun("operator", "Operators").pipe(Command.withSubcommands([

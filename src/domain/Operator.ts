@@ -48,7 +48,17 @@ export interface Operator {
   readonly kycWithdrawalThreshold: number | null
   readonly forfeitBonusOnWithdrawal: boolean
   readonly disabledFeatures: ReadonlyArray<Feature>
+  readonly originalBounds: OriginalBounds
 }
+
+/** The most that one round of an original takes and pays. Minor units. */
+export interface OriginalBounds {
+  readonly maxStake: number
+  readonly maxPayout: number
+}
+
+/** Bounds of operators that have set none: 1,000.00 and 100,000.00 where a currency has two decimals. */
+export const defaultOriginalBounds: OriginalBounds = { maxStake: 100_000, maxPayout: 10_000_000 }
 
 export interface ApiKey {
   readonly id: number

@@ -10,7 +10,8 @@ import { type Entry, noChange, type OriginalRound } from "./Change.ts"
 import { answer, type Context, type Decision, type Missing, missing, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
 import type { SettledGame } from "./Messages.ts"
-import { isBalance, maxBalance } from "./Money.ts"
+import { isBalance, maxBalance, multiplyDivideFloor } from "./Money.ts"
+import type { OriginalBounds } from "./Operator.ts"
 import { drawsOf, type HmacSha256 } from "./originals/Fairness.ts"
 import type { CheckedBet } from "./originals/Original.ts"
 import { beginWith, type PlayerSeeds, rotate, type SealedSeed, type SeedChange } from "./originals/PlayerSeeds.ts"
@@ -24,6 +25,8 @@ export interface Play {
   readonly game: SettledGame
   readonly original: string
   readonly bet: CheckedBet
+  /** Minor units of the player's currency; absent: those of the rules of originals alone. */
+  readonly bounds?: OriginalBounds
   /** Counts from this round on; undefined leaves the player's own. */
   readonly clientSeed: string | undefined
 }
@@ -68,11 +71,25 @@ export const isMissing = (seeds: PlayerSeeds | Missing): seeds is Missing => "_t
 
 const noSeeds: NoSeeds = { _tag: "NoSeeds" }
 
+/** Why a bet takes or could pay more than one round may; the refusal names the bound, so that a smaller one can be sent. */
+const refuseBounds = (bet: CheckedBet, { maxPayout, maxStake }: OriginalBounds) => {
+  if (bet.stake > maxStake) return refuseFields({ stake: [`must be at most ${maxStake}`] })
+  return bet.maxPayout > maxPayout
+    ? refuseFields({
+      stake: [
+        `must be at most ${multiplyDivideFloor(bet.stake, maxPayout, bet.maxPayout)}: a round pays ${maxPayout} at most`
+      ]
+    })
+    : undefined
+}
+
 /** Plays one round. */
 export const playStep =
   (play: Play, chance: Chance) =>
   (player: Player, context: Context): Decision<PlayedRound | NoSeeds | SeedClosed, PlayRefusal> => {
-    const { bet, game } = play
+    const { bet, bounds, game } = play
+    const bounded = bounds === undefined ? undefined : refuseBounds(bet, bounds)
+    if (bounded !== undefined) return refused(bounded)
     const draft = new Draft(player, context)
     const funding = admitStake(draft, { game, amount: bet.stake }, null)
     if ("_tag" in funding) return refused(funding)

@@ -7,7 +7,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { PgTypes } from "@effect/sql-pg"
 import { SqlClient } from "effect/sql"
+import { oneForOne, parseFactor, thresholdIn } from "../domain/Conversion.ts"
 import type { Step } from "../domain/Decision.ts"
+import type { Operator } from "../domain/Operator.ts"
 import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
 import { type LostSeedsRetired, retireLostSeedsStep } from "../domain/LostSeeds.ts"
 import type { SettledGame } from "../domain/Messages.ts"
@@ -77,6 +79,7 @@ const rotatedTooOften = refuse("TRY_AGAIN", "The seeds changed while this was de
 })
 
 const seedRows = rowsOf(SeedRow)
+const factors = rowsOf(Schema.Struct({ factor: Schema.String }))
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 const roundRows = rowsOf(Schema.Struct({
   roundId: Schema.String,
@@ -100,7 +103,7 @@ export class Originals extends Context.Service<Originals, {
   readonly find: (gameId: number) => Effect.Effect<OriginalGame | undefined, Refusal<"NOT_FOUND" | "TRY_AGAIN">>
   /** Plays one round: bet, outcome and payout in one commit. */
   readonly play: (
-    operatorId: number,
+    operator: Operator,
     playerId: number,
     game: OriginalGame,
     bet: ReadBet,
@@ -184,10 +187,27 @@ export class Originals extends Context.Service<Originals, {
         (reply: Done | NoSeeds | SeedClosed): RenderedReply =>
           reply._tag === "NoSeeds" || reply._tag === "SeedClosed" ? { status: 503, body: "" } : render(reply)
 
+      /** An operator's bounds in a player's currency, at the rate that holds now; one for one where there is none. */
+      const boundsIn = Effect.fnUntraced(function*({ currency: base, originalBounds }: Operator, currency: string) {
+        if (currency === base) return originalBounds
+        const row = yield* orTryAgain(oneOf(factors(
+          sql`SELECT factor::text AS factor FROM exchange_rates WHERE currency = ${currency} AND base = ${base}
+            ORDER BY id DESC LIMIT 1`
+        )))
+        const factor = (row === undefined ? undefined : parseFactor(row.factor)) ?? oneForOne
+        const { maxPayout, maxStake } = originalBounds
+        return {
+          maxStake: thresholdIn(maxStake, factor) ?? maxStake,
+          maxPayout: thresholdIn(maxPayout, factor) ?? maxPayout
+        }
+      })
+
       const play: Originals["Service"]["play"] = Effect.fn("Originals.play")(
-        function*(operatorId, playerId, { game, original }, { bet, clientSeed }, { claim, render }) {
-          const step = playStep({ game, original: original.name, bet, clientSeed }, chance)
-          return yield* withSeeds(operatorId, playerId, storingReply(step, claim, rendering(render)))
+        function*(operator, playerId, { game, original }, { bet, clientSeed }, { claim, render }) {
+          const { currency } = yield* actors.read(operator.id, playerId)
+          const bounds = yield* boundsIn(operator, currency)
+          const step = playStep({ game, original: original.name, bet, bounds, clientSeed }, chance)
+          return yield* withSeeds(operator.id, playerId, storingReply(step, claim, rendering(render)))
         }
       )
 

@@ -3,7 +3,7 @@
  * returns; one that another process made, within two seconds.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
-import { SqlClient } from "effect/sql"
+import { ServingClient } from "../platform/Database.ts"
 import { rowsOf } from "./Rows.ts"
 
 const ids = rowsOf(Schema.Struct({ id: Schema.Number }))
@@ -16,7 +16,7 @@ export class ActiveOperators extends Context.Service<ActiveOperators, {
   static readonly layer = Layer.effect(
     ActiveOperators,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ServingClient
       let inactive: ReadonlySet<number> = new Set()
       // one at a time: an older reading must not overwrite a newer one
       const refreshing = yield* Semaphore.make(1)

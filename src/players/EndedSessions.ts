@@ -6,7 +6,7 @@
  * One query a second, whatever the traffic: those that ended lately, found by an index.
  */
 import { Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { ServingClient } from "../platform/Database.ts"
 import { rowsOf } from "./Rows.ts"
 import { PlayerActors } from "./PlayerActors.ts"
 
@@ -24,7 +24,7 @@ const ends = rowsOf(Schema.Struct({ id: Schema.Number, endedAt: Schema.Date }))
 /** Follows the ends of sessions in the database for as long as the service runs. */
 export const layerEndedSessions = Layer.effectDiscard(
   Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* ServingClient
     const actors = yield* PlayerActors
     /** The end that was last seen of each player of the last look. */
     let seen = new Map<number, number>()

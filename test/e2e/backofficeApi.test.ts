@@ -268,16 +268,20 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
       yield* made("/operators", { slug: "session", name: "Session", currency: "EUR" })
       const key = yield* made("/keys", { operator: "session" })
       const { id } = yield* registered(key, "ada")
-      const { data } = yield* operatorCall(key, `/api/v1/operator/players/${id}/session-tokens`, {})
-      const me = Effect.map(
-        send(publicPort, "/api/v1/player/me", { headers: { authorization: `Bearer ${data.token}` } }),
-        ({ status }) => status
-      )
-      assert.strictEqual(yield* me, 200)
-      yield* staffCall("POST", `${api}/keys/${key.key}/rotate`)
-      assert.strictEqual(yield* me, 200)
+      const issue = (signer: typeof key) =>
+        Effect.map(operatorCall(signer, `/api/v1/operator/players/${id}/session-tokens`, {}), ({ data }) => data.token)
+      const me = (token: string) =>
+        Effect.map(
+          send(publicPort, "/api/v1/player/me", { headers: { authorization: `Bearer ${token}` } }),
+          ({ status }) => status
+        )
+      const first = yield* issue(key)
+      assert.strictEqual(yield* me(first), 200)
+      const { data: rotated } = yield* staffCall("POST", `${api}/keys/${key.key}/rotate`)
+      const second = yield* issue({ ...key, secret: rotated.secret })
+      assert.deepStrictEqual([yield* me(first), yield* me(second)], [401, 200])
       yield* staffCall("POST", `${api}/keys/${key.key}/revoke`)
-      assert.strictEqual(yield* me, 401)
+      assert.strictEqual(yield* me(second), 401)
     }))
 
   it.effect("what is not there is not found", () =>

@@ -318,17 +318,14 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       const sql = yield* SqlClient.SqlClient
       const limits = (values: object) =>
         call(key, `/players/${playerId}/limits`, { method: "PUT", body: { limits: values } })
-      const status = (value: string) =>
-        call(key, `/players/${playerId}/status`, { method: "PUT", body: { status: value } })
       dataOf(yield* flip(10))
       const promised = yield* fairness
       const rounds = Effect.map(
         sql`SELECT 1 FROM original_rounds WHERE player_id = ${playerId}`,
         (rows) => rows.length
       )
-      dataOf(yield* status("locked"))
-      assertRefused(yield* flip(), 422, "PLAYER_RESTRICTED", { reason: "locked" })
-      dataOf(yield* status("active"))
+      const large = yield* flip(100_001)
+      assertRefused(large, 422, "VALIDATION_FAILED", { stake: ["must be at most 100000"] })
       dataOf(yield* limits({ max_single_bet: 50 }))
       const single = yield* flip(51)
       assertRefused(single, 422, "LIMIT_EXCEEDED")

@@ -19,6 +19,7 @@ const operator: Operator = {
   withdrawalSecondApprovalAbove: null,
   kycWithdrawalThreshold: null,
   forfeitBonusOnWithdrawal: true,
+  originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
   disabledFeatures: []
 }
 

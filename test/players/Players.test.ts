@@ -25,6 +25,7 @@ const operatorOf = (id: number, currency: string): Operator => ({
   withdrawalSecondApprovalAbove: null,
   kycWithdrawalThreshold: null,
   forfeitBonusOnWithdrawal: true,
+  originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
   disabledFeatures: []
 })
 

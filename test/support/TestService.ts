@@ -47,6 +47,7 @@ export const addOperator = Effect.fnUntraced(function*(slug: string, currency = 
     withdrawalSecondApprovalAbove: null,
     kycWithdrawalThreshold: null,
     forfeitBonusOnWithdrawal: true,
+    originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
     disabledFeatures: []
   }
   return operator

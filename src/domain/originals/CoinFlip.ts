@@ -15,6 +15,7 @@ export const coinFlip = makeOriginal<CoinFlipParams>({
     const side = params.word("side", ["heads", "tails"])
     return side === undefined ? undefined : { side }
   },
+  highest: () => multiplier,
   play: ({ side }, draws) => {
     const result = draws.below(sides) === 0 ? "heads" : "tails"
     const won = result === side

@@ -29,6 +29,7 @@ export const dice = makeOriginal<DiceParams>({
     const target = params.hundredths("target", minimum, maximum)
     return direction === undefined || target === undefined ? undefined : { direction, target: target / 100 }
   },
+  highest: ({ direction, target }) => fairMultiplier(rolls, winningRolls(direction, Math.round(target * 100))),
   play: ({ direction, target }, draws) => {
     const roll = draws.below(rolls)
     const targetRoll = Math.round(target * 100)

@@ -31,6 +31,7 @@ export const limbo = makeOriginal<LimboParams>({
     const target = params.hundredths("target", lowestTarget, highestTarget)
     return target === undefined ? undefined : { target: target / 100 }
   },
+  highest: ({ target }) => Math.round(target * 100) * multiplierUnits / 100,
   play: ({ target }, draws) => {
     const upper = draws.below(upperValues)
     const result = limboResult(upper * lowerValues + draws.below(lowerValues))

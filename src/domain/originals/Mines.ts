@@ -37,6 +37,7 @@ export const mines = makeOriginal<MinesParams>({
     }
     return { mines: count, cells }
   },
+  highest: ({ mines: count, cells }) => winMultiplier(count, cells.length),
   play: ({ mines: count, cells }, draws) => {
     const free = Array.from({ length: gridCells }, (_, cell) => cell)
     const mined = new Set<number>()

@@ -27,7 +27,7 @@ export interface CheckedBet<out Params extends JsonObject = JsonObject> {
   readonly _tag: "Checked"
   readonly stake: number
   readonly params: Params
-  /** Minor units: the most that chance can make of it. */
+  /** Minor units: the most that chance can make of it with these params. */
   readonly maxPayout: number
   readonly play: (draws: Draws) => Played
 }
@@ -70,6 +70,8 @@ interface Rules<Params extends JsonObject> {
   readonly maxMultiplier: number
   /** Reads the params; undefined when the reader has noted something wrong. */
   readonly read: (params: ParamsReader) => Params | undefined
+  /** The most that a stake can be multiplied by with these params, in ten-thousandths. */
+  readonly highest: (params: Params) => number
   /** Plays with valid params. The multiplier is in ten-thousandths. */
   readonly play: (params: Params, draws: Draws) => { readonly multiplier: number; readonly outcome: JsonObject }
 }
@@ -94,7 +96,7 @@ export const makeOriginal = <Params extends JsonObject>(rules: Rules<Params>): O
         _tag: "Checked",
         stake,
         params,
-        maxPayout: multiplyDivideFloor(stake, rules.maxMultiplier, multiplierUnits),
+        maxPayout: multiplyDivideFloor(stake, rules.highest(params), multiplierUnits),
         play: (draws) => {
           const { multiplier, outcome } = rules.play(params, draws)
           return {

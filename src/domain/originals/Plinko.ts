@@ -18,6 +18,7 @@ export const plinko = makeOriginal<PlinkoParams>({
     const risk = params.word("risk", plinkoRisks)
     return rows === undefined || risk === undefined ? undefined : { rows, risk }
   },
+  highest: ({ rows, risk }) => Math.round(Math.max(...plinkoTable(rows, risk)) * multiplierUnits),
   play: ({ rows, risk }, draws) => {
     let path = ""
     let slot = 0

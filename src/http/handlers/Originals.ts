@@ -94,7 +94,7 @@ export const playerRounds = (originals: Originals["Service"]) => ({
     }
     const bet = readBet(game.original, sent)
     if (bet._tag === "Unreadable") return yield* Effect.fail(refuseFields(bet.fields))
-    const played = yield* originals.play(operator.id, playerId, game, bet, {
+    const played = yield* originals.play(operator, playerId, game, bet, {
       claim: yield* CurrentClaim,
       render: renderPlayed
     })

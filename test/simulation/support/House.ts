@@ -24,6 +24,7 @@ const operatorOf = (id: number, terms: Partial<Operator>): Operator => ({
   withdrawalSecondApprovalAbove: null,
   kycWithdrawalThreshold: null,
   forfeitBonusOnWithdrawal: true,
+  originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
   disabledFeatures: [],
   ...terms
 })

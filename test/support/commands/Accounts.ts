@@ -152,7 +152,9 @@ export const accountCases: ReadonlyArray<CommandCase> = [
           withdrawal_second_approval_above: null,
           kyc_withdrawal_threshold: null,
           forfeit_bonus_on_withdrawal: true,
-          disabled_features: []
+          disabled_features: [],
+          original_max_stake: 100_000,
+          original_max_payout: 10_000_000
         })
         const key = yield* done(`key create --operator ${id}`)
         const me = yield* operatorWith(key).get("/me")
@@ -203,6 +205,8 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         assert.deepInclude(freed, { disabled_features: [], cooling_off_hours: 5 })
         assert.strictEqual(yield* serves(casino.key, "/bonuses"), 200)
         const { id } = yield* casino.register()
+        const bounded = yield* done(`operator update ${casino.id} --original-max-stake 50 --original-max-payout 600`)
+        assert.deepInclude(bounded, { original_max_stake: 50, original_max_payout: 600 })
         // amounts of the players there are count in the operator's currency
         const moved = yield* refusal(`operator update ${casino.id} --currency USD`)
         assert.deepInclude(moved, { code: "VALIDATION_FAILED" })
