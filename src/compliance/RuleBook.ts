@@ -15,7 +15,7 @@ import { rowsOf } from "../players/Rows.ts"
 const optional = Schema.optionalKey
 
 /** The column `compliance_settings.settings`. */
-const Overrides = Schema.Struct({
+export const Overrides = Schema.Struct({
   enabled: optional(Schema.Boolean),
   severity: optional(Schema.Literals(severities)),
   stopWithdrawals: optional(Schema.Boolean),

@@ -32,6 +32,20 @@ export interface SettingsRecord {
   readonly reason: string | null
 }
 
+/** The settings of a player as they are to stand. */
+export const settingsOf = (player: Settings, updatedAt: number): PlayerSettings => ({
+  status: player.status,
+  kycStatus: player.kycStatus,
+  documentExpiresAt: player.documentExpiresAt,
+  restrictions: player.restrictions,
+  withdrawalHolds: player.withdrawalHolds,
+  exclusion: player.exclusion,
+  sessionsEndedAt: player.sessionsEndedAt,
+  limits: player.limits,
+  pendingLimits: player.pendingLimits,
+  updatedAt
+})
+
 /** Accepts a draft with these settings changed and the lines of the audit log that say so. The reply is the next player. */
 export const acceptSettings = (
   draft: Draft,
@@ -39,29 +53,7 @@ export const acceptSettings = (
   ...records: ReadonlyArray<SettingsRecord>
 ): Accept<Player> => {
   const { now, player } = draft
-  const {
-    documentExpiresAt,
-    exclusion,
-    kycStatus,
-    limits,
-    pendingLimits,
-    restrictions,
-    sessionsEndedAt,
-    status,
-    withdrawalHolds
-  } = { ...player, ...changed }
-  const settings = {
-    status,
-    kycStatus,
-    documentExpiresAt,
-    restrictions,
-    withdrawalHolds,
-    exclusion,
-    sessionsEndedAt,
-    limits,
-    pendingLimits,
-    updatedAt: now
-  }
+  const settings = settingsOf({ ...player, ...changed }, now)
   const audit = records.map((record) => ({
     id: draft.takeId(),
     at: now,

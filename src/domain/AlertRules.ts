@@ -12,7 +12,8 @@ export const alertRules = [
   "low_play_withdrawal",
   "multi_account",
   "country_mismatch",
-  "identity_change"
+  "identity_change",
+  "large_credit"
 ] as const
 
 export type AlertRule = (typeof alertRules)[number]
@@ -80,6 +81,8 @@ export interface RuleSettings {
   readonly country_mismatch: RuleTerms
   /** After verification, or within the window before a withdrawal. */
   readonly identity_change: RuleTerms & WithWindow
+  /** A single credit of a game provider above `threshold`. Judged where it is settled, not afterwards. */
+  readonly large_credit: RuleTerms & WithThreshold
 }
 
 /** What staff may have set about a rule; absent is the default. What the rule has no use for says nothing. */
@@ -123,7 +126,8 @@ export const defaultSettings: RuleSettings = {
   },
   multi_account: { enabled: true, severity: "high", stopWithdrawals: false, count: 3 },
   country_mismatch: { enabled: true, severity: "low", stopWithdrawals: false },
-  identity_change: { enabled: true, severity: "medium", stopWithdrawals: false, windowHours: 72 }
+  identity_change: { enabled: true, severity: "medium", stopWithdrawals: false, windowHours: 72 },
+  large_credit: { enabled: true, severity: "critical", stopWithdrawals: true, threshold: 10_000_000 }
 }
 
 /** The longest window that can be set: a year. Rules look no further back. */
@@ -147,7 +151,8 @@ export const settingsWith = (overrides: { readonly [rule in AlertRule]?: RuleOve
   low_play_withdrawal: withOverrides(defaultSettings.low_play_withdrawal, overrides.low_play_withdrawal),
   multi_account: withOverrides(defaultSettings.multi_account, overrides.multi_account),
   country_mismatch: withOverrides(defaultSettings.country_mismatch, overrides.country_mismatch),
-  identity_change: withOverrides(defaultSettings.identity_change, overrides.identity_change)
+  identity_change: withOverrides(defaultSettings.identity_change, overrides.identity_change),
+  large_credit: withOverrides(defaultSettings.large_credit, overrides.large_credit)
 })
 
 /** What a rule has found. */

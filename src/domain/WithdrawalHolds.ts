@@ -4,9 +4,31 @@
  */
 import { acceptSettings } from "./AccountStatus.ts"
 import type { AlertRule } from "./AlertRules.ts"
-import { answer, type Context, type Decision } from "./Decision.ts"
+import { answer, type Context, type Decision, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
-import { heldBy, type Player } from "./Player.ts"
+import { heldBy, type Player, type WithdrawalHold } from "./Player.ts"
+import { type Refusal, refuse } from "./Refusal.ts"
+
+/** Alerts that a player carries at most. A player who is held by so many is held. */
+const maxHolds = 20
+
+/**
+ * The holds with one more. Where there is no room the oldest that staff have lifted makes it: closing its alert takes nothing away
+ * then. Undefined where all of them hold.
+ */
+export const withHold = (
+  holds: ReadonlyArray<WithdrawalHold>,
+  alertId: number
+): ReadonlyArray<WithdrawalHold> | undefined => {
+  const added = { alertId, isLifted: false }
+  if (holds.length < maxHolds) return [...holds, added]
+  const lifted = holds.findIndex(({ isLifted }) => isLifted)
+  return lifted === -1 ? undefined : [...holds.toSpliced(lifted, 1), added]
+}
+
+const noRoom = refuse("TRY_AGAIN", `The player is held by ${maxHolds} alerts already: close one.`, {
+  max_holds: maxHolds
+})
 
 export interface PlaceHold {
   readonly alertId: number
@@ -15,9 +37,10 @@ export interface PlaceHold {
 
 /** Stops withdrawals for an alert. One that is there already, or that staff have lifted, is left as it is. */
 export const placeHoldStep =
-  ({ alertId, rule }: PlaceHold) => (player: Player, context: Context): Decision<Player, never> => {
+  ({ alertId, rule }: PlaceHold) => (player: Player, context: Context): Decision<Player, Refusal<"TRY_AGAIN">> => {
     if (player.withdrawalHolds.some((hold) => hold.alertId === alertId)) return answer(player, player)
-    const withdrawalHolds = [...player.withdrawalHolds, { alertId, isLifted: false }]
+    const withdrawalHolds = withHold(player.withdrawalHolds, alertId)
+    if (withdrawalHolds === undefined) return refused(noRoom)
     return acceptSettings(new Draft(player, context), { withdrawalHolds }, {
       actor: "compliance",
       action: "player.hold",

@@ -7,6 +7,8 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../platform/Database.ts"
+import { makeCreditTerms, neverLookedAt } from "../compliance/CreditTerms.ts"
+import { watchCredits } from "../domain/LargeCredits.ts"
 import type { Provider } from "../domain/Operator.ts"
 import { isSessionRunning } from "../domain/Launch.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
@@ -114,6 +116,9 @@ const storedTransactions = rowsOf(StoredTransaction)
 
 const invalidSession = refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
 
+/** Whether a credit may be large: only then something is read before it is settled. */
+const isLooked = (amount: number): boolean => amount > neverLookedAt
+
 const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such player.")
 
 export class ProviderWallet extends Context.Service<ProviderWallet, {
@@ -153,6 +158,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       const operators = yield* ActiveOperators
       const refs = yield* PlayerRefs
       const sql = yield* ServingClient
+      const creditTerms = makeCreditTerms(sql)
 
       const findTransaction = (providerId: number, transactionId: string) =>
         orTryAgain(oneOf(storedTransactions(
@@ -271,7 +277,12 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       const win = Effect.fnUntraced(function*(provider: Provider, message: WinMessage) {
         const playerId = yield* playerOfRef(provider, message)
         const action = toWin(provider, message, yield* findGame(provider, message.gameId))
-        return yield* actors.ask(null, playerId, (player, context) => settle(player, action, context))
+        const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
+        return yield* actors.ask(
+          null,
+          playerId,
+          (player, context) => watchCredits(settle(player, action, context), context, terms)
+        )
       })
 
       const rollback = Effect.fnUntraced(function*(provider: Provider, message: RollbackMessage) {
@@ -290,7 +301,12 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           { ...message, ...message.win, betTransactionId: message.transactionId },
           game
         )
-        return yield* actors.ask(null, playerId, (player, context) => settleBetWin(player, placed, paid, context))
+        const terms = isLooked(message.win.amount) ? yield* creditTerms(playerId) : null
+        return yield* actors.ask(
+          null,
+          playerId,
+          (player, context) => watchCredits(settleBetWin(player, placed, paid, context), context, terms)
+        )
       })
 
       const batch: ProviderWallet["Service"]["batch"] = Effect.fnUntraced(function*(provider, messages) {
@@ -316,7 +332,14 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           )
         }
         if (playerId === undefined) return yield* Effect.fail(refuseFields({ actions: ["must not be empty"] }))
-        return yield* actors.ask(null, playerId, (player, context) => settleAll(player, actions, context))
+        const terms = actions.some((action) => action.action === "win" && isLooked(action.amount))
+          ? yield* creditTerms(playerId)
+          : null
+        return yield* actors.ask(
+          null,
+          playerId,
+          (player, context) => watchCredits(settleAll(player, actions, context), context, terms)
+        )
       })
 
       const close: ProviderWallet["Service"]["closeRound"] = Effect.fnUntraced(function*(provider, message) {
@@ -331,7 +354,12 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       const promoWin: ProviderWallet["Service"]["promoWin"] = Effect.fnUntraced(function*(provider, message) {
         const playerId = yield* playerOfRef(provider, message)
         const command = { ...message, providerId: provider.id }
-        return yield* actors.ask(null, playerId, (player, context) => payPromoWin(player, command, context))
+        const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
+        return yield* actors.ask(
+          null,
+          playerId,
+          (player, context) => watchCredits(payPromoWin(player, command, context), context, terms)
+        )
       })
 
       /** The player of a session that runs, and the session. */

@@ -142,6 +142,13 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
             yield* pass(minuteMs)
             dataOf(yield* casino.patch(`/players/${id}`, { last_name: "Another", city: "Valletta" }))
             return id
+          }),
+          large_credit: Effect.gen(function*() {
+            const seat = yield* casino.sit()
+            const name = fresh("jackpot-")
+            const named = { request_id: name, transaction_id: name, player_ref: seat.ref, campaign_id: "c" }
+            dataOf(yield* casino.tell("promo-win", { ...named, amount: 10_000_001, currency: "EUR", kind: "jackpot" }))
+            return seat.id
           })
         }
         assert.sameMembers(Object.keys(scenes), [...alertRules])
@@ -160,7 +167,8 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
           ["low_play_withdrawal", "high", "open"],
           ["multi_account", "critical", "open"],
           ["country_mismatch", "low", "open"],
-          ["identity_change", "medium", "open"]
+          ["identity_change", "medium", "open"],
+          ["large_credit", "critical", "open"]
         ])
 
         const { sweep } = yield* WebhookSender
@@ -663,7 +671,10 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
     () =>
       whileTimePasses(Effect.gen(function*() {
         const page = Fs.readFileSync(Path.join(import.meta.dirname, "..", "..", "docs", "compliance.md"), "utf8")
-        const names: { readonly [word: string]: string } = { "window-hours": "windowHours" }
+        const names: { readonly [word: string]: string } = {
+          "window-hours": "windowHours",
+          "stop-withdrawals": "stopWithdrawals"
+        }
         const table = [...page.matchAll(/^\| `(\w+)` +\| ([^|]+)\| ([^|]*)\| ([^|]*)\|$/gm)].filter(([, rule]) =>
           alertRules.some((known) => known === rule)
         )
@@ -675,7 +686,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
           ...Object.fromEntries(
             terms.trim().split(", ").filter((term) => term !== "").map((term) => {
               const [name = "", value] = term.split(" ")
-              return [names[name] ?? name, Number(value)]
+              return [names[name] ?? name, value === "true" ? true : Number(value)]
             })
           )
         }]))

@@ -1,0 +1,155 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { made, staffCall } from "../support/Backoffice.ts"
+import { fresh, layerCasinos, move, openCasino, staff } from "../support/Casino.ts"
+import { assertRefused, dataOf } from "../support/PublicApi.ts"
+
+// Goal: a provider's credit out of proportion is settled and does not leave the house before staff have looked. Method: over HTTP, as the
+// provider with each message that credits, with the withdrawal right behind it; the alert, closing it, and the operator's settings.
+
+const held = { reason: "compliance_hold" }
+
+layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion", (it) => {
+  const openWith = Effect.fnUntraced(function*(settings: { readonly [field: string]: unknown } = {}) {
+    const casino = yield* openCasino(settings)
+    const seated = Effect.gen(function*() {
+      const { id } = yield* casino.register()
+      dataOf(yield* casino.deposit(id, 100_000), 201)
+      const { session_token } = dataOf(yield* casino.launch(id))
+      const { player_ref } = dataOf(yield* casino.tell("authenticate", { session_token }))
+      const promo = (amount: number) =>
+        casino.tell("promo-win", {
+          request_id: fresh("r"),
+          transaction_id: fresh("t"),
+          player_ref,
+          amount,
+          currency: "EUR",
+          kind: "jackpot",
+          campaign_id: "c"
+        })
+      const round = (amount: number) => ({
+        request_id: fresh("r"),
+        transaction_id: fresh("t"),
+        session_token,
+        game_id: "slots",
+        round_id: fresh("round"),
+        amount,
+        currency: "EUR"
+      })
+      return { id: Number(id), player_ref, promo, round }
+    })
+    return { ...casino, seated }
+  })
+
+  it.effect("is settled, and a withdrawal right behind it is refused until the alert is closed", () =>
+    Effect.gen(function*() {
+      const casino = yield* openWith()
+      const { id, promo } = yield* casino.seated
+      const before = dataOf(yield* casino.withdraw(id, 100), 201)
+      yield* move(before.id, "approve")
+      assert.deepInclude(dataOf(yield* promo(10_000_000)), { status: "processed" })
+      dataOf(yield* casino.withdraw(id, 100), 201)
+      const large = dataOf(yield* promo(900_000_000_000_000))
+      assert.deepInclude(large, { status: "processed", real_amount: 900_000_000_000_000 })
+      assertRefused(yield* casino.withdraw(id, 100), 422, "PLAYER_RESTRICTED", held)
+      assert.deepStrictEqual((yield* move(before.id, "pay")).details, held)
+      const [alert, ...others] = yield* staff("GET", `/alerts?player=${id}`)
+      assert.deepStrictEqual(others, [])
+      assert.deepInclude(alert, {
+        rule: "large_credit",
+        severity: "critical",
+        status: "open",
+        stops_withdrawals: true,
+        operator_id: casino.id
+      })
+      assert.deepInclude(alert.details, {
+        amount: 900_000_000_000_000,
+        provider_id: casino.studio.id,
+        above: 10_000_000
+      })
+      assert.deepStrictEqual((yield* staff("GET", `/ledger/verification?operator=${casino.slug}`)).violations, [])
+      yield* staff("PATCH", `/alerts/${alert.id}`, { status: "closed", note: "the jackpot is real" })
+      dataOf(yield* casino.withdraw(id, 100), 201)
+    }))
+
+  it.effect("comes as a win, with its bet or in a batch; a replay raises nothing", () =>
+    Effect.gen(function*() {
+      const casino = yield* openWith()
+      const alertsOf = (id: number) =>
+        Effect.map(staff("GET", `/alerts?player=${id}`), (alerts: ReadonlyArray<unknown>) => alerts.length)
+      const won = yield* casino.seated
+      const bet = won.round(100)
+      dataOf(yield* casino.tell("bet", bet))
+      const win = {
+        ...bet,
+        request_id: fresh("r"),
+        transaction_id: fresh("t"),
+        player_ref: won.player_ref,
+        bet_transaction_id: bet.transaction_id,
+        amount: 10_000_001,
+        round_closed: true
+      }
+      dataOf(yield* casino.tell("win", win))
+      assert.deepInclude(dataOf(yield* casino.tell("win", win)), { status: "replayed" })
+      assertRefused(yield* casino.withdraw(won.id, 100), 422, "PLAYER_RESTRICTED", held)
+      assert.strictEqual(yield* alertsOf(won.id), 1)
+
+      const both = yield* casino.seated
+      const paid = { transaction_id: fresh("t"), amount: 10_000_001 }
+      dataOf(yield* casino.tell("bet-win", { ...both.round(100), round_closed: true, win: paid }))
+      assertRefused(yield* casino.withdraw(both.id, 100), 422, "PLAYER_RESTRICTED", held)
+
+      const batched = yield* casino.seated
+      const first = batched.round(100)
+      dataOf(
+        yield* casino.tell("batch", {
+          request_id: fresh("r"),
+          actions: [
+            { action: "bet", ...first },
+            {
+              ...first,
+              action: "win",
+              transaction_id: fresh("t"),
+              player_ref: batched.player_ref,
+              bet_transaction_id: first.transaction_id,
+              amount: 10_000_001,
+              round_closed: true
+            }
+          ]
+        })
+      )
+      assertRefused(yield* casino.withdraw(batched.id, 100), 422, "PLAYER_RESTRICTED", held)
+    }))
+
+  it.effect("is what the operator's settings say, and any number of them leave the player held", () =>
+    Effect.gen(function*() {
+      const casino = yield* openWith()
+      yield* staff("PATCH", "/alert-rules/large_credit", { operator: casino.slug, threshold: 200_000 })
+      const { id, promo } = yield* casino.seated
+      for (let count = 0; count < 25; count++) dataOf(yield* promo(200_001))
+      const [row] = yield* staff("GET", `/players?operator=${casino.slug}&search=player`)
+      assert.isFalse(row.restrictions.can_withdraw)
+      const lines = yield* staff("GET", `/audit?player=${id}&action=player.credit_alert&per_page=100`)
+      assert.lengthOf(lines, 25)
+      const longest = Math.max(
+        ...lines.map(({ after }: { readonly after: { readonly withdrawal_holds: ReadonlyArray<number> } }) =>
+          after.withdrawal_holds.length
+        )
+      )
+      assert.strictEqual(longest, 20)
+      // staff who let withdrawals go on have looked at what was there, not at what comes
+      const { token } = yield* made("/staff", { name: "Carla", role: "compliance" })
+      yield* staffCall("PATCH", `/backoffice/v1/players/${id}/restrictions`, { can_withdraw: true }, {
+        authorization: `Bearer ${token}`
+      })
+      dataOf(yield* casino.withdraw(id, 100), 201)
+      dataOf(yield* promo(200_001))
+      assertRefused(yield* casino.withdraw(id, 100), 422, "PLAYER_RESTRICTED", held)
+
+      const lenient = yield* openWith()
+      yield* staff("PATCH", "/alert-rules/large_credit", { operator: lenient.slug, enabled: false })
+      const other = yield* lenient.seated
+      dataOf(yield* other.promo(90_000_000))
+      dataOf(yield* lenient.withdraw(other.id, 100), 201)
+    }))
+})
