@@ -57,7 +57,8 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   chain: ["domain", "platform"],
   api: ["domain"],
   client: ["api"],
-  commands: ["api", "domain", "platform"],
+  // `chain`: an export is verified without the service
+  commands: ["api", "chain", "domain", "platform"],
   ...Object.fromEntries(capabilities.map((room) => [room, ["engine", "domain", "platform", "chain", ...capabilities]])),
   http: ["api", "domain", "platform", ...capabilities]
 }

@@ -380,6 +380,10 @@ const LedgerGroup = HttpApiGroup.make("ledger").add(
   HttpApiEndpoint.get("verify", "/ledger/verification", {
     query: { operator: optional(reference) },
     success: single(LedgerReport)
+  }),
+  HttpApiEndpoint.get("export", "/ledger/export", {
+    query: { operator: optional(reference) },
+    success: HttpApiSchema.StreamUint8Array({ contentType: "application/x-ndjson" })
   })
 )
 

@@ -79,6 +79,7 @@ export const rolesByAction = {
   "rate.list": ["support", "payments", "compliance"],
   "report.ggr": ["payments", "compliance"],
   "ledger.verify": ["payments", "compliance"],
+  "ledger.export": ["compliance"],
   "secret.list": [],
   "secret.reseal": [],
   "audit.list": ["compliance"]

@@ -4,11 +4,12 @@
  * The statements (LedgerLaws.ts) read what the journal wrote and share no code with it, so that a mistake there does not hide
  * here. They only read, of a snapshot: nobody waits for them, and they leave all processors but one to whoever plays.
  */
-import { Context, Effect, Layer, Option, Schema, Semaphore } from "effect"
+import { Context, Effect, Layer, Option, Queue, Schema, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Chain, ChainKey, type ChainPosition } from "../chain/Chain.ts"
 import { ChainCheck } from "../chain/ChainCheck.ts"
 import { walkChain } from "../chain/ChainWalk.ts"
+import { endLine, ExportWriter, headLine } from "../chain/ExportLines.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { inTransaction } from "../platform/InTransaction.ts"
 import { orTryAgain, rowsOf } from "../players/Rows.ts"
@@ -64,6 +65,11 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
    * holds a connection to its end, and several would leave none to whoever plays.
    */
   readonly verify: (operatorId: number | undefined) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
+  /**
+   * The chain with its rows as lines of JSON. Read piece by piece, as fast as they are taken, without a transaction: what is in the chain
+   * does not change. Counts as a verification.
+   */
+  readonly exported: (operatorId: number | undefined) => Effect.Effect<Stream.Stream<string>, Refusal<"TRY_AGAIN">>
 }>()("pitboss/backoffice/LedgerAudit") {
   static readonly layer = Layer.effect(
     LedgerAudit,
@@ -150,7 +156,43 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
           })
         )
 
-      return LedgerAudit.of({ verify })
+      const exportedTo = Effect.fnUntraced(function*(
+        operatorId: number | undefined,
+        write: (text: string) => Effect.Effect<void>
+      ) {
+        const writer = new ExportWriter()
+        yield* write(`${headLine(operatorId)}\n`)
+        yield* walkChain(
+          { sql, operatorId, ...chainKey },
+          (parts) => parts.length === 0 ? Effect.void : write(parts.map((part) => `${writer.linesOf(part)}\n`).join(""))
+        )
+        const { added, unlinked } = yield* inTransaction(sql)(Effect.gen(function*() {
+          yield* sql`SET LOCAL statement_timeout = 0`
+          const added = yield* Effect.forEach(
+            chainLaws.filter(({ rule }) => rule === "chain_row_added"),
+            (law) => violationRows(sql.unsafe(forOperator(toldOf(law), operatorId)))
+          )
+          const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
+          return { added, unlinked }
+        }))
+        yield* write(`${endLine(added.flat().map(({ subject }) => subject), unlinked?.rows ?? 0)}\n`)
+      })
+
+      const exported: LedgerAudit["Service"]["exported"] = (operatorId) =>
+        Effect.sync(() =>
+          Stream.callback<string>(
+            (queue) =>
+              turn.withPermits(1)(exportedTo(operatorId, (text) => Effect.asVoid(Queue.offer(queue, text)))).pipe(
+                orTryAgain,
+                // the last line is missing then, and whoever checks the export sees that
+                Effect.catch(() => Effect.void),
+                Effect.andThen(Queue.end(queue))
+              ),
+            { bufferSize: 4, strategy: "suspend" }
+          )
+        )
+
+      return LedgerAudit.of({ verify, exported })
     })
   )
 }

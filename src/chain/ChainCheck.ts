@@ -37,7 +37,12 @@ export interface SealPart {
   readonly heads: ReadonlyArray<Head>
 }
 
-export type Part = LinkPart | RowPart | SealPart
+/** A row of another operator than the one whose rows are wanted. */
+export interface OtherPart {
+  readonly _tag: "Other"
+}
+
+export type Part = LinkPart | RowPart | OtherPart | SealPart
 
 export type ChainRule =
   | "chain_row_changed"
@@ -88,6 +93,8 @@ export class ChainCheck {
         return this.takeLink(part)
       case "Row":
         return this.takeRow(part)
+      case "Other":
+        return
       case "Seal":
         return this.takeSeal(part)
     }

@@ -93,7 +93,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
       FROM unnest(${bigints(rows.map((row) => row.key[0]))}::text::bigint[]) WITH ORDINALITY AS named (id, place)
       LEFT JOIN audit_log a ON a.id = named.id ORDER BY named.place`
 
-  /** The stored rows by their names; those of other operators are left out. */
+  /** The stored rows by their names, without what those of other operators say. */
   const read = Effect.fnUntraced(function*(names: ReadonlyArray<NamedRow>) {
     const parts = new Map<NamedRow, Part>()
     for (let from = 0; from < names.length; from += rowsPerPage) {
@@ -104,16 +104,8 @@ export const walkChain = Effect.fnUntraced(function*<E>(
         const found = yield* Effect.orDie(decodeRows(yield* kind === "entry" ? entriesOf(asked) : auditOf(asked)))
         for (const [index, row] of asked.entries()) {
           const { isOurs, line } = found[index] ?? { isOurs: true, line: null }
-          if (isOurs) {
-            parts.set(row, {
-              _tag: "Row",
-              kind,
-              name: row.name,
-              playerId: row.playerId,
-              digest: row.digest,
-              line
-            })
-          }
+          const { digest, name, playerId } = row
+          parts.set(row, isOurs ? { _tag: "Row", kind, name, playerId, digest, line } : { _tag: "Other" })
         }
       }
     }

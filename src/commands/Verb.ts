@@ -44,7 +44,8 @@ export const CommandOutput = Context.Reference<CommandOutput>("pitboss/commands/
 
 const unreadable = refuse("SERVER_ERROR", "The answer is not one of this service's. Does another version run there?")
 
-const connect = Effect.fnUntraced(function*(flag: Option.Option<Redacted.Redacted>) {
+/** A client of the running service, as who holds the token. */
+export const connect = Effect.fnUntraced(function*(flag: Option.Option<Redacted.Redacted>) {
   const { token: known, url } = yield* commandLineSettings
   const token = Redacted.value(Option.getOrElse(flag, () => known ?? Redacted.make("")))
   return yield* HttpApiClient.make(BackofficeApi, {

@@ -1,11 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Layer } from "effect"
+import { Effect, Exit, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
 import { layerBackoffice } from "../../src/backoffice/Backoffice.ts"
 import { AuditLog } from "../../src/backoffice/AuditLog.ts"
 import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
 import { Chain } from "../../src/chain/Chain.ts"
-import { hashOf, linkLine, noHash } from "../../src/chain/Lines.ts"
+import { ExportCheck } from "../../src/chain/ExportLines.ts"
+import { hashOf, linkLine, noHash, sealLine } from "../../src/chain/Lines.ts"
 import { OldRows } from "../../src/chain/OldRows.ts"
 import { Seals } from "../../src/chain/Seals.ts"
 import { correctionStep } from "../../src/domain/Corrections.ts"
@@ -280,5 +282,144 @@ layer(live)("verifications", (it) => {
         concurrency: "unbounded"
       })
       assert.strictEqual(ends.filter(Exit.isSuccess).length, 1)
+    }))
+})
+
+/** The lines of an export. */
+const exported = (operatorId?: number) =>
+  Effect.flatMap(LedgerAudit, (audit) =>
+    Effect.map(
+      Effect.flatMap(audit.exported(operatorId), Stream.runCollect),
+      (texts) => [...texts].join("").trimEnd().split("\n")
+    ))
+
+const checkLines = (lines: ReadonlyArray<string>, hash: string) => {
+  const check = new ExportCheck(hash)
+  for (const line of lines) check.take(line)
+  return check.report()
+}
+
+/** A verifier as a stranger would write one from docs/ledger-export.md: true when the hash proves all that comes before it. */
+const isProvenBy = (lines: ReadonlyArray<string>, published: string): boolean => {
+  const sha256 = (line: string) => createHash("sha256").update(line).digest("hex")
+  const heads = new Map<number, { readonly link: number; readonly hash: string }>()
+  let digests: ReadonlyArray<string> = []
+  let seal = { number: 0, hash: "0".repeat(64) }
+  for (const line of lines.slice(1)) {
+    const [kind, first, second, third, fourth] = JSON.parse(line)
+    if (kind === "link") {
+      const head = heads.get(first) ?? { link: 0, hash: "0".repeat(64) }
+      if (digests.length > 0 || second !== head.link + 1 || third !== head.hash) return false
+      heads.set(first, { link: second, hash: sha256(line) })
+      digests = fourth
+    } else if (kind === "entry" || kind === "audit") {
+      if (digests[0] !== sha256(line)) return false
+      digests = digests.slice(1)
+    } else if (kind === "seal") {
+      if (digests.length > 0 || first !== seal.number + 1 || third !== seal.hash) return false
+      for (const [chain, link, hash] of fourth) {
+        const head = heads.get(chain)
+        if (head === undefined || head.link !== link || head.hash !== hash) return false
+      }
+      seal = { number: first, hash: sha256(line) }
+      if (seal.hash === published) return true
+    }
+  }
+  return false
+}
+
+// Goal: an export and one published hash are enough to find the same without the service. Method: an export of the history above, changed line
+// by line; a database changed by hand and exported then; and an insider who makes all hashes anew.
+layer(live)("an export of the chain", (it) => {
+  it.effect("is verified by itself and one published hash", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { ada, bob, operator } = yield* history
+      yield* correct(ada, 5)
+      const lines = yield* exported()
+      const sealLines = lines.filter((line) => line.startsWith("[\"seal\""))
+      const [first = "", second = ""] = sealLines.map(hashOf)
+      const sound = checkLines(lines, second)
+      assert.deepStrictEqual(sound.violations, [])
+      assert.deepInclude(sound, { operator_id: null, seal: 2, seals: 2, not_yet_linked: 0 })
+      assert.isAbove(sound.links, sound.proven_links)
+      assert.isBelow(checkLines(lines, first).proven_links, sound.proven_links)
+      assert.isTrue(isProvenBy(lines, first) && isProvenBy(lines, second))
+
+      // an operator's own rows, and nothing of the others
+      const own = yield* exported(operator.id)
+      assert.deepStrictEqual(checkLines(own, second).violations, [])
+      assert.notInclude(own.join("\n"), `["entry",${bob},`)
+      assert.include(own.join("\n"), `["entry",${ada},`)
+
+      // every line that is left out, doubled or changed
+      for (const [index, line] of lines.entries()) {
+        const name = `line ${index + 1}: ${line.slice(0, 60)}`
+        assert.isAbove(checkLines(lines.toSpliced(index, 1), second).violations.length, 0, `without ${name}`)
+        assert.isAbove(checkLines(lines.toSpliced(index, 0, line), second).violations.length, 0, `twice ${name}`)
+        if (index === 0 || index === lines.length - 1) continue
+        const changed = line.replace(/(\d)(?=\D*$)/, (digit) => String((Number(digit) + 1) % 10))
+        if (changed === line) continue
+        assert.isAbove(checkLines(lines.with(index, changed), second).violations.length, 0, `changed ${name}`)
+      }
+
+      // what is done to the database by hand is named in the export as well
+      const found = yield* sql.withTransaction(Effect.gen(function*() {
+        yield* sql`UPDATE ledger_entries SET created_at = created_at + interval '1 day' WHERE player_id = ${ada} AND seq = 1`
+        yield* sql`DELETE FROM ledger_entries WHERE player_id = ${bob} AND seq = 2`
+        yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, created_at)
+          SELECT player_id, 99, id + 1000000, operator_id, wallet, type, 5, 5, created_at
+          FROM ledger_entries WHERE player_id = ${ada} AND seq = 3`
+        const sink: Array<string> = []
+        const audit = yield* LedgerAudit
+        // over the same connection, which sees what is not committed
+        yield* Stream.runForEach(yield* audit.exported(undefined), (text) => Effect.sync(() => sink.push(text)))
+        return yield* Effect.fail(sink.join("").trimEnd().split("\n"))
+      })).pipe(Effect.flip)
+      assert.isTrue(Array.isArray(found))
+      const { violations } = checkLines(Array.isArray(found) ? found : [], second)
+      assert.sameMembers(violations.map(({ rule, subject }) => `${rule}: ${subject}`), [
+        `chain_row_changed: entry 1 of player ${ada}`,
+        `chain_row_removed: entry 2 of player ${bob}`,
+        `chain_row_added: entry 99 of player ${ada}`
+      ])
+
+      // an insider changes an entry and makes every hash anew: all fits together, but it is not what was published
+      const hashes = new Map<string, string>()
+      let lastSeal = noHash
+      let pending: ReadonlyArray<string> = []
+      const forged: Array<string> = []
+      for (const line of lines) {
+        const fields = JSON.parse(line)
+        if (fields[0] === "entry" || fields[0] === "audit") {
+          pending = [...pending, line.replace("\"correction_up\",100,", "\"correction_up\",900,")]
+          continue
+        }
+        forged.push(...pending)
+        pending = []
+        if (fields[0] === "link") {
+          const at = lines.indexOf(line) + 1
+          const rows = lines.slice(at, at + fields[4].length)
+            .map((row) => row.replace("\"correction_up\",100,", "\"correction_up\",900,"))
+          const made = linkLine(fields[1], fields[2], hashes.get(String(fields[1])) ?? noHash, rows.map(hashOf))
+          hashes.set(String(fields[1]), hashOf(made))
+          forged.push(made)
+        } else if (fields[0] === "seal") {
+          const heads = fields[4].map(([chainId, link]: [number, number]) => ({
+            chainId: String(chainId),
+            link: String(link),
+            hash: hashes.get(String(chainId)) ?? ""
+          }))
+          const made = sealLine(fields[1], String(fields[2]), lastSeal, heads)
+          lastSeal = hashOf(made)
+          forged.push(made)
+        } else {
+          forged.push(line)
+        }
+      }
+      assert.notDeepEqual(forged, lines)
+      assert.deepStrictEqual(checkLines(forged, lastSeal).violations, [], "what is forged fits together")
+      assert.deepStrictEqual(checkLines(forged, second).violations.map(({ subject }) => subject), ["published hash"])
+      assert.isFalse(isProvenBy(forged, second))
     }))
 })

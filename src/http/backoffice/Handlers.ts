@@ -1,5 +1,5 @@
 /** What staff ask, handed to the back office, and its answers. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../api/BackofficeApi.ts"
 import { rolesFor } from "../../backoffice/Authorisation.ts"
@@ -174,10 +174,14 @@ const LedgerHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const audit = yield* LedgerAudit
     const operators = yield* Operators
-    return handlers.handle("verify", ({ query }) =>
+    const resolve = (operator: string | undefined) =>
+      operator === undefined ? Effect.undefined : operators.resolve(operator)
+    return handlers.handle(
+      "export",
+      ({ query }) => Effect.map(Effect.flatMap(resolve(query.operator), audit.exported), Stream.encodeText)
+    ).handle("verify", ({ query }) =>
       wrap(Effect.gen(function*() {
-        const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
-        return yield* audit.verify(operatorId)
+        return yield* audit.verify(yield* resolve(query.operator))
       })))
   })
 )

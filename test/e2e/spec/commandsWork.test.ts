@@ -16,6 +16,9 @@ import { commandOf, done, filled, layerScene, Scene } from "../../support/comman
 /** Nouns whose tests stand elsewhere: compliance. */
 const elsewhere = ["alert"]
 
+/** Commands that print lines instead of a document, or ask no service: chainExport.test.ts. */
+const apart = ["ledger export", "ledger check-export"]
+
 const verbsBelow = (command: Command.Command.Any, path: ReadonlyArray<string>): ReadonlyArray<string> =>
   command.subcommands.length === 0
     ? [path.join(" ")]
@@ -24,7 +27,9 @@ const verbsBelow = (command: Command.Command.Any, path: ReadonlyArray<string>): 
     )
 
 /** `noun verb` of all that the command line offers, from its own definitions. */
-const offered = verbsBelow(program, []).filter((name) => !elsewhere.includes(name.split(" ")[0] ?? ""))
+const offered = verbsBelow(program, []).filter((name) =>
+  !elsewhere.includes(name.split(" ")[0] ?? "") && !apart.includes(name)
+)
 
 /** The endpoints as commands, and whether they only read. */
 const endpoints = (() => {
@@ -33,9 +38,8 @@ const endpoints = (() => {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
       const noun = group.identifier.replaceAll("_", "-")
-      if (!elsewhere.includes(noun)) {
-        found.set(`${noun} ${endpoint.identifier.replaceAll("_", "-")}`, endpoint.method === "GET")
-      }
+      const name = `${noun} ${endpoint.identifier.replaceAll("_", "-")}`
+      if (!elsewhere.includes(noun) && !apart.includes(name)) found.set(name, endpoint.method === "GET")
     }
   })
   return found

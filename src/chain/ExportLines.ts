@@ -1,0 +1,206 @@
+/**
+ * Export of the chain as lines of JSON, and its verification without the service (docs/ledger-export.md). Links and seals are the very
+ * lines that are hashed, so that SHA-256 is all that a verifier needs.
+ */
+import { ChainCheck, type LinkPart, type Part } from "./ChainCheck.ts"
+import { hashOf, linkLine, noHash, sealLine } from "./Lines.ts"
+
+const version = 1
+
+/** The first line; `operator` is null where the rows of all are in it. */
+export const headLine = (operatorId: number | undefined): string =>
+  JSON.stringify(["pitboss-ledger", version, operatorId ?? null])
+
+/** The last line: nothing was cut off behind it. */
+export const endLine = (unlinked: ReadonlyArray<string>, waiting: number): string =>
+  JSON.stringify(["end", unlinked, waiting])
+
+/** Makes lines of the parts of a walk, which come in their order. */
+export class ExportWriter {
+  private readonly hashes = new Map<string, string>()
+  private lastSeal = noHash
+
+  linesOf(part: Part): string {
+    switch (part._tag) {
+      case "Link": {
+        const line = linkLine(part.chainId, part.link, this.hashes.get(part.chainId) ?? noHash, part.digests)
+        this.hashes.set(part.chainId, part.hash)
+        return line
+      }
+      case "Row":
+        return part.line ?? JSON.stringify(["missing", part.name, part.playerId])
+      case "Other":
+        return "[\"other\"]"
+      case "Seal": {
+        const line = sealLine(part.seal, part.at, this.lastSeal, part.heads)
+        this.lastSeal = part.hash
+        return line
+      }
+    }
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === "string"
+const isHash = (value: unknown): value is string => isText(value) && /^[0-9a-f]{64}$/.test(value)
+
+/** Whole numbers stay what they are written as: they may be greater than a JavaScript number holds. */
+const numbersOf = (line: string): ReadonlyArray<string> =>
+  (/^\["\w+"((?:,-?\d+)+)/.exec(line)?.[1] ?? "").split(",").slice(1)
+
+const headsOf = (value: unknown) =>
+  Array.isArray(value)
+    ? value.map((head: unknown) => {
+      const [chainId, link, hash]: ReadonlyArray<unknown> = Array.isArray(head) ? head : []
+      return { chainId: String(chainId), link: String(link), hash: String(hash) }
+    })
+    : []
+
+/** What the verification of an export came to. */
+export interface ExportReport {
+  readonly operator_id: number | null
+  readonly links: number
+  readonly rows: number
+  readonly seals: number
+  /** The seal that has the published hash; null where none has. */
+  readonly seal: number | null
+  /** Links up to that seal: what the hash proves. */
+  readonly proven_links: number
+  readonly not_yet_linked: number
+  readonly violations: ReadonlyArray<{ readonly rule: string; readonly subject: string; readonly message: string }>
+}
+
+/** Takes an export line by line. */
+export class ExportCheck {
+  private readonly check = new ChainCheck()
+  private readonly hash: string
+  private link: LinkPart | undefined
+  private taken = 0
+  private operatorId: number | null = null
+  private seal: number | null = null
+  private provenLinks = 0
+  private waiting = 0
+  private lineNumber = 0
+  private isBegun = false
+  private isEnded = false
+
+  /** `hash`: the published hash of a seal. */
+  constructor(hash: string) {
+    this.hash = hash.toLowerCase()
+  }
+
+  private fail(message: string): void {
+    this.check.find("chain_link_broken", `line ${this.lineNumber}`, message)
+  }
+
+  /** Digests of the link before that have no line. */
+  private closeLink(): void {
+    const missing = (this.link?.digests.length ?? 0) - this.taken
+    if (this.link !== undefined && missing > 0) {
+      this.check.find(
+        "chain_row_removed",
+        `link ${this.link.link} of chain ${this.link.chainId}`,
+        `${missing} of its rows are not in the export`
+      )
+    }
+    this.link = undefined
+    this.taken = 0
+  }
+
+  private takeRow(kind: "entry" | "audit", name: string, playerId: string | null, line: string | null): void {
+    const digest = this.link?.digests[this.taken++]
+    if (digest === undefined) {
+      this.check.find("chain_row_added", name, "stands in no link of the chain")
+    } else {
+      this.check.take({ _tag: "Row", kind, name, playerId, digest, line })
+    }
+  }
+
+  take(line: string): void {
+    this.lineNumber++
+    if (this.isEnded) return this.fail("stands behind the end")
+    let fields: ReadonlyArray<unknown>
+    try {
+      const parsed: unknown = JSON.parse(line)
+      fields = Array.isArray(parsed) ? parsed : []
+    } catch {
+      return this.fail("is no JSON")
+    }
+    const [kind, first, second, third, fourth] = fields
+    if (!this.isBegun) {
+      this.isBegun = true
+      if (kind !== "pitboss-ledger" || first !== version) {
+        return this.fail("is not the head of an export of this version")
+      }
+      this.operatorId = typeof second === "number" ? second : null
+      return
+    }
+    switch (kind) {
+      case "link": {
+        this.closeLink()
+        const [chainId = "", link = ""] = numbersOf(line)
+        const digests = Array.isArray(fourth) ? fourth.filter(isHash) : []
+        if (linkLine(chainId, link, String(third), digests) !== line) return this.fail("is not a link")
+        this.link = { _tag: "Link", chainId, link, hash: hashOf(line), digests, isTagged: true, isWhole: true }
+        return this.check.take(this.link)
+      }
+      case "entry": {
+        const [playerId = "", seq = ""] = numbersOf(line)
+        return this.takeRow("entry", `entry ${seq} of player ${playerId}`, playerId, line)
+      }
+      case "audit":
+        return this.takeRow("audit", `audit line ${numbersOf(line)[0] ?? ""}`, null, line)
+      case "missing":
+        return this.takeRow("entry", String(first), isText(second) ? second : null, null)
+      case "other":
+        this.taken++
+        return this.operatorId === null ? this.fail("leaves out a row of an export of all") : undefined
+      case "seal": {
+        this.closeLink()
+        const [seal = "", at = ""] = numbersOf(line)
+        const heads = headsOf(fourth)
+        if (sealLine(seal, at, String(third), heads) !== line) return this.fail("is not a seal")
+        const hash = hashOf(line)
+        this.check.take({ _tag: "Seal", seal, at, hash, heads })
+        if (hash === this.hash && this.seal === null) {
+          this.seal = Number(seal)
+          this.provenLinks = this.check.links
+        }
+        return
+      }
+      case "end": {
+        this.closeLink()
+        this.isEnded = true
+        for (const name of Array.isArray(first) ? first : []) {
+          this.check.find("chain_row_added", String(name), "stands in no link of the chain")
+        }
+        this.waiting = typeof second === "number" ? second : 0
+        return
+      }
+      default:
+        return this.fail("is of no known kind")
+    }
+  }
+
+  /** After the last line. */
+  report(): ExportReport {
+    this.closeLink()
+    if (!this.isEnded) this.fail("is the last one: the end of the export is missing")
+    if (this.seal === null) {
+      this.check.find(
+        "chain_seal_broken",
+        "published hash",
+        "is of no seal of the export: it is not the history that was sealed"
+      )
+    }
+    return {
+      operator_id: this.operatorId,
+      links: this.check.links,
+      rows: this.check.rows,
+      seals: this.check.seals,
+      seal: this.seal,
+      proven_links: this.provenLinks,
+      not_yet_linked: this.waiting,
+      violations: this.check.findings.map(({ message, rule, subject }) => ({ rule, subject, message }))
+    }
+  }
+}
