@@ -38,7 +38,7 @@ export interface SealPart {
 }
 
 /** A row of another operator than the one whose rows are wanted. */
-export interface OtherPart {
+interface OtherPart {
   readonly _tag: "Other"
 }
 
