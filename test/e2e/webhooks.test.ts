@@ -69,7 +69,8 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
         name: "Welcome",
         type: "no_deposit",
         default_amount: 1000,
-        wagering_multiplier: 5
+        wagering_multiplier: 5,
+        max_grants_per_player: 0
       })
       const expected: Array<string> = []
 

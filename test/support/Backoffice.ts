@@ -294,6 +294,6 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
 export const command = Effect.fnUntraced(function*(...words: ReadonlyArray<string | ReadonlyArray<string>>) {
   const args = words.flat()
   const { exitCode, stderr, stdout } = yield* runHere(args)
-  if (exitCode !== 0) return yield* new CommandFailed({ args, exitCode, stderr })
+  if (exitCode !== 0) return yield* new CommandFailed({ args, exitCode, stderr: stderr || stdout })
   return JSON.parse(stdout)
 })

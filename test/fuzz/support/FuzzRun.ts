@@ -49,6 +49,8 @@ export const runFuzz = Effect.fnUntraced(function*({ connections, onProgress, re
     environment: {
       BACKOFFICE_PORT: String(backofficePort),
       BACKOFFICE_TOKEN: staffToken,
+      // made-up requests of staff retire it
+      BOOTSTRAP_TOKEN_RESTORED: "on",
       // Without a bound Node.js lets garbage lie for as long as the machine has room, which looks as a leak does.
       NODE_OPTIONS: "--max-old-space-size=320"
     }
