@@ -10,6 +10,7 @@ import { runColdStart } from "./scenarios/ColdStart.ts"
 import { runEngine, storeNames } from "./scenarios/Engine.ts"
 import { runGrowth } from "./scenarios/Growth.ts"
 import { runMemory } from "./scenarios/Memory.ts"
+import { runAttacks } from "./scenarios/Attacks.ts"
 import { runOverload } from "./scenarios/Overload.ts"
 import { runRecovery } from "./scenarios/Recovery.ts"
 import { type ReadsOptions, runReads, runReports } from "./scenarios/Reads.ts"
@@ -197,6 +198,16 @@ const overload = Command.make("overload", {
   maxForeignLoad
 }, runOverload).pipe(Command.withDescription("Several times what the service can do: latency, refusals, recovery"))
 
+const attacks = Command.make("attacks", {
+  players: count("players", "players who bet", 100_000).pipe(Flag.withDefault(200)),
+  connections: count("connections", "connections of the open loop", 4096).pipe(Flag.withDefault(32)),
+  perSecond: count("per-second", "bets per second", 100_000).pipe(Flag.withDefault(300)),
+  seconds: seconds("seconds", "seconds of each measurement", 0.5).pipe(Flag.withDefault(4)),
+  maxForeignLoad
+}, runAttacks).pipe(
+  Command.withDescription("Bets beside attacks of strangers, players and providers: how much later they are answered")
+)
+
 const recovery = Command.make("recovery", {
   players: count("players", "players who bet", 100_000).pipe(Flag.withDefault(10_000)),
   connections: count("connections", "connections that bet when both are killed", 4096).pipe(Flag.withDefault(128)),
@@ -259,6 +270,7 @@ export const all = [
   engine,
   webhooks,
   overload,
+  attacks,
   coldstart,
   recovery,
   growth,
