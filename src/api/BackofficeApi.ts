@@ -123,6 +123,8 @@ const Operator = Schema.Struct({
   disabled_features: Schema.Array(Schema.String),
   original_max_stake: money,
   original_max_payout: money,
+  daily_deposit_cap: Schema.NullOr(money),
+  daily_withdrawal_cap: Schema.NullOr(money),
   created_at: timestamp,
   updated_at: timestamp
 })
@@ -245,7 +247,9 @@ const operatorSettings = {
   forfeit_bonus_on_withdrawal: optional(Schema.Boolean),
   disabled_features: optional(Schema.Array(oneOf(features))),
   original_max_stake: optional(amountFrom(1)),
-  original_max_payout: optional(amountFrom(1))
+  original_max_payout: optional(amountFrom(1)),
+  daily_deposit_cap: optional(Schema.NullOr(amountFrom(0))),
+  daily_withdrawal_cap: optional(Schema.NullOr(amountFrom(0)))
 }
 
 const OperatorGroup = HttpApiGroup.make("operator").add(

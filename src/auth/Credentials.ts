@@ -58,7 +58,9 @@ const ApiKeyRow = Schema.Struct({
   forfeit_bonus_on_withdrawal: Schema.Boolean,
   disabled_features: Texts,
   original_max_stake: Schema.BigInt,
-  original_max_payout: Schema.BigInt
+  original_max_payout: Schema.BigInt,
+  daily_deposit_cap: Schema.NullOr(Schema.BigInt),
+  daily_withdrawal_cap: Schema.NullOr(Schema.BigInt)
 })
 
 const ProviderRow = Schema.Struct({
@@ -87,7 +89,9 @@ const toOperator = (row: typeof ApiKeyRow.Type): Operator => ({
   kycWithdrawalThreshold: numberOrNull(row.kyc_withdrawal_threshold),
   forfeitBonusOnWithdrawal: row.forfeit_bonus_on_withdrawal,
   disabledFeatures: features.filter((feature) => row.disabled_features.includes(feature)),
-  originalBounds: { maxStake: Number(row.original_max_stake), maxPayout: Number(row.original_max_payout) }
+  originalBounds: { maxStake: Number(row.original_max_stake), maxPayout: Number(row.original_max_payout) },
+  dailyDepositCap: numberOrNull(row.daily_deposit_cap),
+  dailyWithdrawalCap: numberOrNull(row.daily_withdrawal_cap)
 })
 
 const toApiKey = (row: typeof ApiKeyRow.Type): ApiKey => ({
@@ -178,7 +182,8 @@ export class Credentials extends Context.Service<Credentials, {
             k.revoked_at, k.rotated_at, o.id AS operator_id, o.slug AS operator_slug, o.name AS operator_name,
             o.currency AS operator_currency, o.cooperation_model, o.active AS operator_active, o.cooling_off_hours,
             o.withdrawal_second_approval_above, o.kyc_withdrawal_threshold, o.forfeit_bonus_on_withdrawal,
-            o.disabled_features, o.original_max_stake, o.original_max_payout
+            o.disabled_features, o.original_max_stake, o.original_max_payout,
+            o.daily_deposit_cap, o.daily_withdrawal_cap
           FROM api_keys k JOIN operators o ON o.id = k.operator_id`)),
         open: Effect.fnUntraced(function*(row, earlier) {
           const apiKey = toApiKey(row)

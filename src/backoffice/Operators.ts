@@ -31,6 +31,9 @@ export interface OperatorUpdate {
   /** Minor units that one round of an original takes, and pays, at most. */
   readonly original_max_stake?: number
   readonly original_max_payout?: number
+  /** Minor units that a player's deposits, and withdrawals, of a day may come to; null: no cap. */
+  readonly daily_deposit_cap?: number | null
+  readonly daily_withdrawal_cap?: number | null
 }
 
 export type OperatorInput = OperatorUpdate & {
@@ -53,6 +56,8 @@ const OperatorRow = Schema.Struct({
   disabled_features: Schema.Array(Schema.String),
   original_max_stake: Schema.Number,
   original_max_payout: Schema.Number,
+  daily_deposit_cap: Schema.NullOr(Schema.Number),
+  daily_withdrawal_cap: Schema.NullOr(Schema.Number),
   created_at: Schema.Date,
   updated_at: Schema.Date
 })
@@ -109,6 +114,7 @@ export class Operators extends Context.Service<Operators, {
         withdrawal_second_approval_above::float8 AS withdrawal_second_approval_above,
         kyc_withdrawal_threshold::float8 AS kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal, disabled_features,
         original_max_stake::float8 AS original_max_stake, original_max_payout::float8 AS original_max_payout,
+        daily_deposit_cap::float8 AS daily_deposit_cap, daily_withdrawal_cap::float8 AS daily_withdrawal_cap,
         created_at, updated_at`)
 
       const create = Effect.fn("Operators.create")(function*(actor: Actor, input: OperatorInput) {
@@ -129,16 +135,20 @@ export class Operators extends Context.Service<Operators, {
               disabled_features: input.disabled_features ?? [],
               original_max_stake: input.original_max_stake ?? defaultOriginalBounds.maxStake,
               original_max_payout: input.original_max_payout ?? defaultOriginalBounds.maxPayout,
+              daily_deposit_cap: input.daily_deposit_cap ?? null,
+              daily_withdrawal_cap: input.daily_withdrawal_cap ?? null,
               created_at: iso(now),
               updated_at: iso(now)
             }
             yield* sql`INSERT INTO operators (id, slug, name, currency, cooperation_model, active, cooling_off_hours,
                 withdrawal_second_approval_above, kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal,
-                disabled_features, original_max_stake, original_max_payout, created_at, updated_at)
+                disabled_features, original_max_stake, original_max_payout, daily_deposit_cap,
+                daily_withdrawal_cap, created_at, updated_at)
               VALUES (${fields.id}, ${fields.slug}, ${fields.name}, ${fields.currency}, ${fields.cooperation_model},
                 ${fields.active}, ${fields.cooling_off_hours}, ${fields.withdrawal_second_approval_above},
                 ${fields.kyc_withdrawal_threshold}, ${fields.forfeit_bonus_on_withdrawal},
                 ${[...fields.disabled_features]}, ${fields.original_max_stake}, ${fields.original_max_payout},
+                ${fields.daily_deposit_cap}, ${fields.daily_withdrawal_cap},
                 ${fields.created_at}, ${fields.updated_at})`
             yield* record({
               action: "operator.create",
@@ -186,7 +196,8 @@ export class Operators extends Context.Service<Operators, {
                 kyc_withdrawal_threshold = ${after.kyc_withdrawal_threshold},
                 forfeit_bonus_on_withdrawal = ${after.forfeit_bonus_on_withdrawal},
                 disabled_features = ${[...after.disabled_features]}, original_max_stake = ${after.original_max_stake},
-                original_max_payout = ${after.original_max_payout}, updated_at = ${after.updated_at}
+                original_max_payout = ${after.original_max_payout}, daily_deposit_cap = ${after.daily_deposit_cap},
+                daily_withdrawal_cap = ${after.daily_withdrawal_cap}, updated_at = ${after.updated_at}
               WHERE id = ${id}`
             yield* record({ action: "operator.update", operatorId: id, subject: `operator:${id}`, before, after })
             return after

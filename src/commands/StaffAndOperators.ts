@@ -51,7 +51,11 @@ const operatorSettings = {
     listFrom<Feature>("disable-features", features, "Features that are off for a turnkey operator")
   ),
   original_max_stake: optional(integer("original-max-stake", "The most that a round of an original takes (100000)")),
-  original_max_payout: optional(integer("original-max-payout", "The most that a round of an original pays (10000000)"))
+  original_max_payout: optional(integer("original-max-payout", "The most that a round of an original pays (10000000)")),
+  daily_deposit_cap: optional(amountOrNone("daily-deposit-cap", "What a player's deposits of a day may come to")),
+  daily_withdrawal_cap: optional(
+    amountOrNone("daily-withdrawal-cap", "What a player's withdrawals of a day may come to")
+  )
 }
 
 export const operator = noun("operator", "Operators").pipe(Command.withSubcommands([

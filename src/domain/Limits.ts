@@ -54,6 +54,8 @@ export interface Counters {
   readonly depositWeek: number
   readonly depositMonth: number
   readonly depositYear: number
+  /** Withdrawals asked for, whatever became of them. */
+  readonly withdrawalDay: number
   /** Epoch milliseconds: when the present stretch of play began; 0 before the first. */
   readonly playSince: number
   /** Epoch milliseconds of the last bet; 0 before the first. */
@@ -72,6 +74,7 @@ export const emptyCounters: Counters = {
   depositWeek: 0,
   depositMonth: 0,
   depositYear: 0,
+  withdrawalDay: 0,
   playSince: 0,
   lastBetAt: 0
 }
@@ -90,6 +93,7 @@ export const roll = (counters: Counters, now: number): Counters => {
     betDay: 0,
     lossDay: 0,
     depositDay: 0,
+    withdrawalDay: 0,
     betWeek: week ? counters.betWeek : 0,
     lossWeek: week ? counters.lossWeek : 0,
     depositWeek: week ? counters.depositWeek : 0,
@@ -121,9 +125,16 @@ export const count = (counters: Counters, now: number, stake: number, loss: numb
     depositWeek: rolled.depositWeek,
     depositMonth: rolled.depositMonth,
     depositYear: rolled.depositYear,
+    withdrawalDay: rolled.withdrawalDay,
     playSince: rolled.playSince,
     lastBetAt: rolled.lastBetAt
   }
+}
+
+/** Adds a withdrawal to its sum. Nothing ever takes one back. */
+export const countWithdrawal = (counters: Counters, now: number, amount: number): Counters => {
+  const rolled = roll(counters, now)
+  return { ...rolled, at: Math.max(now, rolled.at), withdrawalDay: rolled.withdrawalDay + amount }
 }
 
 /** Adds a deposit to its sums. Nothing ever takes one back: a reversal does not restore what a player may deposit. */

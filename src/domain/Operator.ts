@@ -49,6 +49,9 @@ export interface Operator {
   readonly forfeitBonusOnWithdrawal: boolean
   readonly disabledFeatures: ReadonlyArray<Feature>
   readonly originalBounds: OriginalBounds
+  /** Minor units of `currency` that a player's deposits, and withdrawals asked for, of a day may come to. Null: no cap. */
+  readonly dailyDepositCap: number | null
+  readonly dailyWithdrawalCap: number | null
 }
 
 /** The most that one round of an original takes and pays. Minor units. */

@@ -4,7 +4,7 @@
 import type { Payment, PaymentType } from "./Change.ts"
 import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
-import { countDeposit, effectiveLimits, refuseDeposit } from "./Limits.ts"
+import { countDeposit, effectiveLimits, refuseDeposit, roll } from "./Limits.ts"
 import { isBalance, maxBalance } from "./Money.ts"
 import { activeExclusion, type Player } from "./Player.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
@@ -28,6 +28,8 @@ export interface Deposit {
   readonly method: DepositMethod | null
   readonly info: string | null
   readonly notes: string | null
+  /** The operator's setting: what deposits of a day may come to, in minor units of the player's currency; null or absent: no cap. */
+  readonly dailyCap?: number | null
 }
 
 /** A payment, and whether this request made it or found it made. */
@@ -117,6 +119,16 @@ const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefi
     : undefined
 }
 
+const refuseCap = (player: Player, { amount, dailyCap = null }: Deposit, now: number): DepositRefusal | undefined => {
+  const used = roll(player.counters, now).depositDay
+  return dailyCap === null || used + amount <= dailyCap
+    ? undefined
+    : refuse("PAYMENT_REQUEST_INVALID", `Deposits of a day may come to ${dailyCap}.`, {
+      daily_deposit_cap: dailyCap,
+      used
+    })
+}
+
 /**
  * Credits a deposit. A known reference answers with the deposit it named, whatever became of the player since; the same
  * reference for another player, type or amount is refused.
@@ -128,7 +140,7 @@ export const depositStep =
     if (earlier === undefined) return missing({ externalReference: reference })
     if (earlier !== null) return answerKnown(player, earlier, { type: "deposit", amount: deposit.amount })
     const { now } = context
-    const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ??
+    const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ?? refuseCap(player, deposit, now) ??
       refuseDeposit(
         effectiveLimits(player.limits, player.pendingLimits, now),
         player.counters,

@@ -8,6 +8,7 @@ import { Draft } from "./Draft.ts"
 import { isAmount, maxAmount } from "./Money.ts"
 import { answerKnown, paymentFields, type PaymentOutcome } from "./Payments.ts"
 import { heldBy, type Player } from "./Player.ts"
+import { countWithdrawal, roll } from "./Limits.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
 
 /** A payment method as a withdrawal sees it. Bounds are minor units, both included. */
@@ -32,6 +33,8 @@ export interface Withdrawal {
   readonly bankName: string | null
   /** The operator's setting: what an unverified player may withdraw in total, in minor units of the player's currency; null means no limit. */
   readonly kycThreshold: number | null
+  /** The operator's setting: what withdrawals of a day may come to, in minor units of the player's currency; null or absent: no cap. */
+  readonly dailyCap?: number | null
   /** The operator's setting: whether a withdrawal ends the running bonus. */
   readonly forfeitsBonus: boolean
 }
@@ -85,6 +88,20 @@ const refuseMethod = (player: Player, { amount, method, methodCode }: Withdrawal
     : undefined
 }
 
+const refuseCap = (
+  player: Player,
+  { amount, dailyCap = null }: Withdrawal,
+  now: number
+): WithdrawalRefusal | undefined => {
+  const used = roll(player.counters, now).withdrawalDay
+  return dailyCap === null || used + amount <= dailyCap
+    ? undefined
+    : refuse("PAYMENT_REQUEST_INVALID", `Withdrawals of a day may come to ${dailyCap}.`, {
+      daily_withdrawal_cap: dailyCap,
+      used
+    })
+}
+
 const refuseUnverified = (player: Player, { amount, kycThreshold }: Withdrawal): WithdrawalRefusal | undefined => {
   const allowance = unverifiedAllowance(player, kycThreshold)
   return allowance === null || amount <= allowance
@@ -115,7 +132,8 @@ export const withdrawalStep =
       if (earlier === undefined) return missing({ externalReference })
       if (earlier !== null) return answerKnown(player, earlier, { type: "withdrawal", amount })
     }
-    const refusal = refuseAccount(player) ?? refuseMethod(player, withdrawal) ?? refuseUnverified(player, withdrawal) ??
+    const refusal = refuseAccount(player) ?? refuseMethod(player, withdrawal) ??
+      refuseCap(player, withdrawal, context.now) ?? refuseUnverified(player, withdrawal) ??
       refuseFunds(player, withdrawal)
     if (refusal !== undefined) return refused(refusal)
     const { now } = context
@@ -123,6 +141,7 @@ export const withdrawalStep =
     const id = draft.takeId()
     draft.post("real", "withdrawal", -amount, { paymentRequestId: id })
     draft.walletSeq++
+    draft.counters = countWithdrawal(draft.counters, now, amount)
     if (withdrawal.forfeitsBonus) draft.endBonus("cancelled")
     const payment: Payment = {
       id,

@@ -106,8 +106,15 @@ export class Payments extends Context.Service<Payments, {
               currency: (yield* actors.read(operator.id, playerId)).currency,
               base: operator.currency
             })
+          const dailyCap = operator.dailyWithdrawalCap === null
+            ? null
+            : yield* thresholds.convert(operator.dailyWithdrawalCap, {
+              currency: (yield* actors.read(operator.id, playerId)).currency,
+              base: operator.currency
+            })
           const step = withdrawalStep({
             amount,
+            dailyCap,
             externalReference,
             methodCode,
             method,

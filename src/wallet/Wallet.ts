@@ -82,7 +82,13 @@ export class Wallet extends Context.Service<Wallet, {
       ) {
         const { amount, externalReference, info, notes, paymentMethod: methodCode } = request
         const method = methodCode === null ? null : (yield* methods.find(operator.id, methodCode)) ?? null
-        const step = depositStep({ amount, externalReference, methodCode, method, info, notes })
+        const dailyCap = operator.dailyDepositCap === null
+          ? null
+          : yield* thresholds.convert(operator.dailyDepositCap, {
+            currency: (yield* actors.read(operator.id, playerId)).currency,
+            base: operator.currency
+          })
+        const step = depositStep({ amount, dailyCap, externalReference, methodCode, method, info, notes })
         return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
       })
 

@@ -178,6 +178,7 @@ describe("usage", () => {
       depositDay: sum,
       depositWeek: sum,
       depositMonth: sum,
+      withdrawalDay: sum,
       depositYear: sum,
       playSince: fc.constantFrom(0, start - 50 * minute),
       lastBetAt: fc.constantFrom(0, start - 5 * minute)

@@ -20,6 +20,8 @@ const operator: Operator = {
   kycWithdrawalThreshold: null,
   forfeitBonusOnWithdrawal: true,
   originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
+  dailyDepositCap: null,
+  dailyWithdrawalCap: null,
   disabledFeatures: []
 }
 

@@ -26,6 +26,8 @@ const operatorOf = (id: number, currency: string): Operator => ({
   kycWithdrawalThreshold: null,
   forfeitBonusOnWithdrawal: true,
   originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
+  dailyDepositCap: null,
+  dailyWithdrawalCap: null,
   disabledFeatures: []
 })
 

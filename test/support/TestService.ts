@@ -48,6 +48,8 @@ export const addOperator = Effect.fnUntraced(function*(slug: string, currency = 
     kycWithdrawalThreshold: null,
     forfeitBonusOnWithdrawal: true,
     originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
+    dailyDepositCap: null,
+    dailyWithdrawalCap: null,
     disabledFeatures: []
   }
   return operator

@@ -1,8 +1,8 @@
-/** The text form of the counters in their row: thirteen numbers in a fixed order, commas between, later ones may be added. */
+/** The text form of the counters in their row: fourteen numbers in a fixed order, commas between, later ones may be added. */
 import { type Counters, emptyCounters } from "../../domain/Limits.ts"
 
 export const encodeCounters = (counters: Counters): string =>
-  `${counters.at},${counters.betDay},${counters.betWeek},${counters.betMonth},${counters.lossDay},${counters.lossWeek},${counters.lossMonth},${counters.depositDay},${counters.depositWeek},${counters.depositMonth},${counters.depositYear},${counters.playSince},${counters.lastBetAt}`
+  `${counters.at},${counters.betDay},${counters.betWeek},${counters.betMonth},${counters.lossDay},${counters.lossWeek},${counters.lossMonth},${counters.depositDay},${counters.depositWeek},${counters.depositMonth},${counters.depositYear},${counters.playSince},${counters.lastBetAt},${counters.withdrawalDay}`
 
 export const decodeCounters = (text: string): Counters => {
   if (text === "") return emptyCounters
@@ -21,6 +21,7 @@ export const decodeCounters = (text: string): Counters => {
     depositMonth: at(9),
     depositYear: at(10),
     playSince: at(11),
-    lastBetAt: at(12)
+    lastBetAt: at(12),
+    withdrawalDay: at(13)
   }
 }

@@ -25,6 +25,8 @@ const operatorOf = (id: number, terms: Partial<Operator>): Operator => ({
   kycWithdrawalThreshold: null,
   forfeitBonusOnWithdrawal: true,
   originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
+  dailyDepositCap: null,
+  dailyWithdrawalCap: null,
   disabledFeatures: [],
   ...terms
 })

@@ -1,4 +1,5 @@
 /** Cases of `staff`, `operator` and `key`. */
+import { assertRefused, dataOf } from "../PublicApi.ts"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -154,7 +155,9 @@ export const accountCases: ReadonlyArray<CommandCase> = [
           forfeit_bonus_on_withdrawal: true,
           disabled_features: [],
           original_max_stake: 100_000,
-          original_max_payout: 10_000_000
+          original_max_payout: 10_000_000,
+          daily_deposit_cap: null,
+          daily_withdrawal_cap: null
         })
         const key = yield* done(`key create --operator ${id}`)
         const me = yield* operatorWith(key).get("/me")
@@ -205,6 +208,16 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         assert.deepInclude(freed, { disabled_features: [], cooling_off_hours: 5 })
         assert.strictEqual(yield* serves(casino.key, "/bonuses"), 200)
         const { id } = yield* casino.register()
+        yield* done(`operator update ${casino.id} --daily-deposit-cap 1500 --daily-withdrawal-cap 150`)
+        assert.strictEqual(outcomeOf(yield* casino.deposit(id, 1501)), "PAYMENT_REQUEST_INVALID")
+        dataOf(yield* casino.deposit(id, 1500), 201)
+        const over = yield* casino.deposit(id, 1)
+        assertRefused(over, 422, "PAYMENT_REQUEST_INVALID", { daily_deposit_cap: 1500, used: 1500 })
+        dataOf(yield* casino.withdraw(id, 100), 201)
+        const more = yield* casino.withdraw(id, 51)
+        assertRefused(more, 422, "PAYMENT_REQUEST_INVALID", { daily_withdrawal_cap: 150, used: 100 })
+        dataOf(yield* casino.withdraw(id, 50), 201)
+        yield* done(`operator update ${casino.id} --daily-deposit-cap none --daily-withdrawal-cap none`)
         const bounded = yield* done(`operator update ${casino.id} --original-max-stake 50 --original-max-payout 600`)
         assert.deepInclude(bounded, { original_max_stake: 50, original_max_payout: 600 })
         // amounts of the players there are count in the operator's currency
