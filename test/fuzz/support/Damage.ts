@@ -42,6 +42,19 @@ const surpriseNames = [
 const surprise = (value: unknown, name: string, inner: unknown): unknown =>
   isNode(value) ? Object.fromEntries([...Object.entries(value), [name, inner]]) : value
 
+/** Names or elements in numbers that no bound allows, and in numbers that it does. */
+const counts = fc.constantFrom(60, 300, 5000, 20_000)
+
+const manyNames = (value: unknown, count: number): unknown =>
+  isNode(value)
+    ? { ...value, ...Object.fromEntries(Array.from({ length: count }, (_, name) => [`invented_${name}`, name])) }
+    : value
+
+const manyElements = (value: unknown, count: number): unknown =>
+  Array.isArray(value)
+    ? Array.from({ length: count }, (_, at): unknown => value[at % Math.max(1, value.length)] ?? {})
+    : value
+
 /** Damage to a body's values. */
 export const valueDamage: fc.Arbitrary<ValueDamage> = fc.oneof(
   fc.tuple(fc.nat(40), oddValues).map(([place, odd]): ValueDamage => (value) => replaceAt(value, place + 1, () => odd)),
@@ -52,7 +65,10 @@ export const valueDamage: fc.Arbitrary<ValueDamage> = fc.oneof(
   fc.tuple(fc.nat(40), fc.constantFrom(2, 50, 3000)).map(([place, depth]): ValueDamage => (value) =>
     replaceAt(value, place, () => deep(depth))
   ),
-  oddValues.map((odd): ValueDamage => () => odd)
+  oddValues.map((odd): ValueDamage => () => odd),
+  fc.tuple(fc.nat(6), counts).map(([place, count]): ValueDamage => (value) =>
+    replaceAt(value, place, (inner) => manyElements(manyNames(inner, count), count))
+  )
 )
 
 type ByteDamage = (bytes: Buffer) => Buffer
@@ -91,8 +107,14 @@ const oddHeaderValues = fc.oneof(
   fc.stringMatching(/^[ -~]{0,140}$/)
 )
 
+/** What asks for another protocol. */
+const upgrades = fc.constantFrom("websocket", "h2c", "TLS/1.0", "anything", "a, b").map((protocol) => ({
+  Connection: "Upgrade",
+  Upgrade: protocol
+}))
+
 /** Headers that an endpoint reads, with strange values; an empty value of some means that it is left out. */
-export const oddHeaders: fc.Arbitrary<{ readonly [name: string]: string }> = fc.dictionary(
+const strangeHeaders: fc.Arbitrary<{ readonly [name: string]: string }> = fc.dictionary(
   fc.constantFrom(
     "Idempotency-Key",
     "X-Request-Id",
@@ -105,11 +127,18 @@ export const oddHeaders: fc.Arbitrary<{ readonly [name: string]: string }> = fc.
     "Accept-Encoding",
     "Content-Encoding",
     "X-Forwarded-For",
+    "X-Forwarded-Proto",
     "Origin",
     "traceparent"
   ),
   oddHeaderValues,
   { minKeys: 1, maxKeys: 2 }
+)
+
+/** Headers that no good request has. */
+export const oddHeaders: fc.Arbitrary<{ readonly [name: string]: string }> = fc.oneof(
+  { arbitrary: strangeHeaders, weight: 4 },
+  { arbitrary: upgrades, weight: 1 }
 )
 
 /** Damage to a path with its query. What comes out is still one word of visible ASCII. */
