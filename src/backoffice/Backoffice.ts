@@ -13,12 +13,14 @@ import { Operators } from "./Operators.ts"
 import { PlayerNotes } from "./PlayerNotes.ts"
 import { Providers } from "./Providers.ts"
 import { StaffAccounts } from "./Staff.ts"
+import { StaffReads } from "./StaffReads.ts"
 import { WebhookDeliveries } from "./WebhookDeliveries.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 /** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `PaymentMethods`, `Attempts` and `Holds`. */
 export const layerBackoffice = Layer.mergeAll(
   StaffAccounts.layer,
+  StaffReads.layer,
   Operators.layer,
   ApiKeys.layer,
   Providers.layer,

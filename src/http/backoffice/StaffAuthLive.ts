@@ -3,6 +3,7 @@ import { HttpServerRequest } from "effect/http"
 import { CurrentStaff, StaffAuth } from "../../api/BackofficeApi.ts"
 import { rolesFor } from "../../backoffice/Authorisation.ts"
 import { StaffAccounts } from "../../backoffice/Staff.ts"
+import { StaffReads } from "../../backoffice/StaffReads.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { bearer } from "../Bearer.ts"
 import { withFormRules } from "../FormRules.ts"
@@ -17,6 +18,7 @@ export const StaffAuthLive = Layer.effect(
   Effect.gen(function*() {
     const ids = yield* RequestIds
     const accounts = yield* StaffAccounts
+    const reads = yield* StaffReads
     const tokens = yield* StaffTokens
 
     return StaffAuth.of((handler, { endpoint, group }) => {
@@ -33,7 +35,9 @@ export const StaffAuthLive = Layer.effect(
           )
         }
         yield* accounts.refuseBootstrap(actor, action)
-        return yield* Effect.provideService(withForm, CurrentStaff, actor)
+        const response = yield* Effect.provideService(withForm, CurrentStaff, actor)
+        if (response.status < 300) yield* reads.note(actor, action, request.url)
+        return response
       }).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
 
       // A caller that goes away must not stop halfway what it asked for.
