@@ -70,7 +70,11 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
         withdrawal_second_approval_above: 500_000,
         kyc_withdrawal_threshold: null,
         forfeit_bonus_on_withdrawal: true,
-        disabled_features: []
+        disabled_features: [],
+        original_max_stake: 100_000,
+        original_max_payout: 10_000_000,
+        daily_deposit_cap: null,
+        daily_withdrawal_cap: null
       })
       assert.isNumber(id)
       assert.match(created_at + updated_at, /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z){2}$/)

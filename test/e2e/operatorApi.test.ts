@@ -782,6 +782,7 @@ layer(Live)("the operator API", (it) => {
     [`POST ${base}/players/:player/games/:game/launch`]: () => ({ mode: "real" }),
     [`PATCH ${base}/players/:player`]: () => ({ city: "Valletta" }),
     [`PUT ${base}/players/:player/status`]: () => ({ status: "active" }),
+    [`DELETE ${base}/players/:player/session-tokens`]: () => ({}),
     [`POST ${base}/players/:player/session-tokens`]: () => ({ ttl_minutes: 5 }),
     [`PUT ${base}/players/:player/limits`]: () => ({ limits: { max_daily_bet: 100 } }),
     [`POST ${base}/players/:player/self-exclusion`]: () => ({ period: "7_days" }),

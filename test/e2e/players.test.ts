@@ -221,8 +221,10 @@ layer(layerPublicApi)("SPEC 3.1 account status", (it) => {
         assert.strictEqual(dataOf(yield* launch({ mode: "demo" })).mode, "demo")
       }
       dataOf(yield* call(key, `/players/${id}/status`, { method: "PUT", body: { status: "active" } }))
-      dataOf(yield* launch({}))
-      dataOf(yield* game.bet(session_token, 100))
+      // what was open before does not come back with the account
+      assertRefused(yield* game.bet(session_token, 100), 401, "INVALID_SESSION")
+      const { session_token: next } = dataOf(yield* launch({}))
+      dataOf(yield* game.bet(next, 100))
       assert.strictEqual(dataOf(yield* call(key, `/players/${id}/wallet`)).balance, 800)
     }))
 })
