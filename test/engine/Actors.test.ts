@@ -758,16 +758,18 @@ describe("Actors", () => {
         const actors = yield* makeActors(makeStore(Object.fromEntries(keys.map((key) => [key, 0])))).pipe(
           Effect.provide(Layer.merge(slowIds, Placement.layerHere))
         )
-        const first = yield* Effect.forEach(keys, (key) => start(actors.ask(key, post("first", 1))))
+        const first = yield* Effect.forEach(keys, (key) => start(actors.ask(key, post(`first ${key}`, 1))))
         yield* settle
         assert.strictEqual(reservations, 1)
         yield* mayReserve.open
         yield* Fiber.joinAll(first)
         mayReserve.closeUnsafe()
         // the spare block is being reserved while the one in use still has ids
-        for (let turn = 0; reservations === 1; turn++) {
-          yield* Effect.forEach(keys, (key) => actors.ask(key, post(`${turn}`, 1)), { concurrency: "unbounded" })
-        }
+        let names = 0
+        const oneEach = Effect.forEach(keys, (key) => actors.ask(key, post(`later ${names++}`, 1)), {
+          concurrency: "unbounded"
+        })
+        yield* Effect.repeat(Effect.andThen(oneEach, Effect.sync(() => reservations)), { until: (count) => count > 1 })
         yield* actors.ask(0, post("meanwhile", 1))
         assert.strictEqual(reservations, 2)
       }).pipe(Effect.scoped))
