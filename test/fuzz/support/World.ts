@@ -158,7 +158,9 @@ export const tidy = Effect.fnUntraced(
       slug,
       active: true,
       disabled_features: [],
-      kyc_withdrawal_threshold: null
+      kyc_withdrawal_threshold: null,
+      daily_deposit_cap: null,
+      daily_withdrawal_cap: null
     })
     yield* staff("PATCH", `/providers/${providerId}`, {
       slug: `${slug}-studio`,
