@@ -64,6 +64,25 @@ it.live("keeps data over a restart and runs with durable settings", () =>
     assert.isFalse(Fs.existsSync(Path.join(dataDir, "service.lock")))
   }))
 
+it.live("writes checkpoints often enough to recover within seconds", () =>
+  // Goal: a crash under full load leaves little to redo. Method: the settings that bound it, on a server with the service's own;
+  // `npm run bench -- recovery` measures what they mean.
+  Effect.gen(function*() {
+    const dataDir = yield* dataFolder
+    const { url } = yield* startEmbeddedPostgres({ dataDir, unsafeWithoutSync: true }).pipe(
+      Effect.provide(Entropy.layer),
+      Effect.provideService(References.MinimumLogLevel, "Error")
+    )
+    const settings = yield* adminQuery(
+      url,
+      "SELECT name, setting, unit FROM pg_settings WHERE name IN ('max_wal_size', 'checkpoint_timeout') ORDER BY name"
+    )
+    assert.deepStrictEqual(settings, [
+      { name: "checkpoint_timeout", setting: "30", unit: "s" },
+      { name: "max_wal_size", setting: "512", unit: "MB" }
+    ])
+  }))
+
 it.live("keeps the service's environment from the server", () =>
   // Goal: SQL cannot read the secrets that the service was started with. Method: set them, and look at the server's environment,
   // from outside and with SQL that runs a program.
