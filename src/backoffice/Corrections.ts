@@ -8,7 +8,6 @@ import type { Entry, WalletKind } from "../domain/Change.ts"
 import { correctionStep, correctionSubject } from "../domain/Corrections.ts"
 import { objectionMessage, objectionToApproval, takesTwo } from "../domain/FourEyes.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
-import { windowStart } from "../domain/Windows.ts"
 import { makeStaffFacts } from "../payments/StaffFacts.ts"
 import { StaffSpending } from "../payments/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
@@ -147,17 +146,6 @@ export class Corrections extends Context.Service<Corrections, {
         return subject === undefined ? yield* Effect.fail(noSuchPlayer) : subject
       })
 
-      /** The player's corrections of the day in the same direction, without a sign. */
-      const correctedToday = (playerId: number, amount: number, now: number) =>
-        Effect.map(
-          oneOf(counts(
-            sql`SELECT coalesce(sum(abs(amount)), 0)::float8 AS total FROM staff_spending
-              WHERE player_id = ${playerId}::float8::bigint AND kind = 'correction' AND NOT is_released
-                AND at >= ${toDate(windowStart("day", now))} AND sign(amount) = ${Math.sign(amount)}`
-          )),
-          (row) => row?.total ?? 0
-        )
-
       const correct: Corrections["Service"]["correct"] = Effect.fn("Corrections.correct")(
         function*(actor, playerId, input) {
           const { amount, reason, wallet } = input
@@ -167,7 +155,7 @@ export class Corrections extends Context.Service<Corrections, {
               const subject = yield* locked(playerId)
               const { currency, operatorId } = subject
               const threshold = yield* thresholds.convert(subject.secondApprovalAbove, subject)
-              const beside = threshold === null ? 0 : yield* correctedToday(playerId, amount, now)
+              const beside = threshold === null ? 0 : yield* spending.correctedToday({ playerId, amount }, now)
               if (!takesTwo(Math.abs(amount), beside, threshold)) {
                 return {
                   _tag: "Alone" as const,

@@ -15,12 +15,14 @@ import {
 } from "../domain/BonusGrants.ts"
 import { parseFactor, thresholdIn } from "../domain/Conversion.ts"
 import type { Decision, Step } from "../domain/Decision.ts"
+import { takesTwo } from "../domain/FourEyes.ts"
 import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
 import type { Player } from "../domain/Player.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { storingReply } from "../domain/StoringReply.ts"
 import type { Spender } from "../payments/StaffFacts.ts"
 import { type SpendingRefusal, StaffSpending } from "../payments/StaffSpending.ts"
+import { Thresholds } from "../payments/Thresholds.ts"
 import { toDate } from "../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 import {
@@ -86,7 +88,14 @@ const promoRows = rowsOf(Schema.Struct({
 
 const dueRows = rowsOf(Schema.Struct({ playerId: Schema.Number, operatorId: Schema.Number, code: Schema.String }))
 
+const thresholdRows = rowsOf(Schema.Struct({ base: Schema.String, secondApprovalAbove: Schema.NullOr(Schema.Number) }))
 const factors = rowsOf(Schema.Struct({ factor: Schema.String }))
+
+const cashTakesTwo = refuse(
+  "BONUS_INVALID",
+  "A bonus without wagering is money at once. This much takes two people: correct the balance instead, which somebody else approves.",
+  { reason: "second_approver" }
+)
 
 const noSuchBonus = refuse("NOT_FOUND", "There is no such bonus.")
 
@@ -157,6 +166,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
       const spending = yield* StaffSpending
+      const thresholds = yield* Thresholds
       const catalogueSql = sql.literal(catalogueColumns)
       const playerBonusSql = sql.literal(playerBonusColumns)
 
@@ -218,6 +228,23 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
+      /** Cash counts as a correction upwards, and one that takes a second person is asked for as a correction. */
+      const refuseCashAlone = Effect.fnUntraced(
+        function*({ currency, id, operatorId }: Player, amount: number, now: number) {
+          const operator = yield* oneOf(thresholdRows(
+            sql`SELECT currency AS base, withdrawal_second_approval_above::float8 AS "secondApprovalAbove" FROM operators
+            WHERE id = ${operatorId}`
+          ))
+          if (operator === undefined) return
+          const { base, secondApprovalAbove } = operator
+          const threshold = yield* thresholds.convert(secondApprovalAbove, { currency, base })
+          if (threshold === null) return
+          if (takesTwo(amount, yield* spending.correctedToday({ playerId: id, amount }, now), threshold)) {
+            return yield* Effect.fail(cashTakesTwo)
+          }
+        }
+      )
+
       const staffGrant: Bonuses["Service"]["staffGrant"] = Effect.fn("Bonuses.staffGrant")(
         function*(playerId, request, actor, mayNotGrantCash) {
           const player = yield* actors.read(null, playerId)
@@ -228,7 +255,14 @@ export class Bonuses extends Context.Service<Bonuses, {
           }
           const granted = actors.ask(operatorId, playerId, yield* grantOf(player, bonus, request, actor.label))
           const amount = request.amount ?? bonus.defaultAmount
-          return yield* spending.spend(actor, { playerId, kind: "bonus", amount }, granted)
+          return bonus.wageringMultiplier === 0
+            ? yield* spending.spend(
+              actor,
+              { playerId, kind: "correction", amount },
+              granted,
+              (now) => refuseCashAlone(player, amount, now)
+            )
+            : yield* spending.spend(actor, { playerId, kind: "bonus", amount }, granted, () => Effect.void)
         }
       )
 

@@ -86,8 +86,8 @@ export class Approvals extends Context.Service<Approvals, {
         )
 
       /**
-       * What counts beside a withdrawal, and who corrected the balance upwards: of the day of the request and of this day, whatever
-       * was asked for, approved or paid then.
+       * What counts beside a withdrawal: whatever was asked for, approved or paid on the day of the request or this day. And who corrected
+       * the balance upwards then or in the 24 hours before: a correction late in the evening is paid out after midnight.
        */
       const countedBeside = (paymentId: number, playerId: number, requestedAt: number, now: number) => {
         const requestDay = windowStart("day", requestedAt)
@@ -97,7 +97,7 @@ export class Approvals extends Context.Service<Approvals, {
           sql`WITH corrected AS MATERIALIZED (
               SELECT amount, staff, approved_by FROM staff_spending
               WHERE player_id = ${playerId}::float8::bigint AND kind = 'correction' AND amount > 0 AND NOT is_released
-                AND ((at >= ${from} AND at < ${until}) OR at >= ${today}))
+                AND ((at >= ${toDate(requestedAt - dayMs)} AND at < ${until}) OR at >= ${toDate(now - dayMs)}))
             SELECT (SELECT coalesce(sum(w.amount), 0)::float8 FROM payment_requests w
                 WHERE w.player_id = ${playerId}::float8::bigint AND w.id <> ${paymentId}::float8::bigint
                   AND w.type = 'withdrawal' AND w.status IN ('new', 'allowed', 'paid')

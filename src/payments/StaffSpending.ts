@@ -14,6 +14,7 @@ import type { Spender } from "./StaffFacts.ts"
 
 export interface Spending {
   readonly playerId: number
+  /** A bonus without wagering is a correction upwards: it is money at once. */
   readonly kind: "correction" | "bonus"
   /** Signed minor units of the player's currency. */
   readonly amount: number
@@ -26,18 +27,26 @@ const noIds = refuse("TRY_AGAIN", "The service cannot write right now. Send the 
 })
 
 const budgetRows = rowsOf(Schema.Struct({ budget: Schema.NullOr(Schema.Number), used: Schema.Number }))
+const sums = rowsOf(Schema.Struct({ total: Schema.Number }))
 const valueRows = rowsOf(Schema.Struct({ operatorId: Schema.Number, value: Schema.NullOr(Schema.Number) }))
 
 export class StaffSpending extends Context.Service<StaffSpending, {
   /**
    * Runs what gives money away, counted beforehand in the spender's budget of the day; refused where the budget does not reach.
-   * What was refused on the way counts no longer; what may have happened does.
+   * What was refused on the way counts no longer; what may have happened does. `refuseAlone` is asked before anything is counted, with the
+   * operator's row locked.
    */
-  readonly spend: <A, E extends Refusal>(
+  readonly spend: <A, E extends Refusal, E2 extends Refusal>(
     spender: Spender,
     spending: Spending,
-    effect: Effect.Effect<A, E>
-  ) => Effect.Effect<A, E | SpendingRefusal>
+    effect: Effect.Effect<A, E>,
+    refuseAlone: (now: number) => Effect.Effect<void, E2 | Refusal<"TRY_AGAIN"> | SqlError.SqlError>
+  ) => Effect.Effect<A, E | E2 | SpendingRefusal>
+  /** What corrections of a player in one direction come to on the day of `now`, without a sign. */
+  readonly correctedToday: (
+    spending: Pick<Spending, "playerId" | "amount">,
+    now: number
+  ) => Effect.Effect<number, SqlError.SqlError>
   /** Counts in the transaction that is open; gives the id that `release` takes. The operator's row has to be locked. */
   readonly reserve: (
     spender: Spender,
@@ -129,20 +138,35 @@ export class StaffSpending extends Context.Service<StaffSpending, {
         // whoever is told to try again does not know what happened, and neither does this
         Effect.tapError(effect, ({ code }) => code === "TRY_AGAIN" ? Effect.void : release(id))
 
-      const spend: StaffSpending["Service"]["spend"] = Effect.fnUntraced(function*(spender, spending, effect) {
+      const correctedToday: StaffSpending["Service"]["correctedToday"] = ({ amount, playerId }, now) =>
+        Effect.map(
+          oneOf(sums(
+            sql`SELECT coalesce(sum(abs(amount)), 0)::float8 AS total FROM staff_spending
+              WHERE player_id = ${playerId}::float8::bigint AND kind = 'correction' AND NOT is_released
+                AND at >= ${toDate(windowStart("day", now))} AND sign(amount) = ${Math.sign(amount)}`
+          )),
+          (row) => row?.total ?? 0
+        )
+
+      const spend: StaffSpending["Service"]["spend"] = Effect.fnUntraced(function*(
+        spender,
+        spending,
+        effect,
+        refuseAlone
+      ) {
         const now = yield* Clock.currentTimeMillis
         const id = yield* orTryAgain(
           inTransaction(sql)(Effect.andThen(
             // one at a time for an operator: no two may find the same rest of a budget
             sql`SELECT 1 FROM operators o JOIN players p ON p.operator_id = o.id
             WHERE p.id = ${spending.playerId}::float8::bigint FOR NO KEY UPDATE OF o`,
-            reserve(spender, spending, now)
+            Effect.andThen(refuseAlone(now), reserve(spender, spending, now))
           ))
         )
         return yield* releasing(id, effect)
       })
 
-      return StaffSpending.of({ spend, reserve, note, releasing })
+      return StaffSpending.of({ spend, correctedToday, reserve, note, releasing })
     })
   )
 }
