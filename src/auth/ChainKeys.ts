@@ -12,15 +12,19 @@ import { SealedSecrets } from "./SealedSecrets.ts"
 const purpose = "ledger-chain"
 const keyBytes = 32
 
+/** The number that the first chain of a database takes. */
+const firstOfAll = 1
+
 /**
- * The key is kept together with the first chain that it is for. Where it is lost with the master key, chains from before go without
- * their tags checked, and those that all processes share are begun anew.
+ * The key is kept together with the first chain that it is for. Where it is lost with the master key (`MASTER_KEY_LOST`), chains from
+ * before go without their tags checked, and those that all processes share are begun anew. A key that is missing for another reason was
+ * removed: it is made again of the master key, and all chains are held against it.
  */
 export const layerChainKey = Layer.effect(
   ChainKey,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { masterKey } = yield* Settings
+    const { masterKey, masterKeyLost } = yield* Settings
     const { kept } = yield* SealedSecrets
     const chainId = yield* Effect.mapError(
       takeChainId(sql),
@@ -28,7 +32,7 @@ export const layerChainKey = Layer.effect(
     )
     const initial = Buffer.alloc(keyBytes + 8)
     initial.set(subkeyBytes(masterKey, purpose))
-    initial.writeBigUInt64BE(BigInt(chainId), keyBytes)
+    initial.writeBigUInt64BE(BigInt(masterKeyLost ? chainId : firstOfAll), keyBytes)
     const bytes = Buffer.from(yield* kept(purpose, initial))
     return {
       key: Crypto.createSecretKey(bytes.subarray(0, keyBytes)),

@@ -57,6 +57,9 @@ const toldOf = ({ rule, statement }: Law): string =>
 /** What the planner may not do while whole tables are read. */
 const jumps = ["indexscan", "indexonlyscan", "bitmapscan", "nestloop", "mergejoin", "hashagg"]
 
+/** Parts of the chain that are hashed before others get their turn: about a millisecond's. */
+const partsPerSlice = 500
+
 const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try again when it has ended.")
 
 export class LedgerAudit extends Context.Service<LedgerAudit, {
@@ -83,10 +86,16 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
       const checkChain = Effect.fnUntraced(
         function*(operatorId: number | undefined, written: ChainPosition | undefined) {
           const check = new ChainCheck()
-          yield* walkChain({ sql, operatorId, ...chainKey }, (parts) =>
-            Effect.sync(() => {
-              for (const part of parts) check.take(part)
-            }))
+          yield* walkChain(
+            { sql, operatorId, ...chainKey },
+            Effect.fnUntraced(function*(parts) {
+              for (const [index, part] of parts.entries()) {
+                check.take(part)
+                // bets are decided on the same thread
+                if (index % partsPerSlice === partsPerSlice - 1) yield* Effect.yieldNow
+              }
+            })
+          )
           if (written !== undefined && !check.reaches(String(written.chainId), written.link)) {
             check.find(
               "chain_link_broken",

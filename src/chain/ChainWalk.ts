@@ -7,10 +7,10 @@ import type { SqlClient, SqlError } from "effect/sql"
 import * as Crypto from "node:crypto"
 import type { Part } from "./ChainCheck.ts"
 import { tagOf } from "./Chain.ts"
-import { auditLineSql, entryLineSql, type Head } from "./Lines.ts"
+import { auditLineSql, entryLineSql, type Head, instantSql } from "./Lines.ts"
 
 const linksPerPage = 400
-const rowsPerPage = 4000
+const rowsPerPage = 1000
 const sealsPerPage = 200
 const digestLength = 64
 
@@ -38,14 +38,17 @@ const LinkRow = Schema.Struct({
   hash: Schema.String,
   tag: Schema.Uint8Array,
   digests: Schema.String,
-  playerIds: Schema.Array(Schema.String),
-  seqs: Schema.Array(Schema.String),
-  auditIds: Schema.Array(Schema.String)
+  playerIds: Schema.String,
+  seqs: Schema.String,
+  auditIds: Schema.String
 })
 const decodeLinks = Schema.decodeUnknownEffect(Schema.Array(LinkRow))
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ line: Schema.NullOr(Schema.String), isOurs: Schema.Boolean }))
 )
+
+/** Numbers that `array_to_string` printed. */
+const numbersOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.split(",")
 
 const bigints = (values: ReadonlyArray<string>): string => `{${values.join(",")}}`
 
@@ -115,16 +118,17 @@ export const walkChain = Effect.fnUntraced(function*<E>(
   const partsOf = Effect.fnUntraced(function*(links: ReadonlyArray<typeof LinkRow.Type>) {
     const named = links.map((link) => {
       const digests = link.digests.match(/.{1,64}/g) ?? []
-      const entries = Math.min(link.playerIds.length, link.seqs.length)
+      const [playerIds, seqs, auditIds] = [numbersOf(link.playerIds), numbersOf(link.seqs), numbersOf(link.auditIds)]
+      const entries = Math.min(playerIds.length, seqs.length)
       const names: ReadonlyArray<NamedRow> = [
-        ...link.playerIds.slice(0, entries).map((playerId, index): NamedRow => ({
+        ...playerIds.slice(0, entries).map((playerId, index): NamedRow => ({
           kind: "entry",
-          name: `entry ${link.seqs[index]} of player ${playerId}`,
+          name: `entry ${seqs[index]} of player ${playerId}`,
           playerId,
           digest: digests[index] ?? "",
-          key: [playerId, link.seqs[index] ?? ""]
+          key: [playerId, seqs[index] ?? ""]
         })),
-        ...link.auditIds.map((id, index): NamedRow => ({
+        ...auditIds.map((id, index): NamedRow => ({
           kind: "audit",
           name: `audit line ${id}`,
           playerId: null,
@@ -136,7 +140,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
         link,
         digests,
         names,
-        isWhole: link.playerIds.length === link.seqs.length && names.length === digests.length
+        isWhole: playerIds.length === seqs.length && names.length === digests.length
       }
     })
     const rows = yield* read(named.flatMap(({ names }) => names))
@@ -151,7 +155,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
           link: link.link,
           hash: link.hash,
           digests,
-          isTagged: Number(link.chainId) < firstChainId || isTag(key, link.hash, link.tag),
+          isTagged: isOfLostKey(link.chainId) || isTag(key, link.hash, link.tag),
           isWhole
         },
         ...names.flatMap((name) => rows.get(name) ?? [])
@@ -159,15 +163,18 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     }))
   })
 
+  /** Chains are numbered from 1: one below was never a service's. */
+  const isOfLostKey = (chainId: string): boolean => Number(chainId) > 0 && Number(chainId) < firstChainId
+
   const linkColumns = sql.literal(
     `l.chain_id::text AS "chainId", l.link::text AS link, encode(l.hash, 'hex') AS hash, l.tag,
-    encode(l.digests, 'hex') AS digests, l.player_ids::text[] AS "playerIds", l.seqs::text[] AS seqs,
-    l.audit_ids::text[] AS "auditIds"`
+    encode(l.digests, 'hex') AS digests, array_to_string(l.player_ids, ',', '0') AS "playerIds",
+    array_to_string(l.seqs, ',', '0') AS seqs, array_to_string(l.audit_ids, ',', '0') AS "auditIds"`
   )
 
   /** The links of several ranges, each with the place of its range, page by page. */
   const linksOf = Effect.fnUntraced(function*(ranges: ReadonlyArray<Range>) {
-    const places: Array<ReadonlyArray<Part>> = ranges.map(() => [])
+    const places: ReadonlyArray<Array<Part>> = ranges.map(() => [])
     const links = yield* Effect.orDie(decodeLinks(
       yield* sql`SELECT r.place::float8 AS place, ${linkColumns}
         FROM unnest(${bigints(ranges.map(({ chainId }) => chainId))}::text::bigint[],
@@ -178,7 +185,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
         ORDER BY r.place, l.link`
     ))
     for (const { parts, place } of yield* partsOf(links)) {
-      places[place - 1] = [...places[place - 1] ?? [], ...parts]
+      for (const part of parts) places[place - 1]?.push(part)
     }
     return places
   })
@@ -253,7 +260,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
   let after = "-9223372036854775808"
   for (;;) {
     const seals = yield* Effect.orDie(decodeSeals(
-      yield* sql`SELECT seal::text AS seal, (extract(epoch FROM sealed_at) * 1000000)::bigint::text AS at,
+      yield* sql`SELECT seal::text AS seal, ${sql.literal(instantSql("sealed_at"))} AS at,
           encode(hash, 'hex') AS hash FROM chain_seals s
         WHERE s.seal > ${after}::text::bigint ORDER BY s.seal LIMIT ${sealsPerPage}`
     ))

@@ -83,8 +83,10 @@ export const auditLine = (line: AuditLine): string =>
 
 const numberSql = (column: string): string => `coalesce(${column}::text, 'null')`
 const textSql = (column: string): string => `coalesce(to_json(${column})::text, 'null')`
-const instantSql = (column: string): string =>
-  `coalesce((extract(epoch FROM ${column}) * 1000000)::bigint::text, 'null')`
+/** An instant without an end is of no service: it gets a text of its own, where a number would end the statement. */
+export const instantSql = (column: string): string =>
+  `CASE WHEN isfinite(${column}) THEN (extract(epoch FROM ${column}) * 1000000)::bigint::text
+    ELSE coalesce(${column}::text, 'null') END`
 
 const lineSql = (kind: string, columns: ReadonlyArray<string>): string =>
   `'["${kind}",' || ${columns.join(" || ',' || ")} || ']'`

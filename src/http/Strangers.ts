@@ -55,6 +55,8 @@ const tooManyRequests = (seconds: number): Refusal<"RATE_LIMITED"> =>
 export class Strangers extends Context.Service<Strangers, {
   /** The client's address by `TRUST_PROXY`, for the log. */
   readonly addressOf: (origin: Origin) => string
+  /** By what a caller is counted: its address, or its network of IPv6. */
+  readonly callerOf: (origin: Origin) => string
   /** Counts a request of a stranger, by its weight; gives the refusal when its address has none left. */
   readonly take: (origin: Origin, weight?: number) => Refusal<"RATE_LIMITED"> | undefined
   /** As `take`, without counting. */
@@ -114,6 +116,7 @@ export class Strangers extends Context.Service<Strangers, {
 
       return Strangers.of({
         addressOf,
+        callerOf,
         take: (origin, weight = 1) => {
           const bucket = bucketOf(callerOf(origin))
           const refusal = refusalOf(bucket, weight)

@@ -140,6 +140,8 @@ const quoted = (name: string): string => `"${name.replaceAll("\"", "\"\"")}"`
 /** The user of a `postgres://` address. */
 export const roleOf = (url: Redacted.Redacted): string => decodeURIComponent(new URL(Redacted.value(url)).username)
 
+const Database = Schema.Struct({ name: Schema.String })
+
 const Columns = Schema.Struct({ table: Schema.String, columns: Schema.Array(Schema.String) })
 
 /**
@@ -156,6 +158,13 @@ export const grantRights = Effect.fn("grantRights")(function*(role: string) {
         FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
         WHERE t.relnamespace = current_schema::regnamespace AND t.relkind IN ('r', 'p') GROUP BY t.relname ORDER BY 1`
   })(undefined)
+  const owned = yield* SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Database,
+    execute: () =>
+      sql`SELECT datname::text AS name FROM pg_database
+        WHERE datname = current_database() AND pg_has_role(current_user, datdba, 'USAGE')`
+  })(undefined)
   const to = quoted(role)
   const statements = tables.flatMap(({ columns, table }) => {
     const declared = rights[table]
@@ -171,6 +180,9 @@ export const grantRights = Effect.fn("grantRights")(function*(role: string) {
   })
   const all = [
     `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${to}`,
+    `REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${to}`,
+    // a temporary table is found before one of the schema: commits of that connection would go into it, and be gone with it
+    ...owned.map(({ name }) => `REVOKE TEMPORARY ON DATABASE ${quoted(name)} FROM PUBLIC, ${to}`),
     `GRANT USAGE ON SCHEMA public TO ${to}`,
     `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${to}`,
     ...statements
@@ -183,7 +195,10 @@ export const grantRights = Effect.fn("grantRights")(function*(role: string) {
   )
 })
 
-/** Makes a role that may log in and nothing else, or renews its password. Runs as a superuser. */
+/**
+ * Makes a role that may log in and nothing else, or renews its password and takes settings away that somebody gave it: a role may give
+ * itself a search path or a timeout for all its sessions to come. Runs as a superuser.
+ */
 export const ensureRole = Effect.fn("ensureRole")(function*(role: string, password: string) {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* sql`SELECT 1 FROM pg_roles WHERE rolname = ${role}`
@@ -192,6 +207,7 @@ export const ensureRole = Effect.fn("ensureRole")(function*(role: string, passwo
     `${found === undefined ? "CREATE" : "ALTER"} ROLE ${quoted(role)} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE
       NOREPLICATION NOBYPASSRLS PASSWORD ${literal}`
   )
+  yield* sql.unsafe(`ALTER ROLE ${quoted(role)} RESET ALL`)
 })
 
 const Excess = Schema.Struct({ right: Schema.String })
@@ -211,6 +227,10 @@ export const excessiveRights: Effect.Effect<
     execute: () =>
       sql`SELECT 'superuser' AS "right" FROM pg_roles WHERE rolname = current_user AND rolsuper
         UNION ALL SELECT 'creates roles' FROM pg_roles WHERE rolname = current_user AND rolcreaterole
+        UNION ALL SELECT 'makes temporary tables' WHERE has_database_privilege(current_user, current_database(), 'TEMPORARY')
+        UNION ALL SELECT 'sets ' || string_agg(relname::text, ', ' ORDER BY relname) FROM pg_class
+          WHERE relnamespace = current_schema::regnamespace AND NOT pg_has_role(current_user, relowner, 'USAGE')
+            AND CASE WHEN relkind = 'S' THEN has_sequence_privilege(oid, 'UPDATE') ELSE false END HAVING count(*) > 0
         UNION ALL SELECT 'owns ' || string_agg(relname::text, ', ' ORDER BY relname) FROM pg_class
           WHERE relnamespace = current_schema::regnamespace AND relkind IN ('r', 'p')
             AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)

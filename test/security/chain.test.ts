@@ -7,7 +7,7 @@ import { AuditLog } from "../../src/backoffice/AuditLog.ts"
 import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
 import { Chain } from "../../src/chain/Chain.ts"
 import { ExportCheck } from "../../src/chain/ExportLines.ts"
-import { hashOf, linkLine, noHash, sealLine } from "../../src/chain/Lines.ts"
+import { auditLine, hashOf, linkLine, noHash, sealLine } from "../../src/chain/Lines.ts"
 import { OldRows } from "../../src/chain/OldRows.ts"
 import { Seals } from "../../src/chain/Seals.ts"
 import { correctionStep } from "../../src/domain/Corrections.ts"
@@ -56,6 +56,22 @@ const history = Effect.gen(function*() {
   const journal = (yield* Chain).position()?.chainId ?? 0
   return { ada, bob, operator, other, chains, journal }
 })
+
+const forgedDigest = hashOf(
+  auditLine({
+    id: 99999999,
+    at: 1000,
+    actor: "staff:1",
+    action: "x",
+    operatorId: null,
+    playerId: null,
+    subject: "x",
+    before: null,
+    after: null,
+    reason: null
+  })
+)
+const forgedLink = (chainId: number): string => hashOf(linkLine(chainId, 1, noHash, [forgedDigest]))
 
 // Goal: nothing in the ledger, the audit log, the chain or its seals is changed, removed or added by hand without being found and
 // named. Method: each damage alone, by SQL with all triggers off, in a transaction that is rolled back.
@@ -154,7 +170,36 @@ layer(live)("the chain of hashes", (it) => {
         [`DELETE FROM chain_seals WHERE seal = 1`, ["chain_seal_broken: seal 1", "chain_seal_broken: seal 2"]],
         [`DELETE FROM chain_seals WHERE seal = 2`, ["chain_seal_broken: seal 2"]],
         [`DELETE FROM chain_seal_heads WHERE seal = 1`, ["chain_seal_broken: seal 1"]],
-        [`INSERT INTO chain_seals VALUES (3, sha256('x'), now())`, ["chain_seal_broken: seal 3"]]
+        [`INSERT INTO chain_seals VALUES (3, sha256('x'), now())`, ["chain_seal_broken: seal 3"]],
+        // a forged line with a link whose hash is right, in a chain with a number that no service takes
+        ...[0, -7].map((chainId) =>
+          [
+            `INSERT INTO audit_log (id, at, actor, action, subject) VALUES (99999999, to_timestamp(1), 'staff:1', 'x', 'x');
+              INSERT INTO chain_links VALUES (${chainId}, 1, '\\x${
+              forgedLink(chainId)
+            }', sha256('x'), '\\x${forgedDigest}',
+                '{}', '{}', '{99999999}')`,
+            [`chain_link_broken: link 1 of chain ${chainId}`]
+          ] as const
+        ),
+        // what cannot be read as a service writes it is named, and does not end the verification
+        [
+          `INSERT INTO chain_links VALUES (${journal}, ${
+            length + 1
+          }, sha256('x'), sha256('x'), '', '{NULL}', '{{1,2}}', '{NULL}')`,
+          [
+            `chain_link_broken: link ${length + 1} of chain ${journal}`,
+            `chain_link_broken: link ${length + 1} of chain ${journal}`,
+            `chain_link_broken: link ${length + 1} of chain ${journal}`,
+            "chain_row_removed: entry 1 of player 0",
+            "chain_row_removed: audit line 0"
+          ]
+        ],
+        [`UPDATE audit_log SET at = 'infinity' WHERE id = ${lineId}`, [`chain_row_changed: audit line ${lineId}`]],
+        [`UPDATE ledger_entries SET created_at = '-infinity' WHERE player_id = ${bob} AND seq = 3`, [
+          `chain_row_changed: entry 3 of player ${bob}`
+        ]],
+        [`UPDATE chain_seals SET sealed_at = 'infinity' WHERE seal = 2`, ["chain_seal_broken: seal 2"]]
       ]
       for (const [damage, expected] of damages) {
         const found = yield* sql.withTransaction(Effect.gen(function*() {
@@ -255,7 +300,9 @@ layer(live)("rows from before the chain", (it) => {
       yield* sql`DELETE FROM chain_seals`
       yield* sql`ALTER TABLE chain_seal_heads DISABLE TRIGGER USER`
       yield* sql`DELETE FROM chain_seal_heads`
+      yield* sql`ALTER TABLE chain_old_rows DISABLE TRIGGER USER`
       yield* sql`UPDATE chain_old_rows SET is_done = false, before_id = (SELECT max(id) + 1 FROM audit_log) + 4096`
+      yield* sql`ALTER TABLE chain_old_rows ENABLE TRIGGER USER`
       const upgraded = yield* audit.verify(undefined)
       assert.deepInclude(upgraded, { not_yet_linked: counted?.rows ?? -1, links: 0 })
       yield* old.run

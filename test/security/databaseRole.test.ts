@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { declaredTables, excessiveRights } from "../../src/platform/Privileges.ts"
+import { serviceRole } from "../../src/platform/Database.ts"
+import { declaredTables, ensureRole, excessiveRights, grantRights } from "../../src/platform/Privileges.ts"
 import { TestDatabase } from "../support/TestDatabase.ts"
 import { adminQuery, asService } from "../support/TestServer.ts"
 
@@ -47,6 +48,26 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the service's database
       assert.match(String(done.reason.cause), /done/)
     }))
 
+  it.effect("does not have rows that were added by hand linked as if they were old", () =>
+    Effect.gen(function*() {
+      const { url } = yield* TestDatabase
+      for (const change of ["is_done = false", "player_id = 0, seq = 0, audit_id = 0", "is_done = is_done"]) {
+        const refused = yield* Effect.flip(adminQuery(asService(url), `UPDATE chain_old_rows SET ${change}`))
+        assert.match(String(refused.reason.cause), /are linked once/)
+      }
+    }))
+
+  it.effect("loses the settings that it gave itself when the service starts", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* ensureRole("pitboss_settings_test", "one")
+      yield* sql`ALTER ROLE pitboss_settings_test SET search_path = 'nowhere'`
+      yield* ensureRole("pitboss_settings_test", "two")
+      const settings = yield* sql`SELECT rolconfig FROM pg_roles WHERE rolname = 'pitboss_settings_test'`
+      yield* sql`DROP ROLE pitboss_settings_test`
+      assert.deepStrictEqual(settings, [{ rolconfig: null }])
+    }))
+
   it.effect("has declared rights on every table", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -57,7 +78,23 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the service's database
 
   it.effect("has no right beyond them, and an owner's are listed", () =>
     Effect.gen(function*() {
+      const { url } = yield* TestDatabase
+      const sql = yield* SqlClient.SqlClient
+      const attack = (statement: string) => adminQuery(asService(url), statement)
+      // rights by hand, which the next start takes back; a copy of a database has all that PUBLIC has
+      yield* sql`GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO pitboss_service`
+      yield* attack("CREATE TEMPORARY TABLE ledger_entries (n integer)")
+      assert.sameMembers(
+        (yield* Effect.provide(excessiveRights, TestDatabase.layerService)).map((right) =>
+          right.replace(/^(sets) .*/, "$1")
+        ),
+        ["makes temporary tables", "sets"]
+      )
+      yield* grantRights(serviceRole)
       assert.deepStrictEqual(yield* Effect.provide(excessiveRights, TestDatabase.layerService), [])
+      for (const statement of ["CREATE TEMPORARY TABLE ledger_entries (n integer)", "SELECT setval('ids', 1)"]) {
+        assert.match(String((yield* Effect.flip(attack(statement))).reason.cause), /permission denied/)
+      }
       assert.include(yield* excessiveRights, "superuser")
     }))
 })

@@ -1,5 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { StaffAccounts } from "../../src/backoffice/Staff.ts"
+import { StaffTokens } from "../../src/http/backoffice/StaffTokens.ts"
+import { AuthenticationFailures } from "../../src/http/AuthenticationFailures.ts"
+import { Strangers } from "../../src/http/Strangers.ts"
+import { Settings } from "../../src/platform/Settings.ts"
 import { bootstrapToken, BothServers, layerBothServers } from "../support/Backoffice.ts"
 import { send } from "../support/HttpCalls.ts"
 import { addStaff } from "../support/Keys.ts"
@@ -31,5 +36,33 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("w
       assert.match(metrics.text, /pitboss_authentication_failures_total\{kind="staff_token"\} 3\d\d/)
       assert.isTrue(logged.some((line) => line.includes("authentication failed")))
       assert.isFalse(logged.some((line) => line.includes("st_wrong-0")))
+    }))
+})
+
+let lookUps = 0
+const tokens = StaffTokens.layer.pipe(
+  Layer.provide(
+    Layer.mock(StaffAccounts)({
+      authenticate: () =>
+        Effect.sync(() => {
+          lookUps++
+          return undefined
+        })
+    })
+  ),
+  Layer.provide(AuthenticationFailures.layer),
+  Layer.provide(Strangers.layer),
+  Layer.provide(Settings.layerTest())
+)
+
+layer(tokens)("wrong staff tokens of one IPv6 network", (it) => {
+  it.effect("wait together, whatever addresses of it they come from", () =>
+    Effect.gen(function*() {
+      const { authenticate } = yield* StaffTokens
+      for (let count = 0; count < 400; count++) {
+        const origin = { peer: `2001:db8::${(count + 1).toString(16)}`, forwardedFor: undefined }
+        yield* Effect.flip(authenticate(`st_wrong-${count}`, origin))
+      }
+      assert.strictEqual(lookUps, 300)
     }))
 })

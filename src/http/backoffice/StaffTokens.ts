@@ -48,9 +48,9 @@ export class StaffTokens extends Context.Service<StaffTokens, {
 
       const authenticate = Effect.fnUntraced(function*(token: string | undefined, origin: Origin) {
         if (token === undefined) return yield* Effect.fail(yield* failures.note("staff", noToken, origin))
-        const address = strangers.addressOf(origin)
+        const caller = strangers.callerOf(origin)
         const digest = Buffer.from(sha256(token)).toString("base64")
-        const leftMs = worked.has(digest) ? 0 : backOff.leftMs(address, clock.currentTimeMillisUnsafe())
+        const leftMs = worked.has(digest) ? 0 : backOff.leftMs(caller, clock.currentTimeMillisUnsafe())
         if (leftMs > 0) {
           yield* failures.note("staff", unknownToken, origin)
           return yield* Effect.fail(tooManyFailures(Math.ceil(leftMs / 1000)))
@@ -60,7 +60,7 @@ export class StaffTokens extends Context.Service<StaffTokens, {
           remember(digest)
           return actor
         }
-        backOff.fail(address, clock.currentTimeMillisUnsafe())
+        backOff.fail(caller, clock.currentTimeMillisUnsafe())
         return yield* Effect.fail(yield* failures.note("staff", unknownToken, origin))
       })
 

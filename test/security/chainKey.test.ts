@@ -1,0 +1,41 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { layerChainKey } from "../../src/auth/ChainKeys.ts"
+import { SealedSecrets } from "../../src/auth/SealedSecrets.ts"
+import { ChainKey } from "../../src/chain/Chain.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import { TestDatabase } from "../support/TestDatabase.ts"
+
+/** The key as a start of the service gets it. */
+const start = (masterKeyLost: boolean) =>
+  Effect.map(
+    Layer.build(Layer.fresh(
+      layerChainKey.pipe(
+        Layer.provide(SealedSecrets.layer),
+        Layer.provide(Secrets.layer),
+        Layer.provide(Settings.layerTest({ masterKeyLost }))
+      )
+    )),
+    (context) => Context.get(context, ChainKey)
+  )
+
+// Goal: nobody gets links accepted whose tags are not checked by removing the stored key. Method: starts of the service before and after
+// it was removed, and after the master key was said to be lost.
+layer(TestDatabase.layer, { excludeTestServices: true })("the key of the chain", (it) => {
+  it.effect("still guards every chain when it was removed", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const remove = sql`DELETE FROM kept_secrets WHERE name = 'ledger-chain'`
+      const first = yield* start(false)
+      assert.strictEqual(first.firstChainId, 1)
+      yield* remove
+      const again = yield* start(false)
+      assert.strictEqual(again.firstChainId, 1)
+      assert.isTrue(again.key.equals(first.key))
+      yield* remove
+      const lost = yield* start(true)
+      assert.isAbove(lost.firstChainId, 1)
+    }))
+})
