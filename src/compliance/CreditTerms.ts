@@ -7,9 +7,6 @@ import type { CreditTerms } from "../domain/LargeCredits.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 import { Overrides } from "./RuleBook.ts"
 
-/** Credits of no more are never looked at, in minor units of whatever currency: settling one reads nothing. */
-export const neverLookedAt = 100_000
-
 const rows = rowsOf(Schema.Struct({
   settings: Schema.NullOr(Overrides),
   isBase: Schema.Boolean,

@@ -56,6 +56,8 @@ export interface Counters {
   readonly depositYear: number
   /** Withdrawals asked for, whatever became of them. */
   readonly withdrawalDay: number
+  /** Credits of game providers that are large enough to be looked at (`LargeCredits.ts`), whatever was taken back. */
+  readonly creditDay: number
   /** Epoch milliseconds: when the present stretch of play began; 0 before the first. */
   readonly playSince: number
   /** Epoch milliseconds of the last bet; 0 before the first. */
@@ -75,6 +77,7 @@ export const emptyCounters: Counters = {
   depositMonth: 0,
   depositYear: 0,
   withdrawalDay: 0,
+  creditDay: 0,
   playSince: 0,
   lastBetAt: 0
 }
@@ -94,6 +97,7 @@ export const roll = (counters: Counters, now: number): Counters => {
     lossDay: 0,
     depositDay: 0,
     withdrawalDay: 0,
+    creditDay: 0,
     betWeek: week ? counters.betWeek : 0,
     lossWeek: week ? counters.lossWeek : 0,
     depositWeek: week ? counters.depositWeek : 0,
@@ -126,6 +130,7 @@ export const count = (counters: Counters, now: number, stake: number, loss: numb
     depositMonth: rolled.depositMonth,
     depositYear: rolled.depositYear,
     withdrawalDay: rolled.withdrawalDay,
+    creditDay: rolled.creditDay,
     playSince: rolled.playSince,
     lastBetAt: rolled.lastBetAt
   }
@@ -135,6 +140,12 @@ export const count = (counters: Counters, now: number, stake: number, loss: numb
 export const countWithdrawal = (counters: Counters, now: number, amount: number): Counters => {
   const rolled = roll(counters, now)
   return { ...rolled, at: Math.max(now, rolled.at), withdrawalDay: rolled.withdrawalDay + amount }
+}
+
+/** Adds a credit of a game provider to its sum. */
+export const countCredit = (counters: Counters, now: number, amount: number): Counters => {
+  const rolled = roll(counters, now)
+  return { ...rolled, at: Math.max(now, rolled.at), creditDay: rolled.creditDay + amount }
 }
 
 /** Adds a deposit to its sums. Nothing ever takes one back: a reversal does not restore what a player may deposit. */

@@ -7,8 +7,8 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../platform/Database.ts"
-import { makeCreditTerms, neverLookedAt } from "../compliance/CreditTerms.ts"
-import { watchCredits } from "../domain/LargeCredits.ts"
+import { makeCreditTerms } from "../compliance/CreditTerms.ts"
+import { isLooked, watchCredits } from "../domain/LargeCredits.ts"
 import type { Provider } from "../domain/Operator.ts"
 import { isSessionRunning } from "../domain/Launch.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
@@ -115,9 +115,6 @@ const StoredTransaction = Schema.Struct({
 const storedTransactions = rowsOf(StoredTransaction)
 
 const invalidSession = refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
-
-/** Whether a credit may be large: only then something is read before it is settled. */
-const isLooked = (amount: number): boolean => amount > neverLookedAt
 
 const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such player.")
 

@@ -179,6 +179,7 @@ describe("usage", () => {
       depositWeek: sum,
       depositMonth: sum,
       withdrawalDay: sum,
+      creditDay: sum,
       depositYear: sum,
       playSince: fc.constantFrom(0, start - 50 * minute),
       lastBetAt: fc.constantFrom(0, start - 5 * minute)

@@ -72,6 +72,25 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       dataOf(yield* casino.withdraw(id, 100), 201)
     }))
 
+  it.effect("comes in parts below the threshold, of one day and again after the alert is closed", () =>
+    Effect.gen(function*() {
+      const casino = yield* openWith()
+      const { id, promo } = yield* casino.seated
+      const alertsOf = staff("GET", `/alerts?player=${id}`)
+      dataOf(yield* promo(9_999_999))
+      dataOf(yield* casino.withdraw(id, 100), 201)
+      dataOf(yield* promo(9_999_999))
+      assertRefused(yield* casino.withdraw(id, 100), 422, "PLAYER_RESTRICTED", held)
+      const [alert, ...others] = yield* alertsOf
+      assert.deepStrictEqual(others, [])
+      assert.deepInclude(alert.details, { amount: 9_999_999, credited_today: 19_999_998, above: 10_000_000 })
+      yield* staff("PATCH", `/alerts/${alert.id}`, { status: "closed", note: "looked at" })
+      dataOf(yield* casino.withdraw(id, 100), 201)
+      dataOf(yield* promo(200_000))
+      assertRefused(yield* casino.withdraw(id, 100), 422, "PLAYER_RESTRICTED", held)
+      assert.strictEqual((yield* alertsOf).length, 2)
+    }))
+
   it.effect("comes as a win, with its bet or in a batch; a replay raises nothing", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()

@@ -1,8 +1,8 @@
-/** The text form of the counters in their row: fourteen numbers in a fixed order, commas between, later ones may be added. */
+/** The text form of the counters in their row: fifteen numbers in a fixed order, commas between, later ones may be added. */
 import { type Counters, emptyCounters } from "../../domain/Limits.ts"
 
 export const encodeCounters = (counters: Counters): string =>
-  `${counters.at},${counters.betDay},${counters.betWeek},${counters.betMonth},${counters.lossDay},${counters.lossWeek},${counters.lossMonth},${counters.depositDay},${counters.depositWeek},${counters.depositMonth},${counters.depositYear},${counters.playSince},${counters.lastBetAt},${counters.withdrawalDay}`
+  `${counters.at},${counters.betDay},${counters.betWeek},${counters.betMonth},${counters.lossDay},${counters.lossWeek},${counters.lossMonth},${counters.depositDay},${counters.depositWeek},${counters.depositMonth},${counters.depositYear},${counters.playSince},${counters.lastBetAt},${counters.withdrawalDay},${counters.creditDay}`
 
 export const decodeCounters = (text: string): Counters => {
   if (text === "") return emptyCounters
@@ -22,6 +22,7 @@ export const decodeCounters = (text: string): Counters => {
     depositYear: at(10),
     playSince: at(11),
     lastBetAt: at(12),
-    withdrawalDay: at(13)
+    withdrawalDay: at(13),
+    creditDay: at(14)
   }
 }
