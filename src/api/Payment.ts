@@ -58,6 +58,7 @@ export const PaymentMethod = Schema.Struct({
   currencies: Schema.Array(currencyCode)
 }).annotate({
   identifier: "PaymentMethod",
+  description: "Bounds are in the operator's currency, and are converted for players with another one.",
   examples: [{
     code: "card",
     name: "Card",

@@ -12,7 +12,7 @@ import { changed } from "./Changed.ts"
 import { makeReferences, orTaken } from "./References.ts"
 import type { Actor } from "./Staff.ts"
 
-/** Bounds are minor units, both included. */
+/** Bounds are minor units of the operator's currency, both included. */
 export interface MethodUpdate {
   readonly name?: string
   readonly currencies?: ReadonlyArray<string>

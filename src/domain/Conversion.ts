@@ -31,3 +31,27 @@ export const thresholdIn = (threshold: number | null, factor: Factor | undefined
   const largest = BigInt(threshold) * factor.denominator / factor.numerator
   return largest > BigInt(maxAmount) ? maxAmount : Number(largest)
 }
+
+/** The least and the greatest amount that is taken, in minor units, both included. */
+export interface Bounds {
+  readonly min: number
+  readonly max: number
+}
+
+/** Whether bounds leave every amount in, in whatever currency. */
+export const areOpen = ({ max, min }: Bounds): boolean => min <= 1 && max >= maxAmount
+
+/**
+ * Bounds of the operator's currency in the player's: an amount is within the ones exactly when its value is within the others. An end
+ * that is open stays open. Null where they bound something and there is no rate.
+ */
+export const boundsIn = (bounds: Bounds, factor: Factor | undefined): Bounds | null => {
+  const { max, min } = bounds
+  if (areOpen(bounds)) return bounds
+  if (factor === undefined) return null
+  const least = (BigInt(min) * factor.denominator + factor.numerator - 1n) / factor.numerator
+  return {
+    min: min <= 1 ? min : least > BigInt(maxAmount) ? maxAmount : Number(least),
+    max: max >= maxAmount ? max : thresholdIn(max, factor) ?? max
+  }
+}

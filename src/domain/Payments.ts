@@ -2,6 +2,7 @@
  * Deposits: money that the operator's own payment provider has collected, credited at once (SPEC section 4.4).
  */
 import type { Payment, PaymentType } from "./Change.ts"
+import type { Bounds } from "./Conversion.ts"
 import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
 import { countDeposit, effectiveLimits, refuseDeposit, roll } from "./Limits.ts"
@@ -9,7 +10,7 @@ import { isBalance, maxBalance } from "./Money.ts"
 import { activeExclusion, type Player } from "./Player.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
 
-/** A payment method as its rules see it. Bounds are minor units, both included. */
+/** A payment method as its rules see it. Bounds are minor units of the operator's currency, both included. */
 interface DepositMethod {
   readonly code: string
   readonly supportsDeposit: boolean
@@ -26,6 +27,11 @@ export interface Deposit {
   readonly methodCode: string | null
   /** The active method of that code, if there is one. */
   readonly method: DepositMethod | null
+  /**
+   * The bounds of the method in minor units of the player's currency; null: they cannot be compared, since there is no exchange rate.
+   * Absent: the method's own.
+   */
+  readonly bounds?: Bounds | null
   readonly info: string | null
   readonly notes: string | null
   /** The operator's setting: what deposits of a day may come to, in minor units of the player's currency; null or absent: no cap. */
@@ -92,8 +98,20 @@ const refuseAccount = (player: Player, now: number): DepositRefusal | undefined 
     : refuse("PLAYER_RESTRICTED", "The player is excluded from depositing.", { reason: exclusion.type })
 }
 
+/** Refuses an amount that cannot be compared with the bounds of the method, which are in the operator's currency. */
+export const refuseUnknownWorth = (player: Player, method: { readonly code: string }) =>
+  refuse(
+    "PAYMENT_REQUEST_INVALID",
+    `There is no exchange rate for ${player.currency}, which the bounds of ${method.code} need.`,
+    {
+      reason: "exchange_rate",
+      payment_method: method.code,
+      currency: player.currency
+    }
+  )
+
 const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefined => {
-  const { amount, method, methodCode } = deposit
+  const { amount, bounds, method, methodCode } = deposit
   if (methodCode === null) return undefined
   if (method === null) {
     return refuse("PAYMENT_REQUEST_INVALID", "There is no such payment method.", { payment_method: methodCode })
@@ -107,15 +125,13 @@ const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefi
       currency: player.currency
     })
   }
-  return amount < method.minDeposit || amount > method.maxDeposit
-    ? refuse(
-      "PAYMENT_REQUEST_INVALID",
-      `${method.code} takes deposits from ${method.minDeposit} to ${method.maxDeposit}.`,
-      {
-        min_deposit: method.minDeposit,
-        max_deposit: method.maxDeposit
-      }
-    )
+  if (bounds === null) return refuseUnknownWorth(player, method)
+  const { max, min } = bounds ?? { min: method.minDeposit, max: method.maxDeposit }
+  return amount < min || amount > max
+    ? refuse("PAYMENT_REQUEST_INVALID", `${method.code} takes deposits from ${min} to ${max}.`, {
+      min_deposit: min,
+      max_deposit: max
+    })
     : undefined
 }
 

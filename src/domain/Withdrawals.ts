@@ -3,15 +3,16 @@
  * `docs/decisions/0010-payments.md`). What becomes of a request is in `PaymentMoves.ts`.
  */
 import type { Payment } from "./Change.ts"
+import type { Bounds } from "./Conversion.ts"
 import { type Context, type Decision, missing, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
 import { isAmount, maxAmount } from "./Money.ts"
-import { answerKnown, paymentFields, type PaymentOutcome } from "./Payments.ts"
+import { answerKnown, paymentFields, type PaymentOutcome, refuseUnknownWorth } from "./Payments.ts"
 import { heldBy, type Player } from "./Player.ts"
 import { countWithdrawal, roll } from "./Limits.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
 
-/** A payment method as a withdrawal sees it. Bounds are minor units, both included. */
+/** A payment method as a withdrawal sees it. Bounds are minor units of the operator's currency, both included. */
 export interface WithdrawalMethod {
   readonly code: string
   readonly supportsWithdrawal: boolean
@@ -28,6 +29,11 @@ export interface Withdrawal {
   readonly methodCode: string
   /** The active method of that code, if there is one. */
   readonly method: WithdrawalMethod | null
+  /**
+   * The bounds of the method in minor units of the player's currency; null: they cannot be compared, since there is no exchange rate.
+   * Absent: the method's own.
+   */
+  readonly bounds?: Bounds | null
   readonly info: string | null
   readonly notes: string | null
   readonly bankName: string | null
@@ -66,7 +72,8 @@ export const refuseHeld = ({ withdrawalHolds }: Player): Refusal<"PLAYER_RESTRIC
     ? undefined
     : refuse("PLAYER_RESTRICTED", "Withdrawals of this player are under review.", { reason: "compliance_hold" })
 
-const refuseMethod = (player: Player, { amount, method, methodCode }: Withdrawal): WithdrawalRefusal | undefined => {
+const refuseMethod = (player: Player, withdrawal: Withdrawal): WithdrawalRefusal | undefined => {
+  const { amount, bounds, method, methodCode } = withdrawal
   if (method === null) {
     return refuse("PAYMENT_REQUEST_INVALID", "There is no such payment method.", { payment_method: methodCode })
   }
@@ -79,11 +86,12 @@ const refuseMethod = (player: Player, { amount, method, methodCode }: Withdrawal
       currency: player.currency
     })
   }
-  const { maxWithdrawal, minWithdrawal } = method
-  return amount < minWithdrawal || amount > maxWithdrawal
-    ? refuse("PAYMENT_REQUEST_INVALID", `${method.code} pays out from ${minWithdrawal} to ${maxWithdrawal}.`, {
-      min_withdrawal: minWithdrawal,
-      max_withdrawal: maxWithdrawal
+  if (bounds === null) return refuseUnknownWorth(player, method)
+  const { max, min } = bounds ?? { min: method.minWithdrawal, max: method.maxWithdrawal }
+  return amount < min || amount > max
+    ? refuse("PAYMENT_REQUEST_INVALID", `${method.code} pays out from ${min} to ${max}.`, {
+      min_withdrawal: min,
+      max_withdrawal: max
     })
     : undefined
 }

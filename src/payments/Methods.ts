@@ -6,7 +6,7 @@ import type { Refusal } from "../domain/Refusal.ts"
 import { bySteadyClock } from "../platform/SteadyClock.ts"
 import { orTryAgain, rowsOf } from "../players/Rows.ts"
 
-/** Bounds are minor units, both included. */
+/** Bounds are minor units of the operator's currency, both included. */
 export interface PaymentMethod {
   readonly id: number
   readonly operatorId: number

@@ -100,20 +100,18 @@ export class Payments extends Context.Service<Payments, {
         function*(operator, playerId, request, answering) {
           const { amount, bankName, externalReference, info, notes, paymentMethod: methodCode } = request
           const method = (yield* methods.find(operator.id, methodCode)) ?? null
-          const kycThreshold = operator.kycWithdrawalThreshold === null
+          const base = operator.currency
+          const needsCurrency = operator.kycWithdrawalThreshold !== null || operator.dailyWithdrawalCap !== null ||
+            method?.currencies.some((currency) => currency !== base)
+          const currency = needsCurrency ? (yield* actors.read(operator.id, playerId)).currency : base
+          const kycThreshold = yield* thresholds.convert(operator.kycWithdrawalThreshold, { currency, base })
+          const dailyCap = yield* thresholds.convert(operator.dailyWithdrawalCap, { currency, base })
+          const bounds = method === null
             ? null
-            : yield* thresholds.convert(operator.kycWithdrawalThreshold, {
-              currency: (yield* actors.read(operator.id, playerId)).currency,
-              base: operator.currency
-            })
-          const dailyCap = operator.dailyWithdrawalCap === null
-            ? null
-            : yield* thresholds.convert(operator.dailyWithdrawalCap, {
-              currency: (yield* actors.read(operator.id, playerId)).currency,
-              base: operator.currency
-            })
+            : yield* thresholds.bounds({ min: method.minWithdrawal, max: method.maxWithdrawal }, { currency, base })
           const step = withdrawalStep({
             amount,
+            bounds,
             dailyCap,
             externalReference,
             methodCode,

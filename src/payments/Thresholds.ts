@@ -1,7 +1,7 @@
 /** What thresholds of an operator are for a player who has another currency (`docs/decisions/0021-back-office-rules.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { oneForOne, parseFactor, thresholdIn } from "../domain/Conversion.ts"
+import { areOpen, type Bounds, boundsIn, oneForOne, parseFactor, thresholdIn } from "../domain/Conversion.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 
@@ -17,6 +17,11 @@ export class Thresholds extends Context.Service<Thresholds, {
     threshold: number | null,
     to: { readonly currency: string; readonly base: string }
   ) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
+  /** Bounds in minor units of `base` in minor units of `currency`, at the rate that holds now. Null: they need a rate and there is none. */
+  readonly bounds: (
+    bounds: Bounds,
+    to: { readonly currency: string; readonly base: string }
+  ) => Effect.Effect<Bounds | null, Refusal<"TRY_AGAIN">>
   /** What an unverified player of an operator may withdraw in total, in minor units of `currency`, as it is set now. */
   readonly kyc: (operatorId: number, currency: string) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
 }>()("pitboss/payments/Thresholds") {
@@ -24,16 +29,26 @@ export class Thresholds extends Context.Service<Thresholds, {
     Thresholds,
     Effect.map(SqlClient.SqlClient, (sql) => {
       // read from the table: a rate that staff set a moment ago counts
-      const convert: Thresholds["Service"]["convert"] = Effect.fn("Thresholds.convert")(
-        function*(threshold, { base, currency }) {
-          if (threshold === null || currency === base) return thresholdIn(threshold, oneForOne)
+      const factorOf = Effect.fnUntraced(
+        function*({ base, currency }: { readonly currency: string; readonly base: string }) {
+          if (currency === base) return oneForOne
           const row = yield* oneOf(factors(
             sql`SELECT factor::text AS factor FROM exchange_rates WHERE currency = ${currency} AND base = ${base}
               ORDER BY id DESC LIMIT 1`
           ))
-          return thresholdIn(threshold, row === undefined ? undefined : parseFactor(row.factor))
+          return row === undefined ? undefined : parseFactor(row.factor)
         },
         orTryAgain
+      )
+      const convert: Thresholds["Service"]["convert"] = Effect.fn("Thresholds.convert")(
+        function*(threshold, to) {
+          return threshold === null ? null : thresholdIn(threshold, yield* factorOf(to))
+        }
+      )
+      const bounds: Thresholds["Service"]["bounds"] = Effect.fn("Thresholds.bounds")(
+        function*(own, to) {
+          return areOpen(own) ? own : boundsIn(own, yield* factorOf(to))
+        }
       )
       const kyc = Effect.fn("Thresholds.kyc")(function*(operatorId: number, currency: string) {
         const row = yield* orTryAgain(oneOf(settings(
@@ -41,7 +56,7 @@ export class Thresholds extends Context.Service<Thresholds, {
         )))
         return row === undefined ? null : yield* convert(row.threshold, { currency, base: row.base })
       })
-      return Thresholds.of({ convert, kyc })
+      return Thresholds.of({ bounds, convert, kyc })
     })
   )
 }

@@ -82,13 +82,15 @@ export class Wallet extends Context.Service<Wallet, {
       ) {
         const { amount, externalReference, info, notes, paymentMethod: methodCode } = request
         const method = methodCode === null ? null : (yield* methods.find(operator.id, methodCode)) ?? null
-        const dailyCap = operator.dailyDepositCap === null
+        const base = operator.currency
+        const needsCurrency = operator.dailyDepositCap !== null ||
+          method?.currencies.some((currency) => currency !== base)
+        const currency = needsCurrency ? (yield* actors.read(operator.id, playerId)).currency : base
+        const dailyCap = yield* thresholds.convert(operator.dailyDepositCap, { currency, base })
+        const bounds = method === null
           ? null
-          : yield* thresholds.convert(operator.dailyDepositCap, {
-            currency: (yield* actors.read(operator.id, playerId)).currency,
-            base: operator.currency
-          })
-        const step = depositStep({ amount, dailyCap, externalReference, methodCode, method, info, notes })
+          : yield* thresholds.bounds({ min: method.minDeposit, max: method.maxDeposit }, { currency, base })
+        const step = depositStep({ amount, bounds, dailyCap, externalReference, methodCode, method, info, notes })
         return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
       })
 

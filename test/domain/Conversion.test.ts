@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
-import { oneForOne, parseFactor, thresholdIn } from "../../src/domain/Conversion.ts"
+import { boundsIn, oneForOne, parseFactor, thresholdIn } from "../../src/domain/Conversion.ts"
+import { maxAmount } from "../../src/domain/Money.ts"
 
 // Goal: an amount of a player's currency is above an operator's threshold exactly when its value is, and what cannot be compared is
 // above it. Method: by hand, and a property against the definition in fractions of whole numbers.
@@ -56,5 +57,36 @@ describe("parseFactor", () => {
   it("reads plain decimals above zero", () => {
     assert.deepStrictEqual(parseFactor("12.50"), { numerator: 1250n, denominator: 100n })
     for (const text of ["", "0", "0.00", "-1", "1e5", "1,5", ".5", "NaN"]) assert.isUndefined(parseFactor(text), text)
+  })
+})
+
+describe("boundsIn", () => {
+  // Goal: an amount is within the bounds exactly when its value is, at both ends.
+  it("compares as the values do", () => {
+    FastCheck.assert(FastCheck.property(
+      FastCheck.integer({ min: 2, max: 1_000_000 }),
+      FastCheck.integer({ min: 2, max: 1_000_000 }),
+      amounts,
+      decimals,
+      (min, max, amount, decimal) => {
+        const factor = parseFactor(decimal)
+        if (factor === undefined) return
+        const bounds = boundsIn({ min, max }, factor)
+        assert(bounds !== null)
+        const value = BigInt(amount) * factor.numerator
+        const isWithin = value >= BigInt(min) * factor.denominator && value <= BigInt(max) * factor.denominator
+        assert.strictEqual(amount >= bounds.min && amount <= bounds.max, isWithin, `${amount} at ${decimal}`)
+      }
+    ))
+  })
+
+  it("by hand", () => {
+    assert.deepStrictEqual(boundsIn({ min: 500, max: 10_000 }, parseFactor("0.61")), { min: 820, max: 16_393 })
+    assert.deepStrictEqual(boundsIn({ min: 500, max: 10_000 }, oneForOne), { min: 500, max: 10_000 })
+    assert.isNull(boundsIn({ min: 500, max: maxAmount }, undefined))
+    const open = { min: 1, max: maxAmount }
+    assert.deepStrictEqual(boundsIn(open, undefined), open, "what bounds nothing needs no rate")
+    assert.deepStrictEqual(boundsIn({ ...open, min: 500 }, parseFactor("0.61")), { min: 820, max: maxAmount })
+    assert.deepStrictEqual(boundsIn({ ...open, max: 10_000 }, parseFactor("0.61")), { min: 1, max: 16_393 })
   })
 })

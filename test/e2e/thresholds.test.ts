@@ -75,6 +75,43 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assert.strictEqual((yield* move(id, "reject")).status, 200)
     }))
 
+  // Goal: a method that takes from 5.00 to 100.00 EUR takes as much in yen, and not 5.00 to 100.00 of whatever the player has.
+  it.effect("the bounds of a payment method are converted at the rate of the moment, and refuse without a rate", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const bounds = { min_deposit: 500, max_deposit: 10_000, min_withdrawal: 500, max_withdrawal: 10_000 }
+      yield* made("/payment-methods", { operator: casino.slug, code: "wire", currencies: ["EUR", "PLN"], ...bounds })
+      yield* made("/payment-methods", { operator: casino.slug, code: "open", currencies: ["PLN"] })
+      const wire = { payment_method: "wire" }
+      const { id } = yield* casino.register({ currency: "PLN" })
+      dataOf(yield* casino.deposit(id, 1_000_000), 201)
+      const unknown = { reason: "exchange_rate", payment_method: "wire", currency: "PLN" }
+      assertRefused(yield* casino.deposit(id, 1000, wire), 422, "PAYMENT_REQUEST_INVALID", unknown)
+      assertRefused(yield* casino.withdraw(id, 1000, wire), 422, "PAYMENT_REQUEST_INVALID", unknown)
+      dataOf(yield* casino.deposit(id, 1000, { payment_method: "open" }), 201)
+      // 5.00 EUR are 21.74 PLN, and 100.00 EUR are 434.78
+      yield* setRate("PLN", 0.23)
+      for (const amount of [2173, 43_479]) {
+        assertRefused(yield* casino.deposit(id, amount, wire), 422, "PAYMENT_REQUEST_INVALID", {
+          min_deposit: 2174,
+          max_deposit: 43_478
+        })
+        assertRefused(yield* casino.withdraw(id, amount, wire), 422, "PAYMENT_REQUEST_INVALID", {
+          min_withdrawal: 2174,
+          max_withdrawal: 43_478
+        })
+      }
+      for (const amount of [2174, 43_478]) {
+        dataOf(yield* casino.deposit(id, amount, wire), 201)
+        dataOf(yield* casino.withdraw(id, amount, wire), 201)
+      }
+      const euros = yield* casino.register()
+      for (const amount of [500, 10_000]) dataOf(yield* casino.deposit(euros.id, amount, wire), 201)
+      assertRefused(yield* casino.deposit(euros.id, 499, wire), 422, "PAYMENT_REQUEST_INVALID")
+      const listed = (yield* casino.get("/payment-methods")).data
+      assert.deepInclude(listed.find(({ code }: { readonly code: string }) => code === "wire"), bounds)
+    }))
+
   // Goal: a cap of 5.00 EUR is 819 won for who plays in won, and not 500 of whatever the player has.
   it.effect("the largest stake of a bonus is converted when it is granted, and refuses the grant without a rate", () =>
     Effect.gen(function*() {
