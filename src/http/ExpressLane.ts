@@ -256,7 +256,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         if (refusal !== undefined) return false
         let release: (() => void) | undefined
         if (length > uncountedBytes) {
-          release = strangers.reserve(originOfMessage(source), length)
+          release = strangers.reserve(originOfMessage(source), length, () => source.destroy())
           if (release === undefined) return false
           source.once("close", release)
         }

@@ -1,7 +1,7 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { bodyTooLarge, maxBodyBytes, maxPlayerBodyBytes, playerBodyTooLarge, refuseBody } from "./Refusals.ts"
-
 import { originOf } from "./RequestOrigin.ts"
 import { type Strangers, tooManyBodies, uncountedBytes } from "./Strangers.ts"
 
@@ -23,7 +23,11 @@ export const signedBody = (request: HttpServerRequest.HttpServerRequest, strange
   // one that does not say its length may be of any
   const bytes = length === undefined ? maxBodyBytes : Number(length)
   if (bytes <= uncountedBytes) return body
-  const release = strangers.reserve(originOf(request), bytes)
+  const release = strangers.reserve(
+    originOf(request),
+    bytes,
+    () => NodeHttpServerRequest.toIncomingMessage(request).destroy()
+  )
   return release === undefined ? Effect.fail(tooManyBodies) : Effect.ensuring(body, Effect.sync(release))
 }
 

@@ -30,6 +30,24 @@ export interface Origin {
   readonly forwardedFor: string | undefined
 }
 
+/** Within this time a body arrives; one that is read for longer makes room for others of its address. */
+const patienceMs = 1000
+
+/** A body that is being read. */
+interface Reading {
+  readonly bytes: number
+  /** Monotonic milliseconds. */
+  readonly since: number
+  /** Ends its connection. */
+  readonly cut: () => void
+}
+
+/** The bodies of one caller, longest read first. */
+interface Readings {
+  bytes: number
+  readonly bodies: Set<Reading>
+}
+
 interface Bucket {
   left: number
   /** Monotonic milliseconds. */
@@ -61,8 +79,11 @@ export class Strangers extends Context.Service<Strangers, {
   readonly take: (origin: Origin, weight?: number) => Refusal<"RATE_LIMITED"> | undefined
   /** As `take`, without counting. */
   readonly look: (origin: Origin) => Refusal<"RATE_LIMITED"> | undefined
-  /** Reserves room for a body of so many bytes until its caller is known; gives what releases it, undefined when there is no room. */
-  readonly reserve: (origin: Origin, bytes: number) => (() => void) | undefined
+  /**
+   * Reserves room for a body of so many bytes while it is read; gives what releases it, undefined when there is no room. Where the
+   * caller has none left, its own bodies that take longer than a second are cut; where nobody has, those of the caller with the most.
+   */
+  readonly reserve: (origin: Origin, bytes: number, cut: () => void) => (() => void) | undefined
 }>()("pitboss/http/Strangers") {
   static readonly layer = Layer.effect(
     Strangers,
@@ -71,7 +92,7 @@ export class Strangers extends Context.Service<Strangers, {
       const proxies = networks((yield* Settings).trustProxy)
       /** In the order in which they were first counted. */
       const buckets = new Map<string, Bucket>()
-      const bytesByAddress = new Map<string, number>()
+      const readingsByCaller = new Map<string, Readings>()
       let bytesInAll = 0
 
       const addressOf = ({ forwardedFor, peer }: Origin): string =>
@@ -107,11 +128,31 @@ export class Strangers extends Context.Service<Strangers, {
       const refusalOf = ({ left }: Bucket, weight: number) =>
         left >= weight ? undefined : tooManyRequests(Math.max(1, Math.ceil((weight - left) / perSecond)))
 
-      const release = (caller: string, bytes: number): void => {
-        bytesInAll -= bytes
-        const left = (bytesByAddress.get(caller) ?? 0) - bytes
-        if (left > 0) bytesByAddress.set(caller, left)
-        else bytesByAddress.delete(caller)
+      const release = (caller: string, body: Reading): void => {
+        const readings = readingsByCaller.get(caller)
+        if (readings?.bodies.delete(body) !== true) return
+        bytesInAll -= body.bytes
+        readings.bytes -= body.bytes
+        if (readings.bodies.size === 0) readingsByCaller.delete(caller)
+      }
+
+      const cutFirst = (caller: string, beganBefore: number): boolean => {
+        for (const body of readingsByCaller.get(caller)?.bodies ?? []) {
+          if (body.since > beganBefore) return false
+          release(caller, body)
+          body.cut()
+          return true
+        }
+        return false
+      }
+
+      /** Cuts a body of the caller that holds the most, if that is more than the newcomer would. */
+      const cutLargest = (most: number): boolean => {
+        let largest: string | undefined
+        for (const [caller, { bytes }] of readingsByCaller) {
+          if (bytes > most) [largest, most] = [caller, bytes]
+        }
+        return largest !== undefined && cutFirst(largest, Infinity)
       }
 
       return Strangers.of({
@@ -124,17 +165,19 @@ export class Strangers extends Context.Service<Strangers, {
           return refusal
         },
         look: (origin) => refusalOf(bucketOf(callerOf(origin)), 1),
-        reserve: (origin, bytes) => {
+        reserve: (origin, bytes, cut) => {
           const caller = callerOf(origin)
-          const used = bytesByAddress.get(caller) ?? 0
-          if (used + bytes > maxAddressBytes || bytesInAll + bytes > maxBytes) return undefined
+          const since = clock.currentTimeMillisUnsafe()
+          const held = () => (readingsByCaller.get(caller)?.bytes ?? 0) + bytes
+          while (held() > maxAddressBytes) if (!cutFirst(caller, since - patienceMs)) return undefined
+          while (bytesInAll + bytes > maxBytes) if (!cutLargest(held())) return undefined
+          const body = { bytes, since, cut }
+          const readings = readingsByCaller.get(caller) ?? { bytes: 0, bodies: new Set() }
+          readingsByCaller.set(caller, readings)
+          readings.bodies.add(body)
+          readings.bytes += bytes
           bytesInAll += bytes
-          bytesByAddress.set(caller, used + bytes)
-          let isHeld = true
-          return () => {
-            if (isHeld) release(caller, bytes)
-            isHeld = false
-          }
+          return () => release(caller, body)
         }
       })
     })
