@@ -26,15 +26,15 @@ export const rolesByAction = {
   "payment_method.create": ["payments"],
   "payment_method.update": ["payments"],
   "payment_method.list": ["support", "payments", "compliance"],
-  // what a bonus gives is money once it is wagered, or at once: its terms are set by who may also correct a balance
-  "bonus.create": ["payments"],
-  "bonus.update": ["payments"],
+  // what a bonus gives is money once it is wagered, or at once, and a code gives it to whoever enters it, on nobody's budget
+  "bonus.create": [],
+  "bonus.update": [],
   "bonus.list": ["support", "payments", "compliance"],
   // support grants what is on offer, for the amount that it is on offer for
   "bonus.grant": ["support", "payments"],
   "bonus.cancel": ["support", "compliance"],
-  "promo.create": ["payments"],
-  "promo.update": ["payments"],
+  "promo.create": [],
+  "promo.update": [],
   "promo.list": ["support", "payments", "compliance"],
   "player.show": ["support", "payments", "compliance"],
   "player.list": ["support", "payments", "compliance"],

@@ -43,7 +43,7 @@ export interface PromoInput {
   readonly bonus: number
   /** Null: never. */
   readonly expires_at?: string | null
-  /** Null: as often as there are players. */
+  /** Null: as often as there are players. A code for a bonus without wagering needs a number. */
   readonly max_redemptions?: number | null
 }
 
@@ -118,6 +118,12 @@ const termMessages = (bonus: StaffBonusFields): { readonly [field: string]: Read
     : { max_conversion_multiplier: ["makes more to convert than can be counted"] })
 })
 
+/** A code without an end, for a bonus without wagering, gives away any amount of cash. */
+const isUnbounded = (bonus: Pick<StaffBonusFields, "wagering_multiplier">, maxRedemptions: number | null): boolean =>
+  bonus.wagering_multiplier === 0 && maxRedemptions === null
+
+const unbounded = refuseFields({ max_redemptions: ["is required for a bonus without wagering"] })
+
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
@@ -137,7 +143,7 @@ export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
   readonly list: (
     operator: string | undefined
   ) => Effect.Effect<ReadonlyArray<StaffBonusFields>, Refusal<"NOT_FOUND"> | Unavailable>
-  /** Adds a promo code. */
+  /** Adds a promo code. Of a bonus without wagering it can be redeemed a number of times that is named. */
   readonly createPromo: (
     actor: Actor,
     input: PromoInput
@@ -147,7 +153,7 @@ export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
     actor: Actor,
     promoCodeId: number,
     input: { readonly active: boolean }
-  ) => Effect.Effect<PromoFields, Refusal<"NOT_FOUND"> | Unavailable>
+  ) => Effect.Effect<PromoFields, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
   /** The promo codes of one operator or, with undefined, all. */
   readonly listPromos: (
     operator: string | undefined
@@ -180,6 +186,18 @@ export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
           ...Object.fromEntries(unknown.map((id) => [`contributions.${id}`, ["is no game"]]))
         }
         if (Object.keys(fields).length > 0) return yield* Effect.fail(refuseFields(fields))
+      })
+
+      /** Under the lock on the bonus, which a new code and one that is switched on share. */
+      const refuseUnboundedCodes = Effect.fnUntraced(function*(bonusId: number) {
+        const [code] = yield* promoRows(
+          sql`SELECT ${promoColumns} FROM promo_codes WHERE bonus_id = ${bonusId} AND active AND max_redemptions IS NULL
+            LIMIT 1`
+        )
+        if (code !== undefined) {
+          const message = `must not be 0 while a promo code without max_redemptions grants it, like ${code.code}`
+          return yield* Effect.fail(refuseFields({ wagering_multiplier: [message] }))
+        }
       })
 
       const create = Effect.fn("BonusesOnOffer.create")((actor: Actor, input: BonusInput) =>
@@ -236,6 +254,7 @@ export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
             if (merged === before) return before
             const after = { ...merged, updated_at: iso(now) }
             yield* refuseTerms(after)
+            if (before.wagering_multiplier > 0 && after.wagering_multiplier === 0) yield* refuseUnboundedCodes(bonusId)
             yield* sql`UPDATE bonuses SET name = ${after.name}, description = ${after.description}, type = ${after.type},
                 default_amount = ${after.default_amount}, wagering_multiplier = ${after.wagering_multiplier},
                 valid_days = ${after.valid_days}, max_bet = ${after.max_bet},
@@ -269,11 +288,12 @@ export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
           Effect.gen(function*() {
             const operatorId = yield* references.operatorId(input.operator)
             const bonus = yield* oneOf(bonusRows(
-              sql`SELECT ${bonusColumns} FROM bonuses WHERE id = ${input.bonus} AND operator_id = ${operatorId}`
+              sql`SELECT ${bonusColumns} FROM bonuses WHERE id = ${input.bonus} AND operator_id = ${operatorId} FOR SHARE`
             ))
             if (bonus === undefined) {
               return yield* Effect.fail(refuseFields({ bonus: ["is no bonus of this operator"] }))
             }
+            if (isUnbounded(bonus, input.max_redemptions ?? null)) return yield* Effect.fail(unbounded)
             const sent = input.expires_at ?? null
             const expiresAt = sent === null ? undefined : parseIso(sent)
             const fields: PromoFields = {
@@ -311,6 +331,12 @@ export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
               if (row === undefined) return yield* Effect.fail(noSuchPromo)
               const before = toPromoFields(row)
               if (before.active === active) return before
+              const bonus = yield* oneOf(
+                bonusRows(sql`SELECT ${bonusColumns} FROM bonuses WHERE id = ${before.bonus_id} FOR SHARE`)
+              )
+              if (active && bonus !== undefined && isUnbounded(bonus, before.max_redemptions)) {
+                return yield* Effect.fail(unbounded)
+              }
               const after = { ...before, active }
               yield* sql`UPDATE promo_codes SET active = ${active} WHERE id = ${promoCodeId}`
               yield* record({

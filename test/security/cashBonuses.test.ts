@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { staffCall } from "../support/Backoffice.ts"
+import { SqlClient } from "effect/sql"
+import { made, staffCall } from "../support/Backoffice.ts"
 import { goTo, pass, whileTimePasses } from "../support/Calendar.ts"
-import { layerCasinos, openCasino, staff } from "../support/Casino.ts"
+import { fresh, layerCasinos, openCasino, staff } from "../support/Casino.ts"
 import { dataOf } from "../support/PublicApi.ts"
 
 // Goal: money that one member of staff made does not leave by the same hands, whether it is called a bonus or made before midnight. Method: the
@@ -18,6 +19,9 @@ const newPayer = Effect.gen(function*() {
   return {
     correct: (player: number, amount: number) => call(`/players/${player}/corrections`, { amount, reason: "why not" }),
     grant: (player: number, bonus: number, amount: number) => call(`/players/${player}/bonuses`, { bonus, amount }),
+    make: (path: string, body: { readonly [field: string]: unknown }) => call(path, body),
+    change: (path: string, body: { readonly [field: string]: unknown }) =>
+      staffCall("PATCH", `${api}${path}`, body, { authorization: `Bearer ${token}` }),
     /** The status that the payment has afterwards, or why it was refused. */
     approve: (payment: number) =>
       Effect.map(
@@ -49,6 +53,79 @@ layer(layerCasinos, { excludeTestServices: true })("money that one person made",
       const payment = dataOf(yield* casino.withdraw(player, 1), 201)
       assert.strictEqual(yield* thief.approve(payment.id), "corrected_balance")
       assert.deepStrictEqual((yield* staff("GET", `/ledger/verification?operator=${casino.slug}`)).violations, [])
+    }))
+
+  it.effect("is not made by the role that corrects balances, as a bonus of its own terms and a code for it", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
+      const { id: accomplice } = yield* casino.register()
+      const cash = yield* casino.newBonus({ type: "cash", wagering_multiplier: 0 })
+      const code = fresh("P")
+      const promo = yield* made("/promo-codes", {
+        operator: casino.slug,
+        code,
+        bonus: cash.id,
+        max_redemptions: 1
+      })
+      const thief = yield* newPayer
+      const offer = { operator: casino.slug, name: "P", type: "cash", default_amount: 5_000_000 }
+      const attempts = [
+        yield* thief.make("/bonuses", offer),
+        yield* thief.change(`/bonuses/${cash.id}`, { default_amount: 5_000_000 }),
+        yield* thief.make("/promo-codes", {
+          operator: casino.slug,
+          code: fresh("Q"),
+          bonus: cash.id,
+          max_redemptions: 9
+        }),
+        yield* thief.change(`/promo-codes/${promo.id}`, { active: false })
+      ]
+      for (const { code: refused, details, status } of attempts) {
+        assert.deepStrictEqual([status, refused, details["required_roles"]], [403, "INSUFFICIENT_SCOPE", ["admin"]])
+      }
+      dataOf(yield* casino.post(`/players/${accomplice}/promo-codes`, { code }), 201)
+      assert.deepStrictEqual(yield* casino.balances(accomplice), [500, 0])
+      // what is on offer is granted as before, of another amount too
+      assert.strictEqual((yield* thief.grant(accomplice, cash.id, 70)).status, 201)
+    }))
+
+  it.effect("is bounded by the number of redemptions of a code for it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino()
+      const required = { max_redemptions: ["is required for a bonus without wagering"] }
+      const codeFor = (bonus: number, more: { readonly [field: string]: unknown } = {}) =>
+        staffCall("POST", `${api}/promo-codes`, { operator: casino.slug, code: fresh("C"), bonus, ...more })
+      const cash = yield* casino.newBonus({ type: "cash", wagering_multiplier: 0 })
+      const unwagered = yield* casino.newBonus({ wagering_multiplier: 0 })
+      for (const { id } of [cash, unwagered]) {
+        for (const more of [{}, { max_redemptions: null }, { expires_at: "2099-01-01T00:00:00Z" }]) {
+          const refused = yield* codeFor(id, more)
+          assert.deepStrictEqual([refused.code, refused.details], ["VALIDATION_FAILED", required])
+        }
+        assert.strictEqual((yield* codeFor(id, { max_redemptions: 2 })).status, 201)
+      }
+      // nor does a bonus lose its wagering once there is a code without end
+      const wagered = yield* casino.newBonus()
+      const { data: endless } = yield* codeFor(wagered.id)
+      const loses = staffCall("PATCH", `${api}/bonuses/${wagered.id}`, { wagering_multiplier: 0 })
+      const switches = (active: boolean) => staffCall("PATCH", `${api}/promo-codes/${endless.id}`, { active })
+      const kept = yield* loses
+      assert.deepStrictEqual([kept.code, kept.details], ["VALIDATION_FAILED", {
+        wagering_multiplier: [
+          `must not be 0 while a promo code without max_redemptions grants it, like ${endless.code}`
+        ]
+      }])
+      assert.strictEqual((yield* switches(false)).status, 200)
+      assert.strictEqual((yield* loses).status, 200)
+      assert.deepStrictEqual((yield* switches(true)).details, required)
+      // one from before the rule can be switched off, and its bonus changed
+      yield* sql`UPDATE promo_codes SET active = true WHERE id = ${endless.id}`
+      assert.strictEqual(
+        (yield* staffCall("PATCH", `${api}/bonuses/${wagered.id}`, { active: false, max_bet: 5 })).status,
+        200
+      )
+      assert.strictEqual((yield* switches(false)).status, 200)
     }))
 
   it.effect("is not paid out by the same person after midnight", () =>

@@ -111,8 +111,8 @@ const PaymentMethodHandlers = HttpApiBuilder.group(
   })
 )
 
-/** Who decides what a bonus gives also decides it for one player. */
-const setsAmounts = rolesFor("bonus.create")
+/** Who may correct a balance also decides what a bonus gives one player. */
+const setsAmounts = rolesFor("player.correct")
 
 const ownAmountOnly = refuse(
   "INSUFFICIENT_SCOPE",

@@ -201,6 +201,11 @@ export const bonusCases: ReadonlyArray<CommandCase> = [
         assert.deepStrictEqual([yield* redeems, yield* redeems], [201, "PROMO_CODE_INVALID"])
         const endless = yield* done(`promo create --operator ${house.id} --code ${fresh("G")} --bonus ${bonus}`)
         assert.deepInclude(endless, { expires_at: null, max_redemptions: null })
+        // of cash, a code says how often
+        const { id: cash } = yield* house.newBonus({ type: "cash", wagering_multiplier: 0 })
+        const given = `promo create --operator ${house.id} --code ${fresh("G")} --bonus ${cash}`
+        assert.strictEqual((yield* refusal(given)).code, "VALIDATION_FAILED")
+        assert.deepInclude(yield* done(`${given} --max-redemptions 3`), { max_redemptions: 3 })
       }),
     changes: ({ names }) =>
       Effect.succeed({
