@@ -125,6 +125,7 @@ const Operator = Schema.Struct({
   original_max_payout: money,
   daily_deposit_cap: Schema.NullOr(money),
   daily_withdrawal_cap: Schema.NullOr(money),
+  default_limits: Schema.Record(Schema.String, Schema.Int),
   created_at: timestamp,
   updated_at: timestamp
 })
@@ -249,7 +250,9 @@ const operatorSettings = {
   original_max_stake: optional(amountFrom(1)),
   original_max_payout: optional(amountFrom(1)),
   daily_deposit_cap: optional(Schema.NullOr(amountFrom(0))),
-  daily_withdrawal_cap: optional(Schema.NullOr(amountFrom(0)))
+  daily_withdrawal_cap: optional(Schema.NullOr(amountFrom(0))),
+  // any name: one that is no limit is refused, where a struct would pass over it
+  default_limits: optional(Schema.Record(Schema.String, Schema.NullOr(Schema.Number)))
 }
 
 const OperatorGroup = HttpApiGroup.make("operator").add(

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../platform/Database.ts"
 import { type SqlError } from "effect/sql"
+import { limitFields } from "../domain/Limits.ts"
 import { type ApiKey, features, type Operator, type Provider, scopes } from "../domain/Operator.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Secrets } from "../platform/Secrets.ts"
@@ -60,7 +61,8 @@ const ApiKeyRow = Schema.Struct({
   original_max_stake: Schema.BigInt,
   original_max_payout: Schema.BigInt,
   daily_deposit_cap: Schema.NullOr(Schema.BigInt),
-  daily_withdrawal_cap: Schema.NullOr(Schema.BigInt)
+  daily_withdrawal_cap: Schema.NullOr(Schema.BigInt),
+  default_limits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number))
 })
 
 const ProviderRow = Schema.Struct({
@@ -91,7 +93,8 @@ const toOperator = (row: typeof ApiKeyRow.Type): Operator => ({
   disabledFeatures: features.filter((feature) => row.disabled_features.includes(feature)),
   originalBounds: { maxStake: Number(row.original_max_stake), maxPayout: Number(row.original_max_payout) },
   dailyDepositCap: numberOrNull(row.daily_deposit_cap),
-  dailyWithdrawalCap: numberOrNull(row.daily_withdrawal_cap)
+  dailyWithdrawalCap: numberOrNull(row.daily_withdrawal_cap),
+  defaultLimits: row.default_limits
 })
 
 const toApiKey = (row: typeof ApiKeyRow.Type): ApiKey => ({
@@ -183,7 +186,7 @@ export class Credentials extends Context.Service<Credentials, {
             o.currency AS operator_currency, o.cooperation_model, o.active AS operator_active, o.cooling_off_hours,
             o.withdrawal_second_approval_above, o.kyc_withdrawal_threshold, o.forfeit_bonus_on_withdrawal,
             o.disabled_features, o.original_max_stake, o.original_max_payout,
-            o.daily_deposit_cap, o.daily_withdrawal_cap
+            o.daily_deposit_cap, o.daily_withdrawal_cap, o.default_limits
           FROM api_keys k JOIN operators o ON o.id = k.operator_id`)),
         open: Effect.fnUntraced(function*(row, earlier) {
           const apiKey = toApiKey(row)

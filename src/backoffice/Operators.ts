@@ -2,6 +2,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../auth/Credentials.ts"
+import { readLimitChanges } from "../domain/LimitChanges.ts"
+import { type LimitField, limitFields, type Limits } from "../domain/Limits.ts"
 import { type CooperationModel, defaultOriginalBounds, type Feature } from "../domain/Operator.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { PaymentMethods } from "../payments/Methods.ts"
@@ -34,6 +36,8 @@ export interface OperatorUpdate {
   /** Minor units that a player's deposits, and withdrawals, of a day may come to; null: no cap. */
   readonly daily_deposit_cap?: number | null
   readonly daily_withdrawal_cap?: number | null
+  /** What players begin with from now on, all of it: one that is absent or null is not limited. */
+  readonly default_limits?: { readonly [limit: string]: unknown }
 }
 
 export type OperatorInput = OperatorUpdate & {
@@ -58,12 +62,24 @@ const OperatorRow = Schema.Struct({
   original_max_payout: Schema.Number,
   daily_deposit_cap: Schema.NullOr(Schema.Number),
   daily_withdrawal_cap: Schema.NullOr(Schema.Number),
+  default_limits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number)),
   created_at: Schema.Date,
   updated_at: Schema.Date
 })
 
+/** Limits in the order of their names in the specification, whichever order the table keeps them in. */
+const inOrder = (valueOf: (field: LimitField) => number | null | undefined): Limits => {
+  const limits: { [field in LimitField]?: number } = {}
+  for (const field of limitFields) {
+    const value = valueOf(field) ?? null
+    if (value !== null) limits[field] = value
+  }
+  return limits
+}
+
 const toFields = (row: typeof OperatorRow.Type) => ({
   ...row,
+  default_limits: inOrder((field) => row.default_limits[field]),
   created_at: iso(row.created_at.getTime()),
   updated_at: iso(row.updated_at.getTime())
 })
@@ -84,6 +100,13 @@ const refuseCurrency = (currency: string | undefined) =>
   currency === undefined || isCurrency(currency)
     ? Effect.void
     : Effect.fail(refuseFields({ currency: ["must be an active ISO 4217 currency code"] }))
+
+/** The limits that were sent; undefined when none were. */
+const limitsOf = Effect.fnUntraced(function*(sent: OperatorUpdate["default_limits"]) {
+  if (sent === undefined) return undefined
+  const read = readLimitChanges(sent, "default_limits")
+  return "_tag" in read ? yield* Effect.fail(read) : inOrder((field) => read.get(field))
+})
 
 export class Operators extends Context.Service<Operators, {
   readonly create: (
@@ -114,11 +137,12 @@ export class Operators extends Context.Service<Operators, {
         withdrawal_second_approval_above::float8 AS withdrawal_second_approval_above,
         kyc_withdrawal_threshold::float8 AS kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal, disabled_features,
         original_max_stake::float8 AS original_max_stake, original_max_payout::float8 AS original_max_payout,
-        daily_deposit_cap::float8 AS daily_deposit_cap, daily_withdrawal_cap::float8 AS daily_withdrawal_cap,
+        daily_deposit_cap::float8 AS daily_deposit_cap, daily_withdrawal_cap::float8 AS daily_withdrawal_cap, default_limits,
         created_at, updated_at`)
 
       const create = Effect.fn("Operators.create")(function*(actor: Actor, input: OperatorInput) {
         yield* refuseCurrency(input.currency)
+        const defaultLimits = yield* limitsOf(input.default_limits)
         return yield* auditLog.change(actor, ({ newId, now, record }) =>
           Effect.gen(function*() {
             const fields: OperatorFields = {
@@ -137,18 +161,19 @@ export class Operators extends Context.Service<Operators, {
               original_max_payout: input.original_max_payout ?? defaultOriginalBounds.maxPayout,
               daily_deposit_cap: input.daily_deposit_cap ?? null,
               daily_withdrawal_cap: input.daily_withdrawal_cap ?? null,
+              default_limits: defaultLimits ?? {},
               created_at: iso(now),
               updated_at: iso(now)
             }
             yield* sql`INSERT INTO operators (id, slug, name, currency, cooperation_model, active, cooling_off_hours,
                 withdrawal_second_approval_above, kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal,
                 disabled_features, original_max_stake, original_max_payout, daily_deposit_cap,
-                daily_withdrawal_cap, created_at, updated_at)
+                daily_withdrawal_cap, default_limits, created_at, updated_at)
               VALUES (${fields.id}, ${fields.slug}, ${fields.name}, ${fields.currency}, ${fields.cooperation_model},
                 ${fields.active}, ${fields.cooling_off_hours}, ${fields.withdrawal_second_approval_above},
                 ${fields.kyc_withdrawal_threshold}, ${fields.forfeit_bonus_on_withdrawal},
                 ${[...fields.disabled_features]}, ${fields.original_max_stake}, ${fields.original_max_payout},
-                ${fields.daily_deposit_cap}, ${fields.daily_withdrawal_cap},
+                ${fields.daily_deposit_cap}, ${fields.daily_withdrawal_cap}, ${JSON.stringify(fields.default_limits)},
                 ${fields.created_at}, ${fields.updated_at})`
             yield* record({
               action: "operator.create",
@@ -170,8 +195,11 @@ export class Operators extends Context.Service<Operators, {
         return yield* Effect.fail(refuseFields({ currency: ["cannot change once the operator has players"] }))
       })
 
-      const update = Effect.fn("Operators.update")(function*(actor: Actor, reference: string, input: OperatorUpdate) {
-        yield* refuseCurrency(input.currency)
+      const update = Effect.fn("Operators.update")(function*(actor: Actor, reference: string, sent: OperatorUpdate) {
+        yield* refuseCurrency(sent.currency)
+        const { default_limits: sentLimits, ...others } = sent
+        const defaultLimits = yield* limitsOf(sentLimits)
+        const input = { ...others, ...(defaultLimits === undefined ? {} : { default_limits: defaultLimits }) }
         const fields = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const id = yield* references.operatorId(reference)
@@ -185,7 +213,7 @@ export class Operators extends Context.Service<Operators, {
             )
             if (row === undefined) return yield* Effect.fail(notFound)
             const before = toFields(row)
-            const different = changed<OperatorFields, OperatorUpdate>(before, input)
+            const different = changed<OperatorFields, typeof input>(before, input)
             if (different === before) return before
             if (different.currency !== before.currency) yield* refusePlayers(id)
             const after = { ...different, updated_at: iso(now) }
@@ -197,7 +225,8 @@ export class Operators extends Context.Service<Operators, {
                 forfeit_bonus_on_withdrawal = ${after.forfeit_bonus_on_withdrawal},
                 disabled_features = ${[...after.disabled_features]}, original_max_stake = ${after.original_max_stake},
                 original_max_payout = ${after.original_max_payout}, daily_deposit_cap = ${after.daily_deposit_cap},
-                daily_withdrawal_cap = ${after.daily_withdrawal_cap}, updated_at = ${after.updated_at}
+                daily_withdrawal_cap = ${after.daily_withdrawal_cap},
+                default_limits = ${JSON.stringify(after.default_limits)}, updated_at = ${after.updated_at}
               WHERE id = ${id}`
             yield* record({ action: "operator.update", operatorId: id, subject: `operator:${id}`, before, after })
             return after

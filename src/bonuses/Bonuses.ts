@@ -13,7 +13,7 @@ import {
   redeemStep,
   tendBonusesStep
 } from "../domain/BonusGrants.ts"
-import { parseFactor, thresholdIn } from "../domain/Conversion.ts"
+import { thresholdIn } from "../domain/Conversion.ts"
 import type { Decision, Step } from "../domain/Decision.ts"
 import { takesTwo } from "../domain/FourEyes.ts"
 import type { IdempotencyClaim, RenderedReply } from "../domain/Idempotency.ts"
@@ -24,6 +24,7 @@ import type { Spender } from "../payments/StaffFacts.ts"
 import { type SpendingRefusal, StaffSpending } from "../payments/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
 import { toDate } from "../platform/Time.ts"
+import { makeFactorOf } from "../players/ExchangeRates.ts"
 import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
 import {
   isStorable,
@@ -89,8 +90,6 @@ const promoRows = rowsOf(Schema.Struct({
 const dueRows = rowsOf(Schema.Struct({ playerId: Schema.Number, operatorId: Schema.Number, code: Schema.String }))
 
 const thresholdRows = rowsOf(Schema.Struct({ base: Schema.String, secondApprovalAbove: Schema.NullOr(Schema.Number) }))
-const factors = rowsOf(Schema.Struct({ factor: Schema.String }))
-
 const cashTakesTwo = refuse(
   "BONUS_INVALID",
   "A bonus without wagering is money at once. This much takes two people: correct the balance instead, which somebody else approves.",
@@ -185,14 +184,12 @@ export class Bonuses extends Context.Service<Bonuses, {
           WHERE b.operator_id = ${operatorId} AND b.active ORDER BY b.id`))
       )
 
+      const factorOf = yield* makeFactorOf
+
       /** The largest stake of a bonus in a player's currency, at the rate that holds now: terms of a grant stay as they are. */
       const maxBetFor = Effect.fnUntraced(function*({ currency }: Player, bonus: CatalogueBonus) {
         if (bonus.maxBet === 0 || currency === bonus.currency) return bonus.maxBet
-        const row = yield* orTryAgain(oneOf(factors(
-          sql`SELECT factor::text AS factor FROM exchange_rates WHERE currency = ${currency} AND base = ${bonus.currency}
-            ORDER BY id DESC LIMIT 1`
-        )))
-        const factor = row === undefined ? undefined : parseFactor(row.factor)
+        const factor = yield* factorOf({ currency, base: bonus.currency })
         // 0 would mean that there is no cap
         return factor === undefined ? null : Math.max(1, thresholdIn(bonus.maxBet, factor) ?? 1)
       })

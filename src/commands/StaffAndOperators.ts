@@ -2,7 +2,18 @@
 import { Command, Flag } from "effect/cli"
 import { roles } from "../api/BackofficeApi.ts"
 import { type Feature, features, type Scope, scopes } from "../domain/Operator.ts"
-import { about, amountOrNone, given, integer, listFrom, listOf, orNone, text, truth } from "../platform/CliFlags.ts"
+import {
+  about,
+  amountOrNone,
+  amountsOf,
+  given,
+  integer,
+  listFrom,
+  listOf,
+  orNone,
+  text,
+  truth
+} from "../platform/CliFlags.ts"
 import { idOf, noun, ofOperator, operatorFlag, referenceTo, verb } from "./Verb.ts"
 
 const { optional } = Flag
@@ -55,6 +66,9 @@ const operatorSettings = {
   daily_deposit_cap: optional(amountOrNone("daily-deposit-cap", "What a player's deposits of a day may come to")),
   daily_withdrawal_cap: optional(
     amountOrNone("daily-withdrawal-cap", "What a player's withdrawals of a day may come to")
+  ),
+  default_limits: optional(
+    amountsOf("default-limits", "Limits that new players begin with, in place of those set (none)")
   )
 }
 

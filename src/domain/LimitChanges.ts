@@ -23,17 +23,17 @@ const bounds = (field: LimitField): readonly [from: number, to: number] =>
   field === "max_session_minutes" ? [minSessionMinutes, maxSessionMinutes] : [0, maxAmount]
 
 /**
- * Reads the `limits` of a request. A name that is no limit is refused, not ignored: the caller believes that it protects the
+ * Reads the `limits` of a request, or what else they are `called`. A name that is no limit is refused, not ignored: the caller believes that it protects the
  * player.
  */
-export const readLimitChanges = (sent: unknown): LimitChanges | Refusal<"VALIDATION_FAILED"> => {
+export const readLimitChanges = (sent: unknown, called = "limits"): LimitChanges | Refusal<"VALIDATION_FAILED"> => {
   if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
-    return refuseFields({ limits: ["must be an object"] })
+    return refuseFields({ [called]: ["must be an object"] })
   }
   const changes = new Map<LimitField, number | null>()
   const messages: Array<readonly [field: string, messages: ReadonlyArray<string>]> = []
   for (const [name, value] of Object.entries(sent)) {
-    const complain = (message: string) => messages.push([`limits.${name}`, [message]])
+    const complain = (message: string) => messages.push([`${called}.${name}`, [message]])
     if (!isLimitField(name)) {
       complain("is not a limit")
     } else if (value === null) {

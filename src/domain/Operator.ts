@@ -1,5 +1,7 @@
 /** Who calls: operators with their keys, and game providers. Plain facts that the rules and the HTTP surface share. */
 
+import type { Limits } from "./Limits.ts"
+
 export const scopes = [
   "players:read",
   "players:write",
@@ -52,6 +54,8 @@ export interface Operator {
   /** Minor units of `currency` that a player's deposits, and withdrawals asked for, of a day may come to. Null: no cap. */
   readonly dailyDepositCap: number | null
   readonly dailyWithdrawalCap: number | null
+  /** What a player begins with, in minor units of `currency`. */
+  readonly defaultLimits: Limits
 }
 
 /** The most that one round of an original takes and pays. Minor units. */

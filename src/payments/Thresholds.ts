@@ -1,11 +1,11 @@
 /** What thresholds of an operator are for a player who has another currency (`docs/decisions/0021-back-office-rules.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { areOpen, type Bounds, boundsIn, oneForOne, parseFactor, thresholdIn } from "../domain/Conversion.ts"
+import { areOpen, type Bounds, boundsIn, thresholdIn } from "../domain/Conversion.ts"
 import type { Refusal } from "../domain/Refusal.ts"
+import { makeFactorOf } from "../players/ExchangeRates.ts"
 import { oneOf, orTryAgain, rowsOf } from "../players/Rows.ts"
 
-const factors = rowsOf(Schema.Struct({ factor: Schema.String }))
 const settings = rowsOf(Schema.Struct({ threshold: Schema.NullOr(Schema.Number), base: Schema.String }))
 
 export class Thresholds extends Context.Service<Thresholds, {
@@ -27,19 +27,9 @@ export class Thresholds extends Context.Service<Thresholds, {
 }>()("pitboss/payments/Thresholds") {
   static readonly layer = Layer.effect(
     Thresholds,
-    Effect.map(SqlClient.SqlClient, (sql) => {
-      // read from the table: a rate that staff set a moment ago counts
-      const factorOf = Effect.fnUntraced(
-        function*({ base, currency }: { readonly currency: string; readonly base: string }) {
-          if (currency === base) return oneForOne
-          const row = yield* oneOf(factors(
-            sql`SELECT factor::text AS factor FROM exchange_rates WHERE currency = ${currency} AND base = ${base}
-              ORDER BY id DESC LIMIT 1`
-          ))
-          return row === undefined ? undefined : parseFactor(row.factor)
-        },
-        orTryAgain
-      )
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const factorOf = yield* makeFactorOf
       const convert: Thresholds["Service"]["convert"] = Effect.fn("Thresholds.convert")(
         function*(threshold, to) {
           return threshold === null ? null : thresholdIn(threshold, yield* factorOf(to))

@@ -38,6 +38,18 @@ export const amountOrNone = (name: string, description: string) =>
     (value) => `Expected an amount in minor units or none, got ${value}`
   ))
 
+/** Amounts by name, like `one=5,other=10`; `none` is no name at all. */
+export const amountsOf = (name: string, description: string) =>
+  text(name, `${description}, like name=amount, comma-separated`).pipe(Flag.filterMap(
+    (value): Option.Option<{ readonly [name: string]: number }> => {
+      const pairs = words(value).map((word) => /^([a-z_]+)=(\d{1,16})$/.exec(word) ?? [])
+      return pairs.every((pair) => pair.length === 3)
+        ? Option.some(Object.fromEntries(pairs.map(([, key = "", amount]) => [key, Number(amount)])))
+        : Option.none()
+    },
+    (value) => `Expected amounts like name=100,other=200 or none, got ${value}`
+  ))
+
 type Given<Flags> =
   & { readonly [Name in keyof Flags as Flags[Name] extends Option.Option<unknown> ? never : Name]: Flags[Name] }
   & {

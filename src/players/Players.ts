@@ -7,6 +7,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../domain/Idempotency.ts"
+import { limitsIn } from "../domain/DefaultLimits.ts"
 import type { Operator } from "../domain/Operator.ts"
 import type { KycStatus, PlayerStatus } from "../domain/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
@@ -16,9 +17,11 @@ import { inTransaction } from "../platform/InTransaction.ts"
 import { PersonalData } from "../platform/PersonalData.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { toDate } from "../platform/Time.ts"
+import { makeInsertPlayer } from "./internal/NewPlayer.ts"
 import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { withoutPersonal } from "./EventData.ts"
+import { makeFactorOf } from "./ExchangeRates.ts"
 import type { Identity } from "./Identity.ts"
 import { makeIsExcluded } from "./internal/ExcludedIdentities.ts"
 import { Outbox } from "./Outbox.ts"
@@ -38,7 +41,6 @@ import {
   walkOf,
   type WalkQuery
 } from "./Rows.ts"
-import { numberDigests, sealNumbers } from "./SealedFields.ts"
 
 /** The filters of SPEC section 4.2; absent means any. Instants are epoch milliseconds, both included. */
 export interface PlayerFilters {
@@ -167,7 +169,7 @@ const toRow = (
 
 export class Players extends Context.Service<Players, {
   /**
-   * Registers a player with empty wallets. `body` is the request as it came; every bad field is named at once. Player,
+   * Registers a player with empty wallets and the operator's default limits. `body` is the request as it came; every bad field is named at once. Player,
    * wallets, the event `player.registered` and the stored answer commit together.
    */
   readonly register: (
@@ -211,7 +213,9 @@ export class Players extends Context.Service<Players, {
       const secrets = yield* Secrets
       const players = playerRows(personal)
       const columns = sql.literal(playerColumns)
+      const factorOf = yield* makeFactorOf
       const findTaken = yield* makeFindTaken
+      const insertPlayer = yield* makeInsertPlayer
       const isExcluded = yield* makeIsExcluded
       const countPlayers = yield* makeRowCounts("players", "player_counts", ["status", "kyc_status"])
 
@@ -245,38 +249,6 @@ export class Players extends Context.Service<Players, {
           WHERE idempotency_keys.created_at <= ${toDate(now - replayWindowMs)}
           RETURNING 1`
 
-      const insertPlayer = (
-        row: PlayerRow,
-        passwordHash: string,
-        termsVersion: string | null,
-        event: { readonly id: number; readonly data: string }
-      ) => {
-        const digests = numberDigests(personal, row)
-        return sql`WITH player AS (
-            INSERT INTO players (id, operator_id, external_id, username, email, password_hash, first_name, last_name,
-              middle_name, gender, birth_date, country, city, address, zip_code, phone, numbers_sealed,
-              personal_id_digest, document_number_digest, language, currency, is_test, marketing_email, marketing_sms, marketing_newsletter, registration_source,
-              registration_ip, registration_promo_code, registration_promo_due, registration_affiliate_id, registration_btag, terms_version,
-              terms_accepted_at, created_at, updated_at)
-            VALUES (${row.id}, ${row.operatorId}, ${row.externalId}, ${row.username}, ${row.email}, ${passwordHash},
-              ${row.firstName}, ${row.lastName}, ${row.middleName}, ${row.gender}, ${row.birthDate}, ${row.country},
-              ${row.city}, ${row.address}, ${row.zipCode}, ${row.phone},
-              ${
-          sealNumbers(personal, row.id, row)
-        }, ${digests.personalId}, ${digests.documentNumber}, ${row.language}, ${row.currency}, ${row.isTest}, ${row.marketingEmail}, ${row.marketingSms},
-              ${row.marketingNewsletter}, ${row.registrationSource}, ${row.registrationIp},
-              ${row.registrationPromoCode}, ${
-          row.registrationPromoCode !== null
-        }, ${row.registrationAffiliateId}, ${row.registrationBtag}, ${termsVersion},
-              ${row.createdAt}, ${row.createdAt}, ${row.createdAt})
-          ), account AS (
-            INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
-            VALUES (${row.id}, ${row.operatorId}, ${row.createdAt}, ${row.createdAt})
-          )
-          INSERT INTO events (id, operator_id, player_id, type, data, created_at)
-          VALUES (${event.id}, ${row.operatorId}, ${row.id}, 'player.registered', ${event.data}, ${row.createdAt})`
-      }
-
       const register = Effect.fn("Players.register")(
         function*(operator: Operator, body: { readonly [field: string]: unknown }, options: RegisterOptions) {
           const { claim } = options
@@ -292,6 +264,15 @@ export class Players extends Context.Service<Players, {
           const takenNow = yield* findTaken(operator.id, unique)
           if (registration === undefined || Object.keys(takenNow).length > 0) return yield* refuseTaken(takenNow)
           if (yield* isExcluded(operator.id, identityOf(registration), now)) return yield* Effect.fail(selfExcluded)
+          const { currency: base, defaultLimits } = operator
+          const { currency = base } = registration
+          const limits = limitsIn(defaultLimits, yield* factorOf({ currency, base }))
+          // a player without the limits would be less protected than others, and numbers of another currency protect from nothing
+          if (limits === null) {
+            return yield* refuseTaken({
+              currency: [`has no exchange rate to ${base}, which the operator's default limits need`]
+            })
+          }
 
           const passwordHash = registration.password === undefined
             ? yield* passwords.random
@@ -310,7 +291,7 @@ export class Players extends Context.Service<Players, {
             if (claim !== undefined && (yield* insertReply(claim, reply, now)).length === 0) {
               return yield* Effect.fail(alreadyAnswered)
             }
-            yield* insertPlayer(row, passwordHash, registration.terms_version ?? null, event)
+            yield* insertPlayer({ row, passwordHash, limits, termsVersion: registration.terms_version ?? null, event })
             yield* sql.afterCommit(Effect.sync(outbox.announce))
             return { _tag: "Registered", player, reply } satisfies Registered
           })).pipe(

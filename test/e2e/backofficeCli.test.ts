@@ -74,7 +74,8 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
         original_max_stake: 100_000,
         original_max_payout: 10_000_000,
         daily_deposit_cap: null,
-        daily_withdrawal_cap: null
+        daily_withdrawal_cap: null,
+        default_limits: {}
       })
       assert.isNumber(id)
       assert.match(created_at + updated_at, /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z){2}$/)

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { layerCasinos, move, openCasino, staff } from "../support/Casino.ts"
 import { made, staffCall } from "../support/Backoffice.ts"
-import { assertRefused, dataOf } from "../support/PublicApi.ts"
+import { assertRefused, dataOf, registration } from "../support/PublicApi.ts"
 
 // Goal: an operator's thresholds are amounts of the operator's currency, whatever currency a player has; what cannot be compared is
 // treated as large. Method: an operator in EUR with players in EUR, SEK and JPY, with and without rates, over HTTP.
@@ -110,6 +110,44 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assertRefused(yield* casino.deposit(euros.id, 499, wire), 422, "PAYMENT_REQUEST_INVALID")
       const listed = (yield* casino.get("/payment-methods")).data
       assert.deepInclude(listed.find(({ code }: { readonly code: string }) => code === "wire"), bounds)
+    }))
+
+  // Goal: no moment without the operator's limits, in no currency, and the player's own change of them follows the ordinary rules.
+  it.effect("players begin with the default limits, in their currency, and are not registered where there is no rate", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const before = yield* casino.register()
+      const set = (default_limits: unknown) =>
+        staffCall("PATCH", `/backoffice/v1/operators/${casino.slug}`, { default_limits })
+      assert.strictEqual((yield* set({ max_dayly_deposit: 1 })).code, "VALIDATION_FAILED")
+      assert.strictEqual((yield* set({ max_session_minutes: 4 })).code, "VALIDATION_FAILED")
+      assert.strictEqual((yield* set({ max_single_bet: -1 })).code, "VALIDATION_FAILED")
+      const limits = { max_single_bet: 500, max_daily_deposit: 10_000, max_session_minutes: 60 }
+      assert.deepStrictEqual((yield* set({ ...limits, max_balance: null })).data.default_limits, limits)
+      const limitsOf = (id: number) => Effect.map(casino.get(`/players/${id}/limits`), ({ data }) => data.limits)
+      const { id } = yield* casino.register()
+      assert.deepInclude(yield* limitsOf(id), { ...limits, max_balance: null })
+      assertRefused(yield* casino.deposit(id, 10_001), 422, "LIMIT_EXCEEDED")
+      dataOf(yield* casino.deposit(id, 10_000), 201)
+      assert.deepInclude((yield* casino.limit(id, { max_single_bet: 400, max_daily_deposit: 10_001 })).meta, {
+        applied: ["max_single_bet"],
+        pending: ["max_daily_deposit"]
+      })
+      assert.isNull((yield* limitsOf(before.id)).max_single_bet, "a setting is for players to come")
+      const body = { ...registration("krone"), currency: "CZK" }
+      assertRefused(yield* casino.call("POST", "/players", body), 422, "VALIDATION_FAILED", {
+        currency: ["has no exchange rate to EUR, which the operator's default limits need"]
+      })
+      yield* setRate("CZK", 0.04)
+      const other = dataOf(yield* casino.call("POST", "/players", body), 201)
+      assert.deepInclude(yield* limitsOf(other.id), {
+        max_single_bet: 12_500,
+        max_daily_deposit: 250_000,
+        max_session_minutes: 60
+      })
+      assertRefused(yield* casino.deposit(other.id, 250_001), 422, "LIMIT_EXCEEDED")
+      assert.deepStrictEqual((yield* set({})).data.default_limits, {})
+      assert.isNull((yield* limitsOf((yield* casino.register()).id)).max_single_bet)
     }))
 
   // Goal: a cap of 5.00 EUR is 819 won for who plays in won, and not 500 of whatever the player has.

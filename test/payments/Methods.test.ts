@@ -22,6 +22,7 @@ const operator: Operator = {
   originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
   dailyDepositCap: null,
   dailyWithdrawalCap: null,
+  defaultLimits: {},
   disabledFeatures: []
 }
 

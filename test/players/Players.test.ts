@@ -28,6 +28,7 @@ const operatorOf = (id: number, currency: string): Operator => ({
   originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
   dailyDepositCap: null,
   dailyWithdrawalCap: null,
+  defaultLimits: {},
   disabledFeatures: []
 })
 

@@ -50,6 +50,7 @@ export const addOperator = Effect.fnUntraced(function*(slug: string, currency = 
     originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
     dailyDepositCap: null,
     dailyWithdrawalCap: null,
+    defaultLimits: {},
     disabledFeatures: []
   }
   return operator

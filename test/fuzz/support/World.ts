@@ -160,7 +160,8 @@ export const tidy = Effect.fnUntraced(
       disabled_features: [],
       kyc_withdrawal_threshold: null,
       daily_deposit_cap: null,
-      daily_withdrawal_cap: null
+      daily_withdrawal_cap: null,
+      default_limits: {}
     })
     yield* staff("PATCH", `/providers/${providerId}`, {
       slug: `${slug}-studio`,

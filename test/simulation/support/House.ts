@@ -27,6 +27,7 @@ const operatorOf = (id: number, terms: Partial<Operator>): Operator => ({
   originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
   dailyDepositCap: null,
   dailyWithdrawalCap: null,
+  defaultLimits: {},
   disabledFeatures: [],
   ...terms
 })

@@ -130,13 +130,15 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       "operator create --slug $fresh --name Lucky --currency EUR --active maybe",
       "operator create --slug $fresh --name Lucky --currency EUR --cooling-off-hours soon",
       "operator create --slug $fresh --name Lucky --currency EUR --kyc-withdrawal-threshold much",
-      "operator create --slug $fresh --name Lucky --currency EUR --disable-features everything"
+      "operator create --slug $fresh --name Lucky --currency EUR --disable-features everything",
+      "operator create --slug $fresh --name Lucky --currency EUR --default-limits max_single_bet"
     ],
     refused: [
       ["operator create --slug $house --name Taken --currency EUR", "VALIDATION_FAILED"],
       ["operator create --slug \"Bad Slug\" --name Lucky --currency EUR", "VALIDATION_FAILED"],
       ["operator create --slug $fresh --name Lucky --currency XXX", "VALIDATION_FAILED"],
-      ["operator create --slug $fresh --name Lucky --currency EUR --cooling-off-hours 9000", "VALIDATION_FAILED"]
+      ["operator create --slug $fresh --name Lucky --currency EUR --cooling-off-hours 9000", "VALIDATION_FAILED"],
+      ["operator create --slug $fresh --name Lucky --currency EUR --default-limits max_fun=1", "VALIDATION_FAILED"]
     ],
     works: () =>
       Effect.gen(function*() {
@@ -157,7 +159,8 @@ export const accountCases: ReadonlyArray<CommandCase> = [
           original_max_stake: 100_000,
           original_max_payout: 10_000_000,
           daily_deposit_cap: null,
-          daily_withdrawal_cap: null
+          daily_withdrawal_cap: null,
+          default_limits: {}
         })
         const key = yield* done(`key create --operator ${id}`)
         const me = yield* operatorWith(key).get("/me")
@@ -165,7 +168,7 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         const other = yield* done(
           `operator create --slug ${fresh("lucky-")} --name Lucky --currency SEK --cooperation-model turnkey ` +
             "--active false --cooling-off-hours 48 --withdrawal-second-approval-above 5 --kyc-withdrawal-threshold 0 " +
-            "--forfeit-bonus-on-withdrawal false --disable-features bonuses,reports"
+            "--forfeit-bonus-on-withdrawal false --disable-features bonuses,reports --default-limits max_balance=7,max_single_bet=5"
         )
         assert.deepInclude(other, {
           currency: "SEK",
@@ -175,7 +178,8 @@ export const accountCases: ReadonlyArray<CommandCase> = [
           withdrawal_second_approval_above: 5,
           kyc_withdrawal_threshold: 0,
           forfeit_bonus_on_withdrawal: false,
-          disabled_features: ["bonuses", "reports"]
+          disabled_features: ["bonuses", "reports"],
+          default_limits: { max_single_bet: 5, max_balance: 7 }
         })
       }),
     changes: () => Effect.succeed({ line: "operator create --slug $fresh --name Lucky --currency EUR", differs: [] })
