@@ -225,7 +225,9 @@ layer(Live)("the operator API", (it) => {
       const sql = yield* SqlClient.SqlClient
       const events = yield* sql<{ readonly type: string; readonly data: unknown }>`SELECT type, data FROM events
         WHERE player_id = ${id}`
-      assert.deepStrictEqual(events, [{ type: "player.registered", data: { player: Object(reply.json).data } }])
+      // the numbers are put in when a webhook is sent
+      const player = { ...Object(reply.json).data, personal_id: null, document_number: null }
+      assert.deepStrictEqual(events, [{ type: "player.registered", data: { player } }])
     }))
 
   it.effect("names everything that is wrong with a registration, and what is taken", () =>
@@ -519,7 +521,8 @@ layer(Live)("the operator API", (it) => {
         WHERE type = 'deposit.paid' AND player_id = ${playerId}`
       assert.deepStrictEqual(events, [{
         data: {
-          payment: Object(first.json).data,
+          // put in when a webhook is sent
+          payment: { ...Object(first.json).data, info: null },
           player: { id: playerId, external_id: null, username: "payer" }
         }
       }])
