@@ -65,6 +65,10 @@ const fieldsOf = (
   })
 }
 
+/** Ends the sessions of the one player there is, and with them the token of the requests behind it. */
+const endsSessions = ({ method, path }: Endpoint): boolean => method === "DELETE" && path.endsWith("/session-tokens")
+
+/** All there are; what ends sessions comes last. */
 const endpoints: ReadonlyArray<Endpoint> = Object.entries(Object(document["paths"])).flatMap(([path, operations]) =>
   Object.entries(Object(operations)).map(([method, operation]) => {
     const parameters = at(operation, "parameters")
@@ -82,7 +86,7 @@ const endpoints: ReadonlyArray<Endpoint> = Object.entries(Object(document["paths
         }))
     }
   })
-)
+).toSorted((one, other) => Number(endsSessions(one)) - Number(endsSessions(other)))
 
 const written = endpoints.filter(({ method }) => method === "POST")
 
@@ -96,8 +100,6 @@ class Stage extends Context.Service<Stage, {
   readonly operator: Caller
   readonly provider: Caller
   readonly seat: OnePlayer
-  /** The header that says who the player is. */
-  readonly bearer: { readonly authorization: string }
   /** One connection, for all requests of a scene; counts how often it had to be opened. */
   readonly opened: () => number
 }>()("pitboss/test/BadInputStage") {
@@ -111,8 +113,6 @@ class Stage extends Context.Service<Stage, {
       const game = yield* addGame(studio.id, "dice")
       const original = yield* addGame(studio.id, "own", { original: "dice" })
       const at = yield* seat(call, studio.call, game, { username: "someone", balance: 1_000_000 })
-      const issued = yield* call.post(`/api/v1/operator/players/${at.playerId}/session-tokens`, {})
-      const bearer = { authorization: `Bearer ${Object(issued.json).data.token}` }
       const agent = yield* makeAgent(1)
       let opened = 0
       const open = agent.createConnection.bind(agent)
@@ -125,7 +125,6 @@ class Stage extends Context.Service<Stage, {
         operator: callerOf(agent, port, call.signer),
         provider: callerOf(agent, port, studio.call.signer),
         seat: { ...at, original: original.id },
-        bearer,
         opened: () => opened
       }
     })
@@ -168,7 +167,12 @@ interface Expected {
 }
 
 /** Sends things and collects what was wrong with the answers, so that one run shows all of it. */
-const makeJudge = Effect.map(Stage, ({ bearer, operator, provider, seat }) => {
+const makeJudge = Effect.gen(function*() {
+  const { operator, provider, seat } = yield* Stage
+  // another scene may have ended the sessions
+  const issued = yield* operator.post(`/api/v1/operator/players/${seat.playerId}/session-tokens`, {})
+  assert.strictEqual(issued.status, 201, issued.text)
+  const bearer = { authorization: `Bearer ${Object(issued.json).data.token}` }
   const complaints: Array<string> = []
   let judged = 0
   const judge = (what: string, reply: Reply, isProvider: boolean, expected: Expected = {}) => {
