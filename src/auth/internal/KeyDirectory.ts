@@ -17,8 +17,14 @@ const lateAfterMs = 500
  */
 const maxAgeMs = 10_000
 
-/** An unknown id waits for a renewal when the directory is older than this: all that wait share it. */
+/** For an unknown id the directory is renewed whenever it is older than this: all that wait share it. */
 const renewUnknownAfterMs = 100
+
+/**
+ * A younger one is renewed for unknown ids as well, so that a key that another process has just made is found at its first use, but no more
+ * often than this in a second: strangers with invented ids get no statement each. Beyond it they are answered from the last reading.
+ */
+const maxEarlyRenewalsPerSecond = 20
 
 /** After a renewal that failed nobody asks the database again for so long. */
 const pauseMs = 250
@@ -78,6 +84,10 @@ export const makeKeyDirectory = <R extends Row, A>(
     let entries = new Map<string, Entry<R, A>>()
     let version: string | undefined
     let loadedAt = Number.NEGATIVE_INFINITY
+    /** Readings begun, and the number of the one that is held. */
+    let begun = 0
+    let loaded = 0
+    let early = { second: 0, renewals: 0 }
     /** Keys announced as changed, with the number of the announcement. */
     const changed = new Map<string, number>()
     let announcements = 0
@@ -93,6 +103,7 @@ export const makeKeyDirectory = <R extends Row, A>(
 
     const read = Effect.gen(function*() {
       const startedAfter = announcements
+      const reading = ++begun
       const startedAt = yield* Clock.currentTimeMillis
       // before the rows: a change between the two is seen again
       const found = yield* source.version
@@ -103,6 +114,7 @@ export const makeKeyDirectory = <R extends Row, A>(
         version = found
       }
       loadedAt = startedAt
+      loaded = reading
       // what was announced while it was read may have been read as it was before
       for (const [key, announcement] of changed) if (announcement <= startedAfter) changed.delete(key)
     })
@@ -141,17 +153,27 @@ export const makeKeyDirectory = <R extends Row, A>(
 
     const peek = (key: string, now: number): A | undefined => held(key, now)?.value
 
+    /** Whether a directory that is still young is renewed for an unknown id; what runs already is shared. */
+    const mayRenewEarly = (now: number): boolean => {
+      if (renewal !== undefined) return true
+      const second = Math.floor(now / 1000)
+      if (early.second !== second) early = { second, renewals: 0 }
+      return ++early.renewals <= maxEarlyRenewalsPerSecond
+    }
+
     const get = Effect.fnUntraced(function*(key: string) {
+      const begunBefore = begun
       for (let waits = 0; waits < maxWaits; waits++) {
         const now = yield* Clock.currentTimeMillis
         const entry = held(key, now)
         if (entry !== undefined) return entry.value ??= yield* source.open(entry.row, undefined)
-        if (ageMs(loadedAt, now) <= renewUnknownAfterMs && !changed.has(key)) return undefined
+        const isYoung = ageMs(loadedAt, now) <= renewUnknownAfterMs
+        if (isYoung && !changed.has(key) && (loaded > begunBefore || !mayRenewEarly(now))) return undefined
         const renewed = Deferred.await(renew())
         const mayServe = entries.has(key) && !changed.has(key) && ageMs(loadedAt, now) <= maxAgeMs
         yield* mayServe ? Effect.ignore(Effect.timeoutOption(renewed, lateAfterMs)) : renewed
         // read after it was asked for: what is not there now is unknown
-        if (!changed.has(key) && !entries.has(key)) return undefined
+        if (loaded > begunBefore && !changed.has(key) && !entries.has(key)) return undefined
       }
       return yield* Effect.fail(changesTooOften)
     })
