@@ -12,6 +12,7 @@ import {
   severities,
   type Severity
 } from "../domain/AlertRules.ts"
+import { neverLookedAt } from "../domain/LargeCredits.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { Holds } from "../compliance/Holds.ts"
 import { makeRuleBook } from "../compliance/RuleBook.ts"
@@ -130,11 +131,16 @@ const ruleFields = (
 /** Parts of a whole cannot be more than it; play can be asked for several times over. */
 const percentMost: { readonly [rule in AlertRule]?: number } = { structuring: 99, rapid_in_out: 100 }
 
+/** The least threshold with an effect, where there is one. */
+const thresholdLeast: { readonly [rule in AlertRule]?: number } = { large_credit: neverLookedAt }
+
 const refuseTerms = (before: RuleFields, input: RuleInput): Refusal<"VALIDATION_FAILED"> | undefined => {
   const terms = ["threshold", "percent", "count", "window_hours"] as const
   const useless = terms.filter((name) => input[name] !== undefined && before[name] === null)
   const most = percentMost[before.rule] ?? Number.POSITIVE_INFINITY
+  const least = thresholdLeast[before.rule] ?? 0
   const fields = {
+    ...((input.threshold ?? least) < least ? { threshold: [`must be at least ${least}`] } : {}),
     ...Object.fromEntries(useless.map((name) => [name, [`is nothing that ${before.rule} has`]])),
     ...(before.percent !== null && (input.percent ?? 0) > most ? { percent: [`must be at most ${most}`] } : {})
   }

@@ -16,8 +16,8 @@ const rule: AlertRule = "large_credit"
 /** What the action of the audit log is called; the alert itself is written where such a line is (`migrations`). */
 const action = "player.credit_alert"
 
-/** Credits of no more are never looked at, in minor units of whatever currency: settling one reads nothing. */
-const neverLookedAt = 100_000
+/** Credits of no more are never looked at, in minor units of whatever currency: settling one reads nothing. A threshold below has no effect. */
+export const neverLookedAt = 100_000
 
 /** Whether a credit may be large, or part of what is: only then something is read before it is settled. */
 export const isLooked = (amount: number): boolean => amount > neverLookedAt

@@ -140,6 +140,33 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       assertRefused(yield* casino.withdraw(batched.id, 100), 422, "PLAYER_RESTRICTED", held)
     }))
 
+  it.effect("is never below what is looked at: a lower threshold is refused, with the least that is possible", () =>
+    Effect.gen(function*() {
+      const casino = yield* openWith()
+      const configure = (terms: { readonly [field: string]: unknown }) =>
+        staffCall("PATCH", "/backoffice/v1/alert-rules/large_credit", { operator: casino.slug, ...terms })
+      for (const threshold of [1, 99_999]) {
+        const refused = yield* configure({ threshold })
+        assert.deepStrictEqual([refused.status, refused.code, refused.details], [422, "VALIDATION_FAILED", {
+          threshold: ["must be at least 100000"]
+        }])
+      }
+      assert.strictEqual((yield* configure({ enabled: true })).data.threshold, 10_000_000)
+      assert.strictEqual((yield* configure({ threshold: 100_000 })).data.threshold, 100_000)
+      // and the least one holds to the unit
+      const { id, promo } = yield* casino.seated
+      dataOf(yield* promo(100_000))
+      dataOf(yield* casino.withdraw(id, 100), 201)
+      dataOf(yield* promo(100_001))
+      assertRefused(yield* casino.withdraw(id, 100), 422, "PLAYER_RESTRICTED", held)
+      // other rules take any
+      const { status } = yield* staffCall("PATCH", "/backoffice/v1/alert-rules/large_deposit", {
+        operator: casino.slug,
+        threshold: 1
+      })
+      assert.strictEqual(status, 200)
+    }))
+
   it.effect("is what the operator's settings say, and any number of them leave the player held", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
