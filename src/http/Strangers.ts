@@ -169,8 +169,9 @@ export class Strangers extends Context.Service<Strangers, {
           const caller = callerOf(origin)
           const since = clock.currentTimeMillisUnsafe()
           const held = () => (readingsByCaller.get(caller)?.bytes ?? 0) + bytes
+          const inAll = () => bytesInAll + bytes
           while (held() > maxAddressBytes) if (!cutFirst(caller, since - patienceMs)) return undefined
-          while (bytesInAll + bytes > maxBytes) if (!cutLargest(held())) return undefined
+          while (inAll() > maxBytes) if (!cutLargest(held())) return undefined
           const body = { bytes, since, cut }
           const readings = readingsByCaller.get(caller) ?? { bytes: 0, bodies: new Set() }
           readingsByCaller.set(caller, readings)
