@@ -17,44 +17,51 @@ import { PlayerActors } from "./PlayerActors.ts"
 const lookBackSeconds = 30
 
 /** The most ends that one look reads; more are read by the next ones, oldest first. */
-const maxEnds = 20_000
+const endsPerLook = 20_000
 
-const ends = rowsOf(Schema.Struct({ id: Schema.Number, endedAt: Schema.Date }))
+/** `instant` is exact, which a date of JavaScript is not. */
+const ends = rowsOf(Schema.Struct({ id: Schema.Number, endedAt: Schema.Date, instant: Schema.String }))
 
-/** Follows the ends of sessions in the database for as long as the service runs. */
-export const layerEndedSessions = Layer.effectDiscard(
-  Effect.gen(function*() {
-    const sql = yield* ServingClient
-    const actors = yield* PlayerActors
-    /** The end that was last seen of each player of the last look. */
-    let seen = new Map<number, number>()
-    /** Where a look that found too many went on. */
-    let from: Date | undefined
+/** Follows the ends of sessions in the database for as long as the service runs, so many at a look. */
+export const layerEndedSessionsBy = (maxEnds: number) =>
+  Layer.effectDiscard(
+    Effect.gen(function*() {
+      const sql = yield* ServingClient
+      const actors = yield* PlayerActors
+      /** The end that was last seen of each player of the last look. */
+      let seen = new Map<number, number>()
+      /** The last one of a look that found too many: any number of sessions can end at one instant. */
+      let last: { readonly id: number; readonly instant: string } | undefined
 
-    const look = Effect.gen(function*() {
-      const found = yield* ends(
-        sql`SELECT id::float8 AS id, sessions_ended_at AS "endedAt" FROM players
-          WHERE sessions_ended_at >= ${
-          from === undefined ? sql`now() - make_interval(secs => ${lookBackSeconds})` : sql`${from}`
+      const look = Effect.gen(function*() {
+        const found = yield* ends(
+          sql`SELECT id::float8 AS id, sessions_ended_at AS "endedAt", sessions_ended_at::text AS instant FROM players
+          WHERE ${
+            last === undefined
+              ? sql`sessions_ended_at >= now() - make_interval(secs => ${lookBackSeconds})`
+              : sql`sessions_ended_at >= ${last.instant}::timestamptz
+                AND (sessions_ended_at, id) > (${last.instant}::timestamptz, ${last.id}::float8::bigint)`
+          }
+          ORDER BY sessions_ended_at, id LIMIT ${maxEnds}`
+        )
+        const latest = new Map<number, number>()
+        for (const { endedAt, id } of found) {
+          const at = endedAt.getTime()
+          latest.set(id, at)
+          if (seen.get(id) !== at) actors.renew(id, ({ sessionsEndedAt }) => (sessionsEndedAt ?? 0) < at)
         }
-          ORDER BY sessions_ended_at LIMIT ${maxEnds}`
-      )
-      const latest = new Map<number, number>()
-      for (const { endedAt, id } of found) {
-        const at = endedAt.getTime()
-        latest.set(id, at)
-        if (seen.get(id) !== at) actors.renew(id, ({ sessionsEndedAt }) => (sessionsEndedAt ?? 0) < at)
-      }
-      seen = latest
-      from = found.length === maxEnds ? found.at(-1)?.endedAt : undefined
-    })
+        seen = latest
+        last = found.length === maxEnds ? found.at(-1) : undefined
+      })
 
-    yield* look.pipe(
-      // while the database is away nothing can be committed either; the next look is a second away
-      Effect.ignoreCause,
-      Effect.andThen(Effect.sleep("1 second")),
-      Effect.forever,
-      Effect.forkScoped
-    )
-  })
-)
+      yield* look.pipe(
+        // while the database is away nothing can be committed either; the next look is a second away
+        Effect.ignoreCause,
+        Effect.andThen(Effect.sleep("1 second")),
+        Effect.forever,
+        Effect.forkScoped
+      )
+    })
+  )
+
+export const layerEndedSessions = layerEndedSessionsBy(endsPerLook)
