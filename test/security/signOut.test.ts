@@ -179,6 +179,14 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
                 times: 200
               })
             )
+            // bets ask a memory of their own, which is as old as a second
+            yield* bet(ports[1]).pipe(
+              Effect.repeat({
+                until: ({ status }) => status === 200,
+                schedule: Schedule.spaced("50 millis"),
+                times: 80
+              })
+            )
           }
           if (another.status === 201) {
             const { token: next } = yield* dataOf(another, 201, Token)
