@@ -155,11 +155,16 @@ const judgeRounds = (
   }
 }
 
-/** Whether a finished bonus may be written like this: kept up after its conversion, or with that reversed for want of wagering. */
+/** Whether a win that came after the end, and was forfeited at once, was taken back: nothing else of the bonus changes. */
+const isRestored = (end: PlayerBonus, next: PlayerBonus): boolean =>
+  next.restored > end.restored && next.result === end.result && next.finishedAt === end.finishedAt &&
+  next.converted === end.converted && next.forfeited === end.forfeited
+
+/** Whether a finished bonus may be written like this: kept up after its end, or with a conversion reversed for want of wagering. */
 const mayFollow = (end: PlayerBonus, next: PlayerBonus): boolean =>
-  end.result === "converted" && (next.result === "converted"
-    ? next.converted === end.converted && next.wagered >= next.wagerRequirement
-    : next.converted === 0 && next.wagered < next.wagerRequirement && next.result !== "lost")
+  isRestored(end, next) || end.result === "converted" && (next.result === "converted"
+      ? next.converted === end.converted && next.wagered >= next.wagerRequirement
+      : next.converted === 0 && next.wagered < next.wagerRequirement && next.result !== "lost")
 
 /** Bonuses: each goes its way once, but for a conversion that is reversed. */
 const judgeBonuses = ({ database }: Remains, books: Books, complain: Complain): void => {
