@@ -135,15 +135,19 @@ const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefi
     : undefined
 }
 
-const refuseCap = (player: Player, { amount, dailyCap = null }: Deposit, now: number): DepositRefusal | undefined => {
-  const used = roll(player.counters, now).depositDay
-  return dailyCap === null || used + amount <= dailyCap
+/** The refusal of a payment that would bring the player's sum of the day above the operator's cap; null is no cap. */
+export const refuseDailyCap = (
+  kind: "deposit" | "withdrawal",
+  used: number,
+  { amount, dailyCap = null }: { readonly amount: number; readonly dailyCap?: number | null | undefined }
+): Refusal<"PAYMENT_REQUEST_INVALID"> | undefined =>
+  dailyCap === null || used + amount <= dailyCap
     ? undefined
-    : refuse("PAYMENT_REQUEST_INVALID", `Deposits of a day may come to ${dailyCap}.`, {
-      daily_deposit_cap: dailyCap,
-      used
-    })
-}
+    : refuse(
+      "PAYMENT_REQUEST_INVALID",
+      `${kind === "deposit" ? "Deposits" : "Withdrawals"} of a day may come to ${dailyCap}.`,
+      { [`daily_${kind}_cap`]: dailyCap, used }
+    )
 
 /**
  * Credits a deposit. A known reference answers with the deposit it named, whatever became of the player since; the same
@@ -156,7 +160,8 @@ export const depositStep =
     if (earlier === undefined) return missing({ externalReference: reference })
     if (earlier !== null) return answerKnown(player, earlier, { type: "deposit", amount: deposit.amount })
     const { now } = context
-    const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ?? refuseCap(player, deposit, now) ??
+    const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ??
+      refuseDailyCap("deposit", roll(player.counters, now).depositDay, deposit) ??
       refuseDeposit(
         effectiveLimits(player.limits, player.pendingLimits, now),
         player.counters,

@@ -7,7 +7,7 @@ import type { Bounds } from "./Conversion.ts"
 import { type Context, type Decision, missing, refused } from "./Decision.ts"
 import { Draft } from "./Draft.ts"
 import { isAmount, maxAmount } from "./Money.ts"
-import { answerKnown, paymentFields, type PaymentOutcome, refuseUnknownWorth } from "./Payments.ts"
+import { answerKnown, paymentFields, type PaymentOutcome, refuseDailyCap, refuseUnknownWorth } from "./Payments.ts"
 import { heldBy, type Player } from "./Player.ts"
 import { countWithdrawal, roll } from "./Limits.ts"
 import { type Refusal, refuse, refuseFields } from "./Refusal.ts"
@@ -96,20 +96,6 @@ const refuseMethod = (player: Player, withdrawal: Withdrawal): WithdrawalRefusal
     : undefined
 }
 
-const refuseCap = (
-  player: Player,
-  { amount, dailyCap = null }: Withdrawal,
-  now: number
-): WithdrawalRefusal | undefined => {
-  const used = roll(player.counters, now).withdrawalDay
-  return dailyCap === null || used + amount <= dailyCap
-    ? undefined
-    : refuse("PAYMENT_REQUEST_INVALID", `Withdrawals of a day may come to ${dailyCap}.`, {
-      daily_withdrawal_cap: dailyCap,
-      used
-    })
-}
-
 const refuseUnverified = (player: Player, { amount, kycThreshold }: Withdrawal): WithdrawalRefusal | undefined => {
   const allowance = unverifiedAllowance(player, kycThreshold)
   return allowance === null || amount <= allowance
@@ -141,7 +127,8 @@ export const withdrawalStep =
       if (earlier !== null) return answerKnown(player, earlier, { type: "withdrawal", amount })
     }
     const refusal = refuseAccount(player) ?? refuseMethod(player, withdrawal) ??
-      refuseCap(player, withdrawal, context.now) ?? refuseUnverified(player, withdrawal) ??
+      refuseDailyCap("withdrawal", roll(player.counters, context.now).withdrawalDay, withdrawal) ??
+      refuseUnverified(player, withdrawal) ??
       refuseFunds(player, withdrawal)
     if (refusal !== undefined) return refused(refusal)
     const { now } = context
