@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/globalSetup.ts"],
+    globalSetup: ["test/kit/globalSetup.ts"],
     pool: "forks",
     maxWorkers: 2,
     // Generous on purpose: a limit here stops a hang, it never measures speed.

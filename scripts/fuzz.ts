@@ -7,7 +7,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, References, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { isSteady, runFuzz } from "../test/fuzz/support/FuzzRun.ts"
-import { layerOwnDatabase } from "../test/support/E2eDatabase.ts"
+import { layerOwnDatabase } from "../test/kit/E2eDatabase.ts"
 
 const count = (name: string, description: string, byDefault: number) =>
   Flag.Int(name).pipe(

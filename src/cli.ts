@@ -7,7 +7,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
-import { runCommandLine } from "./commands/Program.ts"
+import { runCommandLine } from "./commandLine.ts"
 
 await Effect.runPromise(
   runCommandLine(process.argv.slice(2)).pipe(

@@ -4,12 +4,12 @@
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Context, Effect, Exit, Layer, Redacted } from "effect"
-import { layerBackoffice } from "./backoffice/Backoffice.ts"
-import { type DemoCredentials, DemoSeed } from "./backoffice/DemoSeed.ts"
-import { layerBackofficeServer } from "./http/backoffice/BackofficeServer.ts"
+import { layerBackoffice } from "./servers/Backoffice.ts"
+import { type DemoCredentials, DemoSeed } from "./features/demo/DemoSeed.ts"
+import { layerBackofficeServer } from "./servers/BackofficeServer.ts"
 import { logFields } from "./http/LogFields.ts"
 import { MetricsRoute } from "./http/MetricsRoute.ts"
-import { layerHttpServices, layerPublicServer } from "./http/PublicServer.ts"
+import { layerHttpServices, layerPublicServer } from "./servers/PublicServer.ts"
 import { layerHardStop } from "./platform/HardStop.ts"
 import { layerLogging } from "./platform/Logging.ts"
 import { isLoopback, isOpenConnection } from "./platform/Loopback.ts"
@@ -18,7 +18,7 @@ import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
 import { layerTracing } from "./platform/Tracing.ts"
 import { layerCapabilities, layerCompliance, layerJobs, layerMigratedDatabase, layerWebhooks } from "./service.ts"
-import { WebhookSender } from "./webhooks/WebhookSender.ts"
+import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 
 const greeting = (
   { backofficeHost, backofficePort, host, port }: Settings["Service"],

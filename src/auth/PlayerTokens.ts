@@ -7,12 +7,12 @@
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
-import { issueTokenStep } from "../domain/AccountStatus.ts"
+import { issueTokenStep } from "../domain/player/AccountStatus.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { Entropy } from "../platform/Entropy.ts"
 import { Settings } from "../platform/Settings.ts"
 import { type TokenKeys, tokenKeys } from "../platform/Subkey.ts"
-import { type ActorRefusal, PlayerActors } from "../players/PlayerActors.ts"
+import { type ActorRefusal, PlayerActors } from "../store/PlayerActors.ts"
 
 /** What a token says. Instants are epoch milliseconds. */
 export interface PlayerToken {

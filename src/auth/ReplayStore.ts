@@ -3,7 +3,7 @@ import { Clock, Context, Deferred, Effect, FiberSet, Layer, Schedule } from "eff
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { toDate } from "../platform/Time.ts"
-import { orTryAgain } from "../players/Rows.ts"
+import { orTryAgain } from "../store/Rows.ts"
 
 /**
  * A timestamp may lie 300 seconds ahead when its request is first accepted, and is refused 300 seconds after its own time.

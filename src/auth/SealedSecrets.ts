@@ -14,7 +14,7 @@ import { Secrets } from "../platform/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { toDate } from "../platform/Time.ts"
-import { orTryAgain, rowsOf } from "../players/Rows.ts"
+import { orTryAgain, rowsOf } from "../store/Rows.ts"
 
 /** How many secrets of one kind stand how. */
 export interface SecretCounts {

@@ -1,6 +1,6 @@
 /** How a call ends when it does not end well. */
 import { Data } from "effect"
-import type { RefusalCode } from "../api/Errors.ts"
+import type { RefusalCode } from "../contract/Errors.ts"
 
 /**
  * The service refused (SPEC section 7). `code` is stable; `message` is for a person; `details` holds facts for a program, for

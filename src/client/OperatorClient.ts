@@ -19,7 +19,7 @@
  */
 import { Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
-import { OperatorApi } from "../api/Api.ts"
+import { OperatorApi } from "../contract/Api.ts"
 import { makeCalls } from "./internal/Calls.ts"
 import { signingWith } from "./internal/Signing.ts"
 import { type Patience, transportOver } from "./internal/Transport.ts"

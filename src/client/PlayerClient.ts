@@ -7,7 +7,7 @@
  */
 import { Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
-import { PlayerApi } from "../api/Api.ts"
+import { PlayerApi } from "../contract/Api.ts"
 import { makeCalls } from "./internal/Calls.ts"
 import { bearing } from "./internal/Signing.ts"
 import { type Patience, transportOver } from "./internal/Transport.ts"

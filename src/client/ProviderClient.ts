@@ -5,7 +5,7 @@
  */
 import { Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
-import { ProviderApi } from "../api/Api.ts"
+import { ProviderApi } from "../contract/Api.ts"
 import { makeCalls } from "./internal/Calls.ts"
 import { signingWith } from "./internal/Signing.ts"
 import { type Patience, transportOver } from "./internal/Transport.ts"

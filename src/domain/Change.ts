@@ -3,13 +3,13 @@
  * it does.
  */
 import type { Visit } from "./Activity.ts"
-import type { PlayerBonus } from "./Bonus.ts"
+import type { PlayerBonus } from "./bonus/Bonus.ts"
 import type { EventType } from "./Events.ts"
 import type { StoredReply } from "./Idempotency.ts"
-import type { JsonObject } from "./originals/Original.ts"
-import type { SeedChange } from "./originals/PlayerSeeds.ts"
-import type { Player } from "./Player.ts"
-import type { Round, Transaction } from "./Rounds.ts"
+import type { JsonObject } from "./original/Original.ts"
+import type { SeedChange } from "./original/PlayerSeeds.ts"
+import type { Player } from "./player/Player.ts"
+import type { Round, Transaction } from "./settlement/Rounds.ts"
 
 export type WalletKind = "real" | "bonus"
 

@@ -2,11 +2,11 @@
  * The shape of every rule that changes a player: a pure function from the player and the circumstances to a decision.
  */
 import type { Change, Payment } from "./Change.ts"
-import type { PlayerBonus } from "./Bonus.ts"
-import type { PlayerSeeds } from "./originals/PlayerSeeds.ts"
-import type { Player } from "./Player.ts"
+import type { PlayerBonus } from "./bonus/Bonus.ts"
+import type { PlayerSeeds } from "./original/PlayerSeeds.ts"
+import type { Player } from "./player/Player.ts"
 import type { Refusal } from "./Refusal.ts"
-import type { Query, Round, Transaction } from "./Rounds.ts"
+import type { Query, Round, Transaction } from "./settlement/Rounds.ts"
 
 /** What the store says about the ids of a `Query`: null where there is nothing under the id. */
 export interface Knowledge {

@@ -10,7 +10,7 @@ import {
   type GrantedBonus,
   playerBonusFields,
   wager
-} from "./Bonus.ts"
+} from "./bonus/Bonus.ts"
 import {
   type BonusChange,
   type CasinoEntryType,
@@ -28,11 +28,11 @@ import { type Activity, type ActivityKind, isNoted, noteDay, type Visit } from "
 import { countOf, dayOf } from "./Counts.ts"
 import type { Accept, Context } from "./Decision.ts"
 import type { EventType } from "./Events.ts"
-import type { ActiveBonus, BonusResult, PlayerBonus } from "./Bonus.ts"
-import type { Counters } from "./Limits.ts"
+import type { ActiveBonus, BonusResult, PlayerBonus } from "./bonus/Bonus.ts"
+import type { Counters } from "./limit/Limits.ts"
 import { isBalance } from "./Money.ts"
-import { activeExclusion, type Player } from "./Player.ts"
-import { carry, type Round, roundsCarried, type Transaction, transactionsCarried } from "./Rounds.ts"
+import { activeExclusion, type Player } from "./player/Player.ts"
+import { carry, type Round, roundsCarried, type Transaction, transactionsCarried } from "./settlement/Rounds.ts"
 
 /** What an entry is about, beside its wallet, type and amount. */
 export interface EntryReferences {

@@ -1,5 +1,5 @@
 /** The messages of game providers, what answers them, and why they can be refused. */
-import type { GameType } from "./Bonus.ts"
+import type { GameType } from "./bonus/Bonus.ts"
 import type { Refusal } from "./Refusal.ts"
 
 /** The game of a message, as the catalogue knows it. */

@@ -1,6 +1,6 @@
 /** Who calls: operators with their keys, and game providers. Plain facts that the rules and the HTTP surface share. */
 
-import type { Limits } from "./Limits.ts"
+import type { Limits } from "./limit/Limits.ts"
 
 export const scopes = [
   "players:read",

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
-import type { ListBound } from "../api/Annotations.ts"
+import type { ListBound } from "../contract/Annotations.ts"
 
 /** A body so small is read as it is: it cannot hold much. */
 const unscannedBytes = 2048

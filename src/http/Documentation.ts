@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiSwagger, OpenApi } from "effect/http-api"
-import { Api } from "../api/Api.ts"
+import { Api } from "../contract/Api.ts"
 import { Settings } from "../platform/Settings.ts"
 import { serveDocument } from "./Document.ts"
 import { bodyText } from "./Refusals.ts"

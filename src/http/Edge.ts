@@ -4,7 +4,7 @@
  */
 import { type Cause, Clock, Context, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Api } from "../api/Api.ts"
+import { Api } from "../contract/Api.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import { networks } from "../auth/Addresses.ts"

@@ -9,20 +9,17 @@
  */
 import { Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Wire from "../api/groups/ProviderWallet.ts"
 import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from "../auth/Checks.ts"
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
 import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
 import { type Refusal, refuseFields } from "../domain/Refusal.ts"
-import { ProviderWallet } from "../wallet/ProviderWallet.ts"
-import type { ListBound } from "../api/Annotations.ts"
+import type { ListBound } from "../contract/Annotations.ts"
 import { refuseLongList, refuseOverfull } from "./BodyBounds.ts"
 import { Drain } from "./Drain.ts"
-import { fieldIssues } from "../api/FormErrors.ts"
+import { fieldIssues } from "../contract/FormErrors.ts"
 import { noObject } from "./FormRules.ts"
 import { CurrentLaneRequest } from "./LogFields.ts"
-import * as Calls from "./ProviderCalls.ts"
 import {
   maxBodyBytes,
   refusalBody,
@@ -47,7 +44,7 @@ import { Strangers, uncountedBytes } from "./Strangers.ts"
 export type Take = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /** A path of the lane. */
-interface Lane {
+export interface Lane {
   readonly path: string
   /** What the provider does when the call fails on our side. */
   readonly onFailure: Retry
@@ -56,41 +53,27 @@ interface Lane {
   readonly call: (provider: Provider, body: unknown) => Effect.Effect<string, Refusal>
 }
 
-const base = "/api/v1/provider/wallet"
-
-type Wallet = ProviderWallet["Service"]
-
-const lane = <Body, A>(
-  wallet: Wallet,
+/** A lane that decodes the body with the contract's schema before it calls. */
+export const lane = <Body, A>(
   path: string,
   schema: Schema.Codec<Body, unknown>,
-  call: (wallet: Wallet, provider: Provider, body: Body) => Effect.Effect<A, Refusal>,
+  call: (provider: Provider, body: Body) => Effect.Effect<A, Refusal>,
   onFailure: Retry = "same_request",
   list?: ListBound
 ): Lane => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return {
-    path: `${base}${path}`,
+    path,
     onFailure,
     list,
     call: (provider, body) => {
       const decoded = decode(body)
       return Result.isFailure(decoded)
         ? Effect.fail(refuseFields(fieldIssues(decoded.failure.issue)))
-        : Effect.map(call(wallet, provider, decoded.success), (answer) => JSON.stringify(answer))
+        : Effect.map(call(provider, decoded.success), (answer) => JSON.stringify(answer))
     }
   }
 }
-
-const lanes = (wallet: Wallet): ReadonlyArray<Lane> => [
-  lane(wallet, "/bet", Wire.Bet, Calls.bet, "rollback"),
-  lane(wallet, "/win", Wire.Win, Calls.win),
-  lane(wallet, "/bet-win", Wire.BetWin, Calls.betWin),
-  lane(wallet, "/batch", Wire.Batch, Calls.batch, "same_request", Wire.batchActions),
-  lane(wallet, "/rollback", Wire.Rollback, Calls.rollback),
-  lane(wallet, "/round/close", Wire.CloseRound, Calls.closeRound),
-  lane(wallet, "/promo-win", Wire.PromoWin, Calls.promoWin)
-]
 
 const isJson = (contentType: string | undefined): boolean =>
   contentType === "application/json" || contentType === "application/json; charset=utf-8"
@@ -130,144 +113,148 @@ interface Request {
 
 /** The lane of this process, for the server's listener. */
 export class ExpressLane extends Context.Service<ExpressLane, { readonly take: Take }>()("pitboss/http/ExpressLane") {
-  static readonly layer = Layer.effect(
-    ExpressLane,
-    Effect.gen(function*() {
-      const credentials = yield* Credentials
-      const drain = yield* Drain
-      const ids = yield* RequestIds
-      const failures = yield* AuthenticationFailures
-      const strangers = yield* Strangers
-      const metrics = yield* RequestMetrics
-      const clock = yield* Clock.Clock
-      const traces = yield* makeRequestTraces
-      const headersFor = makeAnswerHeaders(networks((yield* Settings).trustProxy))
-      const byPath = new Map(lanes(yield* ProviderWallet).map((one) => [one.path, one]))
-      const context = yield* Effect.context<never>()
-      const fork = Effect.runForkWith(context)
+  /** The layer of these lanes. */
+  static readonly layerOf = <E, R>(lanes: Effect.Effect<ReadonlyArray<Lane>, E, R>) =>
+    Layer.effect(
+      ExpressLane,
+      Effect.gen(function*() {
+        const credentials = yield* Credentials
+        const drain = yield* Drain
+        const ids = yield* RequestIds
+        const failures = yield* AuthenticationFailures
+        const strangers = yield* Strangers
+        const metrics = yield* RequestMetrics
+        const clock = yield* Clock.Clock
+        const traces = yield* makeRequestTraces
+        const headersFor = makeAnswerHeaders(networks((yield* Settings).trustProxy))
+        const byPath = new Map((yield* lanes).map((one) => [one.path, one]))
+        const context = yield* Effect.context<never>()
+        const fork = Effect.runForkWith(context)
 
-      const answer = (
-        { lane, source, startedAt, target }: Request,
-        status: number,
-        body: string,
-        retryAfter?: string
-      ) => {
-        metrics.observe("POST", lane.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
-        if (target.destroyed) return
-        target.writeHead(status, {
-          ...headersFor(source.socket.remoteAddress, headerOf(source.headers["x-forwarded-proto"])),
-          "content-type": "application/json",
-          "content-length": Buffer.byteLength(body),
-          "x-request-id": idOf(source),
-          ...(retryAfter === undefined ? undefined : { "retry-after": retryAfter }),
-          ...(drain.isDraining() ? { "connection": "close" } : undefined)
-        })
-        target.end(body)
-      }
-
-      const named = (source: IncomingMessage): Named => ({
-        source,
-        headers: { "x-request-id": headerOf(source.headers["x-request-id"]) }
-      })
-      const idOf = (source: IncomingMessage): string => ids.last(named(source))
-
-      const answerRefusal = (request: Request, refusal: Refusal) =>
-        answer(
-          request,
-          statusOf(refusal),
-          refusalBody(withRetry(refusal, retryOf(refusal, request.lane.onFailure))),
-          retryAfterOf(refusal)
-        )
-
-      const traced = ({ credential, lane, source }: Request, body: object) => {
-        const called = lane.call(credential.provider, body)
-        return traces === undefined ? called : traces.aroundAnswer(
-          { method: "POST", traceparent: headerOf(source.headers["traceparent"]), id: ids.of(named(source)) },
-          lane.path,
-          called,
-          statusOfExit
-        )
-      }
-
-      const run = (request: Request, body: Buffer): void => {
-        const { credential, lane, nonce, release, signature, source, timestamp } = request
-        release?.()
-        const message = { method: "POST", uri: lane.path, timestamp, nonce, body }
-        if (!verify(credential.signingKey, message, signature)) {
-          fork(failures.note("provider", invalidSignature, originOfMessage(source), credential.provider.key))
-            .addObserver(
-              (exit) => answerRefusal(request, Exit.isSuccess(exit) ? exit.value : invalidSignature)
-            )
-          return
+        const answer = (
+          { lane, source, startedAt, target }: Request,
+          status: number,
+          body: string,
+          retryAfter?: string
+        ) => {
+          metrics.observe("POST", lane.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
+          if (target.destroyed) return
+          target.writeHead(status, {
+            ...headersFor(source.socket.remoteAddress, headerOf(source.headers["x-forwarded-proto"])),
+            "content-type": "application/json",
+            "content-length": Buffer.byteLength(body),
+            "x-request-id": idOf(source),
+            ...(retryAfter === undefined ? undefined : { "retry-after": retryAfter }),
+            ...(drain.isDraining() ? { "connection": "close" } : undefined)
+          })
+          target.end(body)
         }
-        const overfull = refuseOverfull(body)
-        if (overfull !== undefined) return answerRefusal(request, overfull)
-        const object = parseObject(body)
-        if (object === undefined) return answerRefusal(request, noObject)
-        const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
-        if (tooLong !== undefined) return answerRefusal(request, tooLong)
-        const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
-        const forkAbout = Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))
-        forkAbout(Effect.uninterruptible(traced(request, object))).addObserver((exit) => {
-          if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
-          const failure = Exit.findErrorOption(exit)
-          if (failure._tag === "Some") return answerRefusal(request, failure.value)
-          fork(
-            Effect.logError("a request failed", exit.cause).pipe(
-              Effect.annotateLogs({ request_id: idOf(source), method: "POST", path: lane.path })
-            )
+
+        const named = (source: IncomingMessage): Named => ({
+          source,
+          headers: { "x-request-id": headerOf(source.headers["x-request-id"]) }
+        })
+        const idOf = (source: IncomingMessage): string => ids.last(named(source))
+
+        const answerRefusal = (request: Request, refusal: Refusal) =>
+          answer(
+            request,
+            statusOf(refusal),
+            refusalBody(withRetry(refusal, retryOf(refusal, request.lane.onFailure))),
+            retryAfterOf(refusal)
           )
-          answerRefusal(request, serverError)
-        })
-      }
 
-      /** Reads the body to its end; one that is cut off is answered by nobody, since nobody waits for it. */
-      const collect = (request: Request, length: number): void => {
-        const { source } = request
-        let first: Buffer | undefined
-        let more: Array<Buffer> | undefined
-        source.on("data", (chunk: Buffer) => {
-          if (first === undefined) first = chunk
-          else (more ??= [first]).push(chunk)
-        })
-        source.on(
-          "end",
-          () => run(request, more === undefined ? first ?? Buffer.alloc(0) : Buffer.concat(more, length))
-        )
-      }
-
-      const take: Take = (source, target) => {
-        const lane = source.method === "POST" ? byPath.get(source.url ?? "") : undefined
-        if (lane === undefined || drain.isDraining()) return false
-        const { headers } = source
-        const length = Number(headers["content-length"] ?? Number.NaN)
-        if (!(length <= maxBodyBytes) || !isJson(headers["content-type"]) || headers.upgrade !== undefined) return false
-        const signed = signedHeaders({
-          "x-provider-key": headerOf(headers["x-provider-key"]),
-          "x-timestamp": headerOf(headers["x-timestamp"]),
-          "x-signature": headerOf(headers["x-signature"]),
-          "x-nonce": headerOf(headers["x-nonce"])
-        }, "x-provider-key")
-        if (signed === undefined) return false
-        const now = clock.currentTimeMillisUnsafe()
-        const credential = credentials.rememberedProvider(signed.key, now)
-        if (credential === undefined || credential.allowed.length > 0) return false
-        const refusal = refuseTimestamp(signed.timestamp, now) ?? refuseNonce(signed.nonce)
-        if (refusal !== undefined) return false
-        let release: (() => void) | undefined
-        if (length > uncountedBytes) {
-          release = strangers.reserve(originOfMessage(source), length, () => source.destroy())
-          if (release === undefined) return false
-          source.once("close", release)
+        const traced = ({ credential, lane, source }: Request, body: object) => {
+          const called = lane.call(credential.provider, body)
+          return traces === undefined ? called : traces.aroundAnswer(
+            { method: "POST", traceparent: headerOf(source.headers["traceparent"]), id: ids.of(named(source)) },
+            lane.path,
+            called,
+            statusOfExit
+          )
         }
-        collect(
-          { ...signed, lane, credential, source, target, startedAt: clock.monotonicTimeNanosUnsafe(), release },
-          length
-        )
-        return true
-      }
 
-      return ExpressLane.of({ take })
-    })
-  )
+        const run = (request: Request, body: Buffer): void => {
+          const { credential, lane, nonce, release, signature, source, timestamp } = request
+          release?.()
+          const message = { method: "POST", uri: lane.path, timestamp, nonce, body }
+          if (!verify(credential.signingKey, message, signature)) {
+            fork(failures.note("provider", invalidSignature, originOfMessage(source), credential.provider.key))
+              .addObserver(
+                (exit) => answerRefusal(request, Exit.isSuccess(exit) ? exit.value : invalidSignature)
+              )
+            return
+          }
+          const overfull = refuseOverfull(body)
+          if (overfull !== undefined) return answerRefusal(request, overfull)
+          const object = parseObject(body)
+          if (object === undefined) return answerRefusal(request, noObject)
+          const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
+          if (tooLong !== undefined) return answerRefusal(request, tooLong)
+          const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
+          const forkAbout = Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))
+          forkAbout(Effect.uninterruptible(traced(request, object))).addObserver((exit) => {
+            if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
+            const failure = Exit.findErrorOption(exit)
+            if (failure._tag === "Some") return answerRefusal(request, failure.value)
+            fork(
+              Effect.logError("a request failed", exit.cause).pipe(
+                Effect.annotateLogs({ request_id: idOf(source), method: "POST", path: lane.path })
+              )
+            )
+            answerRefusal(request, serverError)
+          })
+        }
+
+        /** Reads the body to its end; one that is cut off is answered by nobody, since nobody waits for it. */
+        const collect = (request: Request, length: number): void => {
+          const { source } = request
+          let first: Buffer | undefined
+          let more: Array<Buffer> | undefined
+          source.on("data", (chunk: Buffer) => {
+            if (first === undefined) first = chunk
+            else (more ??= [first]).push(chunk)
+          })
+          source.on(
+            "end",
+            () => run(request, more === undefined ? first ?? Buffer.alloc(0) : Buffer.concat(more, length))
+          )
+        }
+
+        const take: Take = (source, target) => {
+          const lane = source.method === "POST" ? byPath.get(source.url ?? "") : undefined
+          if (lane === undefined || drain.isDraining()) return false
+          const { headers } = source
+          const length = Number(headers["content-length"] ?? Number.NaN)
+          if (!(length <= maxBodyBytes) || !isJson(headers["content-type"]) || headers.upgrade !== undefined) {
+            return false
+          }
+          const signed = signedHeaders({
+            "x-provider-key": headerOf(headers["x-provider-key"]),
+            "x-timestamp": headerOf(headers["x-timestamp"]),
+            "x-signature": headerOf(headers["x-signature"]),
+            "x-nonce": headerOf(headers["x-nonce"])
+          }, "x-provider-key")
+          if (signed === undefined) return false
+          const now = clock.currentTimeMillisUnsafe()
+          const credential = credentials.rememberedProvider(signed.key, now)
+          if (credential === undefined || credential.allowed.length > 0) return false
+          const refusal = refuseTimestamp(signed.timestamp, now) ?? refuseNonce(signed.nonce)
+          if (refusal !== undefined) return false
+          let release: (() => void) | undefined
+          if (length > uncountedBytes) {
+            release = strangers.reserve(originOfMessage(source), length, () => source.destroy())
+            if (release === undefined) return false
+            source.once("close", release)
+          }
+          collect(
+            { ...signed, lane, credential, source, target, startedAt: clock.monotonicTimeNanosUnsafe(), release },
+            length
+          )
+          return true
+        }
+
+        return ExpressLane.of({ take })
+      })
+    )
 }

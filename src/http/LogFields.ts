@@ -1,7 +1,7 @@
 /** What a line of the log is about, read from the context of whoever writes it: the request, and who asked for whom. */
 import { Context } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { CurrentOperator, CurrentPlayer, CurrentProvider } from "../api/Middleware.ts"
+import { CurrentOperator, CurrentPlayer, CurrentProvider } from "../contract/Middleware.ts"
 import type { LogFields } from "../platform/Logging.ts"
 import { type Named, RequestIds } from "./RequestIds.ts"
 

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { ServingClient } from "../platform/Database.ts"
 import type { Refusal } from "../domain/Refusal.ts"
-import { orTryAgain } from "../players/Rows.ts"
+import { orTryAgain } from "../store/Rows.ts"
 
 /**
  * Whether what a path names is there for an operator. Asked only when the rest of a request is wrong: the right answer to

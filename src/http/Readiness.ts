@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { ServingClient } from "../platform/Database.ts"
 import { bySteadyClock } from "../platform/SteadyClock.ts"
-import { PlayerActors } from "../players/PlayerActors.ts"
+import { PlayerActors } from "../store/PlayerActors.ts"
 import { Drain } from "./Drain.ts"
 
 /** As long as the journal gives the server for a statement: what takes longer is not slow but stuck. */

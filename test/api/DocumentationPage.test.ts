@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { runInThisContext } from "node:vm"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
-import { send } from "../support/HttpCalls.ts"
-import { openOperator, registration } from "../support/PublicApi.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { send } from "../kit/HttpCalls.ts"
+import { openOperator, registration } from "../kit/PublicApi.ts"
 
 // Goal: whoever puts a secret into the page can try everything out on it, and the secret stays there. Method: take the page's own
 // function from the page, give it requests as the page does, and send what it makes of them.

@@ -6,8 +6,8 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { pathToFileURL } from "node:url"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
-import { openOperator } from "../support/PublicApi.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { openOperator } from "../kit/PublicApi.ts"
 
 // Goal: what docs/api.md shows works as it stands there. Method: take the blocks of each language from the page, put them together
 // in their order, and run them against the service; then give their check of webhooks a delivery, and one that was changed.

@@ -1,14 +1,14 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { Api } from "../../src/api/Api.ts"
+import { Api } from "../../src/contract/Api.ts"
 import { statusByCode } from "../../src/domain/Refusal.ts"
-import { outlineOf } from "../support/ApiOutline.ts"
-import { undocumented } from "../support/Documented.ts"
+import { outlineOf } from "../kit/ApiOutline.ts"
+import { undocumented } from "../kit/Documented.ts"
 
 // Goal: the document tells a developer everything, and nothing that is not so. Method: walk all of it; decode its examples with
 // the schemas that the service uses; compare its outline with the one that was agreed on. That the service answers nothing else
-// is checked by every test that calls it (`test/support/Documented.ts`).
+// is checked by every test that calls it (`test/kit/Documented.ts`).
 
 // oxlint-disable-next-line typescript/no-explicit-any -- read as any tool would read it
 const document: any = OpenApi.fromApi(Api)

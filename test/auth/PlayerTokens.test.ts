@@ -7,9 +7,9 @@ import { Placement } from "../../src/engine/Placement.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Settings } from "../../src/platform/Settings.ts"
-import { make as makeStore } from "../../src/players/MemoryPlayerStore.ts"
-import { PlayerActors } from "../../src/players/PlayerActors.ts"
-import { newPlayer } from "../support/players.ts"
+import { make as makeStore } from "../kit/MemoryPlayerStore.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { newPlayer } from "../kit/players.ts"
 
 // Goal: a player token says what it was issued for, and nobody can change or make one. Method: issue over players in memory, then
 // read what was issued, every single change of it, and anything at all.

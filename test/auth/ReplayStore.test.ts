@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { sha256 } from "../../src/platform/Secrets.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: a signature is accepted once: within a process, across processes, and across a restart. Method: several stores, as
 // several processes would have them, on one database.

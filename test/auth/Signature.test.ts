@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { type SignedMessage, sign, signingKey, verify } from "../../src/auth/Signature.ts"
-import { sign as signByHand } from "../support/sign.ts"
+import { sign as signByHand } from "../kit/sign.ts"
 
 // Goal: a signature is the one of the specification, for any bytes, and no other passes. Method: an answer that OpenSSL gave,
 // then random messages signed by hand, and random changes to them.

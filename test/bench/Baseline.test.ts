@@ -12,7 +12,7 @@ import {
   makePlaceBet,
   openPool
 } from "../../bench/targets/servers/BaselineBets.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 const schemaFile = join(import.meta.dirname, "..", "..", "bench", "targets", "servers", "baseline.sql")
 const hash = (token: string) => createHash("sha256").update(token).digest()

@@ -5,11 +5,11 @@ import { cycleLength } from "../../bench/data/Cycle.ts"
 import { generate } from "../../bench/data/Generate.ts"
 import { heavyPlayer, playerId } from "../../bench/data/GeneratorSql.ts"
 import { readCases, reportCases } from "../../bench/scenarios/ReadCases.ts"
-import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
-import { makeRowCounts } from "../../src/players/RowCounts.ts"
-import { addOperator, layerTestService } from "../support/TestService.ts"
-import { Ledger } from "../../src/wallet/Ledger.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
+import { makeRowCounts } from "../../src/store/RowCounts.ts"
+import { addOperator, layerTestService } from "../kit/TestService.ts"
+import { Ledger } from "../../src/features/wallet/Ledger.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout: 120_000 })(
   "the generated casino",

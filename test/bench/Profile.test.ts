@@ -10,7 +10,7 @@ describe("the summary of a profile", () => {
     const summary = summarizeProfile({
       nodes: [
         { id: 1, callFrame: frame("(root)", "") },
-        { id: 2, callFrame: frame("settle", "file:///somewhere/src/domain/Settlement.ts") },
+        { id: 2, callFrame: frame("settle", "file:///somewhere/src/domain/settlement/Settlement.ts") },
         { id: 3, callFrame: frame("decide", "file:///somewhere/src/domain/Decision.ts") },
         { id: 4, callFrame: frame("", "file:///somewhere/node_modules/@effect/sql-pg/dist/PgClient.js") },
         { id: 5, callFrame: frame("writev", "") },
@@ -33,7 +33,7 @@ describe("the summary of a profile", () => {
       ["(garbage collector)", 40],
       ["node", 10]
     ])
-    expect(shares(summary.files)[0]).toEqual(["src/domain/Settlement.ts", 400])
+    expect(shares(summary.files)[0]).toEqual(["src/domain/settlement/Settlement.ts", 400])
     expect(shares(summary.functions)).toContainEqual(["(anonymous)  @effect/sql-pg/dist/PgClient.js:10", 300])
     expect(renderProfile(summary, 10)).toContain("100.0 µs of the main thread per request")
   })

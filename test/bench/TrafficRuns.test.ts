@@ -61,7 +61,8 @@ describe("the traffic of the bench suite", () => {
         }
       }
       const profile = yield* pitboss.profiler?.end ?? Effect.die("no profiler")
-      expect(profile.nodes.some(({ callFrame }) => callFrame.url.endsWith("/src/domain/Settlement.ts"))).toBe(true)
+      expect(profile.nodes.some(({ callFrame }) => callFrame.url.endsWith("/src/domain/settlement/Settlement.ts")))
+        .toBe(true)
       yield* audit(targets)
     }).pipe(Effect.scoped, Effect.runPromise), 180_000)
 })

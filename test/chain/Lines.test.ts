@@ -5,7 +5,7 @@ import * as FastCheck from "fast-check"
 import { type AuditLine, auditLine, auditLineSql, entryLine, entryLineSql, jsonbText } from "../../src/chain/Lines.ts"
 import { type Entry, entryTypes } from "../../src/domain/Change.ts"
 import { Chain } from "../../src/chain/Chain.ts"
-import { layerTestService } from "../support/TestService.ts"
+import { layerTestService } from "../kit/TestService.ts"
 
 const texts = FastCheck.oneof(
   FastCheck.string({ unit: "binary", maxLength: 20 }),

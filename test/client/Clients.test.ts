@@ -1,14 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { HttpApi } from "effect/http-api"
-import { OperatorApi } from "../../src/api/Api.ts"
+import { OperatorApi } from "../../src/contract/Api.ts"
 import * as Lists from "../../src/client/Lists.ts"
 import * as OperatorClient from "../../src/client/OperatorClient.ts"
 import * as PlayerClient from "../../src/client/PlayerClient.ts"
 import * as ProviderClient from "../../src/client/ProviderClient.ts"
 import * as Services from "../../src/client/Services.ts"
-import { portOf } from "../support/E2eServer.ts"
-import { layerPublicApi, openGame, openOperator, registration } from "../support/PublicApi.ts"
+import { portOf } from "../kit/E2eServer.ts"
+import { layerPublicApi, openGame, openOperator, registration } from "../kit/PublicApi.ts"
 
 // Goal: whoever holds a client can do what the contract offers, in a few lines. Method: the clients against the running service,
 // each over its own fetch, and the example of every client's doc comment acted out.

@@ -8,7 +8,7 @@ import * as Lists from "../../src/client/Lists.ts"
 import * as OperatorClient from "../../src/client/OperatorClient.ts"
 import * as PlayerClient from "../../src/client/PlayerClient.ts"
 import * as ProviderClient from "../../src/client/ProviderClient.ts"
-import { sign } from "../support/sign.ts"
+import { sign } from "../kit/sign.ts"
 
 // Goal: what goes over the wire is signed, keyed and tried again as the contract allows, and no more. Method: a wire that answers
 // from a list and keeps what it was sent; time is the test's, so that every pause can be measured.

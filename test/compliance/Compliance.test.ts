@@ -2,12 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Compliance } from "../../src/compliance/Compliance.ts"
-import { makeEvidence } from "../../src/compliance/internal/Evidence.ts"
+import { Compliance } from "../../src/features/compliance/Compliance.ts"
+import { makeEvidence } from "../../src/features/compliance/internal/Evidence.ts"
 import { toDate } from "../../src/platform/Time.ts"
-import { Outbox } from "../../src/players/Outbox.ts"
-import { rowsRead } from "../support/RowsRead.ts"
-import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
+import { rowsRead } from "../kit/RowsRead.ts"
+import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 // Goal: what cannot be judged stops nobody else and is not lost; what is judged late is judged as of its time; who was there before
 // the rules is known and not accused; play is added up exactly, however long it is; and every look goes by an index. Method: the

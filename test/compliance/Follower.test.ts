@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import fc from "fast-check"
-import { type ComplianceEffect, makeEffectQueue } from "../../src/compliance/internal/EffectQueue.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { type ComplianceEffect, makeEffectQueue } from "../../src/features/compliance/internal/EffectQueue.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: every committed effect is judged exactly once, and none that was rolled back: whatever the order in which transactions that
 // took their numbers end, whoever follows beside whom, and wherever a follower dies. Method: random interleavings of real

@@ -2,10 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import { BackofficeApi } from "../../src/api/BackofficeApi.ts"
-import { send } from "../support/HttpCalls.ts"
-import { registration } from "../support/PublicApi.ts"
-import { BothServers, layerBothServers, made, operatorCall, staffCall } from "../support/Backoffice.ts"
+import { BackofficeApi } from "../../src/contract/StaffApi.ts"
+import { send } from "../kit/HttpCalls.ts"
+import { registration } from "../kit/PublicApi.ts"
+import { BothServers, layerBothServers, made, operatorCall, staffCall } from "../kit/Backoffice.ts"
 
 // Goal: what staff do through the staff API takes effect at once for operators, within what their role allows, is written down, and
 // nothing that is sent breaks it. Method: both servers on a real database; staff calls on one port, operator calls on the other.

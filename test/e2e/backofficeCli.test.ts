@@ -14,7 +14,7 @@ import {
   operatorCall,
   runCommand,
   runHere
-} from "../support/Backoffice.ts"
+} from "../kit/Backoffice.ts"
 
 // Goal: the command line keeps its contract against a running service: what it prints where, and its exit codes. What the service
 // does with what it is sent is proved in backofficeApi.test.ts, and every command with its refusals in spec/commands*.test.ts. Method:

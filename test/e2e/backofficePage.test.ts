@@ -2,12 +2,12 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { rolesByAction } from "../../src/backoffice/Authorisation.ts"
-import { made, runHere, staffCall } from "../support/Backoffice.ts"
-import { fresh, layerCasinos, operatorWith } from "../support/Casino.ts"
-import { cases } from "../support/commands/Cases.ts"
-import { commandOf } from "../support/commands/Scene.ts"
-import { dataOf, registration } from "../support/PublicApi.ts"
+import { rolesByAction } from "../../src/features/staff/Authorisation.ts"
+import { made, runHere, staffCall } from "../kit/Backoffice.ts"
+import { fresh, layerCasinos, operatorWith } from "../kit/Casino.ts"
+import { cases } from "../kit/commands/Cases.ts"
+import { commandOf } from "../kit/commands/Scene.ts"
+import { dataOf, registration } from "../kit/PublicApi.ts"
 
 // Goal: docs/backoffice.md is true: its examples work in the order in which they stand, every command has one, and its table of roles
 // is the one that decides. Method: read the page, run its examples against a fresh service, and compare the table.

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Answer, BothServers, bootstrapToken, made, staffCall } from "../support/Backoffice.ts"
-import { pass, whileTimePasses } from "../support/Calendar.ts"
-import { type Fields, House, layerCasinos, staff } from "../support/Casino.ts"
-import { send } from "../support/HttpCalls.ts"
-import { dataOf } from "../support/PublicApi.ts"
+import { type Answer, BothServers, bootstrapToken, made, staffCall } from "../kit/Backoffice.ts"
+import { pass, whileTimePasses } from "../kit/Calendar.ts"
+import { type Fields, House, layerCasinos, staff } from "../kit/Casino.ts"
+import { send } from "../kit/HttpCalls.ts"
+import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: who works in the back office can be let in, changed and shut out at once; what people write about players stays, and so does
 // what the log says; both can be read. Method: the staff API over HTTP, and the tables where nothing may be changed.

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { rolesByAction, rolesFor } from "../../src/backoffice/Authorisation.ts"
-import { BothServers, layerBothServers, made, staffCall } from "../support/Backoffice.ts"
-import { send } from "../support/HttpCalls.ts"
+import { rolesByAction, rolesFor } from "../../src/features/staff/Authorisation.ts"
+import { BothServers, layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
+import { send } from "../kit/HttpCalls.ts"
 
 // Goal: no endpoint of the back office is open, and each is open to exactly the roles of the one table. Method: walk the document that
 // the service serves; call every operation without a token, with what is none, with one of nobody, and as each role, and compare all

@@ -4,11 +4,11 @@ import { OpenApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import type * as Http from "node:http"
 import * as Net from "node:net"
-import { Api } from "../../src/api/Api.ts"
-import { type Caller, callerOf, type ConnectionLost, exchange, makeAgent } from "../support/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
-import { addGame, addStudio, addTenant, seat, type Seat } from "../support/E2eWorld.ts"
-import type { Call, Reply } from "../support/HttpCalls.ts"
+import { Api } from "../../src/contract/Api.ts"
+import { type Caller, callerOf, type ConnectionLost, exchange, makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addGame, addStudio, addTenant, seat, type Seat } from "../kit/E2eWorld.ts"
+import type { Call, Reply } from "../kit/HttpCalls.ts"
 
 // Goal: whatever is sent, the answer is the specification's error (SPEC section 7) with a code and an id, never a 5xx, and the
 // connection serves the next request. Method: walk over the OpenAPI document of the contract, so that every endpoint, field and

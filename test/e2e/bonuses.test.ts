@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Bonuses } from "../../src/bonuses/Bonuses.ts"
+import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import {
   BothServers,
@@ -12,10 +12,10 @@ import {
   runCommand,
   runHere,
   staffCall
-} from "../support/Backoffice.ts"
-import { callerOf, makeAgent } from "../support/E2eHttp.ts"
-import { addGame, registration, tell } from "../support/E2eWorld.ts"
-import { addProvider } from "../support/Keys.ts"
+} from "../kit/Backoffice.ts"
+import { callerOf, makeAgent } from "../kit/E2eHttp.ts"
+import { addGame, registration, tell } from "../kit/E2eWorld.ts"
+import { addProvider } from "../kit/Keys.ts"
 
 // SPEC sections 2.8, 3.4, 4.2, 4.6, 6.2 and 7 on bonuses, from outside: staff on the command line and the staff API, an operator
 // and a game provider over signed HTTP, and only what is sent besides (events) read from the database.

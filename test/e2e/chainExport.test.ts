@@ -5,9 +5,9 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { hashOf } from "../../src/chain/Lines.ts"
 import { Seals } from "../../src/chain/Seals.ts"
-import { runHere } from "../support/Backoffice.ts"
-import { layerCasinos, openCasino } from "../support/Casino.ts"
-import { dataOf } from "../support/PublicApi.ts"
+import { runHere } from "../kit/Backoffice.ts"
+import { layerCasinos, openCasino } from "../kit/Casino.ts"
+import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: staff export a ledger and anybody verifies the file with one published hash. Method: the commands, over the running service and
 // without it.

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { layerBothServers, runHere } from "../support/Backoffice.ts"
+import { layerBothServers, runHere } from "../kit/Backoffice.ts"
 
 // Goal: who waits at a terminal for a long command sees that it works, and nobody else gets a byte more. Method: the command line's
 // own function, with and without somebody who waits.

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
-import { webhookPurpose } from "../../src/webhooks/Attempts.ts"
-import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
-import { makeAgent } from "../support/E2eHttp.ts"
-import { addTenant, deposit, register } from "../support/E2eWorld.ts"
-import { freePort, startService } from "../support/ServiceProcess.ts"
-import { eventually, makeSink } from "../support/WebhookSink.ts"
+import { webhookPurpose } from "../../src/features/webhooks/Attempts.ts"
+import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { addTenant, deposit, register } from "../kit/E2eWorld.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
+import { eventually, makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: services that die miss no alert, raise none twice, and place every hold, wherever they die and however many there are.
 // Method: two services as processes on one database, both following; one is killed with SIGKILL again and again while deposits come

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpApi } from "effect/http-api"
-import { Api } from "../../src/api/Api.ts"
-import { layerPublicServer } from "../../src/http/PublicServer.ts"
+import { Api } from "../../src/contract/Api.ts"
+import { layerPublicServer } from "../../src/servers/PublicServer.ts"
 import { Settings } from "../../src/platform/Settings.ts"
-import { portOf } from "../support/E2eServer.ts"
-import { type Call, type Reply, send } from "../support/HttpCalls.ts"
+import { portOf } from "../kit/E2eServer.ts"
+import { type Call, type Reply, send } from "../kit/HttpCalls.ts"
 import {
   assertRefused,
   call,
@@ -15,7 +15,7 @@ import {
   openOperator,
   playerCall,
   register
-} from "../support/PublicApi.ts"
+} from "../kit/PublicApi.ts"
 
 // Goal: pages call the player endpoints from browsers, and nothing else of the API; what a browser asks before it calls is answered, and
 // the errors of the pipeline stay what they are. Method: requests as browsers send them, byte by byte.

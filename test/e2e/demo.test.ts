@@ -4,9 +4,9 @@ import { spawn, spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Http from "node:http"
 import * as Path from "node:path"
-import { serverFolder } from "../support/E2eDatabase.ts"
-import { until } from "../support/E2eJournalist.ts"
-import { freePort, startService } from "../support/ServiceProcess.ts"
+import { serverFolder } from "../kit/E2eDatabase.ts"
+import { until } from "../kit/E2eJournalist.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: what a newcomer is told to try works as it is written, and the demo can be believed: it ends well with a good service, over
 // a bad line too, and not with a service that miscounts. Method: the service as a process with its embedded database; the commands

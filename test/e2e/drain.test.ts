@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
-import { holdPlayer, someoneWaits } from "../support/E2eHold.ts"
-import { exchange, makeAgent } from "../support/E2eHttp.ts"
-import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../support/E2eWorld.ts"
-import { freePort, startService } from "../support/ServiceProcess.ts"
+import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
+import { exchange, makeAgent } from "../kit/E2eHttp.ts"
+import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: SIGTERM takes nothing from those who wait: no new requests, those in flight are answered, exit 0 within ten seconds.
 // Method: the service as a process; its database holds a player's commit at a gate, and with it the requests in flight, until the

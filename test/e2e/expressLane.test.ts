@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { makeAgent } from "../support/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
-import { addGame, addStudio, addTenant, seat, type Seat } from "../support/E2eWorld.ts"
-import type { Call } from "../support/HttpCalls.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addGame, addStudio, addTenant, seat, type Seat } from "../kit/E2eWorld.ts"
+import type { Call } from "../kit/HttpCalls.ts"
 
 /** What asks for the ordinary way: the same type, written so that the lane does not take it. */
 const ordinary = { "content-type": "application/json;charset=UTF-8" }

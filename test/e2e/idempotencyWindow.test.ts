@@ -11,7 +11,7 @@ import {
   playerCall,
   register,
   registration
-} from "../support/PublicApi.ts"
+} from "../kit/PublicApi.ts"
 
 // Goal: an idempotency key is held for 24 hours to the millisecond and is free then, whichever way its answer was stored: with an actor's
 // commit, in a registration's transaction, or by the pipeline; and whether or not old ones have been cleaned away. Method: answers made

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { addGame } from "../support/E2eWorld.ts"
-import { addProvider } from "../support/Keys.ts"
-import { BothServers, command, layerBothServers, made, operatorCall, staffCall } from "../support/Backoffice.ts"
-import { send } from "../support/HttpCalls.ts"
-import { registration } from "../support/PublicApi.ts"
+import { addGame } from "../kit/E2eWorld.ts"
+import { addProvider } from "../kit/Keys.ts"
+import { BothServers, command, layerBothServers, made, operatorCall, staffCall } from "../kit/Backoffice.ts"
+import { send } from "../kit/HttpCalls.ts"
+import { registration } from "../kit/PublicApi.ts"
 
 // Goal: a secret that nobody can open is no mistake of whoever asks: play, rotation and signed calls answer 503, staff see what it is
 // and mend it. Method: both servers; sealed values in the tables are spoilt, as another key or a broken disk would.

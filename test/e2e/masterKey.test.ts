@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
-import { callerOf, makeAgent } from "../support/E2eHttp.ts"
-import { tell } from "../support/E2eWorld.ts"
-import { startService } from "../support/ServiceProcess.ts"
+import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { callerOf, makeAgent } from "../kit/E2eHttp.ts"
+import { tell } from "../kit/E2eWorld.ts"
+import { startService } from "../kit/ServiceProcess.ts"
 import {
   type Address,
   environmentAt,
@@ -14,8 +14,8 @@ import {
   playCasino,
   playOn,
   staff
-} from "../support/PlayedService.ts"
-import { makeSink } from "../support/WebhookSink.ts"
+} from "../kit/PlayedService.ts"
+import { makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: a master key can be changed while nobody who holds anything notices: keys, providers, webhooks, seeds, tokens, names of
 // players and stored replies work on; a service with the wrong key does not start. Method: the service as a process on a real

@@ -4,8 +4,8 @@ import { spawn } from "node:child_process"
 import * as Fs from "node:fs"
 import { join } from "node:path"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
-import { serverFolder } from "../support/E2eDatabase.ts"
-import { freePort } from "../support/ServiceProcess.ts"
+import { serverFolder } from "../kit/E2eDatabase.ts"
+import { freePort } from "../kit/ServiceProcess.ts"
 
 // Goal: whoever started the service with `npm start` can stop it, and nothing of it is left: neither the service nor its database.
 // Method: npm as a person or a container runs it, on a folder of its own; signals to npm, and to nobody else.

@@ -4,13 +4,13 @@ import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type * as Http from "node:http"
-import { Api } from "../../src/api/Api.ts"
-import { Games } from "../../src/games/Games.ts"
+import { Api } from "../../src/contract/Api.ts"
+import { Games } from "../../src/features/games/Games.ts"
 import { Ids } from "../../src/platform/Ids.ts"
-import { holdPlayer, someoneWaits } from "../support/E2eHold.ts"
-import { type Caller, callerOf, makeAgent } from "../support/E2eHttp.ts"
-import { until } from "../support/E2eJournalist.ts"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
+import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
+import { type Caller, callerOf, makeAgent } from "../kit/E2eHttp.ts"
+import { until } from "../kit/E2eJournalist.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import {
   addGame,
   addPaymentMethod,
@@ -27,9 +27,9 @@ import {
   type Studio,
   tell,
   type Tenant
-} from "../support/E2eWorld.ts"
-import type { Reply } from "../support/HttpCalls.ts"
-import { addApiKey } from "../support/Keys.ts"
+} from "../kit/E2eWorld.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
+import { addApiKey } from "../kit/Keys.ts"
 
 // Goal: operators meet what the specification says of players, wallets, payments and games, and only what is theirs. Method: the
 // service over HTTP at a fixed noon; what staff would change is changed in the database; tenancy walks over the contract itself.

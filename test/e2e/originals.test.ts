@@ -2,11 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { originals } from "../../src/domain/originals/Originals.ts"
-import { Games } from "../../src/games/Games.ts"
+import { originals } from "../../src/domain/original/Originals.ts"
+import { Games } from "../../src/features/games/Games.ts"
 import { Credentials } from "../../src/auth/Credentials.ts"
-import { LedgerAudit } from "../../src/backoffice/LedgerAudit.ts"
-import type { Reply } from "../support/HttpCalls.ts"
+import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
 import {
   assertRefused,
   call,
@@ -19,8 +19,8 @@ import {
   openOriginals,
   playerCall,
   register
-} from "../support/PublicApi.ts"
-import { chanceOfRound, hashOf } from "../support/VerifyRound.ts"
+} from "../kit/PublicApi.ts"
+import { chanceOfRound, hashOf } from "../kit/VerifyRound.ts"
 
 // Goal: what a player is promised of the platform's own games holds over HTTP: one step, once per key, decided by a seed that was
 // promised before, refused like any bet, and provable afterwards by nobody's word but the seeds'. Method: the public API as a

@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
-import { exchange, makeAgent } from "../support/E2eHttp.ts"
-import { addGame, addStudio, addTenant, dataOf, deposit, register } from "../support/E2eWorld.ts"
-import { until } from "../support/E2eJournalist.ts"
-import type { Reply } from "../support/HttpCalls.ts"
-import { freePort, startService } from "../support/ServiceProcess.ts"
+import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { exchange, makeAgent } from "../kit/E2eHttp.ts"
+import { addGame, addStudio, addTenant, dataOf, deposit, register } from "../kit/E2eWorld.ts"
+import { until } from "../kit/E2eJournalist.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: no two rounds are ever decided by one server seed and one nonce, and no key plays twice, whoever serves and whatever dies.
 // Method: two processes on one database; players' tabs that send each round under a key of its own, at random to one of the two or to

@@ -1,27 +1,18 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Redacted, Schedule } from "effect"
-import { audit } from "../support/E2eAudit.ts"
-import { layerDatabaseAt, makeFickleServer } from "../support/E2eDatabase.ts"
-import { holdPlayer, someoneWaits } from "../support/E2eHold.ts"
-import { type Caller, exchange, makeAgent, staffOf } from "../support/E2eHttp.ts"
-import { Notebook } from "../support/E2eJournal.ts"
-import { playAll, replayAll, until, whilePlaying } from "../support/E2eJournalist.ts"
-import { withdrawalMethod } from "../support/E2eLetters.ts"
-import { chanceOf, seedOfRun } from "../support/E2eRandom.ts"
-import { layerE2eServerWithMailbox, portOf } from "../support/E2eServer.ts"
-import {
-  addGame,
-  addPaymentMethod,
-  addStudio,
-  addTenant,
-  type Seat,
-  seat,
-  settledOf,
-  tell
-} from "../support/E2eWorld.ts"
-import type { Reply } from "../support/HttpCalls.ts"
-import { addStaff } from "../support/Keys.ts"
-import { freePort, startService } from "../support/ServiceProcess.ts"
+import { audit } from "../kit/E2eAudit.ts"
+import { layerDatabaseAt, makeFickleServer } from "../kit/E2eDatabase.ts"
+import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
+import { type Caller, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
+import { Notebook } from "../kit/E2eJournal.ts"
+import { playAll, replayAll, until, whilePlaying } from "../kit/E2eJournalist.ts"
+import { withdrawalMethod } from "../kit/E2eLetters.ts"
+import { chanceOf, seedOfRun } from "../kit/E2eRandom.ts"
+import { layerE2eServerWithMailbox, portOf } from "../kit/E2eServer.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, type Seat, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
+import { addStaff } from "../kit/Keys.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 /** Providers give up after three to ten seconds. */
 const providerWaitsMs = 5000

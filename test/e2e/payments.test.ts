@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { BothServers, command, layerBothServers, made, runCommand, staffCall } from "../support/Backoffice.ts"
-import { sendSigned, type SignedCall } from "../support/HttpCalls.ts"
+import { BothServers, command, layerBothServers, made, runCommand, staffCall } from "../kit/Backoffice.ts"
+import { sendSigned, type SignedCall } from "../kit/HttpCalls.ts"
 
 // Goal: payments keep SPEC.md as operators and staff meet it, section by section. Method: operators sign calls to the public server,
 // staff call the staff API or run the command line, both on one real database.

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeAgent } from "../support/E2eHttp.ts"
-import { type Answer, type Message, messages, type Purse, startRound, type Stakes } from "../support/E2eRoundModel.ts"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
-import { addGame, addStudio, addTenant, dataOf, type Seat, seat, settledOf, tell } from "../support/E2eWorld.ts"
-import type { Reply } from "../support/HttpCalls.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { type Answer, type Message, messages, type Purse, startRound, type Stakes } from "../kit/E2eRoundModel.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addGame, addStudio, addTenant, dataOf, type Seat, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
 
 // Goal: a round's messages may come in any order and any number of times; each gets the answer of the contract, and what remains
 // is right. Method: every sequence of one to five of the five messages, through HTTP on a fresh round, every answer compared

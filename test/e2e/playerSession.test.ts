@@ -3,9 +3,9 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "../../src/auth/Credentials.ts"
-import { portOf } from "../support/E2eServer.ts"
-import { send } from "../support/HttpCalls.ts"
-import { addApiKey } from "../support/Keys.ts"
+import { portOf } from "../kit/E2eServer.ts"
+import { send } from "../kit/HttpCalls.ts"
+import { addApiKey } from "../kit/Keys.ts"
 import {
   assertRefused,
   call,
@@ -18,7 +18,7 @@ import {
   openOperator,
   playerCall,
   register
-} from "../support/PublicApi.ts"
+} from "../kit/PublicApi.ts"
 
 // Goal: a player session token opens exactly what SPEC sections 4.9 and 5.4 say, for exactly as long. Method: tokens issued over the API,
 // used over real HTTP; what ends one is done as operators and staff do it.

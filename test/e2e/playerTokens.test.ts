@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "../../src/auth/Credentials.ts"
-import { PlayerAccounts } from "../../src/players/PlayerAccounts.ts"
-import type { Reply, Signer } from "../support/HttpCalls.ts"
-import { addApiKey } from "../support/Keys.ts"
+import { PlayerAccounts } from "../../src/features/players/PlayerAccounts.ts"
+import type { Reply, Signer } from "../kit/HttpCalls.ts"
+import { addApiKey } from "../kit/Keys.ts"
 import {
   call,
   dataOf,
@@ -16,7 +16,7 @@ import {
   openOperator,
   playerCall,
   register
-} from "../support/PublicApi.ts"
+} from "../kit/PublicApi.ts"
 
 // Goal: every row of SPEC section 5.4: what becomes of a token when something happens to its key, its operator, its player or its time.
 // Method: a table. For each row a player with a token of one hour, what happens, and then what reading, launching and asking for

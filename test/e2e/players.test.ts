@@ -3,9 +3,9 @@ import { Context, Effect } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { RequiredScope } from "../../src/api/Annotations.ts"
-import { Api } from "../../src/api/Api.ts"
-import type { Reply, Signer } from "../support/HttpCalls.ts"
+import { RequiredScope } from "../../src/contract/Annotations.ts"
+import { Api } from "../../src/contract/Api.ts"
+import type { Reply, Signer } from "../kit/HttpCalls.ts"
 import {
   assertRefused,
   call,
@@ -18,7 +18,7 @@ import {
   openOperator,
   playerCall,
   register
-} from "../support/PublicApi.ts"
+} from "../kit/PublicApi.ts"
 
 // Goal: what SPEC.md says of players holds for whoever calls: profile, status, session tokens, and what belongs to somebody else.
 // Method: the public server over real HTTP on a real database; what is written is read back through the API and from the tables.

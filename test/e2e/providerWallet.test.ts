@@ -2,11 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Games } from "../../src/games/Games.ts"
+import { Games } from "../../src/features/games/Games.ts"
 import { iso } from "../../src/platform/Time.ts"
-import { PlayerActors } from "../../src/players/PlayerActors.ts"
-import { type Caller, callerOf, exchangeSigned, makeAgent } from "../support/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { type Caller, callerOf, exchangeSigned, makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import {
   addGame,
   addStudio,
@@ -21,9 +21,9 @@ import {
   Settled,
   settledOf,
   tell
-} from "../support/E2eWorld.ts"
-import type { Reply } from "../support/HttpCalls.ts"
-import { addProvider } from "../support/Keys.ts"
+} from "../kit/E2eWorld.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
+import { addProvider } from "../kit/Keys.ts"
 
 // Goal: game providers meet what the contract says, path by path and row by row (CONTRACT section 2). Method: the service over
 // HTTP with a clock of the test; where an account has to be locked, its row is changed while the player rests on disk.

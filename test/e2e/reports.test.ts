@@ -2,10 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { callerOf, makeAgent } from "../support/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
-import { addGame, addStudio, addTenant, dataOf, deposit, seat, settledOf, tell } from "../support/E2eWorld.ts"
-import { addApiKey } from "../support/Keys.ts"
+import { callerOf, makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addGame, addStudio, addTenant, dataOf, deposit, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import { addApiKey } from "../kit/Keys.ts"
 
 // Goal: operators get the report that the specification describes, of their own players, and are told what is wrong with what they
 // ask. Method: the service over HTTP with a test clock; a small day whose figures are known.

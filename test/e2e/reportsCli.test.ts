@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { command, layerBothServers, made, runCommand, staffCall } from "../support/Backoffice.ts"
+import { command, layerBothServers, made, runCommand, staffCall } from "../kit/Backoffice.ts"
 
 // Goal: staff set rates and read reports on the command line, each as far as their role goes, and the audit log says who set what.
 // Method: the command line as a child process; refusals by the staff API.

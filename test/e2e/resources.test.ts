@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import { Api } from "../../src/api/Api.ts"
+import { Api } from "../../src/contract/Api.ts"
 import {
   call,
   dataOf,
@@ -13,7 +13,7 @@ import {
   openOperator,
   playerCall,
   register
-} from "../support/PublicApi.ts"
+} from "../kit/PublicApi.ts"
 
 // Goal: every resource has the fields of SPEC section 2, with their types, and null exactly where it says so or where something is known
 // to be absent. Method: the fields written down here once more, by hand; held against the contract's schemas and against real answers.

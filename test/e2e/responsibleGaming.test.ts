@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "../../src/auth/Credentials.ts"
-import { limitFields } from "../../src/domain/Limits.ts"
+import { limitFields } from "../../src/domain/limit/Limits.ts"
 import {
   assertRefused,
   call,
@@ -15,10 +15,10 @@ import {
   openOperator,
   register,
   registration
-} from "../support/PublicApi.ts"
+} from "../kit/PublicApi.ts"
 
 // Goal: limits and exclusions hold against everybody who calls: SPEC sections 2.9, 3.5, 3.6 and 4.7 over real HTTP, with what they refuse
-// elsewhere. The rules themselves are held against plain models in test/domain.
+// elsewhere. The rules themselves are held against plain models in test/rules.
 
 const put = (key: Parameters<typeof call>[0], player: number, limits: unknown) =>
   call(key, `/players/${player}/limits`, { method: "PUT", body: { limits } })

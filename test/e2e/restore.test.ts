@@ -2,8 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
-import { serverFolder } from "../support/E2eDatabase.ts"
-import { makeAgent } from "../support/E2eHttp.ts"
+import { serverFolder } from "../kit/E2eDatabase.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
 import {
   type Address,
   environmentAt,
@@ -12,11 +12,11 @@ import {
   playCasino,
   playOn,
   staffToken
-} from "../support/PlayedService.ts"
-import { findPostgresTools, runPostgresTool, startSystemPostgres } from "../support/PostgresTools.ts"
-import { startService } from "../support/ServiceProcess.ts"
-import { addServiceRole, adminQuery } from "../support/TestServer.ts"
-import { makeSink } from "../support/WebhookSink.ts"
+} from "../kit/PlayedService.ts"
+import { findPostgresTools, runPostgresTool, startSystemPostgres } from "../kit/PostgresTools.ts"
+import { startService } from "../kit/ServiceProcess.ts"
+import { addServiceRole, adminQuery } from "../kit/TestServer.ts"
+import { makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: what docs/operations.md says of backups is enough. A dump of the database and the master key are the whole casino: every
 // balance, every answer, every secret. And PostgreSQL 15 is enough. Method: the service on a server of the system's own PostgreSQL;

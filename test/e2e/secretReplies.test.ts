@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import { SecretAnswer } from "../../src/api/Annotations.ts"
-import { Api } from "../../src/api/Api.ts"
+import { SecretAnswer } from "../../src/contract/Annotations.ts"
+import { Api } from "../../src/contract/Api.ts"
 import {
   call,
   dataOf,
@@ -13,7 +13,7 @@ import {
   openOperator,
   playerCall,
   register
-} from "../support/PublicApi.ts"
+} from "../kit/PublicApi.ts"
 
 // Goal: no token lies in clear in the database, not even as an answer that is kept for retries, and every retry still gets it. Method:
 // each way to a token, with an idempotency key; then a look at all that is stored. A walk over the contract finds the ways.

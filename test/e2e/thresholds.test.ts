@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { layerCasinos, move, openCasino, staff } from "../support/Casino.ts"
-import { made, staffCall } from "../support/Backoffice.ts"
-import { assertRefused, dataOf, registration } from "../support/PublicApi.ts"
+import { layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
+import { made, staffCall } from "../kit/Backoffice.ts"
+import { assertRefused, dataOf, registration } from "../kit/PublicApi.ts"
 
 // Goal: an operator's thresholds are amounts of the operator's currency, whatever currency a player has; what cannot be compared is
 // treated as large. Method: an operator in EUR with players in EUR, SEK and JPY, with and without rates, over HTTP.

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
-import { makeAgent } from "../support/E2eHttp.ts"
-import { deposit } from "../support/E2eWorld.ts"
-import { environmentAt, freeAddress, operatorOf, playCasino, studioOf } from "../support/PlayedService.ts"
-import { startService } from "../support/ServiceProcess.ts"
-import { eventually, makeSink } from "../support/WebhookSink.ts"
+import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { deposit } from "../kit/E2eWorld.ts"
+import { environmentAt, freeAddress, operatorOf, playCasino, studioOf } from "../kit/PlayedService.ts"
+import { startService } from "../kit/ServiceProcess.ts"
+import { eventually, makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: a request can be followed from its caller to the disk: request, actor, commit, and what comes of it by itself. Method: the
 // service as a process with a collector that keeps what it is sent; requests with and without a trace of their caller's, by the

@@ -2,17 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { addApiKey } from "../support/Keys.ts"
-import {
-  assertRefused,
-  call,
-  dataOf,
-  deposit,
-  layerPublicApi,
-  noon,
-  openOperator,
-  register
-} from "../support/PublicApi.ts"
+import { addApiKey } from "../kit/Keys.ts"
+import { assertRefused, call, dataOf, deposit, layerPublicApi, noon, openOperator, register } from "../kit/PublicApi.ts"
 
 // Goal: an operator learns what a player's balances were at any moment, and the same whenever it asks. Method: money that moves at known
 // times of the test's clock, asked about over HTTP.

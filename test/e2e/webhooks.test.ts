@@ -3,9 +3,9 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { eventTypes } from "../../src/domain/Events.ts"
 import { Ids } from "../../src/platform/Ids.ts"
-import { Outbox } from "../../src/players/Outbox.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
 import { layerWebhooks } from "../../src/service.ts"
-import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
+import { WebhookSender } from "../../src/features/webhooks/WebhookSender.ts"
 import {
   type Answer,
   BothServers,
@@ -15,10 +15,10 @@ import {
   operatorCall,
   runCommand,
   staffCall
-} from "../support/Backoffice.ts"
-import { registration } from "../support/E2eWorld.ts"
-import { ServiceSql } from "../support/TestService.ts"
-import { expectedSignature, makeSink, type Received } from "../support/WebhookSink.ts"
+} from "../kit/Backoffice.ts"
+import { registration } from "../kit/E2eWorld.ts"
+import { ServiceSql } from "../kit/TestService.ts"
+import { expectedSignature, makeSink, type Received } from "../kit/WebhookSink.ts"
 
 // Goal: an operator is told of everything that happens on the account, whatever its origin, in full, and staff steer it from the
 // command line. Method: the service over HTTP and the command line as a child process, a sink of the test's own, the real clock;

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
-import { webhookPurpose } from "../../src/webhooks/Attempts.ts"
-import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
-import { makeAgent } from "../support/E2eHttp.ts"
-import { addTenant, deposit, register } from "../support/E2eWorld.ts"
-import { freePort, startService } from "../support/ServiceProcess.ts"
-import { eventually, expectedSignature, makeSink, soon } from "../support/WebhookSink.ts"
+import { webhookPurpose } from "../../src/features/webhooks/Attempts.ts"
+import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { addTenant, deposit, register } from "../kit/E2eWorld.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
+import { eventually, expectedSignature, makeSink, soon } from "../kit/WebhookSink.ts"
 
 // Goal: a service that dies loses no event, whichever of turning, taking, sending and writing down it dies in, and one that is
 // told to stop ends what it sends. Method: the service as a process, killed with SIGKILL while events are written and sent, again

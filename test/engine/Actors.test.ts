@@ -16,7 +16,7 @@ import {
   postKnowing,
   settle,
   start
-} from "../support/ReceiptMachine.ts"
+} from "../kit/ReceiptMachine.ts"
 
 const services = Layer.mergeAll(Ids.layerTest(), Placement.layerHere)
 

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { correctionStep } from "../../src/domain/Corrections.ts"
-import { newPlayer } from "../support/players.ts"
+import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
+import { newPlayer } from "../kit/players.ts"
 
 // Goal: a correction is posted as one numbered entry. Method: call the rule; it is a function.
 it("a rule on its own", () => {

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { Wallet } from "../../src/wallet/Wallet.ts"
-import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
+import { Wallet } from "../../src/features/wallet/Wallet.ts"
+import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 const deposit = (reference: string) => ({
   amount: 1000,

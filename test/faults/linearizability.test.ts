@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Chance, chanceOf, seedOfRun } from "../support/E2eRandom.ts"
+import { type Chance, chanceOf, seedOfRun } from "../kit/E2eRandom.ts"
 import { type Call, check, type Rules } from "./support/Linearizability.ts"
 import { type Input, type Output, type Told, type Wallet, walletRules } from "./support/WalletModel.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer, test } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { layerOwnDatabase } from "../support/E2eDatabase.ts"
+import { layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { isSteady, runFuzz } from "./support/FuzzRun.ts"
 import { type Endpoint, endpointsOf } from "./support/Endpoints.ts"
 import { requestTo } from "./support/Requests.ts"

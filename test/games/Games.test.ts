@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
-import { Games } from "../../src/games/Games.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { Games } from "../../src/features/games/Games.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 const at = new Date("2026-11-20T12:00:00.000Z")
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SealedSecrets } from "../../src/auth/SealedSecrets.ts"
-import { PlayerRefs } from "../../src/games/PlayerRefs.ts"
+import { PlayerRefs } from "../../src/features/games/PlayerRefs.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 
 const live = PlayerRefs.layer.pipe(Layer.provide([SealedSecrets.layerMemory, Settings.layerTest()]))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RecentMap } from "../../src/games/RecentMap.ts"
+import { RecentMap } from "../../src/platform/RecentMap.ts"
 
 describe("RecentMap", () => {
   // Goal: memory is bounded. Method: a hundred times more keys than the capacity.

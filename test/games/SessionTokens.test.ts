@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { SessionTokens, type WalletSession } from "../../src/games/SessionTokens.ts"
+import { SessionTokens, type WalletSession } from "../../src/features/games/SessionTokens.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 
 const session: WalletSession = {

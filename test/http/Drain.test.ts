@@ -3,10 +3,10 @@ import { Clock, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Http from "node:http"
 import * as Net from "node:net"
-import { layerEdgeServer, portOf, Probe } from "../support/EdgeServer.ts"
-import { send, sendSigned, signedHeaders } from "../support/HttpCalls.ts"
-import { addApiKey } from "../support/Keys.ts"
-import { addOperator } from "../support/TestService.ts"
+import { layerEdgeServer, portOf, Probe } from "../kit/EdgeServer.ts"
+import { send, sendSigned, signedHeaders } from "../kit/HttpCalls.ts"
+import { addApiKey } from "../kit/Keys.ts"
+import { addOperator } from "../kit/TestService.ts"
 
 // Goal: a service that goes down answers what it has begun, begins nothing new, and lets go of its callers. Method: close the
 // server's scope while a request waits in its handler.

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { layerEdgeServer, portOf, Probe } from "../support/EdgeServer.ts"
-import { type Reply, sendSigned, type SignedCall, type Signer } from "../support/HttpCalls.ts"
-import { addApiKey } from "../support/Keys.ts"
-import { addOperator } from "../support/TestService.ts"
+import { layerEdgeServer, portOf, Probe } from "../kit/EdgeServer.ts"
+import { type Reply, sendSigned, type SignedCall, type Signer } from "../kit/HttpCalls.ts"
+import { addApiKey } from "../kit/Keys.ts"
+import { addOperator } from "../kit/TestService.ts"
 
 // Goal: what SPEC section 8 promises of idempotency keys, seen from outside. Method: signed POSTs whose handler counts how often
 // it ran.

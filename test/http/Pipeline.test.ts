@@ -3,7 +3,7 @@ import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "../../src/auth/Credentials.ts"
-import { layerEdgeServer, portOf, Probe } from "../support/EdgeServer.ts"
+import { layerEdgeServer, portOf, Probe } from "../kit/EdgeServer.ts"
 import {
   type Call,
   type Reply,
@@ -12,9 +12,9 @@ import {
   type SignedCall,
   signedHeaders,
   type Signer
-} from "../support/HttpCalls.ts"
-import { addApiKey, addProvider, type KeyOptions } from "../support/Keys.ts"
-import { addOperator } from "../support/TestService.ts"
+} from "../kit/HttpCalls.ts"
+import { addApiKey, addProvider, type KeyOptions } from "../kit/Keys.ts"
+import { addOperator } from "../kit/TestService.ts"
 
 // Goal: every check of the pipeline refuses what it must, in the order that is promised, and nothing that a caller sends
 // ends in a 500. Method: real HTTP against the pipeline around handlers that only count and obey.

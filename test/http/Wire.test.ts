@@ -3,11 +3,11 @@ import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import * as Net from "node:net"
-import { isOfContract } from "../support/Documented.ts"
-import { layerEdgeServer, portOf } from "../support/EdgeServer.ts"
-import { type Reply, send, sendSigned, signedHeaders } from "../support/HttpCalls.ts"
-import { addApiKey, addProvider } from "../support/Keys.ts"
-import { addOperator } from "../support/TestService.ts"
+import { isOfContract } from "../kit/Documented.ts"
+import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
+import { type Reply, send, sendSigned, signedHeaders } from "../kit/HttpCalls.ts"
+import { addApiKey, addProvider } from "../kit/Keys.ts"
+import { addOperator } from "../kit/TestService.ts"
 
 // Goal: whatever bytes arrive, the answer is an envelope with a request id, never a 500, and the next request is served.
 // Method: bytes by hand, and requests at random.

@@ -2,13 +2,13 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { layerPersonal } from "../support/Personal.ts"
+import { layerPersonal } from "../kit/Personal.ts"
 import type { IdempotencyClaim } from "../../src/domain/Idempotency.ts"
 import type { RefusalCode } from "../../src/domain/Refusal.ts"
-import { type Answer, type Guarded, Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { type Answer, type Guarded, Idempotency } from "../../src/store/Idempotency.ts"
 import { Secrets, sha256 } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: under one key a request takes effect once, whoever retries it, however many at a time and from wherever, and every
 // retry hears the first answer. Method: requests that count how often they ran, on one database, in one process or in two.

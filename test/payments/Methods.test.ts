@@ -3,8 +3,8 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Operator } from "../../src/domain/Operator.ts"
-import { paymentMethodFields, PaymentMethods } from "../../src/payments/Methods.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { paymentMethodFields, PaymentMethods } from "../../src/features/payments/Methods.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 const at = new Date("2026-11-20T12:00:00.000Z")
 

@@ -13,7 +13,7 @@ import {
 } from "../../src/platform/Database.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 const setting = (sql: SqlClient.SqlClient, name: string) =>
   Effect.map(sql<{ readonly value: string }>`SELECT current_setting(${name}) AS value`, (rows) => rows[0]?.value)

@@ -7,7 +7,7 @@ import * as Path from "node:path"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
-import { adminQuery } from "../support/TestServer.ts"
+import { adminQuery } from "../kit/TestServer.ts"
 
 // These tests start and kill servers of their own: real processes and real time, never the run's shared server.
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Ids } from "../../src/platform/Ids.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 /** Every id of the ranges, so that an overlap shows as a repetition. */
 const expand = (ranges: ReadonlyArray<readonly [first: number, count: number]>): Array<number> =>

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Redacted } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { inTransaction } from "../../src/platform/InTransaction.ts"
-import { adminQuery } from "../support/TestServer.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { adminQuery } from "../kit/TestServer.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 import { inject } from "vitest"
 
 // Goal: a database that goes away in the middle of a transaction is a failure, not a mistake of ours. Method: transactions whose own

@@ -7,7 +7,7 @@ import { inject } from "vitest"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import type { Migration } from "../../src/platform/Migrations.ts"
 import { loadMigrations, migrationsFolder, runMigrations } from "../../src/platform/Migrations.ts"
-import { adminQuery, withDatabase } from "../support/TestServer.ts"
+import { adminQuery, withDatabase } from "../kit/TestServer.ts"
 
 /** A database without a single table, unlike the template that the other tests get. */
 const EmptyDatabase = Layer.unwrap(Effect.gen(function*() {

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { type Job, type JobResult, Scheduler } from "../../src/platform/Scheduler.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: each job comes round at its time, by one service at a time; a failure is tried again, a service that dies loses its jobs
 // to another. Method: several schedulers on one database under a test clock, with jobs that count, wait at a gate, or fail.

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, References, Tracer } from "effect"
-import { makeSink, type Reply } from "../support/WebhookSink.ts"
+import { makeSink, type Reply } from "../kit/WebhookSink.ts"
 import { layerTracing, Traced } from "../../src/platform/Tracing.ts"
 
 // Goal: traces follow the variables of OpenTelemetry, cost nothing while they are off, and tell no words of failures. Method: the

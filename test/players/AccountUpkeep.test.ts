@@ -2,11 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { exclusionKeptMs } from "../../src/domain/Upkeep.ts"
+import { exclusionKeptMs } from "../../src/domain/player/Upkeep.ts"
 import { toDate } from "../../src/platform/Time.ts"
-import { AccountUpkeep } from "../../src/players/AccountUpkeep.ts"
-import { PlayerActors } from "../../src/players/PlayerActors.ts"
-import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
+import { AccountUpkeep } from "../../src/features/players/AccountUpkeep.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 // Goal: the job finds exactly the accounts that something is due for, and what it writes is what the actor then knows.
 // Method: rows as they lie in the table, one kind each and neighbours that are not due; run the job twice.

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { ServingClient } from "../../src/platform/Database.ts"
-import { layerEndedSessionsBy } from "../../src/players/EndedSessions.ts"
-import { PlayerActors } from "../../src/players/PlayerActors.ts"
-import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
+import { layerEndedSessionsBy } from "../../src/features/sessions/EndedSessions.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 // Goal: every end of sessions is seen, however many there are at one instant. Method: looks of three rows at a database where seven players
 // share an instant between two milliseconds and two more come after it; who is renewed is written down.

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { makePlayerStore } from "../../src/players/internal/PlayerStore.ts"
-import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
+import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
+import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 // Goal: a load behind the fence sees all that the commit it waited for wrote, in every table: a player who was just locked must
 // not be loaded as active. Method: hold the row in a transaction that locks the player, load while it is held, let it commit.

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Identity, isSamePerson } from "../../src/players/Identity.ts"
+import { type Identity, isSamePerson } from "../../src/store/Identity.ts"
 
 const person: Identity = {
   firstName: "Zoë",

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Crypto from "node:crypto"
-import { PasswordHashes } from "../../src/players/PasswordHashes.ts"
+import { PasswordHashes } from "../../src/features/players/PasswordHashes.ts"
 
 layer(PasswordHashes.layer)("PasswordHashes", (it) => {
   // Goal: the text is a true Argon2id hash in PHC format. Method: compute it again from the salt that stands in it.

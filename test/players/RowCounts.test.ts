@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
-import { makeRowCounts, splitDays } from "../../src/players/RowCounts.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { makeRowCounts, splitDays } from "../../src/store/RowCounts.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 const day = 86_400_000
 const start = Date.UTC(2026, 2, 30)

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type GroupSums, ggrReport } from "../../src/reports/GgrReport.ts"
+import { type GroupSums, ggrReport } from "../../src/features/reports/GgrReport.ts"
 
 // Goal: the report adds up by what it shows. Method: sums that are what rounding leaves; the differences by hand.
 

@@ -1,9 +1,9 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { RatePairs } from "../../src/players/internal/ReportSections.ts"
-import { Reports } from "../../src/reports/Reports.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { RatePairs } from "../../src/store/internal/ReportSections.ts"
+import { Reports } from "../../src/features/reports/Reports.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: an operator whose currency staff have changed gets a report in the new one, and a commit stays of one mind about its rates.
 // Method: sums as commits before and after the change wrote them, one of them of a player who was in memory meanwhile; and two

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { reportText } from "../../src/reports/internal/ReportQuery.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { reportText } from "../../src/features/reports/internal/ReportQuery.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: a report reads its operator's days and nothing else, however much others have. Method: many rows of several operators, and
 // the plan that the server makes.

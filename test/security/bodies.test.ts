@@ -4,11 +4,11 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { refuseLongList, refuseOverfull } from "../../src/http/BodyBounds.ts"
-import { makeRefusalBudget } from "../../src/idempotency/RefusalBudget.ts"
-import { makeAgent } from "../support/E2eHttp.ts"
-import { exchange } from "../support/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
-import { addGame, addStudio, addTenant, seat } from "../support/E2eWorld.ts"
+import { makeRefusalBudget } from "../../src/store/RefusalBudget.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { exchange } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addGame, addStudio, addTenant, seat } from "../kit/E2eWorld.ts"
 
 // Goal: nobody makes the service decode, answer or store many times what they send. Method: bodies of an attacker against the API in
 // this process; what was stored is read from its database.

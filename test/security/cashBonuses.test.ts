@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { made, staffCall } from "../support/Backoffice.ts"
-import { goTo, pass, whileTimePasses } from "../support/Calendar.ts"
-import { fresh, layerCasinos, openCasino, staff } from "../support/Casino.ts"
-import { dataOf } from "../support/PublicApi.ts"
+import { made, staffCall } from "../kit/Backoffice.ts"
+import { goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
+import { fresh, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
+import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: money that one member of staff made does not leave by the same hands, whether it is called a bonus or made before midnight. Method: the
 // attacks of one token of the role payments without a budget, on a running service.

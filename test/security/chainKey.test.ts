@@ -6,7 +6,7 @@ import { SealedSecrets } from "../../src/auth/SealedSecrets.ts"
 import { ChainKey } from "../../src/chain/Chain.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 /** The key as a start of the service gets it. */
 const start = (masterKeyLost: boolean) =>

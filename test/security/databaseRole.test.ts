@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { serviceRole } from "../../src/platform/Database.ts"
 import { declaredTables, ensureRole, excessiveRights, grantRights } from "../../src/platform/Privileges.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
-import { adminQuery, asService } from "../support/TestServer.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
+import { adminQuery, asService } from "../kit/TestServer.ts"
 
 // Goal: whoever holds the service's database connection can neither rewrite what happened nor remove what guards it. Method: the
 // statements of an intruder, as the service's role and, so that each is known to be a real attack, as the owner.

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { bootstrapToken, made, staffCall } from "../support/Backoffice.ts"
-import { pass } from "../support/Calendar.ts"
-import { type Casino, layerCasinos, openCasino, staff } from "../support/Casino.ts"
-import { dataOf } from "../support/PublicApi.ts"
+import { bootstrapToken, made, staffCall } from "../kit/Backoffice.ts"
+import { pass } from "../kit/Calendar.ts"
+import { type Casino, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
+import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: one pair of hands cannot take money out, however many tokens it holds. Method: the attacks of a member of staff on a running
 // service: corrections, split withdrawals, tokens made, rotated and borrowed, the bootstrap token, bonuses of cash.

@@ -1,12 +1,12 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { makeAnswerHeaders } from "../../src/http/AnswerHeaders.ts"
-import { makeKnownHosts } from "../../src/http/backoffice/KnownHosts.ts"
+import { makeKnownHosts } from "../../src/http/KnownHosts.ts"
 import { networks } from "../../src/auth/Addresses.ts"
 import { isLoopback, isOpenConnection } from "../../src/platform/Loopback.ts"
-import { bootstrapToken, BothServers, layerBothServers } from "../support/Backoffice.ts"
-import { type Reply, send, sendSigned } from "../support/HttpCalls.ts"
-import { addProvider } from "../support/Keys.ts"
+import { bootstrapToken, BothServers, layerBothServers } from "../kit/Backoffice.ts"
+import { type Reply, send, sendSigned } from "../kit/HttpCalls.ts"
+import { addProvider } from "../kit/Keys.ts"
 
 // Goal: no page of another origin reads the back office, nothing that is answered is kept by anybody, and what is open to other machines
 // is known to be. Method: the headers that a rebound name or a proxy would send, against both servers in this process.

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { layerCasinos, openCasino, staff } from "../support/Casino.ts"
-import { dataOf } from "../support/PublicApi.ts"
+import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
+import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: nobody is verified under a name or a birth date that nobody has seen. Method: verify a player, make the player somebody else by
 // the operator's API, field by field; and verify again while the name changes.

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { made, staffCall } from "../support/Backoffice.ts"
-import { fresh, layerCasinos, move, openCasino, staff } from "../support/Casino.ts"
-import { assertRefused, dataOf } from "../support/PublicApi.ts"
+import { made, staffCall } from "../kit/Backoffice.ts"
+import { fresh, layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
+import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: a provider's credit out of proportion is settled and does not leave the house before staff have looked. Method: over HTTP, as the
 // provider with each message that credits, with the withdrawal right behind it; the alert, closing it, and the operator's settings.

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { playerShare } from "../../src/auth/RateLimiter.ts"
-import { callerOf, exchange, makeAgent } from "../support/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
-import { openOperator, registration } from "../support/PublicApi.ts"
+import { callerOf, exchange, makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { openOperator, registration } from "../kit/PublicApi.ts"
 
 // Goal: one player's token uses up neither the operator's rate nor another player's. Method: read with one token until it is refused,
 // while the clock stands still.

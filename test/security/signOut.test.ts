@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule, Schema } from "effect"
-import { databaseUrl, layerOwnDatabase } from "../support/E2eDatabase.ts"
-import { callerOf, type ConnectionLost, exchange, makeAgent, staffOf } from "../support/E2eHttp.ts"
-import { addGame, addStudio, addTenant, dataOf, seat, settledOf, tell } from "../support/E2eWorld.ts"
-import type { Reply } from "../support/HttpCalls.ts"
-import { addStaff } from "../support/Keys.ts"
-import { freePort, startService } from "../support/ServiceProcess.ts"
+import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { callerOf, type ConnectionLost, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
+import { addGame, addStudio, addTenant, dataOf, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
+import { addStaff } from "../kit/Keys.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: a stolen token of a player is stopped, in every process. Method: two services on one database. Each remembers the player and serves
 // the player's token and game session; then the first one is told to lock the account and open it again, to take the login away and give it

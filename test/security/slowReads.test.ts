@@ -3,11 +3,11 @@ import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Ids } from "../../src/platform/Ids.ts"
-import { exchange, makeAgent } from "../support/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../support/E2eServer.ts"
-import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../support/E2eWorld.ts"
-import { assertRefused } from "../support/PublicApi.ts"
-import { ServiceSql } from "../support/TestService.ts"
+import { exchange, makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import { assertRefused } from "../kit/PublicApi.ts"
+import { ServiceSql } from "../kit/TestService.ts"
 
 // Goal: reports, searches and verifications, however many and however slow, keep nobody from betting. Method: every general
 // connection of the service sleeps in the database; what a bet may need beside its commit is asked meanwhile.

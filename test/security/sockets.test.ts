@@ -2,8 +2,8 @@ import { assert, it, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Net from "node:net"
-import { layerEdgeServer, portOf } from "../support/EdgeServer.ts"
-import { send } from "../support/HttpCalls.ts"
+import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
+import { send } from "../kit/HttpCalls.ts"
 
 // Goal: no socket leaves the server's timeouts and its drain, whatever it sends or does not send. Method: bytes by hand; time is
 // the test's, so that a drain that waits for a silent socket does not end.

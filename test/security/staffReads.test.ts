@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { made, staffCall } from "../support/Backoffice.ts"
-import { pass } from "../support/Calendar.ts"
-import { layerCasinos, openCasino } from "../support/Casino.ts"
+import { made, staffCall } from "../kit/Backoffice.ts"
+import { pass } from "../kit/Calendar.ts"
+import { layerCasinos, openCasino } from "../kit/Casino.ts"
 
 // Goal: who of the staff looked at whom is in the log, without what was searched for, and the log does not grow with every look. Method:
 // a member of staff who reads, and the lines of the log.

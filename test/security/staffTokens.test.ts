@@ -1,13 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { StaffAccounts } from "../../src/backoffice/Staff.ts"
-import { StaffTokens } from "../../src/http/backoffice/StaffTokens.ts"
+import { StaffAccounts } from "../../src/features/staff/Staff.ts"
+import { StaffTokens } from "../../src/features/staff/StaffAuthLive.ts"
 import { AuthenticationFailures } from "../../src/http/AuthenticationFailures.ts"
 import { Strangers } from "../../src/http/Strangers.ts"
 import { Settings } from "../../src/platform/Settings.ts"
-import { bootstrapToken, BothServers, layerBothServers } from "../support/Backoffice.ts"
-import { send } from "../support/HttpCalls.ts"
-import { addStaff } from "../support/Keys.ts"
+import { bootstrapToken, BothServers, layerBothServers } from "../kit/Backoffice.ts"
+import { send } from "../kit/HttpCalls.ts"
+import { addStaff } from "../kit/Keys.ts"
 
 // Goal: who tries staff tokens is slowed down and seen, and staff who work from the same address are not. Method: wrong tokens against
 // the staff API in this process, until they are not looked up any more.

@@ -7,11 +7,11 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { makeBackOff } from "../../src/http/BackOff.ts"
 import { Strangers } from "../../src/http/Strangers.ts"
 import { Settings } from "../../src/platform/Settings.ts"
-import { layerEdgeServer, portOf } from "../support/EdgeServer.ts"
-import { layerE2eServer, portOf as portOfApi } from "../support/E2eServer.ts"
-import { send, sendSigned, signedHeaders } from "../support/HttpCalls.ts"
-import { addApiKey, addProvider } from "../support/Keys.ts"
-import { addOperator } from "../support/TestService.ts"
+import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
+import { layerE2eServer, portOf as portOfApi } from "../kit/E2eServer.ts"
+import { send, sendSigned, signedHeaders } from "../kit/HttpCalls.ts"
+import { addApiKey, addProvider } from "../kit/Keys.ts"
+import { addOperator } from "../kit/TestService.ts"
 
 // Goal: strangers get a bounded part of the service, and who signs properly never notices them, not even from the same address. Method:
 // floods against a server in this process, whose clock stands still, so that a minute's allowance does not grow meanwhile.

@@ -3,11 +3,11 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
 import type { EntryType } from "../../src/domain/Change.ts"
-import { PlayerActors } from "../../src/players/PlayerActors.ts"
-import { Ledger, type LedgerFilters } from "../../src/wallet/Ledger.ts"
-import { rowsRead } from "../support/RowsRead.ts"
-import { newPlayer } from "../support/players.ts"
-import { TestDatabase } from "../support/TestDatabase.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { Ledger, type LedgerFilters } from "../../src/features/wallet/Ledger.ts"
+import { rowsRead } from "../kit/RowsRead.ts"
+import { newPlayer } from "../kit/players.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 interface Row {
   readonly seq: number

@@ -4,9 +4,9 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { Ledger } from "../../src/wallet/Ledger.ts"
-import { balancesAtText } from "../../src/wallet/PastBalances.ts"
-import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
+import { Ledger } from "../../src/features/wallet/Ledger.ts"
+import { balancesAtText } from "../../src/features/wallet/PastBalances.ts"
+import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 // Goal: a player's balances at any moment are those of the last entry of each wallet until then, found without reading the ledger.
 // Method: generated ledgers, held against a look at every entry; PostgreSQL says how many pages a long one costs.

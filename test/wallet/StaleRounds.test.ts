@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Ids } from "../../src/platform/Ids.ts"
 import { toDate } from "../../src/platform/Time.ts"
-import { StaleRounds } from "../../src/wallet/StaleRounds.ts"
-import { addOperator, addPlayer, layerTestService } from "../support/TestService.ts"
+import { StaleRounds } from "../../src/features/settlement/StaleRounds.ts"
+import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 // Goal: a round that stays open for a day is found, once; one that is closed after all is struck off; the list names what is open
 // for as long as is asked. Method: rounds as they lie in the table, the job run until it has no more to do, as time goes on.

@@ -2,10 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Settings } from "../../src/platform/Settings.ts"
-import { type HostAddress, HostUnknown, Resolver } from "../../src/webhooks/Resolver.ts"
-import { type Message, type Outcome, Transport } from "../../src/webhooks/Transport.ts"
-import { freePort } from "../support/ServiceProcess.ts"
-import { makeSink } from "../support/WebhookSink.ts"
+import { type HostAddress, HostUnknown, Resolver } from "../../src/features/webhooks/Resolver.ts"
+import { type Message, type Outcome, Transport } from "../../src/features/webhooks/Transport.ts"
+import { freePort } from "../kit/ServiceProcess.ts"
+import { makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: an attempt ends within five seconds whatever the other side does, reaches nobody it must not reach, and says what came of
 // it. Method: a local server that behaves badly, a test clock, and names that resolve to what the test says.

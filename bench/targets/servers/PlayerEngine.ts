@@ -2,7 +2,7 @@
 import { Chain, ChainKey } from "../../../src/chain/Chain.ts"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { settle } from "../../../src/domain/Settlement.ts"
+import { settle } from "../../../src/domain/settlement/Settlement.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
 import { DatabaseUrl, layerDatabaseWith } from "../../../src/platform/Database.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
@@ -10,10 +10,10 @@ import { layerMigrations } from "../../../src/platform/Migrations.ts"
 import { DigestKey, PersonalData } from "../../../src/platform/PersonalData.ts"
 import { Secrets } from "../../../src/platform/Secrets.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
-import * as MemoryPlayerStore from "../../../src/players/MemoryPlayerStore.ts"
-import { Outbox } from "../../../src/players/Outbox.ts"
-import { PlayerActors } from "../../../src/players/PlayerActors.ts"
-import { newPlayer } from "../../../test/support/players.ts"
+import * as MemoryPlayerStore from "../../../test/kit/MemoryPlayerStore.ts"
+import { Outbox } from "../../../src/store/Outbox.ts"
+import { PlayerActors } from "../../../src/store/PlayerActors.ts"
+import { newPlayer } from "../../../test/kit/players.ts"
 
 const firstPlayer = 1_000_000_000
 const operatorId = 1

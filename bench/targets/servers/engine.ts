@@ -5,7 +5,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { encodeHistogram, makeHistogram, micros } from "../../load/Latency.ts"
 import { PlayerPicker } from "../../load/PlayerPicker.ts"
 import { parseCommitCounts } from "../../report/Prometheus.ts"
-import { PlayerActors } from "../../../src/players/PlayerActors.ts"
+import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { EngineJob, type EngineMessage } from "../EngineMessage.ts"
 import {
   insertPlayers,

@@ -1,7 +1,7 @@
 // Holds players in memory and weighs them: the engine's own actors over the real loader and PostgreSQL, nothing else of
 // the service. Needs --expose-gc, so that only what is reachable is weighed.
 import { Effect, Schema } from "effect"
-import { PlayerActors } from "../../../src/players/PlayerActors.ts"
+import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import type { ResidentsMessage } from "../ResidentsMessage.ts"
 import { insertPlayers, layerPostgres, placeBet, playerId, readPlayer } from "./PlayerEngine.ts"
 

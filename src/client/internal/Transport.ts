@@ -1,7 +1,7 @@
 /** One call over the wire: authorised, bounded in time, tried again where that is safe, and read as an answer or an error. */
 import { Clock, Context, Duration, Effect, Option, Random, Schema } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
-import { isRefusalCode } from "../../api/Errors.ts"
+import { isRefusalCode } from "../../contract/Errors.ts"
 import { NoAnswer, Refused } from "../Errors.ts"
 import type { Authorise } from "./Signing.ts"
 

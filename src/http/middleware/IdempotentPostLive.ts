@@ -2,16 +2,16 @@ import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Crypto from "node:crypto"
 import { PersonalData } from "../../platform/PersonalData.ts"
-import { SecretAnswer } from "../../api/Annotations.ts"
+import { SecretAnswer } from "../../contract/Annotations.ts"
 import {
   CurrentClaim,
   CurrentOperator,
   CurrentPlayer,
   IdempotentPost,
   PlayerIdempotentPost
-} from "../../api/Middleware.ts"
+} from "../../contract/Middleware.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { type Answer, Idempotency } from "../../idempotency/Idempotency.ts"
+import { type Answer, Idempotency } from "../../store/Idempotency.ts"
 import { bodyText, isRefusal, jsonResponse, refusalBody, refuseBody, statusOf } from "../Refusals.ts"
 import { targetOf } from "../RequestTarget.ts"
 

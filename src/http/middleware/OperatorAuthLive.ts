@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { RequiredFeature, RequiredScope } from "../../api/Annotations.ts"
-import { CurrentOperator, OperatorAuth } from "../../api/Middleware.ts"
+import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { CurrentOperator, OperatorAuth } from "../../contract/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
 import {
   addressNotAllowed,

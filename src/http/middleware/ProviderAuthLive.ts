@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { BoundedList, RetryAfterFailure } from "../../api/Annotations.ts"
-import { CurrentProvider, ProviderAuth } from "../../api/Middleware.ts"
+import { BoundedList, RetryAfterFailure } from "../../contract/Annotations.ts"
+import { CurrentProvider, ProviderAuth } from "../../contract/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
 import {
   addressNotAllowed,

@@ -2,9 +2,9 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
-import type { Notebook } from "../../support/E2eJournal.ts"
-import { until } from "../../support/E2eJournalist.ts"
-import type { Chance } from "../../support/E2eRandom.ts"
+import type { Notebook } from "../../kit/E2eJournal.ts"
+import { until } from "../../kit/E2eJournalist.ts"
+import type { Chance } from "../../kit/E2eRandom.ts"
 import { cutMoments } from "./CuttingProxy.ts"
 import type { World } from "./World.ts"
 

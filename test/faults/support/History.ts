@@ -1,8 +1,8 @@
 /** Histories of players, read out of what journalists wrote down, and whether one order explains each of them. */
 import { Schema } from "effect"
-import type { Letter, Note, Notebook, Operation, Wanted, WantedOf } from "../../support/E2eJournal.ts"
-import { Settled } from "../../support/E2eWorld.ts"
-import type { Reply } from "../../support/HttpCalls.ts"
+import type { Letter, Note, Notebook, Operation, Wanted, WantedOf } from "../../kit/E2eJournal.ts"
+import { Settled } from "../../kit/E2eWorld.ts"
+import type { Reply } from "../../kit/HttpCalls.ts"
 import { type Call, check, type Verdict } from "./Linearizability.ts"
 import { type Action, type Input, type Output, type Told, walletRules } from "./WalletModel.ts"
 

@@ -1,6 +1,6 @@
 /** Cycles one after the other, until they are done or one of them finds something. */
 import { Cause, Effect, Exit } from "effect"
-import { type Chance, chanceOf } from "../../support/E2eRandom.ts"
+import { type Chance, chanceOf } from "../../kit/E2eRandom.ts"
 import { type CycleOutcome, runCycle } from "./Cycle.ts"
 import { type FaultKind } from "./Faults.ts"
 import { whyNoSmallDisk } from "./SmallDisk.ts"

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { join } from "node:path"
 import { isRunning } from "../../../src/platform/DataDirectoryLock.ts"
-import { serverFolder } from "../../support/E2eDatabase.ts"
+import { serverFolder } from "../../kit/E2eDatabase.ts"
 
 const prefix = "pitboss-disk-"
 

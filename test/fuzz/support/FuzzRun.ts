@@ -1,9 +1,9 @@
 /** A whole run: a service of its own on a database of its own, the requests, and what is looked at afterwards. */
 import { Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
-import { databaseUrl } from "../../support/E2eDatabase.ts"
-import { exchange, makeAgent } from "../../support/E2eHttp.ts"
-import { freePort, startService } from "../../support/ServiceProcess.ts"
+import { databaseUrl } from "../../kit/E2eDatabase.ts"
+import { exchange, makeAgent } from "../../kit/E2eHttp.ts"
+import { freePort, startService } from "../../kit/ServiceProcess.ts"
 import { fuzz, type FuzzOutcome } from "./Fuzz.ts"
 
 export interface FuzzRunOptions {

@@ -1,8 +1,8 @@
 /** What stands before there is anything to call: operators, providers, games and players, made through the service's own doors. */
 import { Clock, Effect, Schema } from "effect"
 import type * as Http from "node:http"
-import { exchange, type ConnectionLost } from "../../support/E2eHttp.ts"
-import { type Reply, signedHeaders, type Signer } from "../../support/HttpCalls.ts"
+import { exchange, type ConnectionLost } from "../../kit/E2eHttp.ts"
+import { type Reply, signedHeaders, type Signer } from "../../kit/HttpCalls.ts"
 import type { Known } from "./Values.ts"
 
 /** An answer to what must work is not what it should be. */

@@ -1,9 +1,9 @@
 /** What clients heard beside what the books say: done once, not at all, or as it was said; and nothing shown that never was. */
 import { Schema } from "effect"
-import type { PlayerStatus } from "../../../src/domain/Player.ts"
+import type { PlayerStatus } from "../../../src/domain/player/Player.ts"
 import type { Details, RefusalCode } from "../../../src/domain/Refusal.ts"
-import type { Settlement } from "../../../src/domain/Settlement.ts"
-import { roundKey } from "../../../src/domain/Rounds.ts"
+import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
+import { roundKey } from "../../../src/domain/settlement/Rounds.ts"
 import { type Books, type Complain, type Remains, transactionKey } from "./Books.ts"
 import { games, operatorOfPlayer } from "./House.ts"
 import type { Delivery } from "./Network.ts"

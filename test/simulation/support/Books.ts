@@ -1,7 +1,7 @@
 /** What a run has left in the database, put in order for those who look at it. */
 import type { Change, Entry, Payment } from "../../../src/domain/Change.ts"
-import type { Player } from "../../../src/domain/Player.ts"
-import type { Transaction } from "../../../src/domain/Rounds.ts"
+import type { Player } from "../../../src/domain/player/Player.ts"
+import type { Transaction } from "../../../src/domain/settlement/Rounds.ts"
 import type { Clients } from "./Clients.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { Committed, Database } from "./Database.ts"

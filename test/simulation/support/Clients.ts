@@ -3,7 +3,7 @@
  * idempotency keys, staff, and the clock that starts jobs. They write down what they asked for and what they heard.
  */
 import { Context, Effect, Schema } from "effect"
-import type { ActionMessage, BetMessage } from "../../../src/wallet/ProviderWallet.ts"
+import type { ActionMessage, BetMessage } from "../../../src/features/settlement/ProviderWallet.ts"
 import { gameById, operatorOfPlayer, playerIds, refs, strangerTo, tokens } from "./House.ts"
 import type { Network } from "./Network.ts"
 import type { Action, Payout, Plan, Stake, TakeBack } from "./Plan.ts"

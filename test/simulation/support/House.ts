@@ -1,17 +1,17 @@
 /** What stands in the simulated world before anybody plays: operators, players, games, bonuses. */
 import { Context, Effect, Layer } from "effect"
 import { SealedSecrets } from "../../../src/auth/SealedSecrets.ts"
-import type { CatalogueBonus, PromoCode } from "../../../src/domain/BonusGrants.ts"
+import type { CatalogueBonus, PromoCode } from "../../../src/domain/bonus/BonusGrants.ts"
 import type { Operator, Provider } from "../../../src/domain/Operator.ts"
-import type { Player } from "../../../src/domain/Player.ts"
-import type { Game } from "../../../src/games/Game.ts"
-import { Games } from "../../../src/games/Games.ts"
-import { PlayerRefs } from "../../../src/games/PlayerRefs.ts"
-import { SessionTokens } from "../../../src/games/SessionTokens.ts"
-import { type PaymentMethod, PaymentMethods } from "../../../src/payments/Methods.ts"
-import { ActiveOperators } from "../../../src/players/ActiveOperators.ts"
+import type { Player } from "../../../src/domain/player/Player.ts"
+import type { Game } from "../../../src/features/games/Game.ts"
+import { Games } from "../../../src/features/games/Games.ts"
+import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
+import { SessionTokens } from "../../../src/features/games/SessionTokens.ts"
+import { type PaymentMethod, PaymentMethods } from "../../../src/features/payments/Methods.ts"
+import { ActiveOperators } from "../../../src/features/operators/ActiveOperators.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
-import { newPlayer } from "../../support/players.ts"
+import { newPlayer } from "../../kit/players.ts"
 
 const operatorOf = (id: number, terms: Partial<Operator>): Operator => ({
   id,

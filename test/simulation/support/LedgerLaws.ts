@@ -1,8 +1,8 @@
 /** The laws of money and of versions, from what was committed alone: whoever asked for it, and whatever they heard. */
 import type { Change, Entry, Event, Payment } from "../../../src/domain/Change.ts"
-import type { PlayerBonus } from "../../../src/domain/Bonus.ts"
-import type { Player } from "../../../src/domain/Player.ts"
-import { roundKey, type Transaction } from "../../../src/domain/Rounds.ts"
+import type { PlayerBonus } from "../../../src/domain/bonus/Bonus.ts"
+import type { Player } from "../../../src/domain/player/Player.ts"
+import { roundKey, type Transaction } from "../../../src/domain/settlement/Rounds.ts"
 import type { Books, Complain, Remains } from "./Books.ts"
 import { transactionKey } from "./Books.ts"
 import { promos } from "./House.ts"

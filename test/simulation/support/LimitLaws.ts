@@ -3,9 +3,9 @@
  * and the settings as they stood at each commit.
  */
 import type { Change, PlayerSettings } from "../../../src/domain/Change.ts"
-import { type LimitField, limitFields } from "../../../src/domain/Limits.ts"
-import type { Player } from "../../../src/domain/Player.ts"
-import type { Transaction } from "../../../src/domain/Rounds.ts"
+import { type LimitField, limitFields } from "../../../src/domain/limit/Limits.ts"
+import type { Player } from "../../../src/domain/player/Player.ts"
+import type { Transaction } from "../../../src/domain/settlement/Rounds.ts"
 import { type Books, type Complain, type Remains, transactionKey } from "./Books.ts"
 
 type Window = "day" | "week" | "month" | "year"

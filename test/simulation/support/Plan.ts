@@ -2,10 +2,10 @@
  * What is to happen in one run: who asks for what and when, and what breaks. Everything in a plan stands alone, with chances of its
  * own, so that taking something out of it leaves the rest as it was.
  */
-import type { ExclusionPeriod } from "../../../src/domain/Exclusions.ts"
-import type { LimitField } from "../../../src/domain/Limits.ts"
-import type { PaymentMove } from "../../../src/domain/PaymentMoves.ts"
-import type { KycStatus, PlayerStatus } from "../../../src/domain/Player.ts"
+import type { ExclusionPeriod } from "../../../src/domain/limit/Exclusions.ts"
+import type { LimitField } from "../../../src/domain/limit/Limits.ts"
+import type { PaymentMove } from "../../../src/domain/payment/PaymentMoves.ts"
+import type { KycStatus, PlayerStatus } from "../../../src/domain/player/Player.ts"
 import { bonuses, games, operatorOfPlayer, playerIds } from "./House.ts"
 import { type Chance, chanceOf } from "./Random.ts"
 import type { JobRequest } from "./Requests.ts"

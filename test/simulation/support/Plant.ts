@@ -1,5 +1,5 @@
 /** What can be put around the parts of a simulated service, to see what becomes of it. */
-import type { PlayerActors } from "../../../src/players/PlayerActors.ts"
+import type { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import type { Database, PlayerStore } from "./Database.ts"
 import type { Port } from "./Service.ts"
 

@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import type { Change } from "../../../src/domain/Change.ts"
-import { effectiveLimits } from "../../../src/domain/Limits.ts"
-import type { Player } from "../../../src/domain/Player.ts"
+import { effectiveLimits } from "../../../src/domain/limit/Limits.ts"
+import type { Player } from "../../../src/domain/player/Player.ts"
 import { StoreUnavailable } from "../../../src/engine/Failures.ts"
 import { nothingPlanted, type Plant } from "./Plant.ts"
 import { isPassing } from "./Requests.ts"

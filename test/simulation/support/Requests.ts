@@ -1,12 +1,17 @@
 /** What clients ask of the service, and what it answers, as both would be after HTTP and JSON. */
-import type { ExclusionPeriod } from "../../../src/domain/Exclusions.ts"
-import type { LimitField } from "../../../src/domain/Limits.ts"
-import type { PaymentMove } from "../../../src/domain/PaymentMoves.ts"
-import type { KycStatus, PlayerStatus } from "../../../src/domain/Player.ts"
+import type { ExclusionPeriod } from "../../../src/domain/limit/Exclusions.ts"
+import type { LimitField } from "../../../src/domain/limit/Limits.ts"
+import type { PaymentMove } from "../../../src/domain/payment/PaymentMoves.ts"
+import type { KycStatus, PlayerStatus } from "../../../src/domain/player/Player.ts"
 import type { Details, RefusalCode } from "../../../src/domain/Refusal.ts"
-import type { Settlement } from "../../../src/domain/Settlement.ts"
-import type { ActionMessage, BetMessage, RollbackMessage, WinMessage } from "../../../src/wallet/ProviderWallet.ts"
-import type { CloseRoundMessage, PromoWinMessage } from "../../../src/wallet/ProviderWallet.ts"
+import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
+import type {
+  ActionMessage,
+  BetMessage,
+  RollbackMessage,
+  WinMessage
+} from "../../../src/features/settlement/ProviderWallet.ts"
+import type { CloseRoundMessage, PromoWinMessage } from "../../../src/features/settlement/ProviderWallet.ts"
 
 /** What a game provider sends. */
 export type ProviderRequest =

@@ -11,7 +11,7 @@ import { SqlClient, type SqlConnection } from "effect/sql"
 import { ServingClient } from "../../../src/platform/Database.ts"
 import { PgClient } from "@effect/sql-pg"
 import { missing } from "../../../src/domain/Decision.ts"
-import { newPlayer } from "../../support/players.ts"
+import { newPlayer } from "../../kit/players.ts"
 import type { Connection, Database } from "./Database.ts"
 import { bonuses, operatorById, playerIds, promos } from "./House.ts"
 

@@ -1,0 +1,103 @@
+/** The back-office command line as a whole: its nouns, and what becomes of whatever they are given. */
+import { Effect, Schema } from "effect"
+import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
+import { HttpClientError } from "effect/http"
+import { fieldIssues } from "./contract/FormErrors.ts"
+import { type Refusal, refuse, refuseFields } from "./domain/Refusal.ts"
+import { isObject } from "./platform/Table.ts"
+import { alert } from "./features/compliance/Commands.ts"
+import { bonus, promo } from "./features/bonuses/Commands.ts"
+import { audit, job, ledger, round } from "./features/ledger/Commands.ts"
+import { correction } from "./features/corrections/Commands.ts"
+import { game, provider } from "./features/games/Commands.ts"
+import { paymentMethod } from "./features/payments/MethodCommands.ts"
+import { payment } from "./features/payments/Commands.ts"
+import { player } from "./features/players/Commands.ts"
+import { rate, report } from "./features/reports/Commands.ts"
+import { secret } from "./features/secrets/Commands.ts"
+import { key, operator, staff } from "./features/staff/Commands.ts"
+import { delivery, webhook } from "./features/webhooks/Commands.ts"
+import { CommandOutput, root } from "./commands/Verb.ts"
+
+/** Every noun with its verbs. */
+export const program = root.pipe(
+  Command.withSubcommands([
+    staff,
+    operator,
+    key,
+    provider,
+    game,
+    paymentMethod,
+    bonus,
+    promo,
+    player,
+    correction,
+    payment,
+    webhook,
+    delivery,
+    alert,
+    rate,
+    report,
+    ledger,
+    secret,
+    round,
+    job,
+    audit
+  ])
+)
+
+const isRefusal = (error: { readonly _tag: string }): error is Refusal => error._tag === "Refusal"
+
+const isUsage = (error: unknown): error is CliError.CliError =>
+  isObject(error) && "_tag" in error && error._tag === "ShowHelp"
+
+/** Help that was asked for is an answer; a usage that nobody asked for is a complaint. */
+const presenterTo = ({ out, problem }: CommandOutput): CliOutput.Presenter => ({
+  present: (event) =>
+    Effect.sync(() => {
+      const formatter = CliOutput.defaultFormatter({ colors: false })
+      switch (event._tag) {
+        case "Version":
+          return out(formatter.formatVersion(event.name, event.version) + "\n")
+        case "Help":
+          return (event.reason === "Requested" ? out : problem)(formatter.formatHelpDoc(event.helpDoc) + "\n")
+        case "InvalidInvocation":
+          return problem(`${formatter.formatErrors(event.errors)}\n\n${formatter.formatHelpDoc(event.helpDoc)}\n`)
+      }
+    })
+})
+
+/**
+ * Runs one command to its end: its document, the envelope of a refusal or a usage go to {@link CommandOutput}, and the exit code
+ * with them.
+ */
+export const runCommandLine = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
+  const output = yield* CommandOutput
+  const explain = ({ code, details, message }: Refusal) =>
+    Effect.sync(() => {
+      output.problem(JSON.stringify({ error: { code, message, details } }, null, 2) + "\n")
+      output.end(1)
+    })
+
+  yield* Command.runWith(program, { version: "1" })(args).pipe(
+    Effect.catch((error) => {
+      if (isUsage(error)) return Effect.sync(() => output.end(2))
+      if (Schema.isSchemaError(error)) return explain(refuseFields(fieldIssues(error.issue)))
+      if (HttpClientError.isHttpClientError(error)) {
+        const { origin } = new URL(error.request.url)
+        return explain(refuse(
+          "SERVER_ERROR",
+          `Nothing answers at ${origin}. Start the service with npm start, or say with BACKOFFICE_HOST and BACKOFFICE_PORT ` +
+            "where it runs.",
+          { url: error.request.url }
+        ))
+      }
+      if (isRefusal(error)) return explain(error)
+      return explain(refuse("INVALID_REQUEST", error.message))
+    }),
+    Effect.provideService(CliOutput.Presenter, presenterTo(output)),
+    Effect.provideService(CliConfig.CliConfig, {
+      builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
+    })
+  )
+})

@@ -1,0 +1,150 @@
+/**
+ * The OpenAPI document of the contract: what the schemas say, plus what they cannot: how requests are signed, the headers around
+ * them, which refusals of the checks around an endpoint it can really give, an example of everything, and query and path fields
+ * under the type that they mean rather than the text that they travel as.
+ */
+import { Context, Schema } from "effect"
+import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../Annotations.ts"
+import { answersOf, errorExamples, type Facts } from "./Answers.ts"
+import { exampleOf, membersOf, saidBy, type Schemas } from "./Examples.ts"
+import { description, headers, parameters, parameterWords, securitySchemes, servers } from "./Words.ts"
+import { allRefusals } from "../Errors.ts"
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required: boolean
+  readonly schema: unknown
+}
+
+interface Operation {
+  readonly parameters: ReadonlyArray<Parameter>
+  readonly requestBody?: unknown
+  readonly responses: { readonly [status: string]: unknown }
+}
+
+type Operations = { readonly [method: string]: Operation }
+
+/** The type side of path and query fields by name, as JSON schemas. */
+const typedProperties = (schema: Schema.Top | undefined): { readonly [name: string]: unknown } =>
+  schema === undefined ? {} : membersOf(Schema.toJsonSchemaDocument(Schema.toType(schema)).schema["properties"])
+
+/** Members that are open to fields we may add later; requests are read past fields we do not know. */
+const openObjects = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(openObjects)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, member]) => !(name === "additionalProperties" && member === false))
+      .map(([name, member]) => [name, openObjects(member)])
+  )
+}
+
+/** What a request sends: one form with an example. A body that may be null may be left out. */
+const bodyOf = (operation: Operation, schemas: Schemas): { readonly requestBody?: unknown } => {
+  if (operation.requestBody === undefined) return {}
+  const media = membersOf(membersOf(membersOf(operation.requestBody)["content"])["application/json"])
+  const { anyOf } = membersOf(media["schema"])
+  const forms: ReadonlyArray<unknown> = Array.isArray(anyOf) ? anyOf : [media["schema"]]
+  const given = forms.filter((form) => membersOf(form)["type"] !== "null")
+  const schema = given.length === 1 ? given[0] : { anyOf: given }
+  const content = { "application/json": { schema, examples: { example: { value: exampleOf(schema, schemas) } } } }
+  return { requestBody: { required: given.length === forms.length, content } }
+}
+
+/** A parameter under its own type, in words. */
+const parameterOf = ({ name, schema: sent, ...rest }: Parameter, typed: { readonly [name: string]: unknown }) => {
+  const members = membersOf(typed[name] ?? sent)
+  const { description = saidBy(members, "description") ?? parameterWords[name], ...schema } = members
+  return { name, ...rest, ...(description === undefined ? {} : { description }), schema }
+}
+
+const parameter = (name: keyof typeof parameters) => ({ $ref: `#/components/parameters/${name}` })
+
+const audienceOf = (path: string): Facts["audience"] =>
+  path.startsWith("/api/v1/provider/") ? "provider" : path.startsWith("/api/v1/player/") ? "player" : "operator"
+
+const security: { readonly [audience in Facts["audience"]]: unknown } = {
+  operator: [{ api_key: [], timestamp: [], signature: [] }],
+  provider: [{ provider_key: [], timestamp: [], signature: [] }],
+  player: [{ player_token: [] }]
+}
+
+/** The codes of a schema of one refusal or several. */
+const codesOf = (schema: Schema.Top): ReadonlyArray<string> =>
+  [...JSON.stringify(Schema.toJsonSchemaDocument(schema)).matchAll(/"Error_([A-Z_]+)"/g)].map(([, code = ""]) => code)
+
+/** The examples of refusals that some operation refers to, and one of every code. */
+const usedExamples = (paths: unknown) => {
+  const text = JSON.stringify(paths)
+  return Object.fromEntries(
+    Object.entries(errorExamples).filter(([name]) => !name.includes(".") || text.includes(`/examples/${name}"`))
+  )
+}
+
+const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  document: Record<string, unknown>
+): Record<string, unknown> => {
+  const paths: Record<string, Record<string, unknown>> = {}
+  const drawn: Record<string, Operations> = { ...Object(document["paths"]) }
+  const components = membersOf(document["components"])
+  const schemas = membersOf(components["schemas"])
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, mergedAnnotations }) => {
+      const path = endpoint.path.replaceAll(/:(\w+)/g, "{$1}")
+      const method = endpoint.method.toLowerCase()
+      const operation = drawn[path]?.[method]
+      if (operation === undefined) return
+      const audience = audienceOf(path)
+      const typed = { ...typedProperties(endpoint.params), ...typedProperties(endpoint.query) }
+      const scope = Context.getOrUndefined(mergedAnnotations, RequiredScope)
+      const feature = Context.getOrUndefined(mergedAnnotations, RequiredFeature)
+      const facts: Facts = {
+        audience,
+        method,
+        hasPathId: path.includes("{"),
+        hasQuery: endpoint.query !== undefined,
+        scope,
+        feature,
+        ownCodes: new Set([...endpoint.error].flatMap(codesOf)),
+        retryAfterFailure: Context.getOrUndefined(mergedAnnotations, RetryAfterFailure) ?? "same_request"
+      }
+      const item = paths[path] ?? {}
+      paths[path] = item
+      item[method] = {
+        ...operation,
+        ...bodyOf(operation, schemas),
+        ...(scope === undefined ? {} : { "x-required-scope": scope }),
+        ...(feature === undefined ? {} : { "x-required-feature": feature }),
+        security: security[audience],
+        parameters: [
+          ...operation.parameters.map((each) => parameterOf(each, typed)),
+          ...(audience === "player" ? [] : [parameter("nonce")]),
+          ...(method === "post" && audience !== "provider" ? [parameter("idempotency_key")] : []),
+          parameter("request_id")
+        ],
+        responses: answersOf(operation.responses, facts, schemas)
+      }
+    }
+  })
+  return Object(openObjects({
+    ...document,
+    servers,
+    paths,
+    components: { ...components, examples: usedExamples(paths), headers, parameters, securitySchemes }
+  }))
+}
+
+/** Gives an API its document: title, words, every code, and what {@link complete} adds. */
+export const documented = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+) =>
+  api.annotate(HttpApi.AdditionalSchemas, allRefusals).annotateMerge(OpenApi.annotations({
+    title: "Pitboss",
+    version: "1.0.0",
+    description,
+    transform: (document) => complete(api, document)
+  }))

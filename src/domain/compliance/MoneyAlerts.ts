@@ -1,0 +1,217 @@
+/**
+ * Rules about payments: each looks at one payment and those before it, and says what is suspicious (`docs/compliance.md`).
+ *
+ * Amounts are minor units of the player's currency, thresholds of the operator's. Time is that of the payment: what came later
+ * counts for what came later.
+ */
+import { type Finding, type RuleSettings, shifted } from "./AlertRules.ts"
+import type { PaymentStatus, PaymentType } from "../Change.ts"
+
+/** A payment as rules see one. */
+export interface PaymentFact {
+  readonly id: number
+  readonly type: PaymentType
+  readonly status: PaymentStatus
+  readonly amount: number
+  readonly isReversed: boolean
+  /** Epoch milliseconds of its creation. */
+  readonly at: number
+}
+
+/** A payment to judge. */
+export interface PaymentCase {
+  readonly payment: PaymentFact
+  /** The player's payments before it, the newest first, as far back as the windows of the rules. */
+  readonly before: ReadonlyArray<PaymentFact>
+  /** Minor units of the operator's currency for one of the player's: 1 where they are the same, null without a rate. */
+  readonly factor: number | null
+}
+
+const hourMs = 3_600_000
+
+/** Minor units of the operator's currency; without a rate the amount as it is. */
+const inBase = (amount: number, factor: number | null): number => Math.round(amount * (factor ?? 1))
+
+/** Says in an alert that amounts were compared without a rate. */
+const rateNote = ({ factor }: PaymentCase) => factor === null ? { unconverted: true } : {}
+
+/** Steps of severity for what is so many times what it takes. */
+const degree = (times: number): number => times >= 10 ? 2 : times >= 2.5 ? 1 : 0
+
+/** What happened within the hours that end at the payment, the payment itself first. */
+const within = (of: PaymentCase, type: PaymentType, windowHours: number): ReadonlyArray<PaymentFact> => {
+  const from = of.payment.at - windowHours * hourMs
+  const earlier = of.before.filter((other) => other.type === type && other.at > from)
+  return of.payment.type === type ? [of.payment, ...earlier] : earlier
+}
+
+const sum = (payments: ReadonlyArray<PaymentFact>): number => payments.reduce((total, { amount }) => total + amount, 0)
+
+/** Money that is still there: deposits that were not charged back, withdrawals that were not refused. */
+const stands = ({ isReversed, status }: PaymentFact): boolean =>
+  !isReversed && status !== "rejected" && status !== "cancelled"
+
+/** The window of a fixed grid in which a payment lies. */
+const gridWindow = (at: number, windowHours: number): string =>
+  `${windowHours}h from ${new Date(Math.floor(at / (windowHours * hourMs)) * windowHours * hourMs).toISOString()}`
+
+const largePayment = (
+  type: PaymentType,
+  { [`large_${type}` as const]: terms }: RuleSettings,
+  of: PaymentCase
+): Finding | undefined => {
+  const amount = inBase(of.payment.amount, of.factor)
+  if (!terms.enabled || of.payment.type !== type || amount < terms.threshold) return undefined
+  return {
+    rule: `large_${type}`,
+    severity: shifted(terms.severity, degree(amount / terms.threshold)),
+    occurrence: `payment ${of.payment.id}`,
+    paymentId: of.payment.id,
+    details: { amount, threshold: terms.threshold, ...rateNote(of) },
+    stopsWithdrawals: terms.stopWithdrawals
+  }
+}
+
+/** A deposit of the threshold or more. */
+export const largeDeposit = (settings: RuleSettings, of: PaymentCase): Finding | undefined =>
+  largePayment("deposit", settings, of)
+
+/** A request to withdraw the threshold or more. */
+export const largeWithdrawal = (settings: RuleSettings, of: PaymentCase): Finding | undefined =>
+  largePayment("withdrawal", settings, of)
+
+/** Several deposits that each stay just below the threshold at which somebody would look. */
+export const structuring = ({ structuring: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
+  const { count, percent, severity, stopWithdrawals, threshold, windowHours } = terms
+  const floor = threshold * (100 - percent) / 100
+  const isJustBelow = ({ amount }: PaymentFact): boolean => {
+    const converted = inBase(amount, of.factor)
+    return converted >= floor && converted < threshold
+  }
+  if (!terms.enabled || of.payment.type !== "deposit" || !isJustBelow(of.payment)) return undefined
+  const found = within(of, "deposit", windowHours).filter(isJustBelow)
+  if (found.length < count) return undefined
+  return {
+    rule: "structuring",
+    severity: shifted(severity, found.length >= 2 * count ? 1 : 0),
+    occurrence: gridWindow(of.payment.at, windowHours),
+    paymentId: of.payment.id,
+    details: {
+      deposits: found.length,
+      amount: inBase(sum(found), of.factor),
+      threshold,
+      window_hours: windowHours,
+      ...rateNote(of)
+    },
+    stopsWithdrawals: stopWithdrawals
+  }
+}
+
+/** Many deposits, or much money in more than one, in a short time. */
+export const depositVelocity = ({ deposit_velocity: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
+  const { count, severity, stopWithdrawals, threshold, windowHours } = terms
+  if (!terms.enabled || of.payment.type !== "deposit") return undefined
+  const found = within(of, "deposit", windowHours)
+  const amount = inBase(sum(found), of.factor)
+  // one large deposit is another rule's
+  const times = Math.max(found.length / count, found.length > 1 ? amount / threshold : 0)
+  if (times < 1) return undefined
+  return {
+    rule: "deposit_velocity",
+    severity: shifted(severity, degree(times)),
+    occurrence: gridWindow(of.payment.at, windowHours),
+    paymentId: of.payment.id,
+    details: { deposits: found.length, amount, count, threshold, window_hours: windowHours, ...rateNote(of) },
+    stopsWithdrawals: stopWithdrawals
+  }
+}
+
+/**
+ * A withdrawal soon after deposits of about the same amount. Alone or together with the withdrawals of the window before it, it is
+ * compared with the last deposit, the last two, and so on.
+ */
+export const rapidInOut = ({ rapid_in_out: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
+  const { percent, severity, stopWithdrawals, threshold, windowHours } = terms
+  if (!terms.enabled || of.payment.type !== "withdrawal") return undefined
+  const deposits = within(of, "deposit", windowHours).filter(stands)
+  const withdrawn = sum(within(of, "withdrawal", windowHours).filter(stands))
+  const isAbout = (amount: number, deposited: number): boolean =>
+    Math.abs(amount - deposited) * 100 <= percent * deposited
+  let deposited = 0
+  let matched: { readonly deposits: number; readonly deposited: number; readonly withdrawn: number } | undefined
+  for (const [index, { amount }] of deposits.entries()) {
+    deposited += amount
+    if (inBase(deposited, of.factor) < threshold) continue
+    const taken = [of.payment.amount, withdrawn].find((each) => isAbout(each, deposited))
+    if (taken !== undefined) matched = { deposits: index + 1, deposited, withdrawn: taken }
+  }
+  const last = deposits[0]
+  if (matched === undefined || last === undefined) return undefined
+  const isFast = of.payment.at - last.at <= windowHours * hourMs / 8
+  return {
+    rule: "rapid_in_out",
+    severity: shifted(severity, isFast ? 1 : 0),
+    occurrence: `payment ${of.payment.id}`,
+    paymentId: of.payment.id,
+    details: {
+      deposits: matched.deposits,
+      deposited: inBase(matched.deposited, of.factor),
+      withdrawn: inBase(matched.withdrawn, of.factor),
+      minutes_since_deposit: Math.floor((of.payment.at - last.at) / 60_000),
+      ...rateNote(of)
+    },
+    stopsWithdrawals: stopWithdrawals
+  }
+}
+
+/** How much play a withdrawal asks for. Minor units of the player's currency. */
+export interface PlayNeeded {
+  readonly deposited: number
+  /** Stakes that are enough. */
+  readonly stakes: number
+  /** From the first of the deposits on, epoch milliseconds. */
+  readonly since: number
+}
+
+/** The play that the deposits before a withdrawal ask for; undefined when they ask for none. */
+export const playNeeded = (
+  { low_play_withdrawal: { enabled, percent, threshold, windowHours } }: RuleSettings,
+  of: PaymentCase
+): PlayNeeded | undefined => {
+  if (!enabled || of.payment.type !== "withdrawal") return undefined
+  const deposits = within(of, "deposit", windowHours).filter(stands)
+  const first = deposits.at(-1)
+  const deposited = sum(deposits)
+  if (first === undefined || inBase(deposited, of.factor) < threshold) return undefined
+  return { deposited, stakes: Math.ceil(deposited * percent / 100), since: first.at }
+}
+
+/** A withdrawal of money that was hardly played with. `staked`: stakes of real money since the deposits, as far as it was counted. */
+export const lowPlayWithdrawal = (
+  settings: RuleSettings,
+  of: PaymentCase,
+  staked: number
+): Finding | undefined => {
+  const { percent, severity, stopWithdrawals } = settings.low_play_withdrawal
+  const needed = playNeeded(settings, of)
+  if (needed === undefined || staked >= needed.stakes) return undefined
+  return {
+    rule: "low_play_withdrawal",
+    severity: shifted(severity, staked * 10 < needed.stakes ? 1 : 0),
+    occurrence: `payment ${of.payment.id}`,
+    paymentId: of.payment.id,
+    details: {
+      deposited: inBase(needed.deposited, of.factor),
+      staked: inBase(Math.max(0, staked), of.factor),
+      percent,
+      ...rateNote(of)
+    },
+    stopsWithdrawals: stopWithdrawals
+  }
+}
+
+/** How many hours before a payment its rules look at. */
+export const hoursLookedAt = (settings: RuleSettings, type: PaymentType): number =>
+  type === "deposit"
+    ? Math.max(settings.structuring.windowHours, settings.deposit_velocity.windowHours)
+    : Math.max(settings.rapid_in_out.windowHours, settings.low_play_withdrawal.windowHours)

@@ -1,0 +1,20 @@
+/** Limits that a player begins with (SPEC section 4.2; `docs/decisions/0008-responsible-gaming.md`). */
+import { type Factor, thresholdIn } from "../bonus/Conversion.ts"
+import { type LimitField, limitFields, type Limits } from "./Limits.ts"
+
+const isAmount = (field: LimitField): boolean => field !== "max_session_minutes"
+
+/**
+ * An operator's limits in a player's currency: the largest amounts that are not worth more. Minutes stay as they are. Null where an amount
+ * would have to be converted and there is no rate.
+ */
+export const limitsIn = (limits: Limits, factor: Factor | undefined): Limits | null => {
+  const converted: { [field in LimitField]?: number } = {}
+  for (const field of limitFields) {
+    const value = limits[field]
+    if (value === undefined) continue
+    if (factor === undefined && isAmount(field)) return null
+    converted[field] = isAmount(field) ? thresholdIn(value, factor) ?? 0 : value
+  }
+  return converted
+}

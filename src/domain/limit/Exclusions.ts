@@ -1,0 +1,167 @@
+/**
+ * Self-exclusion: a player shuts the door for a time that nothing shortens (SPEC sections 3.5 and 4.7;
+ * `docs/decisions/0008-responsible-gaming.md`).
+ */
+import { acceptSettings } from "../player/AccountStatus.ts"
+import { type Context, type Decision, refused } from "../Decision.ts"
+import { Draft } from "../Draft.ts"
+import { exclusionFields, type LimitsResource, limitsResource } from "./LimitUsage.ts"
+import { activeExclusion, type Exclusion, type ExclusionType, type Player, sessionsEnd } from "../player/Player.ts"
+import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
+
+export const exclusionPeriods = [
+  "24_hours",
+  "7_days",
+  "30_days",
+  "3_months",
+  "6_months",
+  "12_months",
+  "5_years"
+] as const
+
+export type ExclusionPeriod = (typeof exclusionPeriods)[number]
+
+const dayMs = 86_400_000
+
+/** Calendar months later, UTC, at the same time of day; where the month is too short, on its last day. */
+export const addMonths = (at: number, months: number): number => {
+  const date = new Date(at)
+  const year = date.getUTCFullYear()
+  const month = date.getUTCMonth() + months
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  const timeOfDay = at - Math.floor(at / dayMs) * dayMs
+  return Date.UTC(year, month, Math.min(date.getUTCDate(), lastDay)) + timeOfDay
+}
+
+/** When a period that begins at `from` is over. */
+export const periodEnd = (period: ExclusionPeriod, from: number): number => {
+  switch (period) {
+    case "24_hours":
+      return from + dayMs
+    case "7_days":
+      return from + 7 * dayMs
+    case "30_days":
+      return from + 30 * dayMs
+    case "3_months":
+      return addMonths(from, 3)
+    case "6_months":
+      return addMonths(from, 6)
+    case "12_months":
+      return addMonths(from, 12)
+    case "5_years":
+      return addMonths(from, 60)
+  }
+}
+
+const maxTimeOutMs = 30 * dayMs
+const minSelfExclusionMonths = 3
+
+/** The last instant that has four digits of a year, and so one form on the wire. */
+const lastInstant = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** Exactly one of `period` and `until` (epoch milliseconds) is not null. */
+export interface SelfExclude {
+  readonly period: ExclusionPeriod | null
+  readonly until: number | null
+  /** Null derives the type from the length. */
+  readonly type: ExclusionType | null
+  /** As the audit log names who acts. */
+  readonly actor: string
+}
+
+export type SelfExcludeRefusal = Refusal<"VALIDATION_FAILED" | "RESPONSIBLE_GAMING_RULE">
+
+/** A time-out leaves the bonuses; the other two do the same as each other. */
+const isStrong = (type: ExclusionType): boolean => type !== "time_out"
+
+/** The end asked for. */
+const endOf = ({ period, until }: SelfExclude, now: number): number | Refusal<"VALIDATION_FAILED"> => {
+  if ((period === null) === (until === null)) {
+    const message = "exactly one of period and until must be sent"
+    return refuseFields({ period: [message], until: [message] })
+  }
+  const end = period === null ? until : periodEnd(period, now)
+  return end !== null && Number.isSafeInteger(end) && end <= lastInstant
+    ? end
+    : refuseFields({ until: ["must be a time before the year 10000"] })
+}
+
+/** Why the exclusion in force does not let itself be replaced. */
+const refuseWeakening = (
+  current: Exclusion,
+  end: number,
+  type: ExclusionType | null
+): Refusal<"RESPONSIBLE_GAMING_RULE"> | undefined => {
+  const details = { self_exclusion: exclusionFields(current) }
+  if (current.until === null || end <= current.until) {
+    return refuse("RESPONSIBLE_GAMING_RULE", "A self-exclusion can be prolonged, never shortened or lifted.", details)
+  }
+  return type !== null && isStrong(current.type) && !isStrong(type)
+    ? refuse("RESPONSIBLE_GAMING_RULE", `A ${current.type} cannot become a ${type}.`, details)
+    : undefined
+}
+
+/** The type that the length from `now` has, null between the two. */
+const derivedType = (end: number, now: number): ExclusionType | null =>
+  end <= now + maxTimeOutMs ? "time_out" : end >= addMonths(now, minSelfExclusionMonths) ? "self_exclusion" : null
+
+/** The type to be had. One that is not named is never weaker than the one in force. */
+const typeOf = (
+  { type }: SelfExclude,
+  current: Exclusion | null,
+  end: number,
+  now: number
+): ExclusionType | Refusal<"VALIDATION_FAILED"> => {
+  if (type === null) {
+    const derived = derivedType(end, now)
+    if (current !== null && isStrong(current.type) && derived !== "self_exclusion") return current.type
+    return derived ?? refuseFields({
+      until: ["must be at most 30 days ahead for a time_out, or at least 3 months for a self_exclusion"]
+    })
+  }
+  if (type === "time_out" && end > now + maxTimeOutMs) {
+    return refuseFields({ type: ["time_out lasts at most 30 days"] })
+  }
+  // one that is prolonged already has its three months
+  const isLongEnough = type !== "self_exclusion" || current?.type === "self_exclusion" ||
+    end >= addMonths(now, minSelfExclusionMonths)
+  return isLongEnough ? type : refuseFields({ type: ["self_exclusion lasts at least 3 months"] })
+}
+
+/** The exclusion that a request leads to. */
+const nextExclusion = (player: Player, request: SelfExclude, now: number): Exclusion | SelfExcludeRefusal => {
+  const current = activeExclusion(player, now)
+  const end = endOf(request, now)
+  if (typeof end !== "number") return end
+  const refusal = current === null
+    ? end <= now ? refuseFields({ until: ["must be in the future"] }) : undefined
+    : refuseWeakening(current, end, request.type)
+  if (refusal !== undefined) return refusal
+  const type = typeOf(request, current, end, now)
+  return typeof type === "string" ? { type, since: current?.since ?? now, until: end } : type
+}
+
+/**
+ * Excludes the player from play, deposits and bonuses, or prolongs the exclusion in force, which keeps its beginning. All but a
+ * time-out cancel the running bonus. Money is left alone: it can be withdrawn.
+ */
+export const selfExcludeStep =
+  (request: SelfExclude) => (player: Player, context: Context): Decision<LimitsResource, SelfExcludeRefusal> => {
+    const { now } = context
+    const exclusion = nextExclusion(player, request, now)
+    if ("_tag" in exclusion) return refused(exclusion)
+    const current = activeExclusion(player, now)
+    const draft = new Draft(player, context)
+    if (isStrong(exclusion.type)) {
+      draft.endBonus("cancelled")
+      if (draft.bonus !== player.bonus) draft.walletSeq++
+    }
+    const accepted = acceptSettings(draft, { exclusion, sessionsEndedAt: sessionsEnd(player, draft.now) }, {
+      actor: request.actor,
+      action: "player.self_exclusion",
+      before: { self_exclusion: current === null ? null : exclusionFields(current) },
+      after: { self_exclusion: exclusionFields(exclusion) },
+      reason: null
+    })
+    return { ...accepted, reply: limitsResource(accepted.state, now) }
+  }

@@ -1,0 +1,146 @@
+/**
+ * How a player's limits change: stricter at once, looser only after the operator's cooling-off period (SPEC sections 3.6 and
+ * 4.7; `docs/decisions/0008-responsible-gaming.md`).
+ */
+import { acceptSettings } from "../player/AccountStatus.ts"
+import { answer, type Context, type Decision } from "../Decision.ts"
+import { Draft } from "../Draft.ts"
+import { effectiveLimits, type LimitField, limitFields, type Limits, type PendingLimit } from "./Limits.ts"
+import { type LimitsResource, limitsResource } from "./LimitUsage.ts"
+import { isAmount, maxAmount } from "../Money.ts"
+import type { Player } from "../player/Player.ts"
+import { type Refusal, refuseFields } from "../Refusal.ts"
+
+const minSessionMinutes = 5
+const maxSessionMinutes = 1440
+
+/** The limits to change and what to; null removes one, an absent one stays. Minor units, minutes for `max_session_minutes`. */
+export type LimitChanges = ReadonlyMap<LimitField, number | null>
+
+const isLimitField = (name: string): name is LimitField => limitFields.some((field) => field === name)
+
+const bounds = (field: LimitField): readonly [from: number, to: number] =>
+  field === "max_session_minutes" ? [minSessionMinutes, maxSessionMinutes] : [0, maxAmount]
+
+/**
+ * Reads the `limits` of a request, or what else they are `called`. A name that is no limit is refused, not ignored: the caller believes that it protects the
+ * player.
+ */
+export const readLimitChanges = (sent: unknown, called = "limits"): LimitChanges | Refusal<"VALIDATION_FAILED"> => {
+  if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
+    return refuseFields({ [called]: ["must be an object"] })
+  }
+  const changes = new Map<LimitField, number | null>()
+  const messages: Array<readonly [field: string, messages: ReadonlyArray<string>]> = []
+  for (const [name, value] of Object.entries(sent)) {
+    const complain = (message: string) => messages.push([`${called}.${name}`, [message]])
+    if (!isLimitField(name)) {
+      complain("is not a limit")
+    } else if (value === null) {
+      changes.set(name, null)
+    } else {
+      const [from, to] = bounds(name)
+      if (typeof value === "number" && isAmount(value) && value >= from && value <= to) changes.set(name, value)
+      else complain(`must be an integer between ${from} and ${to}, or null`)
+    }
+  }
+  return messages.length === 0 ? changes : refuseFields(Object.fromEntries(messages))
+}
+
+export interface SetLimits {
+  readonly changes: LimitChanges
+  readonly coolingOffHours: number
+  /** As the audit log names who acts. */
+  readonly actor: string
+}
+
+export interface LimitsOutcome {
+  readonly resource: LimitsResource
+  /** The limits sent whose value is now in force, changed or not. */
+  readonly applied: ReadonlyArray<LimitField>
+  /** The limits sent whose value waits. */
+  readonly pending: ReadonlyArray<LimitField>
+  readonly coolingOffHours: number
+}
+
+/** No limit is the loosest. */
+const isLooser = (value: number | null, current: number | null): boolean =>
+  current !== null && (value === null || value > current)
+
+/** Limits under the names that operators see, as far as a request touches them. */
+const touched = (limits: Limits, waiting: ReadonlyArray<PendingLimit>, fields: LimitChanges) => ({
+  limits: Object.fromEntries([...fields.keys()].map((field) => [field, limits[field] ?? null])),
+  pending_changes: waiting.filter(({ field }) => fields.has(field)).map(({ effectiveAt, field, value }) => ({
+    field,
+    requested_value: value,
+    effective_at: new Date(effectiveAt).toISOString()
+  }))
+})
+
+interface Decided {
+  readonly limits: Limits
+  readonly pendingLimits: ReadonlyArray<PendingLimit>
+  readonly applied: ReadonlyArray<LimitField>
+  readonly pending: ReadonlyArray<LimitField>
+  readonly hasChange: boolean
+}
+
+/**
+ * What becomes of each limit sent, beside the value in force and what waits:
+ * - stricter, or the first there is: in force at once, and a waiting raise of it is dropped;
+ * - the same: a waiting raise is withdrawn;
+ * - looser: waits the cooling-off period from now, in place of what waited before. What waits already keeps its time.
+ */
+const decide = (
+  current: Limits,
+  waiting: ReadonlyArray<PendingLimit>,
+  { changes, coolingOffHours }: SetLimits,
+  now: number
+): Decided => {
+  const limits: { [field in LimitField]?: number } = { ...current }
+  const pendingLimits = new Map(waiting.map((change) => [change.field, change]))
+  const applied: Array<LimitField> = []
+  const pending: Array<LimitField> = []
+  let hasChange = false
+  for (const [field, value] of changes) {
+    const before = current[field] ?? null
+    const waits = pendingLimits.get(field)
+    if (coolingOffHours > 0 && isLooser(value, before)) {
+      pending.push(field)
+      if (waits !== undefined && waits.value === value) continue
+      pendingLimits.set(field, { field, value, effectiveAt: now + coolingOffHours * 3_600_000 })
+    } else {
+      applied.push(field)
+      if (waits === undefined && value === before) continue
+      pendingLimits.delete(field)
+      if (value === null) delete limits[field]
+      else limits[field] = value
+    }
+    hasChange = true
+  }
+  return { limits, pendingLimits: [...pendingLimits.values()], applied, pending, hasChange }
+}
+
+/** Changes the limits sent. Raises whose waiting is over are taken as the values in force, and written down as such. */
+export const setLimitsStep =
+  (command: SetLimits) => (player: Player, context: Context): Decision<LimitsOutcome, never> => {
+    const { now } = context
+    const current = effectiveLimits(player.limits, player.pendingLimits, now)
+    const waiting = player.pendingLimits.filter(({ effectiveAt }) => now < effectiveAt)
+    const { applied, hasChange, limits, pending, pendingLimits } = decide(current, waiting, command, now)
+    const outcome = (next: Player): LimitsOutcome => ({
+      resource: limitsResource(next, now),
+      applied,
+      pending,
+      coolingOffHours: command.coolingOffHours
+    })
+    if (!hasChange) return answer(player, outcome(player))
+    const accepted = acceptSettings(new Draft(player, context), { limits, pendingLimits }, {
+      actor: command.actor,
+      action: "player.limits",
+      before: touched(current, waiting, command.changes),
+      after: touched(limits, pendingLimits, command.changes),
+      reason: null
+    })
+    return { ...accepted, reply: outcome(accepted.state) }
+  }

@@ -1,0 +1,155 @@
+/**
+ * The limits resource: what a player set, what waits, what was used of each limit and when that begins anew (SPEC section 2.9).
+ */
+import {
+  breakMs,
+  type Counters,
+  effectiveLimits,
+  type LimitField,
+  limitFields,
+  type Limits,
+  playSince,
+  roll
+} from "./Limits.ts"
+import { activeExclusion, type Exclusion, type ExclusionType, type Player } from "../player/Player.ts"
+import { type Window, windowEnd } from "./Windows.ts"
+
+/** Minor units, minutes for `max_session_minutes`. */
+interface Usage {
+  /** Below zero for a loss limit when the player is ahead, and for the balance when it is. */
+  readonly used: number
+  /** What may still be used, not below zero; null where there is no limit. */
+  readonly remaining: number | null
+  /** When `used` begins anew, ISO 8601; null where it does not by itself. */
+  readonly resets_at: string | null
+}
+
+interface PendingChange {
+  readonly field: LimitField
+  readonly current_value: number | null
+  readonly requested_value: number | null
+  /** ISO 8601. */
+  readonly effective_at: string
+}
+
+export interface LimitsResource {
+  readonly player_id: number
+  readonly currency: string
+  readonly limits: { readonly [field in LimitField]: number | null }
+  readonly pending_changes: ReadonlyArray<PendingChange>
+  readonly self_exclusion: ExclusionFields | null
+  readonly usage: { readonly [field in LimitField]: Usage }
+}
+
+export interface ExclusionFields {
+  readonly type: ExclusionType
+  readonly since: string
+  readonly until: string | null
+}
+
+const iso = (at: number): string => new Date(at).toISOString()
+
+/** An exclusion under the names that operators see. */
+export const exclusionFields = (exclusion: Exclusion): ExclusionFields => ({
+  type: exclusion.type,
+  since: iso(exclusion.since),
+  until: exclusion.until === null ? null : iso(exclusion.until)
+})
+
+/** One value for each of the sixteen limits. */
+const perLimit = <Value>(valueOf: (field: LimitField) => Value): { readonly [field in LimitField]: Value } => ({
+  max_single_bet: valueOf("max_single_bet"),
+  max_daily_bet: valueOf("max_daily_bet"),
+  max_weekly_bet: valueOf("max_weekly_bet"),
+  max_monthly_bet: valueOf("max_monthly_bet"),
+  casino_max_single_bet: valueOf("casino_max_single_bet"),
+  casino_max_daily_bet: valueOf("casino_max_daily_bet"),
+  max_daily_loss: valueOf("max_daily_loss"),
+  max_weekly_loss: valueOf("max_weekly_loss"),
+  max_monthly_loss: valueOf("max_monthly_loss"),
+  max_single_deposit: valueOf("max_single_deposit"),
+  max_daily_deposit: valueOf("max_daily_deposit"),
+  max_weekly_deposit: valueOf("max_weekly_deposit"),
+  max_monthly_deposit: valueOf("max_monthly_deposit"),
+  max_yearly_deposit: valueOf("max_yearly_deposit"),
+  max_balance: valueOf("max_balance"),
+  max_session_minutes: valueOf("max_session_minutes")
+})
+
+type SummedLimit = Exclude<
+  LimitField,
+  "max_single_bet" | "casino_max_single_bet" | "max_single_deposit" | "max_balance" | "max_session_minutes"
+>
+
+/** The sum that each limit over a window looks at. */
+const sums: { readonly [field in SummedLimit]: readonly [sum: keyof Counters, window: Window] } = {
+  max_daily_bet: ["betDay", "day"],
+  max_weekly_bet: ["betWeek", "week"],
+  max_monthly_bet: ["betMonth", "month"],
+  casino_max_daily_bet: ["betDay", "day"],
+  max_daily_loss: ["lossDay", "day"],
+  max_weekly_loss: ["lossWeek", "week"],
+  max_monthly_loss: ["lossMonth", "month"],
+  max_daily_deposit: ["depositDay", "day"],
+  max_weekly_deposit: ["depositWeek", "week"],
+  max_monthly_deposit: ["depositMonth", "month"],
+  max_yearly_deposit: ["depositYear", "year"]
+}
+
+const usageOf = (
+  field: LimitField,
+  player: Player,
+  counters: Counters,
+  limit: number | undefined,
+  now: number
+): Usage => {
+  const usage = (used: number, resetsAt: number | null): Usage => ({
+    used,
+    remaining: limit === undefined ? null : Math.max(0, limit - used),
+    resets_at: resetsAt === null ? null : iso(resetsAt)
+  })
+  switch (field) {
+    case "max_single_bet":
+    case "casino_max_single_bet":
+    case "max_single_deposit":
+      return usage(0, null)
+    case "max_balance":
+      return usage(player.real, null)
+    case "max_session_minutes": {
+      const since = playSince(counters, now)
+      return since === null
+        ? usage(0, null)
+        : usage(Math.floor((now - since) / 60_000), Math.max(counters.playSince, counters.lastBetAt) + breakMs)
+    }
+    default: {
+      const [sum, window] = sums[field]
+      return usage(counters[sum], windowEnd(window, now))
+    }
+  }
+}
+
+const pendingChanges = (player: Player, limits: Limits, now: number): ReadonlyArray<PendingChange> =>
+  player.pendingLimits
+    .filter(({ effectiveAt }) => now < effectiveAt)
+    .sort((a, b) => a.effectiveAt - b.effectiveAt || limitFields.indexOf(a.field) - limitFields.indexOf(b.field))
+    .map(({ effectiveAt, field, value }) => ({
+      field,
+      current_value: limits[field] ?? null,
+      requested_value: value,
+      effective_at: iso(effectiveAt)
+    }))
+
+/** The limits resource as it stands at `now`: raises whose waiting is over are in `limits`, the others in `pending_changes`. */
+export const limitsResource = (player: Player, now: number): LimitsResource => {
+  const limits = effectiveLimits(player.limits, player.pendingLimits, now)
+  const counters = roll(player.counters, now)
+  const exclusion = activeExclusion(player, now)
+  return {
+    player_id: player.id,
+    currency: player.currency,
+    limits: perLimit((field) => limits[field] ?? null),
+    pending_changes: pendingChanges(player, limits, now),
+    self_exclusion: exclusion === null ? null : exclusionFields(exclusion),
+    usage: perLimit((field) => usageOf(field, player, counters, limits[field], now))
+  }
+}

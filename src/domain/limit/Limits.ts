@@ -1,0 +1,278 @@
+/**
+ * Responsible-gaming limits: what a player set, what was used of it, and whether an action still fits (SPEC sections 2.9 and
+ * 3.6).
+ *
+ * What is used is kept as sums per calendar window and moves with the money itself, so that a check costs no query. A window
+ * that has passed counts as empty from the first look at it on.
+ */
+import { type Refusal, refuse } from "../Refusal.ts"
+import { sameWindow, type Window, windowEnd } from "./Windows.ts"
+
+export const limitFields = [
+  "max_single_bet",
+  "max_daily_bet",
+  "max_weekly_bet",
+  "max_monthly_bet",
+  "casino_max_single_bet",
+  "casino_max_daily_bet",
+  "max_daily_loss",
+  "max_weekly_loss",
+  "max_monthly_loss",
+  "max_single_deposit",
+  "max_daily_deposit",
+  "max_weekly_deposit",
+  "max_monthly_deposit",
+  "max_yearly_deposit",
+  "max_balance",
+  "max_session_minutes"
+] as const
+
+export type LimitField = (typeof limitFields)[number]
+
+/** The limits that are set; a field that is absent is not limited. Minor units, minutes for `max_session_minutes`. */
+export type Limits = { readonly [field in LimitField]?: number }
+
+/** A raise that waits for its cooling-off period. `value` null removes the limit. */
+export interface PendingLimit {
+  readonly field: LimitField
+  readonly value: number | null
+  /** Epoch milliseconds; honoured from this instant on, whether or not anything has applied it yet. */
+  readonly effectiveAt: number
+}
+
+/** What was used, in minor units, as of `at`. */
+export interface Counters {
+  /** Epoch milliseconds of the last change: says which windows the sums belong to. */
+  readonly at: number
+  readonly betDay: number
+  readonly betWeek: number
+  readonly betMonth: number
+  readonly lossDay: number
+  readonly lossWeek: number
+  readonly lossMonth: number
+  readonly depositDay: number
+  readonly depositWeek: number
+  readonly depositMonth: number
+  readonly depositYear: number
+  /** Withdrawals asked for, whatever became of them. */
+  readonly withdrawalDay: number
+  /** Credits of game providers that are large enough to be looked at (`LargeCredits.ts`), whatever was taken back. */
+  readonly creditDay: number
+  /** Epoch milliseconds: when the present stretch of play began; 0 before the first. */
+  readonly playSince: number
+  /** Epoch milliseconds of the last bet; 0 before the first. */
+  readonly lastBetAt: number
+}
+
+export const emptyCounters: Counters = {
+  at: 0,
+  betDay: 0,
+  betWeek: 0,
+  betMonth: 0,
+  lossDay: 0,
+  lossWeek: 0,
+  lossMonth: 0,
+  depositDay: 0,
+  depositWeek: 0,
+  depositMonth: 0,
+  depositYear: 0,
+  withdrawalDay: 0,
+  creditDay: 0,
+  playSince: 0,
+  lastBetAt: 0
+}
+
+/** A break this long without a bet ends a stretch of play. */
+export const breakMs = 15 * 60_000
+
+/** The counters as they stand at `now`: sums of windows that have passed are zero. */
+export const roll = (counters: Counters, now: number): Counters => {
+  if (sameWindow("day", counters.at, now) || now < counters.at) return counters
+  const week = sameWindow("week", counters.at, now)
+  const month = sameWindow("month", counters.at, now)
+  return {
+    ...counters,
+    at: now,
+    betDay: 0,
+    lossDay: 0,
+    depositDay: 0,
+    withdrawalDay: 0,
+    creditDay: 0,
+    betWeek: week ? counters.betWeek : 0,
+    lossWeek: week ? counters.lossWeek : 0,
+    depositWeek: week ? counters.depositWeek : 0,
+    betMonth: month ? counters.betMonth : 0,
+    lossMonth: month ? counters.lossMonth : 0,
+    depositMonth: month ? counters.depositMonth : 0,
+    depositYear: sameWindow("year", counters.at, now) ? counters.depositYear : 0
+  }
+}
+
+/**
+ * Adds to the bet and loss sums. `stake` is the gross stake, `loss` the real money the player is down by (negative for a win).
+ * `from` is the instant the money counts for: a bet taken back lowers only the windows it had raised.
+ */
+export const count = (counters: Counters, now: number, stake: number, loss: number, from: number): Counters => {
+  const rolled = roll(counters, now)
+  const day = from === now || sameWindow("day", from, now)
+  const week = day || sameWindow("week", from, now)
+  const month = day || sameWindow("month", from, now)
+  return {
+    at: Math.max(now, rolled.at),
+    betDay: day ? rolled.betDay + stake : rolled.betDay,
+    betWeek: week ? rolled.betWeek + stake : rolled.betWeek,
+    betMonth: month ? rolled.betMonth + stake : rolled.betMonth,
+    lossDay: day ? rolled.lossDay + loss : rolled.lossDay,
+    lossWeek: week ? rolled.lossWeek + loss : rolled.lossWeek,
+    lossMonth: month ? rolled.lossMonth + loss : rolled.lossMonth,
+    depositDay: rolled.depositDay,
+    depositWeek: rolled.depositWeek,
+    depositMonth: rolled.depositMonth,
+    depositYear: rolled.depositYear,
+    withdrawalDay: rolled.withdrawalDay,
+    creditDay: rolled.creditDay,
+    playSince: rolled.playSince,
+    lastBetAt: rolled.lastBetAt
+  }
+}
+
+/** Adds a withdrawal to its sum. Nothing ever takes one back. */
+export const countWithdrawal = (counters: Counters, now: number, amount: number): Counters => {
+  const rolled = roll(counters, now)
+  return { ...rolled, at: Math.max(now, rolled.at), withdrawalDay: rolled.withdrawalDay + amount }
+}
+
+/** Adds a credit of a game provider to its sum. */
+export const countCredit = (counters: Counters, now: number, amount: number): Counters => {
+  const rolled = roll(counters, now)
+  return { ...rolled, at: Math.max(now, rolled.at), creditDay: rolled.creditDay + amount }
+}
+
+/** Adds a deposit to its sums. Nothing ever takes one back: a reversal does not restore what a player may deposit. */
+export const countDeposit = (counters: Counters, now: number, amount: number): Counters => {
+  const rolled = roll(counters, now)
+  return {
+    ...rolled,
+    at: Math.max(now, rolled.at),
+    depositDay: rolled.depositDay + amount,
+    depositWeek: rolled.depositWeek + amount,
+    depositMonth: rolled.depositMonth + amount,
+    depositYear: rolled.depositYear + amount
+  }
+}
+
+/** When the present stretch of play began, or null when there is none: nothing yet, or a break has passed. */
+export const playSince = (counters: Counters, now: number): number | null =>
+  counters.playSince === 0 || now - Math.max(counters.playSince, counters.lastBetAt) >= breakMs
+    ? null
+    : counters.playSince
+
+/** Notes that play goes on at `now`: a bet, or the opening of a game, begins a stretch when none is running. */
+export const notePlay = (counters: Counters, now: number, isBet: boolean): Counters => {
+  const since = playSince(counters, now) ?? now
+  const lastBetAt = isBet ? now : counters.lastBetAt
+  return since === counters.playSince && lastBetAt === counters.lastBetAt
+    ? counters
+    : { ...counters, playSince: since, lastBetAt }
+}
+
+const applies = (pending: PendingLimit, now: number): boolean => now >= pending.effectiveAt
+
+/** The limits in force at `now`: those set, and the raises whose waiting is over. */
+export const effectiveLimits = (limits: Limits, pending: ReadonlyArray<PendingLimit>, now: number): Limits => {
+  if (pending.length === 0 || !pending.some((change) => applies(change, now))) return limits
+  const next: { [field in LimitField]?: number } = { ...limits }
+  for (const { field, value } of pending.filter((change) => applies(change, now))) {
+    if (value === null) delete next[field]
+    else next[field] = value
+  }
+  return next
+}
+
+const exceeded = (limit: LimitField, value: number, used: number, window: Window | null, now: number) =>
+  refuse("LIMIT_EXCEEDED", `The limit ${limit} refuses this.`, {
+    limit,
+    value,
+    used,
+    resets_at: window === null ? null : new Date(windowEnd(window, now)).toISOString()
+  })
+
+type Check = readonly [field: LimitField, used: number, added: number, window: Window | null]
+
+const firstExceeded = (
+  limits: Limits,
+  checks: ReadonlyArray<Check>,
+  now: number
+): Refusal<"LIMIT_EXCEEDED"> | undefined => {
+  for (const [field, used, added, window] of checks) {
+    const value = limits[field]
+    if (value !== undefined && used + added > value) return exceeded(field, value, used, window, now)
+  }
+  return undefined
+}
+
+const isUnlimited = (limits: Limits): boolean => {
+  for (const _ in limits) return false
+  return true
+}
+
+/** Whether a bet still fits. `stake` is the whole stake, `realStake` the part of it that is real money. */
+export const refuseBet = (
+  limits: Limits,
+  counters: Counters,
+  stake: number,
+  realStake: number,
+  now: number
+): Refusal<"LIMIT_EXCEEDED"> | undefined => {
+  if (isUnlimited(limits)) return undefined
+  const used = roll(counters, now)
+  return firstExceeded(limits, [
+    ["max_single_bet", 0, stake, null],
+    ["casino_max_single_bet", 0, stake, null],
+    ["max_daily_bet", used.betDay, stake, "day"],
+    ["casino_max_daily_bet", used.betDay, stake, "day"],
+    ["max_weekly_bet", used.betWeek, stake, "week"],
+    ["max_monthly_bet", used.betMonth, stake, "month"],
+    ["max_daily_loss", used.lossDay, realStake, "day"],
+    ["max_weekly_loss", used.lossWeek, realStake, "week"],
+    ["max_monthly_loss", used.lossMonth, realStake, "month"]
+  ], now) ?? refusePlay(limits, counters, now)
+}
+
+/** Whether play may begin or go on under the session limit. */
+export const refusePlay = (
+  limits: Limits,
+  counters: Counters,
+  now: number
+): Refusal<"LIMIT_EXCEEDED"> | undefined => {
+  const minutes = limits.max_session_minutes
+  if (minutes === undefined) return undefined
+  const since = playSince(counters, now)
+  if (since === null || now - since < minutes * 60_000) return undefined
+  return refuse("LIMIT_EXCEEDED", "The session limit is reached. Play can go on after a break of 15 minutes.", {
+    limit: "max_session_minutes",
+    value: minutes,
+    used: Math.floor((now - since) / 60_000),
+    resets_at: new Date(Math.max(counters.lastBetAt, counters.playSince) + breakMs).toISOString()
+  })
+}
+
+/** Whether a deposit still fits. `balance` is the real balance before it. */
+export const refuseDeposit = (
+  limits: Limits,
+  counters: Counters,
+  amount: number,
+  balance: number,
+  now: number
+): Refusal<"LIMIT_EXCEEDED"> | undefined => {
+  if (isUnlimited(limits)) return undefined
+  const used = roll(counters, now)
+  return firstExceeded(limits, [
+    ["max_single_deposit", 0, amount, null],
+    ["max_daily_deposit", used.depositDay, amount, "day"],
+    ["max_weekly_deposit", used.depositWeek, amount, "week"],
+    ["max_monthly_deposit", used.depositMonth, amount, "month"],
+    ["max_yearly_deposit", used.depositYear, amount, "year"],
+    ["max_balance", balance, amount, null]
+  ], now)
+}

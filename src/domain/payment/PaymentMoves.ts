@@ -1,0 +1,229 @@
+/**
+ * What staff do with a payment: approve, pay out, reject or cancel a withdrawal, reverse a deposit (SPEC section 3.2;
+ * `docs/decisions/0010-payments.md`).
+ */
+import type { Payment, PaymentStatus, PaymentType } from "../Change.ts"
+import { type Context, type Decision, missing, refused } from "../Decision.ts"
+import { Draft } from "../Draft.ts"
+import { type Objection, objectionMessage, takesTwo } from "../wallet/FourEyes.ts"
+import { isBalance, maxBalance } from "../Money.ts"
+import { paymentFields } from "./Payments.ts"
+import type { Player } from "../player/Player.ts"
+import { type Refusal, refuse } from "../Refusal.ts"
+import { refuseHeld } from "./Withdrawals.ts"
+
+export const paymentMoves = ["approve", "pay", "reject", "cancel", "chargeback"] as const
+
+export type PaymentMove = (typeof paymentMoves)[number]
+
+interface Edge {
+  readonly type: PaymentType
+  readonly from: ReadonlyArray<PaymentStatus>
+  readonly to: PaymentStatus
+  /** How the past of the move reads: "cannot be …". */
+  readonly past: string
+  /** The entry that the move posts, and whether it gives or takes the amount. */
+  readonly entry: { readonly type: "withdrawal_rejection" | "chargeback"; readonly sign: 1 | -1 } | null
+  /** Whether what was held counts as withdrawn no longer. */
+  readonly isRefund: boolean
+  /** The event that tells the operator. */
+  readonly event: "withdrawal.paid" | "withdrawal.rejected" | null
+}
+
+/** Every way a payment can go. There is no other. */
+const edges: { readonly [move in PaymentMove]: Edge } = {
+  approve: {
+    type: "withdrawal",
+    from: ["new"],
+    to: "allowed",
+    past: "approved",
+    entry: null,
+    isRefund: false,
+    event: null
+  },
+  pay: {
+    type: "withdrawal",
+    from: ["allowed"],
+    to: "paid",
+    past: "paid out",
+    entry: null,
+    isRefund: false,
+    event: "withdrawal.paid"
+  },
+  reject: {
+    type: "withdrawal",
+    from: ["new", "allowed"],
+    to: "rejected",
+    past: "rejected",
+    entry: { type: "withdrawal_rejection", sign: 1 },
+    isRefund: true,
+    event: "withdrawal.rejected"
+  },
+  cancel: {
+    type: "withdrawal",
+    from: ["new"],
+    to: "cancelled",
+    past: "cancelled",
+    entry: { type: "withdrawal_rejection", sign: 1 },
+    isRefund: true,
+    event: null
+  },
+  chargeback: {
+    type: "deposit",
+    from: ["paid"],
+    to: "paid",
+    past: "charged back",
+    entry: { type: "chargeback", sign: -1 },
+    isRefund: false,
+    event: null
+  }
+}
+
+export interface MovePayment {
+  readonly paymentId: number
+  readonly move: PaymentMove
+  /** Who acts, as the audit log names them. */
+  readonly actor: string
+  readonly reason: string | null
+  /**
+   * The operator's setting in minor units of the payment's currency: when the withdrawal and what counts beside it are more, it
+   * takes two approvals and a payout by somebody else; null means that one person is always enough.
+   */
+  readonly secondApprovalAbove: number | null
+  /** What counts beside the withdrawal: the player's other withdrawals, and corrections up, of the same days. */
+  readonly beside: number
+  /** What stands against the actor where two people are needed, judged for whom the payment was approved by then. */
+  readonly judged: { readonly approvedBy: ReadonlyArray<string>; readonly objection: Objection | undefined }
+}
+
+export type MoveRefusal = Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID" | "PLAYER_RESTRICTED" | "TRY_AGAIN">
+
+const notFound = refuse("NOT_FOUND", "There is no such payment.")
+
+const movedMeanwhile = refuse(
+  "TRY_AGAIN",
+  "Somebody else moved this payment at the same moment. Look at it, and try again.",
+  {
+    retry: "same_request"
+  }
+)
+
+/** Who approved a payment so far. */
+export const approversOf = (payment: Pick<Payment, "firstApprovedBy" | "secondApprovedBy">): ReadonlyArray<string> =>
+  [payment.firstApprovedBy, payment.secondApprovedBy].filter((label) => label !== null)
+
+const refuseMove = (player: Player, payment: Payment, command: MovePayment): MoveRefusal | undefined => {
+  const { move } = command
+  const edge = edges[move]
+  const isOnEdge = payment.type === edge.type && edge.from.includes(payment.status)
+  if (!isOnEdge || (move === "chargeback" && payment.isReversed)) {
+    const is = payment.isReversed ? "charged back" : payment.status
+    return refuse("PAYMENT_REQUEST_INVALID", `A ${payment.type} that is ${is} cannot be ${edge.past}.`, {
+      type: payment.type,
+      status: payment.status,
+      is_reversed: payment.isReversed
+    })
+  }
+  const held = move === "approve" || move === "pay" ? refuseHeld(player) : undefined
+  if (held !== undefined) return held
+  if ((move === "approve" || move === "pay") && needsSecond(payment, command)) {
+    const refusal = refuseAlone(payment, command)
+    if (refusal !== undefined) return refusal
+  }
+  return edge.entry === null || isBalance(player.real + edge.entry.sign * payment.amount)
+    ? undefined
+    : refuse("PAYMENT_REQUEST_INVALID", `The balance would go beyond ${maxBalance}.`, { balance: player.real })
+}
+
+const needsSecond = ({ amount }: Payment, { beside, secondApprovalAbove }: MovePayment): boolean =>
+  takesTwo(amount, beside, secondApprovalAbove)
+
+/** Refuses an actor who is not one more person. */
+const refuseAlone = (payment: Payment, { actor, judged, move }: MovePayment): MoveRefusal | undefined => {
+  if (move === "approve" && payment.firstApprovedBy === actor) {
+    return refuse("PAYMENT_REQUEST_INVALID", "Somebody else has to approve this withdrawal, too.", {
+      reason: "second_approver",
+      first_approved_by: actor
+    })
+  }
+  const approvedBy = approversOf(payment)
+  const isAsJudged = approvedBy.length === judged.approvedBy.length &&
+    approvedBy.every((label, index) => label === judged.approvedBy[index])
+  if (!isAsJudged) return movedMeanwhile
+  return judged.objection === undefined
+    ? undefined
+    : refuse("PAYMENT_REQUEST_INVALID", objectionMessage(judged.objection), {
+      reason: judged.objection,
+      first_approved_by: payment.firstApprovedBy
+    })
+}
+
+/** The payment after an allowed move. */
+const moved = (payment: Payment, command: MovePayment, now: number): Payment => {
+  const { actor, move, reason } = command
+  const next: Payment = { ...payment, status: edges[move].to, updatedAt: now }
+  switch (move) {
+    case "approve":
+      return payment.firstApprovedBy === null
+        ? { ...next, firstApprovedBy: actor, status: needsSecond(payment, command) ? payment.status : next.status }
+        : { ...next, secondApprovedBy: actor }
+    case "pay":
+      return { ...next, paidAt: now }
+    case "reject":
+      // operators read why, so there is always something to read
+      return { ...next, rejectedAt: now, rejectReason: reason ?? "Rejected by staff" }
+    case "cancel":
+      return { ...next, cancelledAt: now }
+    case "chargeback":
+      return { ...next, isReversed: true }
+  }
+}
+
+/** What the audit log keeps of a payment: the fields that moves change. */
+const trail = (payment: Payment) => ({
+  status: payment.status,
+  first_approved_by: payment.firstApprovedBy,
+  ...(payment.secondApprovedBy === null ? {} : { second_approved_by: payment.secondApprovedBy }),
+  reject_reason: payment.rejectReason,
+  is_reversed: payment.isReversed
+})
+
+/**
+ * Moves a payment of the player along one edge. Money that the edge moves, the event and the line of the audit log commit with
+ * the payment. A chargeback may leave the real balance below zero, since the money is gone whether or not it was spent.
+ */
+export const movePaymentStep =
+  (command: MovePayment) => (player: Player, context: Context): Decision<Payment, MoveRefusal> => {
+    const { actor, move, paymentId, reason } = command
+    const payment = context.known?.paymentsById.get(paymentId)
+    if (payment === undefined) return missing({ paymentId })
+    if (payment === null) return refused(notFound)
+    const refusal = refuseMove(player, payment, command)
+    if (refusal !== undefined) return refused(refusal)
+    const { entry, event, isRefund } = edges[move]
+    const draft = new Draft(player, context)
+    const after = moved(payment, command, context.now)
+    if (entry !== null) {
+      draft.post("real", entry.type, entry.sign * payment.amount, { paymentRequestId: payment.id })
+      draft.walletSeq++
+    }
+    if (move === "pay") draft.countPayout(payment.amount)
+    if (event !== null) draft.emit(event, { payment: paymentFields(after) })
+    const audit = {
+      id: draft.takeId(),
+      at: context.now,
+      actor,
+      action: `payment.${move}`,
+      operatorId: player.operatorId,
+      playerId: player.id,
+      subject: `payment:${payment.id}`,
+      before: trail(payment),
+      after: trail(after),
+      reason
+    }
+    return draft.accept(
+      after,
+      { payments: [{ payment: after, isNew: false }], audit: [audit] },
+      isRefund ? { withdrawn: player.withdrawn - payment.amount } : {}
+    )
+  }

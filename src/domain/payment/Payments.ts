@@ -1,0 +1,206 @@
+/**
+ * Deposits: money that the operator's own payment provider has collected, credited at once (SPEC section 4.4).
+ */
+import type { Payment, PaymentType } from "../Change.ts"
+import type { Bounds } from "../bonus/Conversion.ts"
+import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "../Decision.ts"
+import { Draft } from "../Draft.ts"
+import { countDeposit, effectiveLimits, refuseDeposit, roll } from "../limit/Limits.ts"
+import { isBalance, maxBalance } from "../Money.ts"
+import { activeExclusion, type Player } from "../player/Player.ts"
+import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
+
+/** A payment method as its rules see it. Bounds are minor units of the operator's currency, both included. */
+interface DepositMethod {
+  readonly code: string
+  readonly supportsDeposit: boolean
+  readonly currencies: ReadonlyArray<string>
+  readonly minDeposit: number
+  readonly maxDeposit: number
+}
+
+export interface Deposit {
+  readonly amount: number
+  /** The operator's reference: names this deposit for ever. */
+  readonly externalReference: string
+  /** The code that was named, if one was. */
+  readonly methodCode: string | null
+  /** The active method of that code, if there is one. */
+  readonly method: DepositMethod | null
+  /**
+   * The bounds of the method in minor units of the player's currency; null: they cannot be compared, since there is no exchange rate.
+   * Absent: the method's own.
+   */
+  readonly bounds?: Bounds | null
+  readonly info: string | null
+  readonly notes: string | null
+  /** The operator's setting: what deposits of a day may come to, in minor units of the player's currency; null or absent: no cap. */
+  readonly dailyCap?: number | null
+}
+
+/** A payment, and whether this request made it or found it made. */
+export interface PaymentOutcome {
+  readonly payment: Payment
+  readonly isRepeat: boolean
+}
+
+export type DepositRefusal = Refusal<
+  "DUPLICATE_TRANSACTION" | "PLAYER_RESTRICTED" | "PAYMENT_REQUEST_INVALID" | "LIMIT_EXCEEDED" | "VALIDATION_FAILED"
+>
+
+/** The wire form of an instant. */
+const iso = (at: number | null): string | null => at === null ? null : new Date(at).toISOString()
+
+/** The fields of a payment request as operators see them (SPEC section 2.5), in answers and in webhook events. */
+export const paymentFields = (payment: Payment) => ({
+  id: payment.id,
+  type: payment.type,
+  status: payment.status,
+  player_id: payment.playerId,
+  amount: payment.amount,
+  currency: payment.currency,
+  payment_method: payment.paymentMethod,
+  external_reference: payment.externalReference,
+  info: payment.info,
+  reject_reason: payment.rejectReason,
+  is_reversed: payment.isReversed,
+  created_at: new Date(payment.createdAt).toISOString(),
+  paid_at: iso(payment.paidAt),
+  rejected_at: iso(payment.rejectedAt),
+  cancelled_at: iso(payment.cancelledAt),
+  updated_at: new Date(payment.updatedAt).toISOString()
+})
+
+/** What a reference that is known answers: the payment it named, if that is what is asked for again. */
+export const answerKnown = (
+  player: Player,
+  earlier: Payment,
+  asked: { readonly type: PaymentType; readonly amount: number }
+): Accept<PaymentOutcome> | Refuse<Refusal<"DUPLICATE_TRANSACTION">> =>
+  earlier.type === asked.type && earlier.playerId === player.id && earlier.amount === asked.amount
+    ? answer(player, { payment: earlier, isRepeat: true })
+    : refused(
+      refuse("DUPLICATE_TRANSACTION", "The external reference was used for a different operation.", {
+        external_reference: earlier.externalReference
+      })
+    )
+
+const refuseAccount = (player: Player, now: number): DepositRefusal | undefined => {
+  if (player.status !== "active") {
+    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
+  }
+  if (!player.restrictions.canDeposit) {
+    return refuse("PLAYER_RESTRICTED", "Deposits are disabled for this player.", { reason: "can_deposit" })
+  }
+  const exclusion = activeExclusion(player, now)
+  return exclusion === null
+    ? undefined
+    : refuse("PLAYER_RESTRICTED", "The player is excluded from depositing.", { reason: exclusion.type })
+}
+
+/** Refuses an amount that cannot be compared with the bounds of the method, which are in the operator's currency. */
+export const refuseUnknownWorth = (player: Player, method: { readonly code: string }) =>
+  refuse(
+    "PAYMENT_REQUEST_INVALID",
+    `There is no exchange rate for ${player.currency}, which the bounds of ${method.code} need.`,
+    {
+      reason: "exchange_rate",
+      payment_method: method.code,
+      currency: player.currency
+    }
+  )
+
+const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefined => {
+  const { amount, bounds, method, methodCode } = deposit
+  if (methodCode === null) return undefined
+  if (method === null) {
+    return refuse("PAYMENT_REQUEST_INVALID", "There is no such payment method.", { payment_method: methodCode })
+  }
+  if (!method.supportsDeposit) {
+    return refuse("PAYMENT_REQUEST_INVALID", `${method.code} takes no deposits.`, { payment_method: method.code })
+  }
+  if (!method.currencies.includes(player.currency)) {
+    return refuse("PAYMENT_REQUEST_INVALID", `${method.code} does not take ${player.currency}.`, {
+      payment_method: method.code,
+      currency: player.currency
+    })
+  }
+  if (bounds === null) return refuseUnknownWorth(player, method)
+  const { max, min } = bounds ?? { min: method.minDeposit, max: method.maxDeposit }
+  return amount < min || amount > max
+    ? refuse("PAYMENT_REQUEST_INVALID", `${method.code} takes deposits from ${min} to ${max}.`, {
+      min_deposit: min,
+      max_deposit: max
+    })
+    : undefined
+}
+
+/** The refusal of a payment that would bring the player's sum of the day above the operator's cap; null is no cap. */
+export const refuseDailyCap = (
+  kind: "deposit" | "withdrawal",
+  used: number,
+  { amount, dailyCap = null }: { readonly amount: number; readonly dailyCap?: number | null | undefined }
+): Refusal<"PAYMENT_REQUEST_INVALID"> | undefined =>
+  dailyCap === null || used + amount <= dailyCap
+    ? undefined
+    : refuse(
+      "PAYMENT_REQUEST_INVALID",
+      `${kind === "deposit" ? "Deposits" : "Withdrawals"} of a day may come to ${dailyCap}.`,
+      { [`daily_${kind}_cap`]: dailyCap, used }
+    )
+
+/**
+ * Credits a deposit. A known reference answers with the deposit it named, whatever became of the player since; the same
+ * reference for another player, type or amount is refused.
+ */
+export const depositStep =
+  (deposit: Deposit) => (player: Player, context: Context): Decision<PaymentOutcome, DepositRefusal> => {
+    const reference = deposit.externalReference
+    const earlier = context.known?.payments.get(reference)
+    if (earlier === undefined) return missing({ externalReference: reference })
+    if (earlier !== null) return answerKnown(player, earlier, { type: "deposit", amount: deposit.amount })
+    const { now } = context
+    const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ??
+      refuseDailyCap("deposit", roll(player.counters, now).depositDay, deposit) ??
+      refuseDeposit(
+        effectiveLimits(player.limits, player.pendingLimits, now),
+        player.counters,
+        deposit.amount,
+        player.real,
+        now
+      )
+    if (refusal !== undefined) return refused(refusal)
+    if (!isBalance(player.real + deposit.amount)) {
+      return refused(refuseFields({ amount: [`must keep the balance at or below ${maxBalance}`] }))
+    }
+    const draft = new Draft(player, context)
+    const id = draft.takeId()
+    draft.post("real", "deposit", deposit.amount, { paymentRequestId: id })
+    draft.walletSeq++
+    draft.counters = countDeposit(draft.counters, now, deposit.amount)
+    const payment: Payment = {
+      id,
+      operatorId: player.operatorId,
+      playerId: player.id,
+      type: "deposit",
+      status: "paid",
+      amount: deposit.amount,
+      currency: player.currency,
+      paymentMethod: deposit.method?.code ?? null,
+      externalReference: reference,
+      info: deposit.info,
+      notes: deposit.notes,
+      bankName: null,
+      rejectReason: null,
+      isReversed: false,
+      firstApprovedBy: null,
+      secondApprovedBy: null,
+      createdAt: now,
+      paidAt: now,
+      rejectedAt: null,
+      cancelledAt: null,
+      updatedAt: now
+    }
+    draft.emit("deposit.paid", { payment: paymentFields(payment) })
+    return draft.accept({ payment, isRepeat: false }, { payments: [{ payment, isNew: true }] })
+  }

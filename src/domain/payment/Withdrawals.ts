@@ -1,0 +1,170 @@
+/**
+ * Requests to withdraw: the amount is held on the real wallet at once and waits for staff (SPEC section 4.4;
+ * `docs/decisions/0010-payments.md`). What becomes of a request is in `PaymentMoves.ts`.
+ */
+import type { Payment } from "../Change.ts"
+import type { Bounds } from "../bonus/Conversion.ts"
+import { type Context, type Decision, missing, refused } from "../Decision.ts"
+import { Draft } from "../Draft.ts"
+import { isAmount, maxAmount } from "../Money.ts"
+import { answerKnown, paymentFields, type PaymentOutcome, refuseDailyCap, refuseUnknownWorth } from "./Payments.ts"
+import { heldBy, type Player } from "../player/Player.ts"
+import { countWithdrawal, roll } from "../limit/Limits.ts"
+import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
+
+/** A payment method as a withdrawal sees it. Bounds are minor units of the operator's currency, both included. */
+export interface WithdrawalMethod {
+  readonly code: string
+  readonly supportsWithdrawal: boolean
+  readonly currencies: ReadonlyArray<string>
+  readonly minWithdrawal: number
+  readonly maxWithdrawal: number
+}
+
+export interface Withdrawal {
+  readonly amount: number
+  /** The operator's reference: names this withdrawal for ever. Without one, every request is a new one. */
+  readonly externalReference: string | null
+  /** The code that was named. */
+  readonly methodCode: string
+  /** The active method of that code, if there is one. */
+  readonly method: WithdrawalMethod | null
+  /**
+   * The bounds of the method in minor units of the player's currency; null: they cannot be compared, since there is no exchange rate.
+   * Absent: the method's own.
+   */
+  readonly bounds?: Bounds | null
+  readonly info: string | null
+  readonly notes: string | null
+  readonly bankName: string | null
+  /** The operator's setting: what an unverified player may withdraw in total, in minor units of the player's currency; null means no limit. */
+  readonly kycThreshold: number | null
+  /** The operator's setting: what withdrawals of a day may come to, in minor units of the player's currency; null or absent: no cap. */
+  readonly dailyCap?: number | null
+  /** The operator's setting: whether a withdrawal ends the running bonus. */
+  readonly forfeitsBonus: boolean
+}
+
+export type WithdrawalRefusal = Refusal<
+  | "DUPLICATE_TRANSACTION"
+  | "PLAYER_RESTRICTED"
+  | "PAYMENT_REQUEST_INVALID"
+  | "KYC_REQUIRED"
+  | "INSUFFICIENT_FUNDS"
+  | "VALIDATION_FAILED"
+>
+
+/** Minor units the player can still withdraw without being verified; null means no limit. The threshold is in the player's currency. */
+export const unverifiedAllowance = (player: Player, kycThreshold: number | null): number | null =>
+  player.kycStatus === "verified" || kycThreshold === null ? null : Math.max(0, kycThreshold - player.withdrawn)
+
+/** An excluded player is not refused: who stays away from play still gets the money. */
+const refuseAccount = (player: Player): WithdrawalRefusal | undefined =>
+  player.status !== "active"
+    ? refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
+    : !player.restrictions.canWithdraw
+    ? refuse("PLAYER_RESTRICTED", "Withdrawals are disabled for this player.", { reason: "can_withdraw" })
+    : refuseHeld(player)
+
+/** Refuses what an alert about the player stops: asking for money, and paying out what was asked for before. */
+export const refuseHeld = ({ withdrawalHolds }: Player): Refusal<"PLAYER_RESTRICTED"> | undefined =>
+  heldBy(withdrawalHolds).length === 0
+    ? undefined
+    : refuse("PLAYER_RESTRICTED", "Withdrawals of this player are under review.", { reason: "compliance_hold" })
+
+const refuseMethod = (player: Player, withdrawal: Withdrawal): WithdrawalRefusal | undefined => {
+  const { amount, bounds, method, methodCode } = withdrawal
+  if (method === null) {
+    return refuse("PAYMENT_REQUEST_INVALID", "There is no such payment method.", { payment_method: methodCode })
+  }
+  if (!method.supportsWithdrawal) {
+    return refuse("PAYMENT_REQUEST_INVALID", `${method.code} pays nothing out.`, { payment_method: method.code })
+  }
+  if (!method.currencies.includes(player.currency)) {
+    return refuse("PAYMENT_REQUEST_INVALID", `${method.code} does not take ${player.currency}.`, {
+      payment_method: method.code,
+      currency: player.currency
+    })
+  }
+  if (bounds === null) return refuseUnknownWorth(player, method)
+  const { max, min } = bounds ?? { min: method.minWithdrawal, max: method.maxWithdrawal }
+  return amount < min || amount > max
+    ? refuse("PAYMENT_REQUEST_INVALID", `${method.code} pays out from ${min} to ${max}.`, {
+      min_withdrawal: min,
+      max_withdrawal: max
+    })
+    : undefined
+}
+
+const refuseUnverified = (player: Player, { amount, kycThreshold }: Withdrawal): WithdrawalRefusal | undefined => {
+  const allowance = unverifiedAllowance(player, kycThreshold)
+  return allowance === null || amount <= allowance
+    ? undefined
+    : refuse("KYC_REQUIRED", "The player has to be verified before withdrawing this much.", {
+      kyc_status: player.kycStatus,
+      unverified_withdrawal_allowance: allowance,
+      threshold: kycThreshold
+    })
+}
+
+const refuseFunds = (player: Player, { amount }: Withdrawal): WithdrawalRefusal | undefined =>
+  player.real < amount
+    ? refuse("INSUFFICIENT_FUNDS", "The real balance is too low.", { balance: player.real })
+    : isAmount(player.withdrawn + amount)
+    ? undefined
+    : refuseFields({ amount: [`must keep the sum of all withdrawals at or below ${maxAmount}`] })
+
+/**
+ * Holds the amount and opens a request. A known reference answers with the withdrawal it named, whatever became of it and of
+ * the player since; the same reference for another player, type or amount is refused.
+ */
+export const withdrawalStep =
+  (withdrawal: Withdrawal) => (player: Player, context: Context): Decision<PaymentOutcome, WithdrawalRefusal> => {
+    const { amount, externalReference } = withdrawal
+    if (externalReference !== null) {
+      const earlier = context.known?.payments.get(externalReference)
+      if (earlier === undefined) return missing({ externalReference })
+      if (earlier !== null) return answerKnown(player, earlier, { type: "withdrawal", amount })
+    }
+    const refusal = refuseAccount(player) ?? refuseMethod(player, withdrawal) ??
+      refuseDailyCap("withdrawal", roll(player.counters, context.now).withdrawalDay, withdrawal) ??
+      refuseUnverified(player, withdrawal) ??
+      refuseFunds(player, withdrawal)
+    if (refusal !== undefined) return refused(refusal)
+    const { now } = context
+    const draft = new Draft(player, context)
+    const id = draft.takeId()
+    draft.post("real", "withdrawal", -amount, { paymentRequestId: id })
+    draft.walletSeq++
+    draft.counters = countWithdrawal(draft.counters, now, amount)
+    if (withdrawal.forfeitsBonus) draft.endBonus("cancelled")
+    const payment: Payment = {
+      id,
+      operatorId: player.operatorId,
+      playerId: player.id,
+      type: "withdrawal",
+      status: "new",
+      amount,
+      currency: player.currency,
+      paymentMethod: withdrawal.method?.code ?? null,
+      externalReference,
+      info: withdrawal.info,
+      notes: withdrawal.notes,
+      bankName: withdrawal.bankName,
+      rejectReason: null,
+      isReversed: false,
+      firstApprovedBy: null,
+      secondApprovedBy: null,
+      createdAt: now,
+      paidAt: null,
+      rejectedAt: null,
+      cancelledAt: null,
+      updatedAt: now
+    }
+    draft.emit("withdrawal.requested", { payment: paymentFields(payment) })
+    return draft.accept(
+      { payment, isRepeat: false },
+      { payments: [{ payment, isNew: true }] },
+      { withdrawn: player.withdrawn + amount }
+    )
+  }

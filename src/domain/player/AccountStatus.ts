@@ -1,0 +1,283 @@
+/**
+ * What operators and staff change about an account: its status, how far its owner's identity is known, what is switched off
+ * for it; and what that means for its session tokens (SPEC sections 3.1, 3.3, 4.2 and 5.4;
+ * `docs/decisions/0008-responsible-gaming.md`).
+ */
+import type { PlayerSettings } from "../Change.ts"
+import { type Accept, answer, type Context, type Decision, refused } from "../Decision.ts"
+import { Draft } from "../Draft.ts"
+import {
+  activeExclusion,
+  heldBy,
+  isSessionEnded,
+  type KycStatus,
+  type Player,
+  type PlayerStatus,
+  type Restrictions,
+  sessionsEnd,
+  sessionStart,
+  type WithdrawalHold
+} from "./Player.ts"
+import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
+
+type Settings = Omit<PlayerSettings, "updatedAt">
+
+/** What the audit log keeps of a change of settings. */
+export interface SettingsRecord {
+  /** `staff:<id>`, `key:<public key id>` or `scheduler`. */
+  readonly actor: string
+  readonly action: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly reason: string | null
+}
+
+/** The settings of a player as they are to stand. */
+export const settingsOf = (player: Settings, updatedAt: number): PlayerSettings => ({
+  status: player.status,
+  kycStatus: player.kycStatus,
+  documentExpiresAt: player.documentExpiresAt,
+  restrictions: player.restrictions,
+  withdrawalHolds: player.withdrawalHolds,
+  exclusion: player.exclusion,
+  sessionsEndedAt: player.sessionsEndedAt,
+  limits: player.limits,
+  pendingLimits: player.pendingLimits,
+  updatedAt
+})
+
+/** Accepts a draft with these settings changed and the lines of the audit log that say so. The reply is the next player. */
+export const acceptSettings = (
+  draft: Draft,
+  changed: Partial<Settings>,
+  ...records: ReadonlyArray<SettingsRecord>
+): Accept<Player> => {
+  const { now, player } = draft
+  const settings = settingsOf({ ...player, ...changed }, now)
+  const audit = records.map((record) => ({
+    id: draft.takeId(),
+    at: now,
+    operatorId: player.operatorId,
+    playerId: player.id,
+    subject: `player:${player.id}`,
+    ...record
+  }))
+  const accepted = draft.accept(undefined, { settings, audit }, changed)
+  return { ...accepted, reply: accepted.state }
+}
+
+export interface SetStatus {
+  readonly status: PlayerStatus
+  /** Kept as a note on the player, and in the audit log. */
+  readonly reason: string | null
+  readonly actor: string
+}
+
+/**
+ * Sets the account status, from any to any. An exclusion is not touched and goes on to refuse what it refuses. The status the
+ * account already has changes nothing, but a reason given with it is kept. Locking and closing end all sessions, for good.
+ */
+export const setStatusStep = (command: SetStatus) => (player: Player, context: Context): Decision<Player, never> => {
+  const { actor, reason, status } = command
+  if (status === player.status && reason === null) return answer(player, player)
+  const draft = new Draft(player, context)
+  const notes = reason === null || reason.trim() === "" ? [] : [{
+    id: draft.takeId(),
+    operatorId: player.operatorId,
+    playerId: player.id,
+    author: actor,
+    text: reason,
+    createdAt: context.now
+  }]
+  const ended = status === "active" || status === player.status
+    ? {}
+    : { sessionsEndedAt: sessionsEnd(player, draft.now) }
+  const accepted = acceptSettings(draft, { status, ...ended }, {
+    actor,
+    action: "player.status",
+    before: { status: player.status },
+    after: { status },
+    reason
+  })
+  return { ...accepted, change: accepted.change === null ? null : { ...accepted.change, notes } }
+}
+
+/** Where each KYC status may move to. */
+const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
+  not_started: ["pending_review"],
+  pending_review: ["verified", "rejected"],
+  rejected: ["pending_review"],
+  verified: ["pending_review", "expired"],
+  expired: ["pending_review"]
+}
+
+export interface MoveKyc {
+  readonly status: KycStatus
+  /** With `verified`: from when on the document counts no longer, epoch milliseconds; null: it is not known. */
+  readonly documentExpiresAt: number | null
+  readonly reason: string | null
+  readonly actor: string
+}
+
+/** Tells the operator of a move, on a draft. What the audit log keeps of it is the answer. */
+export const emitKyc = (
+  draft: Draft,
+  to: { readonly status: KycStatus; readonly documentExpiresAt: number | null },
+  by: { readonly actor: string; readonly reason: string | null }
+): SettingsRecord => {
+  const from = draft.player.kycStatus
+  draft.emit("kyc.status_changed", {
+    previous_status: from,
+    status: to.status,
+    is_verified: to.status === "verified"
+  })
+  return {
+    ...by,
+    action: "player.kyc",
+    before: { kyc_status: from },
+    after: to.documentExpiresAt === null
+      ? { kyc_status: to.status }
+      : { kyc_status: to.status, document_expires_on: lastDayBefore(to.documentExpiresAt) }
+  }
+}
+
+const dayMs = 86_400_000
+
+/** `2026-11-20` for the midnight that ends that day, UTC. */
+const lastDayBefore = (at: number): string => new Date(at - dayMs).toISOString().slice(0, 10)
+
+/** Moves the KYC status along one of the known ways and tells the operator. */
+export const moveKycStep =
+  (command: MoveKyc) => (player: Player, context: Context): Decision<Player, Refusal<"VALIDATION_FAILED">> => {
+    const { actor, documentExpiresAt, reason, status } = command
+    const from = player.kycStatus
+    if (!kycMoves[from].includes(status)) {
+      return refused(refuseFields({ status: [`must be one of ${kycMoves[from].join(", ")}: the status is ${from}`] }))
+    }
+    if (documentExpiresAt !== null && status !== "verified") {
+      return refused(refuseFields({ document_expires_on: ["is kept with the status verified only"] }))
+    }
+    if (documentExpiresAt !== null && documentExpiresAt <= context.now) {
+      return refused(refuseFields({ document_expires_on: ["must not be over"] }))
+    }
+    const draft = new Draft(player, context)
+    const record = emitKyc(draft, { status, documentExpiresAt }, { actor, reason })
+    return acceptSettings(draft, { kycStatus: status, documentExpiresAt }, record)
+  }
+
+/**
+ * Asks for verification again, since a verified player is about to be somebody else: the document that was seen says nothing of the
+ * new name or birth date. Any other status stays.
+ */
+export const reverifyStep = (actor: string) => (player: Player, context: Context): Decision<Player, never> => {
+  if (player.kycStatus !== "verified") return answer(player, player)
+  const next = { kycStatus: "pending_review", documentExpiresAt: null } as const
+  const draft = new Draft(player, context)
+  const record = emitKyc(
+    draft,
+    { status: next.kycStatus, documentExpiresAt: null },
+    { actor, reason: "the name or the birth date changes" }
+  )
+  return acceptSettings(draft, next, record)
+}
+
+/** Restrictions under the names that operators see, and the alerts that stop withdrawals where there are some. */
+const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<WithdrawalHold>) => ({
+  can_login: restrictions.canLogin,
+  can_deposit: restrictions.canDeposit,
+  can_withdraw: restrictions.canWithdraw,
+  can_bet: restrictions.canBet,
+  excluded_from_bonuses: restrictions.excludedFromBonuses,
+  ...(heldBy(holds).length === 0 ? {} : { withdrawal_holds: heldBy(holds) })
+})
+
+export interface Restrict {
+  /** What is absent stays as it is. */
+  readonly restrictions: Partial<Restrictions>
+  readonly actor: string
+  /** Answers whoever may not lift what alerts hold; absent: the actor may. */
+  readonly mayNotLift?: Refusal<"INSUFFICIENT_SCOPE">
+}
+
+/**
+ * Switches single abilities of the account on or off. Taking away the login ends all sessions, for good. Letting the player withdraw lifts what alerts hold, too: who may not do that is
+ * refused, and nothing is changed.
+ */
+export const restrictStep =
+  (command: Restrict) => (player: Player, context: Context): Decision<Player, Refusal<"INSUFFICIENT_SCOPE">> => {
+    const before = player.restrictions
+    const sent = command.restrictions
+    const restrictions: Restrictions = {
+      canLogin: sent.canLogin ?? before.canLogin,
+      canDeposit: sent.canDeposit ?? before.canDeposit,
+      canWithdraw: sent.canWithdraw ?? before.canWithdraw,
+      canBet: sent.canBet ?? before.canBet,
+      excludedFromBonuses: sent.excludedFromBonuses ?? before.excludedFromBonuses
+    }
+    const isLift = sent.canWithdraw === true && heldBy(player.withdrawalHolds).length > 0
+    if (isLift && command.mayNotLift !== undefined) return refused(command.mayNotLift)
+    const withdrawalHolds = isLift
+      ? player.withdrawalHolds.map(({ alertId }) => ({ alertId, isLifted: true }))
+      : player.withdrawalHolds
+    const isLoginTaken = before.canLogin && !restrictions.canLogin
+    const ended = isLoginTaken ? { sessionsEndedAt: sessionsEnd(player, context.now) } : {}
+    const isSame = withdrawalHolds === player.withdrawalHolds && restrictions.canLogin === before.canLogin &&
+      restrictions.canDeposit === before.canDeposit &&
+      restrictions.canWithdraw === before.canWithdraw && restrictions.canBet === before.canBet &&
+      restrictions.excludedFromBonuses === before.excludedFromBonuses
+    return isSame ?
+      answer(player, player) :
+      acceptSettings(new Draft(player, context), { restrictions, withdrawalHolds, ...ended }, {
+        actor: command.actor,
+        action: "player.restrict",
+        before: restrictionFields(before, player.withdrawalHolds),
+        after: restrictionFields(restrictions, withdrawalHolds),
+        reason: null
+      })
+  }
+
+/** Ends every session token and every wallet session that was issued so far. */
+export const signOutStep =
+  (command: { readonly actor: string; readonly reason: string | null }) =>
+  (player: Player, context: Context): Decision<Player, never> => {
+    const sessionsEndedAt = sessionsEnd(player, context.now)
+    return acceptSettings(new Draft(player, context), { sessionsEndedAt }, {
+      ...command,
+      action: "player.sign_out",
+      before: { sessions_ended_at: player.sessionsEndedAt },
+      after: { sessions_ended_at: sessionsEndedAt }
+    })
+  }
+
+/** The instant that a session token issued now carries, or why there can be none. */
+export const issueTokenStep = (player: Player, { now }: Context): Decision<number, Refusal<"PLAYER_RESTRICTED">> => {
+  const refusal = refuseToken(player, now)
+  return refusal === undefined ? answer(player, sessionStart(player, now)) : refused(refusal)
+}
+
+/** Why the player cannot be given a session token at `now`, if so. */
+export const refuseToken = (player: Player, now: number): Refusal<"PLAYER_RESTRICTED"> | undefined => {
+  if (player.status !== "active") {
+    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
+  }
+  if (!player.restrictions.canLogin) {
+    return refuse("PLAYER_RESTRICTED", "Logging in is disabled for this player.", { reason: "can_login" })
+  }
+  const exclusion = activeExclusion(player, now)
+  return exclusion === null
+    ? undefined
+    : refuse("PLAYER_RESTRICTED", "The player is excluded from play.", { reason: exclusion.type })
+}
+
+/** Whether a session token that was issued at `issuedAt` (epoch milliseconds) still works. */
+export const worksStill = (player: Player, issuedAt: number): boolean =>
+  player.status === "active" && player.restrictions.canLogin && !isSessionEnded(player, issuedAt) &&
+  outlivesExclusion(player, issuedAt)
+
+/**
+ * Whether a session token that was issued at `issuedAt` (epoch milliseconds) still stands before the player's exclusion. One
+ * from before or during an exclusion never works again, not even when the exclusion is over: no token can be had while it
+ * lasts, so whatever is older than its end was issued before it, or in the moment in which it began.
+ */
+const outlivesExclusion = ({ exclusion }: Player, issuedAt: number): boolean =>
+  exclusion === null || (exclusion.until !== null && issuedAt >= exclusion.until)

@@ -1,0 +1,76 @@
+/**
+ * What time alone brings to an account, written down by the scheduler: raised limits whose waiting is over, an exclusion that
+ * has ended, an identity document that has expired (`docs/decisions/0016-scheduler.md`).
+ *
+ * Limits and exclusions are honoured at their instant by every rule that reads them; this only makes the record say so. The
+ * document is different: the account counts as verified until this was done.
+ */
+import { acceptSettings, emitKyc, type SettingsRecord } from "./AccountStatus.ts"
+import type { PlayerSettings } from "../Change.ts"
+import { type Accept, answer, type Context } from "../Decision.ts"
+import { Draft } from "../Draft.ts"
+import { effectiveLimits, type LimitField, type PendingLimit } from "../limit/Limits.ts"
+import { exclusionFields } from "../limit/LimitUsage.ts"
+import type { Player } from "./Player.ts"
+
+/**
+ * For so long an exclusion is kept beyond its end: what it remembers is which session tokens are from before it, and no token
+ * lives longer (SPEC section 8).
+ */
+export const exclusionKeptMs = 720 * 60_000
+
+/** As the audit log names who acts here. */
+const actor = "scheduler"
+
+const isWaitedOut = (now: number) => ({ effectiveAt }: PendingLimit): boolean => now >= effectiveAt
+
+const limitsOf = (limits: Player["limits"], fields: ReadonlyArray<LimitField>) => ({
+  limits: Object.fromEntries(fields.map((field) => [field, limits[field] ?? null]))
+})
+
+type Settings = { -readonly [Name in keyof PlayerSettings]?: PlayerSettings[Name] }
+
+/** Writes down all that is due at `now`; changes nothing when nothing is. The reply is the next player. */
+export const upkeepStep = (player: Player, context: Context): Accept<Player> => {
+  const { now } = context
+  const changed: Settings = {}
+  const records: Array<SettingsRecord> = []
+  const draft = new Draft(player, context)
+
+  const raised = player.pendingLimits.filter(isWaitedOut(now))
+  if (raised.length > 0) {
+    const fields = raised.map(({ field }) => field)
+    changed.limits = effectiveLimits(player.limits, player.pendingLimits, now)
+    changed.pendingLimits = player.pendingLimits.filter((change) => !raised.includes(change))
+    records.push({
+      actor,
+      action: "player.limits",
+      before: limitsOf(player.limits, fields),
+      after: limitsOf(changed.limits, fields),
+      reason: "the cooling-off is over"
+    })
+  }
+
+  const { exclusion } = player
+  if (exclusion !== null && exclusion.until !== null && now >= exclusion.until + exclusionKeptMs) {
+    changed.exclusion = null
+    records.push({
+      actor,
+      action: "player.self_exclusion",
+      before: { self_exclusion: exclusionFields(exclusion) },
+      after: { self_exclusion: null },
+      reason: "the exclusion has ended"
+    })
+  }
+
+  const { documentExpiresAt } = player
+  if (player.kycStatus === "verified" && documentExpiresAt !== null && now >= documentExpiresAt) {
+    changed.kycStatus = "expired"
+    changed.documentExpiresAt = null
+    records.push(
+      emitKyc(draft, { status: "expired", documentExpiresAt: null }, { actor, reason: "the document has expired" })
+    )
+  }
+
+  return records.length === 0 ? answer(player, player) : acceptSettings(draft, changed, ...records)
+}

@@ -1,0 +1,68 @@
+/** Corrections: staff set a balance right by hand, with a reason, and the ledger shows it (CONTRACT `player correct`). */
+import type { Entry, WalletKind } from "../Change.ts"
+import { type Context, type Decision, refused } from "../Decision.ts"
+import { Draft } from "../Draft.ts"
+import { isBalance } from "../Money.ts"
+import type { Player } from "../player/Player.ts"
+import { type Refusal, refuseFields } from "../Refusal.ts"
+
+export interface Correction {
+  readonly wallet: WalletKind
+  /** Signed minor units, not zero. */
+  readonly amount: number
+  readonly reason: string
+  /** Who acts, as the audit log names them. */
+  readonly actor: string
+  /** The request that the actor approves; absent: the actor does it alone. */
+  readonly approval?: { readonly requestId: number; readonly requestedBy: string }
+}
+
+/** What the audit log calls the thing that was done to a request. */
+export const correctionSubject = (requestId: number): string => `correction:${requestId}`
+
+/**
+ * Posts a correction. Downwards the real balance may go below zero, since a mistake in the player's favour is still one; the
+ * bonus balance may not, since bonus money is never owed. Bonus money that is put there while no bonus runs can be corrected away
+ * again and nothing else: it is forfeited when a bonus begins, which would otherwise pay it out with its own.
+ */
+export const correctionStep =
+  (correction: Correction) => (player: Player, context: Context): Decision<Entry, Refusal<"VALIDATION_FAILED">> => {
+    const { amount, approval, wallet } = correction
+    const draft = new Draft(player, context)
+    const before = wallet === "real" ? draft.real : draft.bonus
+    if (amount === 0) return refused(refuseFields({ amount: ["must not be zero"] }))
+    if (!isBalance(before + amount)) {
+      return refused(refuseFields({ amount: ["must keep the balance within the safe range"] }))
+    }
+    if (wallet === "bonus" && before + amount < 0) {
+      return refused(refuseFields({ amount: [`must not take more than the bonus balance of ${before}`] }))
+    }
+    const up = amount > 0
+    const type = wallet === "real"
+      ? up ? "correction_up" : "correction_down"
+      : up
+      ? "bonus_correction_up"
+      : "bonus_correction_down"
+    const id = draft.post(wallet, type, amount, {})
+    draft.walletSeq++
+    draft.closeBonusWhenDue()
+    const audit = {
+      id: draft.takeId(),
+      at: context.now,
+      actor: correction.actor,
+      action: approval === undefined ? "player.correct" : "correction.approve",
+      operatorId: player.operatorId,
+      playerId: player.id,
+      subject: approval === undefined ? `player:${player.id}` : correctionSubject(approval.requestId),
+      before: { wallet, balance: before },
+      after: {
+        wallet,
+        balance: before + amount,
+        ...(approval === undefined ? {} : { transaction_id: id, requested_by: approval.requestedBy })
+      },
+      reason: correction.reason
+    }
+    const decision = draft.accept(undefined, { audit: [audit] })
+    const entry = decision.change?.entries.find((posted) => posted.id === id)
+    return entry === undefined ? refused(refuseFields({ amount: ["must not be zero"] })) : { ...decision, reply: entry }
+  }

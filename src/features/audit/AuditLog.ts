@@ -1,0 +1,182 @@
+/** Who did what in the back office, before and after: written in the transaction of what was done, never changed. */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { Chain } from "../../chain/Chain.ts"
+import type { AuditLine } from "../../chain/Lines.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { inTransaction } from "../../platform/InTransaction.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import {
+  isStorable,
+  offsetOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "../../store/Rows.ts"
+import type { Action } from "../staff/Authorisation.ts"
+
+/** What changed. `before` and `after` hold no secrets. */
+interface AuditEntry {
+  readonly action: Action
+  readonly operatorId?: number
+  readonly playerId?: number
+  /** What was changed, `kind:id`. */
+  readonly subject: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly reason?: string
+}
+
+/** One change under way, inside its transaction. */
+export interface ChangeUnit {
+  /** An id for the one thing the change may make. */
+  readonly newId: number
+  /** Epoch milliseconds. */
+  readonly now: number
+  /** Says what the change's line of the audit log is, once; it is written at the end of the transaction. */
+  readonly record: (entry: AuditEntry) => Effect.Effect<void>
+}
+
+/** Absent means any. */
+export interface AuditFilters {
+  readonly operatorId?: number | undefined
+  readonly playerId?: number | undefined
+  /** As the log names who acts: `staff:<id>`. */
+  readonly actor?: string | undefined
+  readonly action?: string | undefined
+  /** Epoch milliseconds, both included. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+const AuditRow = Schema.Struct({
+  id: Schema.Number,
+  at: Schema.Date,
+  actor: Schema.String,
+  action: Schema.String,
+  operator_id: Schema.NullOr(Schema.Number),
+  player_id: Schema.NullOr(Schema.Number),
+  subject: Schema.String,
+  before: Schema.Unknown,
+  after: Schema.Unknown,
+  reason: Schema.NullOr(Schema.String)
+})
+
+const toFields = (row: typeof AuditRow.Type) => ({ ...row, at: iso(row.at.getTime()) })
+
+/** A line of the audit log as it is shown. */
+export type AuditFields = ReturnType<typeof toFields>
+
+/** Lines that are counted for one page. The log grows for ever. */
+const countedMost = 10_000
+
+const auditRows = rowsOf(AuditRow)
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+
+const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
+  retry: "same_request"
+})
+
+export class AuditLog extends Context.Service<AuditLog, {
+  /** Runs a change in one transaction with its line of the log: both are kept, or neither. */
+  readonly change: <A, E>(
+    actor: { readonly label: string },
+    body: (unit: ChangeUnit) => Effect.Effect<A, E>
+  ) => Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">>
+  /** Newest first. Counts no further than some: `total` is then a lower bound, and `more` says so. */
+  readonly list: (query: AuditFilters & PageQuery) => Effect.Effect<Page<AuditFields>, Refusal<"TRY_AGAIN">>
+  /** As `list`, below the line with an id: nothing is counted. There is nothing below a line that is not there. */
+  readonly walk: (query: AuditFilters & WalkQuery) => Effect.Effect<Walk<AuditFields>, Refusal<"TRY_AGAIN">>
+}>()("pitboss/backoffice/AuditLog") {
+  static readonly layer = Layer.effect(
+    AuditLog,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+      const chain = yield* Chain
+
+      const change = <A, E>(
+        actor: { readonly label: string },
+        body: (unit: ChangeUnit) => Effect.Effect<A, E>
+      ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">> =>
+        Effect.gen(function*() {
+          const id = yield* ids.reserve(2).pipe(
+            Effect.tapError(({ reason }) => Effect.logWarning(`no ids: ${reason}`)),
+            Effect.mapError(() => tryAgain)
+          )
+          const now = yield* Clock.currentTimeMillis
+          const lines: Array<AuditLine> = []
+          const record = (entry: AuditEntry) =>
+            Effect.sync(() => {
+              lines.push({
+                id,
+                at: now,
+                actor: actor.label,
+                action: entry.action,
+                operatorId: entry.operatorId ?? null,
+                playerId: entry.playerId ?? null,
+                subject: entry.subject,
+                before: entry.before,
+                after: entry.after,
+                reason: entry.reason ?? null
+              })
+            })
+          // written last: from then on every other change of the back office waits for the end of this one
+          return yield* inTransaction(sql)(
+            Effect.tap(body({ newId: id + 1, now, record }), () => chain.writeAuditLines(lines))
+          )
+        }).pipe(orTryAgain)
+
+      const columns = sql.literal(`id::float8 AS id, at, actor, action, operator_id::float8 AS operator_id,
+        player_id::float8 AS player_id, subject, before, after, reason`)
+
+      const conditionsOf = (filters: AuditFilters): ReadonlyArray<Statement.Fragment> =>
+        [
+          filters.operatorId === undefined ? undefined : sql`operator_id = ${filters.operatorId}`,
+          filters.playerId === undefined ? undefined : sql`player_id = ${filters.playerId}`,
+          filters.actor === undefined ? undefined : sql`actor = ${filters.actor}`,
+          filters.action === undefined ? undefined : sql`action = ${filters.action}`,
+          filters.from === undefined ? undefined : sql`at >= ${toDate(filters.from)}`,
+          filters.to === undefined ? undefined : sql`at <= ${toDate(filters.to)}`
+        ].filter((condition) => condition !== undefined)
+
+      const fromLog = (conditions: ReadonlyArray<Statement.Fragment>) =>
+        sql`FROM audit_log WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
+
+      const isPossible = ({ action }: AuditFilters): boolean => action === undefined || isStorable(action)
+
+      const list = Effect.fn("AuditLog.list")(function*(query: AuditFilters & PageQuery) {
+        if (!isPossible(query)) return { items: [], total: 0 }
+        const from = fromLog(conditionsOf(query))
+        const [found, counted] = yield* Effect.all([
+          auditRows(sql`SELECT ${columns} ${from} ORDER BY audit_log.at DESC, audit_log.id DESC
+            LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
+          counts(sql`SELECT count(*)::float8 AS total FROM (SELECT ${from} LIMIT ${countedMost + 1}) counted`)
+        ], { concurrency: 2 })
+        const total = counted[0]?.total ?? 0
+        return { items: found.map(toFields), total: Math.min(total, countedMost), more: total > countedMost }
+      }, orTryAgain)
+
+      const walk = Effect.fn("AuditLog.walk")(function*(query: AuditFilters & WalkQuery) {
+        if (!isPossible(query)) return { items: [], next: undefined }
+        const { below } = query
+        const rows = yield* auditRows(sql`SELECT ${columns} ${
+          fromLog([
+            ...conditionsOf(query),
+            ...(below === undefined
+              ? []
+              : [sql`(audit_log.at, audit_log.id) < (SELECT b.at, b.id FROM audit_log b WHERE b.id = ${below})`])
+          ])
+        } ORDER BY audit_log.at DESC, audit_log.id DESC LIMIT ${query.perPage + 1}`)
+        return walkOf(rows, query, ({ id }) => id, toFields)
+      }, orTryAgain)
+
+      return AuditLog.of({ change, list, walk })
+    })
+  )
+}

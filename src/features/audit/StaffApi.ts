@@ -1,0 +1,46 @@
+/** Who did what: a group of the staff API. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { instant, pathId, reference, text } from "../../contract/Fields.ts"
+import { pageOrWalk, pageQuery } from "../../contract/Pagination.ts"
+import { id, timestamp } from "../../contract/Resource.ts"
+
+const optional = Schema.optionalKey
+
+const AuditLine = Schema.Struct({
+  id,
+  at: timestamp,
+  actor: Schema.String,
+  action: Schema.String,
+  operator_id: Schema.NullOr(id),
+  player_id: Schema.NullOr(id),
+  subject: Schema.String,
+  before: Schema.Unknown,
+  after: Schema.Unknown,
+  reason: Schema.NullOr(Schema.String)
+})
+
+export const AuditGroup = HttpApiGroup.make("audit").add(
+  HttpApiEndpoint.get("list", "/audit", {
+    query: {
+      ...pageQuery,
+      cursor: optional(
+        Schema.String.annotate({
+          description:
+            "Walks the list instead of paging it: empty for its beginning, then the id of the last line that was read."
+        }).check(Schema.isPattern(/^([1-9]\d{0,14})?$/u, { message: "must be empty or the id of a line" }))
+      ),
+      operator: optional(reference),
+      player: optional(pathId),
+      staff: optional(
+        Schema.String.check(
+          Schema.isPattern(/^([1-9]\d{0,14}|bootstrap)$/u, { message: "must be the id of an account" })
+        )
+      ),
+      action: optional(text(64)),
+      from: optional(instant),
+      to: optional(instant)
+    },
+    success: pageOrWalk(AuditLine)
+  })
+)

@@ -1,0 +1,37 @@
+/** The audit log as staff read it. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { AuditLog } from "./AuditLog.ts"
+import { Operators } from "../operators/Operators.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { paginatedWithNext, walkedWithNext } from "../../http/Page.ts"
+
+export const AuditHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "audit",
+  Effect.fnUntraced(function*(handlers) {
+    const auditLog = yield* AuditLog
+    const operators = yield* Operators
+    return handlers.handle("list", ({ query }) =>
+      Effect.gen(function*() {
+        const filters = {
+          operatorId: query.operator === undefined ? undefined : yield* operators.resolve(query.operator),
+          playerId: query.player,
+          actor: query.staff === undefined ? undefined : `staff:${query.staff}`,
+          action: query.action,
+          from: query.from === undefined ? undefined : parseIso(query.from),
+          to: query.to === undefined ? undefined : parseIso(query.to)
+        }
+        const perPage = query.per_page
+        if (query.cursor !== undefined) {
+          const below = query.cursor === "" ? undefined : Number(query.cursor)
+          const { items, next } = yield* auditLog.walk({ ...filters, below, perPage })
+          return yield* walkedWithNext(perPage, items, next === undefined ? null : String(next))
+        }
+        const { items, more, total } = yield* auditLog.list({ ...filters, page: query.page, perPage })
+        const last = items.at(-1)
+        return yield* paginatedWithNext(query, total, items, last === undefined ? null : String(last.id), more)
+      }))
+  })
+)

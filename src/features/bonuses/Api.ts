@@ -1,0 +1,79 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { bonusStates } from "../../domain/bonus/Bonus.ts"
+import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { Bonus, PlayerBonus } from "./BonusResource.ts"
+import { refusals } from "../../contract/Errors.ts"
+import { amountFrom, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
+import { list, pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
+import { id } from "../../contract/Resource.ts"
+
+/** A grant (SPEC section 4.6). */
+const BonusGrant = Schema.Struct({
+  bonus_id: integer(1, Number.MAX_SAFE_INTEGER),
+  amount: Schema.optionalKey(
+    amountFrom(1).annotate({ description: "Minor units; the bonus's own amount when left out." })
+  ),
+  note: Schema.optionalKey(lines(2000))
+}).annotate({ identifier: "BonusGrant", examples: [{ bonus_id: 71, amount: 1000, note: "Welcome back." }] })
+
+const PromoRedemption = Schema.Struct({
+  redemption_id: id,
+  code: Schema.String.annotate({ examples: ["WELCOME10"] }),
+  bonus: PlayerBonus
+}).annotate({ identifier: "PromoRedemption" })
+
+export const BonusesGroup = HttpApiGroup.make("bonuses")
+  .add(
+    HttpApiEndpoint.get("catalogue", "/bonuses", { success: list(Bonus) })
+      .annotate(RequiredScope, "bonuses:read")
+      .annotate(OpenApi.Summary, "Bonuses on offer")
+      .annotate(
+        OpenApi.Description,
+        "Active ones. Amounts are minor units of the operator's currency."
+      ),
+    HttpApiEndpoint.get("list", "/players/:player/bonuses", {
+      params: { player: pathId },
+      query: Schema.Struct({ ...walkQuery, state: Schema.optionalKey(oneOf(bonusStates)) }),
+      success: pageOrWalk(PlayerBonus)
+    })
+      .annotate(RequiredScope, "bonuses:read")
+      .annotate(OpenApi.Summary, "A player's bonuses, newest first")
+      .annotate(
+        OpenApi.Description,
+        "Running ones, waiting ones and those that ended, with how far they were wagered."
+      ),
+    HttpApiEndpoint.post("grant", "/players/:player/bonuses", {
+      params: { player: pathId },
+      payload: BonusGrant,
+      success: single(PlayerBonus).pipe(HttpApiSchema.status(201)),
+      error: refusals("BONUS_INVALID")
+    })
+      .annotate(RequiredScope, "bonuses:write")
+      .annotate(OpenApi.Summary, "Grant a bonus")
+      .annotate(
+        OpenApi.Description,
+        "Credited at once, or queued while another bonus is wagered; one without wagering is paid to the real wallet."
+      ),
+    HttpApiEndpoint.post("redeem", "/players/:player/promo-codes", {
+      params: { player: pathId },
+      payload: Schema.Struct({
+        code: text(64, { description: "In any case of its letters.", examples: ["WELCOME10"] })
+      })
+        .annotate({ identifier: "PromoCode", examples: [{ code: "WELCOME10" }] }),
+      success: single(PromoRedemption).pipe(HttpApiSchema.status(201)),
+      error: refusals("PROMO_CODE_INVALID", "BONUS_INVALID")
+    })
+      .annotate(RequiredScope, "bonuses:write")
+      .annotate(OpenApi.Summary, "Redeem a promo code")
+      .annotate(
+        OpenApi.Description,
+        "Grants the bonus that the code stands for. A player redeems a code once."
+      )
+  )
+  .annotate(RequiredFeature, "bonuses")
+  .annotate(OpenApi.Title, "Bonuses")
+  .annotate(
+    OpenApi.Description,
+    "What is on offer, granting, and promo codes."
+  )

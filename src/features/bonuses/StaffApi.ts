@@ -1,0 +1,116 @@
+/** Bonuses and promo codes, as staff keep them: groups of the staff API. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { bonusTypes } from "../../domain/bonus/Bonus.ts"
+import { Bonus as OfferedBonus, PlayerBonus } from "./BonusResource.ts"
+import { refusals } from "../../contract/Errors.ts"
+import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
+import { list, single } from "../../contract/Pagination.ts"
+import { id, timestamp } from "../../contract/Resource.ts"
+
+const optional = Schema.optionalKey
+
+/** The id or slug of an operator. */
+const reference = text(128)
+
+const created = <S extends Schema.Top>(item: S) => single(item).pipe(HttpApiSchema.status(201))
+
+const Bonus = Schema.Struct({
+  operator_id: id,
+  ...OfferedBonus.fields,
+  contributions: Schema.Record(Schema.String, Schema.Number),
+  created_at: timestamp,
+  updated_at: timestamp
+})
+
+const Promo = Schema.Struct({
+  id,
+  operator_id: id,
+  code: Schema.String,
+  bonus_id: id,
+  expires_at: Schema.NullOr(timestamp),
+  max_redemptions: Schema.NullOr(Schema.Int),
+  redemptions: Schema.Int,
+  active: Schema.Boolean,
+  created_at: timestamp
+})
+
+/** Percent by game id. */
+const contributions = Schema.Record(
+  Schema.String.check(Schema.isPattern(/^[1-9]\d{0,14}$/u, { message: "must be a game id" })),
+  integer(0, 100)
+)
+
+const bonusTerms = {
+  description: optional(lines(2000)),
+  wagering_multiplier: optional(integer(0, 1000)),
+  valid_days: optional(integer(1, 3650)),
+  max_bet: optional(amountFrom(0)),
+  max_conversion_multiplier: optional(integer(0, 100_000)),
+  max_grants_per_player: optional(integer(0, 1_000_000)),
+  contributions: optional(contributions),
+  active: optional(Schema.Boolean)
+}
+
+export const BonusGroup = HttpApiGroup.make("bonus").add(
+  HttpApiEndpoint.post("create", "/bonuses", {
+    payload: Schema.Struct({
+      operator: reference,
+      name: text(100),
+      type: oneOf(bonusTypes),
+      default_amount: amountFrom(1),
+      ...bonusTerms
+    }),
+    success: created(Bonus)
+  }),
+  HttpApiEndpoint.patch("update", "/bonuses/:bonus", {
+    params: { bonus: pathId },
+    payload: Schema.Struct({
+      name: optional(text(100)),
+      type: optional(oneOf(bonusTypes)),
+      default_amount: optional(amountFrom(1)),
+      ...bonusTerms
+    }),
+    success: single(Bonus)
+  }),
+  HttpApiEndpoint.get("list", "/bonuses", { query: { operator: optional(reference) }, success: list(Bonus) }),
+  HttpApiEndpoint.post("grant", "/players/:player/bonuses", {
+    params: { player: pathId },
+    payload: Schema.Struct({
+      bonus: integer(1, Number.MAX_SAFE_INTEGER),
+      amount: optional(amountFrom(1)),
+      note: optional(lines(2000).check(Schema.isPattern(/\S/u, { message: "must not be blank" })))
+    }),
+    success: created(PlayerBonus),
+    error: refusals("BONUS_INVALID", "LIMIT_EXCEEDED")
+  }),
+  HttpApiEndpoint.post("cancel", "/player-bonuses/:bonus/cancel", {
+    params: { bonus: pathId },
+    payload: Schema.Struct({ reason: optional(text(500)) }),
+    success: single(PlayerBonus),
+    error: refusals("BONUS_INVALID")
+  })
+)
+
+export const PromoGroup = HttpApiGroup.make("promo").add(
+  HttpApiEndpoint.post("create", "/promo-codes", {
+    payload: Schema.Struct({
+      operator: reference,
+      code: Schema.String.annotate({ examples: ["WELCOME10"] }).check(
+        Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u, {
+          message: "must be 1 to 64 characters: letters, digits, dashes and underscores"
+        })
+      ),
+      bonus: integer(1, Number.MAX_SAFE_INTEGER),
+      expires_at: optional(Schema.NullOr(instant)),
+      max_redemptions: optional(Schema.NullOr(integer(1, 1_000_000_000)))
+    }),
+    success: created(Promo)
+  }),
+  HttpApiEndpoint.patch("update", "/promo-codes/:promo", {
+    params: { promo: pathId },
+    payload: Schema.Struct({ active: Schema.Boolean }),
+    success: single(Promo)
+  }),
+  HttpApiEndpoint.get("list", "/promo-codes", { query: { operator: optional(reference) }, success: list(Promo) })
+)

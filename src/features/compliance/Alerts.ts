@@ -1,0 +1,332 @@
+/** What staff do with alerts, and with the rules that raise them (`docs/compliance.md`). */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import {
+  type AlertRule,
+  alertMoves,
+  alertRules,
+  type AlertStatus,
+  alertStatuses,
+  type RuleOverrides,
+  settingsWith,
+  severities,
+  type Severity
+} from "../../domain/compliance/AlertRules.ts"
+import { neverLookedAt } from "../../domain/wallet/LargeCredits.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { Holds } from "./Holds.ts"
+import { makeRuleBook } from "./RuleBook.ts"
+import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { makeReferences } from "../operators/References.ts"
+import type { Actor } from "../staff/Staff.ts"
+
+/** Absent means any. */
+export interface AlertQuery {
+  readonly operatorId?: number | undefined
+  readonly status?: AlertStatus | undefined
+  readonly rule?: AlertRule | undefined
+  readonly playerId?: number | undefined
+  /** 1 to 100. */
+  readonly limit: number
+  /** The last alert of the page before; those after it are listed. */
+  readonly after?: number | undefined
+}
+
+export interface AlertUpdate {
+  readonly status?: AlertStatus
+  readonly note?: string
+}
+
+export interface RuleInput {
+  readonly enabled?: boolean
+  readonly severity?: Severity
+  readonly stop_withdrawals?: boolean
+  readonly threshold?: number
+  readonly percent?: number
+  readonly count?: number
+  readonly window_hours?: number
+}
+
+/** Notes that are kept with one alert. */
+const notesMost = 200
+
+const NoteRow = Schema.Struct({
+  at: Schema.String,
+  by: Schema.String,
+  status: Schema.Literals(alertStatuses),
+  note: Schema.String
+})
+
+const AlertRow = Schema.Struct({
+  id: Schema.Number,
+  operator_id: Schema.Number,
+  player_id: Schema.Number,
+  rule: Schema.Literals(alertRules),
+  severity: Schema.Literals(severities),
+  status: Schema.Literals(alertStatuses),
+  occurrence: Schema.String,
+  payment_id: Schema.NullOr(Schema.Number),
+  details: Schema.Unknown,
+  stops_withdrawals: Schema.Boolean,
+  notes: Schema.Array(NoteRow),
+  created_at: Schema.Date,
+  updated_at: Schema.Date,
+  closed_at: Schema.NullOr(Schema.Date)
+})
+
+const toFields = (row: typeof AlertRow.Type) => ({
+  ...row,
+  created_at: iso(row.created_at.getTime()),
+  updated_at: iso(row.updated_at.getTime()),
+  closed_at: isoOrNull(row.closed_at?.getTime() ?? null)
+})
+
+/** An alert as it is shown. */
+export type AlertFields = ReturnType<typeof toFields>
+
+const alertRowsOf = rowsOf(AlertRow)
+const positionRows = rowsOf(Schema.Struct({ at: Schema.Date }))
+const operatorRows = rowsOf(Schema.Struct({ currency: Schema.String }))
+
+const notFound = refuse("NOT_FOUND", "There is no such alert.")
+const noOperator = refuse("NOT_FOUND", "There is no such operator.")
+
+/** A rule of an operator as it is shown. */
+export interface RuleFields {
+  readonly operator_id: number
+  readonly rule: AlertRule
+  readonly enabled: boolean
+  readonly severity: Severity
+  readonly stop_withdrawals: boolean
+  readonly threshold: number | null
+  readonly percent: number | null
+  readonly count: number | null
+  readonly window_hours: number | null
+  readonly currency: string
+}
+
+const ruleFields = (
+  operatorId: number,
+  currency: string,
+  rule: AlertRule,
+  overrides: { readonly [rule in AlertRule]?: RuleOverrides }
+): RuleFields => {
+  const terms: RuleOverrides = settingsWith(overrides)[rule]
+  return {
+    operator_id: operatorId,
+    rule,
+    enabled: terms.enabled ?? true,
+    severity: terms.severity ?? "medium",
+    stop_withdrawals: terms.stopWithdrawals ?? false,
+    threshold: terms.threshold ?? null,
+    percent: terms.percent ?? null,
+    count: terms.count ?? null,
+    window_hours: terms.windowHours ?? null,
+    currency
+  }
+}
+
+/** Parts of a whole cannot be more than it; play can be asked for several times over. */
+const percentMost: { readonly [rule in AlertRule]?: number } = { structuring: 99, rapid_in_out: 100 }
+
+/** The least threshold with an effect, where there is one. */
+const thresholdLeast: { readonly [rule in AlertRule]?: number } = { large_credit: neverLookedAt }
+
+const refuseTerms = (before: RuleFields, input: RuleInput): Refusal<"VALIDATION_FAILED"> | undefined => {
+  const terms = ["threshold", "percent", "count", "window_hours"] as const
+  const useless = terms.filter((name) => input[name] !== undefined && before[name] === null)
+  const most = percentMost[before.rule] ?? Number.POSITIVE_INFINITY
+  const least = thresholdLeast[before.rule] ?? 0
+  const fields = {
+    ...((input.threshold ?? least) < least ? { threshold: [`must be at least ${least}`] } : {}),
+    ...Object.fromEntries(useless.map((name) => [name, [`is nothing that ${before.rule} has`]])),
+    ...(before.percent !== null && (input.percent ?? 0) > most ? { percent: [`must be at most ${most}`] } : {})
+  }
+  return Object.keys(fields).length === 0 ? undefined : refuseFields(fields)
+}
+
+const isRule = (text: string): text is AlertRule => alertRules.some((rule) => rule === text)
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+export class Alerts extends Context.Service<Alerts, {
+  /** Newest first, and the id to go on after, null at the end. */
+  readonly list: (
+    query: AlertQuery
+  ) => Effect.Effect<{ readonly items: ReadonlyArray<AlertFields>; readonly next: number | null }, Unavailable>
+  readonly get: (alertId: number) => Effect.Effect<AlertFields, Refusal<"NOT_FOUND"> | Unavailable>
+  /** Moves an alert along one of its ways, with or without a note, or adds a note. A closed one lets go of withdrawals. */
+  readonly update: (
+    actor: Actor,
+    alertId: number,
+    update: AlertUpdate
+  ) => Effect.Effect<AlertFields, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
+  /** All rules of an operator, as they are set. */
+  readonly rules: (operator: string) => Effect.Effect<ReadonlyArray<RuleFields>, Refusal<"NOT_FOUND"> | Unavailable>
+  /** Sets a rule of an operator for what is judged from now on. */
+  readonly configure: (
+    actor: Actor,
+    rule: string,
+    input: RuleInput & { readonly operator: string }
+  ) => Effect.Effect<RuleFields, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
+}>()("pitboss/backoffice/Alerts") {
+  static readonly layer = Layer.effect(
+    Alerts,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const auditLog = yield* AuditLog
+      const holds = yield* Holds
+      const book = yield* makeRuleBook
+      const references = yield* makeReferences
+
+      const from =
+        sql`SELECT a.id::float8 AS id, a.operator_id::float8 AS operator_id, a.player_id::float8 AS player_id,
+          a.rule, a.severity, a.status, a.occurrence, a.payment_request_id::float8 AS payment_id, a.details, a.notes,
+          a.hold <> 'none' AND a.status <> 'closed' AND NOT p.withdrawal_holds @>
+            jsonb_build_array(jsonb_build_object('alertId', a.id, 'isLifted', true)) AS stops_withdrawals,
+          a.created_at, a.updated_at, a.closed_at
+        FROM compliance_alerts a JOIN players p ON p.id = a.player_id`
+
+      const find = (alertId: number) =>
+        Effect.flatMap(
+          oneOf(alertRowsOf(sql`${from} WHERE a.id = ${alertId}::float8::bigint`)),
+          (row) => row === undefined ? Effect.fail(notFound) : Effect.succeed(toFields(row))
+        )
+
+      const list = Effect.fn("Alerts.list")(function*(query: AlertQuery) {
+        const { after, limit, operatorId, playerId, rule, status } = query
+        const position = after === undefined ? undefined : yield* oneOf(positionRows(
+          sql`SELECT created_at AS at FROM compliance_alerts WHERE id = ${after}::float8::bigint`
+        ))
+        if (after !== undefined && position === undefined) return { items: [], next: null }
+        const conditions: ReadonlyArray<Statement.Fragment> = [
+          sql`true`,
+          ...(operatorId === undefined ? [] : [sql`a.operator_id = ${operatorId}`]),
+          ...(playerId === undefined ? [] : [sql`a.player_id = ${playerId}`]),
+          ...(rule === undefined ? [] : [sql`a.rule = ${rule}`]),
+          ...(status === undefined ? [] : [sql`a.status = ${status}`]),
+          // says in words that the planner can compare with the index of those that wait
+          ...(status === undefined || status === "closed" ? [] : [sql`a.status <> 'closed'`]),
+          ...(position === undefined || after === undefined
+            ? []
+            : [sql`(a.created_at, a.id) < (${position.at}::timestamptz, ${after}::float8::bigint)`])
+        ]
+        const rows = yield* alertRowsOf(
+          sql`${from} WHERE ${sql.and(conditions)} ORDER BY a.created_at DESC, a.id DESC LIMIT ${limit + 1}`
+        )
+        const items = rows.slice(0, limit).map(toFields)
+        return { items, next: rows.length > limit ? items.at(-1)?.id ?? null : null }
+      }, orTryAgain)
+
+      const write = Effect.fnUntraced(function*(actor: Actor, alertId: number, update: AlertUpdate) {
+        const note = update.note?.trim() ?? ""
+        return yield* auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            yield* sql`SELECT 1 FROM compliance_alerts WHERE id = ${alertId}::float8::bigint FOR NO KEY UPDATE`
+            const before = yield* find(alertId)
+            const status = update.status ?? before.status
+            const ways = alertMoves(before.status)
+            if (status !== before.status && !ways.includes(status)) {
+              return yield* Effect.fail(refuseFields({
+                status: [
+                  ways.length === 0
+                    ? `is ${before.status} for good`
+                    : `must be one of ${ways.join(", ")}: the status is ${before.status}`
+                ]
+              }))
+            }
+            if (status === before.status && note === "") return before
+            if (note !== "" && before.notes.length >= notesMost) {
+              return yield* Effect.fail(refuseFields({ note: [`is one too many: an alert keeps ${notesMost}`] }))
+            }
+            const notes = note === "" ? [] : [{ at: iso(now), by: actor.label, status, note }]
+            yield* sql`UPDATE compliance_alerts SET status = ${status}, updated_at = ${toDate(now)},
+                closed_at = ${status === "closed" ? (before.closed_at ?? iso(now)) : null}::timestamptz,
+                notes = notes || ${JSON.stringify(notes)}::text::jsonb
+              WHERE id = ${alertId}::float8::bigint`
+            const after = yield* find(alertId)
+            yield* record({
+              action: "alert.update",
+              operatorId: before.operator_id,
+              playerId: before.player_id,
+              subject: `alert:${alertId}`,
+              before: { status: before.status, stops_withdrawals: before.stops_withdrawals },
+              after: { status: after.status, stops_withdrawals: after.stops_withdrawals },
+              ...(note === "" ? {} : { reason: note })
+            })
+            return after
+          }))
+      })
+
+      const update = Effect.fn("Alerts.update")(function*(actor: Actor, alertId: number, input: AlertUpdate) {
+        const alert = yield* write(actor, alertId, input)
+        if (alert.status === "closed") {
+          // what cannot be done now is done by the job
+          yield* Effect.ignore(holds.release({ alertId, playerId: alert.player_id }, actor.label))
+        }
+        return alert
+      })
+
+      const currencyOf = Effect.fnUntraced(function*(operatorId: number) {
+        const row = yield* oneOf(operatorRows(sql`SELECT currency FROM operators WHERE id = ${operatorId}`))
+        return row === undefined ? yield* Effect.fail(noOperator) : row.currency
+      })
+
+      const rules = Effect.fn("Alerts.rules")(function*(operator: string) {
+        const operatorId = yield* references.operatorId(operator)
+        const currency = yield* currencyOf(operatorId)
+        const overrides = (yield* book.overridesOf([operatorId])).get(operatorId) ?? {}
+        return alertRules.map((rule) => ruleFields(operatorId, currency, rule, overrides))
+      }, orTryAgain)
+
+      const configure = Effect.fn("Alerts.configure")(
+        function*(actor: Actor, rule: string, { operator, ...input }: RuleInput & { readonly operator: string }) {
+          if (!isRule(rule)) {
+            return yield* Effect.fail(refuseFields({ rule: [`must be one of: ${alertRules.join(", ")}`] }))
+          }
+          return yield* auditLog.change(actor, ({ now, record }) =>
+            Effect.gen(function*() {
+              const operatorId = yield* references.operatorId(operator)
+              // one at a time for an operator: what is not named stays as the one before has left it
+              yield* sql`SELECT 1 FROM operators WHERE id = ${operatorId} FOR NO KEY UPDATE`
+              const currency = yield* currencyOf(operatorId)
+              const all = (yield* book.overridesOf([operatorId])).get(operatorId) ?? {}
+              const before = ruleFields(operatorId, currency, rule, all)
+              const refusal = refuseTerms(before, input)
+              if (refusal !== undefined) return yield* Effect.fail(refusal)
+              const { stop_withdrawals: stopWithdrawals, window_hours: windowHours, ...terms } = input
+              const overrides: RuleOverrides = {
+                ...all[rule],
+                ...terms,
+                ...(stopWithdrawals === undefined ? {} : { stopWithdrawals }),
+                ...(windowHours === undefined ? {} : { windowHours })
+              }
+              const after = ruleFields(operatorId, currency, rule, { ...all, [rule]: overrides })
+              if (JSON.stringify(after) === JSON.stringify(before)) return before
+              yield* sql`INSERT INTO compliance_settings (operator_id, rule, settings, updated_at)
+                VALUES (${operatorId}, ${rule}, ${JSON.stringify(overrides)}::text::jsonb, ${toDate(now)})
+                ON CONFLICT (operator_id, rule) DO UPDATE SET settings = excluded.settings, updated_at = excluded.updated_at`
+              yield* record({
+                action: "alert.configure",
+                operatorId,
+                subject: `alert_rule:${rule}`,
+                before,
+                after
+              })
+              return after
+            }))
+        }
+      )
+
+      return Alerts.of({
+        list,
+        get: Effect.fn("Alerts.get")((alertId) => orTryAgain(find(alertId))),
+        update,
+        rules,
+        configure
+      })
+    })
+  )
+}

@@ -1,0 +1,135 @@
+/**
+ * The follower of committed effects: judges each once, outside the path of bets, and raises alerts
+ * (`docs/decisions/0023-compliance.md`).
+ */
+import { Cause, Clock, Context, Effect, Exit, Latch, Layer, Metric } from "effect"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import type { JobResult } from "../../platform/Scheduler.ts"
+import { Outbox } from "../../store/Outbox.ts"
+import { orTryAgain } from "../../store/Rows.ts"
+import { Holds } from "./Holds.ts"
+import { type ComplianceEffect, makeEffectQueue } from "./internal/EffectQueue.ts"
+import { makeJudge } from "./internal/Judge.ts"
+
+/** Effects judged in one transaction. */
+const atOnce = 100
+
+/** How long after a commit its events are looked at: what else comes within is looked at together. */
+const gatherMs = 250
+
+const noIds = refuse("TRY_AGAIN", "The database gives no ids right now.", { retry: "same_request" })
+
+const judged = Metric.counter("compliance_effects_total", {
+  description: "Committed effects that were judged",
+  incremental: true
+})
+const raisedTotal = Metric.counter("compliance_alerts_total", { description: "Alerts raised", incremental: true })
+const lagSeconds = Metric.gauge("compliance_lag_seconds", {
+  description: "Age of the oldest committed effect that was not judged yet"
+})
+
+export class Compliance extends Context.Service<Compliance, {
+  /**
+   * Judges what waits and places the holds that come of it; bounded. Safe to be cut off anywhere, to be run twice and by several
+   * services: one of them works, the others find nothing to do.
+   */
+  readonly follow: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** As `follow`, and takes away holds that were left behind. A job. */
+  readonly run: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+}>()("pitboss/compliance/Compliance") {
+  static readonly layer = Layer.effect(
+    Compliance,
+    Effect.gen(function*() {
+      const queue = yield* makeEffectQueue
+      const judge = yield* makeJudge
+      const holds = yield* Holds
+
+      /** One transaction; gives how many effects there were. */
+      const work = (now: number, most: number, note: (effect: ComplianceEffect | undefined) => void) =>
+        Effect.suspend(() => {
+          let raised = 0
+          return queue.work({ now, most }, (effects) => {
+            note(effects[0])
+            return Effect.map(judge(effects, now), (more) => {
+              raised = more
+            })
+          }).pipe(
+            Effect.tap((effects) =>
+              Effect.andThen(Metric.update(judged, effects.length), Metric.update(raisedTotal, raised))
+            ),
+            Effect.map(({ length }) => length)
+          )
+        }).pipe(
+          // passes by itself: no effect is to blame
+          Effect.catchTag(
+            "IdsUnavailable",
+            ({ reason }) => Effect.andThen(Effect.logWarning(`no ids: ${reason}`), Effect.fail(noIds))
+          ),
+          orTryAgain
+        )
+
+      /** One by one, past those that cannot be judged: they are set aside. */
+      const workSingly = Effect.fnUntraced(function*(now: number) {
+        for (let done = 0; done < atOnce; done++) {
+          let current: ComplianceEffect | undefined
+          const exit = yield* Effect.exit(work(now, 1, (effect) => {
+            current = effect
+          }))
+          if (Exit.isSuccess(exit)) {
+            if (exit.value === 0) return done
+            continue
+          }
+          if (current === undefined || !Cause.hasDies(exit.cause)) return yield* Effect.failCause(exit.cause)
+          yield* Effect.logError(`the ${current.kind} of player ${current.playerId} cannot be judged`, exit.cause)
+          yield* orTryAgain(queue.setAside(current, now))
+        }
+        return atOnce
+      })
+
+      const both = (one: JobResult, other: JobResult): JobResult => ({
+        done: one.done + other.done,
+        hasMore: one.hasMore || other.hasMore
+      })
+
+      const follow = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const oldest = yield* orTryAgain(queue.oldest)
+        yield* Metric.update(lagSeconds, oldest === null ? 0 : Math.max(0, (now - oldest) / 1000))
+        const done = yield* work(now, atOnce, () => {}).pipe(
+          Effect.catchCause((cause) => Cause.hasDies(cause) ? workSingly(now) : Effect.failCause(cause))
+        )
+        return both({ done, hasMore: done === atOnce }, yield* holds.place)
+      }).pipe(Effect.withSpan("Compliance.follow"))
+
+      const run = Effect.zipWith(follow, holds.tidy, both)
+
+      return Compliance.of({ follow, run })
+    })
+  )
+
+  /** Runs soon after commits that write events, until the scope closes. What nobody announces is found by the job. */
+  static readonly layerWakes = Layer.effectDiscard(Effect.gen(function*() {
+    const { follow } = yield* Compliance
+    const outbox = yield* Outbox
+    const wake = yield* Latch.make(false)
+    yield* outbox.listen(() => wake.openUnsafe())
+    const untilDone: Effect.Effect<void, Refusal<"TRY_AGAIN">> = Effect.flatMap(
+      follow,
+      ({ hasMore }) => hasMore ? untilDone : Effect.void
+    )
+    yield* Effect.forkScoped(Effect.forever(
+      Effect.gen(function*() {
+        yield* wake.await
+        yield* Effect.sleep(gatherMs)
+        wake.closeUnsafe()
+        yield* untilDone
+      }).pipe(
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.failCause(cause)
+            : Effect.logWarning("alerts wait for the next run", cause)
+        )
+      )
+    ))
+  }))
+}

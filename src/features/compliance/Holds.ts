@@ -1,0 +1,95 @@
+/**
+ * Makes what players may withdraw agree with the alerts about them: holds that are wanted are placed, holds of closed alerts are
+ * taken away, each in the player's own actor.
+ */
+import { Cause, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { alertRules } from "../../domain/compliance/AlertRules.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { placeHoldStep, releaseHoldStep } from "../../domain/payment/WithdrawalHolds.ts"
+import type { JobResult } from "../../platform/Scheduler.ts"
+import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+
+/** Holds of one kind looked after in one run. */
+const most = 200
+
+/** Players asked at the same time. */
+const atOnce = 8
+
+const WantedHold = Schema.Struct({
+  alertId: Schema.Number,
+  playerId: Schema.Number,
+  rule: Schema.Literals(alertRules)
+})
+const wantedRows = rowsOf(WantedHold)
+const leftRows = rowsOf(Schema.Struct({ alertId: Schema.Number, playerId: Schema.Number }))
+
+export class Holds extends Context.Service<Holds, {
+  /** Places the holds that alerts want. Safe to be cut off, to be run twice, and by several services; so is the next. */
+  readonly place: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** Takes away the holds of alerts that are closed: those that nobody took away when they were, or that came late. */
+  readonly tidy: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** Takes away the hold of an alert that `actor` has closed. */
+  readonly release: (
+    alert: { readonly alertId: number; readonly playerId: number },
+    actor: string
+  ) => Effect.Effect<void, ActorRefusal>
+}>()("pitboss/compliance/Holds") {
+  static readonly layer = Layer.effect(
+    Holds,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actors = yield* PlayerActors
+
+      const release: Holds["Service"]["release"] = Effect.fn("Holds.release")(({ alertId, playerId }, actor) =>
+        Effect.asVoid(actors.ask(null, playerId, releaseHoldStep({ alertId, actor })))
+      )
+
+      const place = Effect.fnUntraced(function*({ alertId, playerId, rule }: typeof WantedHold.Type) {
+        yield* actors.ask(null, playerId, placeHoldStep({ alertId, rule }))
+        // the actor's commit is what counts; if this is not written, placing is tried again and changes nothing
+        yield* sql`UPDATE compliance_alerts SET hold = 'placed' WHERE id = ${alertId}::float8::bigint AND hold = 'wanted'`
+      })
+
+      /** Whoever cannot be asked now is found again, and keeps nobody else waiting. */
+      const count = <E>(effect: Effect.Effect<void, E>, { alertId }: { readonly alertId: number }) =>
+        effect.pipe(
+          Effect.as(1),
+          Effect.catchCause((cause) =>
+            Cause.hasInterrupts(cause)
+              ? Effect.interrupt
+              : Effect.as(Effect.logWarning(`the hold of alert ${alertId} has to wait`, cause), 0)
+          )
+        )
+
+      const resultOf = (outcomes: ReadonlyArray<number>): JobResult => {
+        const done = outcomes.filter((one) => one === 1).length
+        // a bound that was met without anything done would be met again at once, and again
+        return { done, hasMore: done > 0 && outcomes.length === most }
+      }
+
+      const placeAll = Effect.gen(function*() {
+        const wanted = yield* wantedRows(
+          sql`SELECT id::float8 AS "alertId", player_id::float8 AS "playerId", rule FROM compliance_alerts
+            WHERE hold = 'wanted' AND status <> 'closed' ORDER BY compliance_alerts.id LIMIT ${most}`
+        )
+        return resultOf(yield* Effect.forEach(wanted, (alert) => count(place(alert), alert), { concurrency: atOnce }))
+      }).pipe(orTryAgain, Effect.withSpan("Holds.place"))
+
+      const tidy = Effect.gen(function*() {
+        const left = yield* leftRows(
+          sql`SELECT a.id::float8 AS "alertId", p.id::float8 AS "playerId" FROM players p
+            CROSS JOIN LATERAL jsonb_array_elements(p.withdrawal_holds) AS h(hold)
+            JOIN compliance_alerts a ON a.id = (h.hold ->> 'alertId')::bigint AND a.status = 'closed'
+            WHERE p.withdrawal_holds <> '[]' LIMIT ${most}`
+        )
+        return resultOf(
+          yield* Effect.forEach(left, (alert) => count(release(alert, "compliance"), alert), { concurrency: atOnce })
+        )
+      }).pipe(orTryAgain, Effect.withSpan("Holds.tidy"))
+
+      return Holds.of({ place: placeAll, tidy, release })
+    })
+  )
+}

@@ -1,0 +1,89 @@
+/** Alerts on suspicious behaviour, and the rules that raise them, as staff see and steer them. On the back-office port. */
+import { Effect, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { alertRules, alertStatuses, longestWindowHours, severities } from "../../domain/compliance/AlertRules.ts"
+import { amountFrom, integer, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
+import { list, single } from "../../contract/Pagination.ts"
+import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
+
+const optional = Schema.optionalKey
+
+const Note = Schema.Struct({
+  at: timestamp,
+  by: Schema.String,
+  status: Schema.Literals(alertStatuses).annotate({ description: "Of the alert, after the note." }),
+  note: Schema.String
+})
+
+const Alert = Schema.Struct({
+  id,
+  operator_id: id,
+  player_id: id,
+  rule: Schema.Literals(alertRules),
+  severity: Schema.Literals(severities),
+  status: Schema.Literals(alertStatuses),
+  occurrence: Schema.String.annotate({ description: "What it is about: the same occurrence is never two alerts." }),
+  payment_id: Schema.NullOr(id),
+  details: Schema.Unknown.annotate({ description: "The figures that made it; amounts in the operator's currency." }),
+  stops_withdrawals: Schema.Boolean.annotate({
+    description: "Whether the player cannot withdraw because of it, now or in a moment."
+  }),
+  notes: Schema.Array(Note),
+  created_at: timestamp,
+  updated_at: timestamp,
+  closed_at: Schema.NullOr(timestamp)
+})
+
+const Rule = Schema.Struct({
+  operator_id: id,
+  rule: Schema.Literals(alertRules),
+  enabled: Schema.Boolean,
+  severity: Schema.Literals(severities),
+  stop_withdrawals: Schema.Boolean,
+  threshold: Schema.NullOr(money),
+  percent: Schema.NullOr(Schema.Int),
+  count: Schema.NullOr(Schema.Int),
+  window_hours: Schema.NullOr(Schema.Int),
+  currency: currencyCode.annotate({ description: "Of the threshold: the operator's." })
+})
+
+export const AlertGroup = HttpApiGroup.make("alert").add(
+  HttpApiEndpoint.get("list", "/alerts", {
+    query: {
+      operator: optional(reference),
+      status: optional(oneOf(alertStatuses)),
+      rule: optional(oneOf(alertRules)),
+      player: optional(pathId),
+      limit: integer(1, 100).pipe(
+        Schema.withDecodingDefaultTypeKey(Effect.succeed(25)),
+        Schema.withConstructorDefault(Effect.succeed(25))
+      ),
+      cursor: optional(pathId)
+    },
+    success: Schema.Struct({
+      data: Schema.Array(Alert),
+      meta: Schema.Struct({ limit: Schema.Int, next_cursor: Schema.NullOr(Schema.String) })
+    })
+  }),
+  HttpApiEndpoint.get("show", "/alerts/:alert", { params: { alert: pathId }, success: single(Alert) }),
+  HttpApiEndpoint.patch("update", "/alerts/:alert", {
+    params: { alert: pathId },
+    payload: Schema.Struct({ status: optional(oneOf(alertStatuses)), note: optional(lines(2000)) }),
+    success: single(Alert)
+  }),
+  HttpApiEndpoint.get("rules", "/alert-rules", { query: { operator: reference }, success: list(Rule) }),
+  HttpApiEndpoint.patch("configure", "/alert-rules/:rule", {
+    params: { rule: text(50) },
+    payload: Schema.Struct({
+      operator: reference,
+      enabled: optional(Schema.Boolean),
+      severity: optional(oneOf(severities)),
+      stop_withdrawals: optional(Schema.Boolean),
+      threshold: optional(amountFrom(1)),
+      percent: optional(integer(0, 1000)),
+      count: optional(integer(1, 500)),
+      window_hours: optional(integer(1, longestWindowHours))
+    }),
+    success: single(Rule)
+  })
+)

@@ -1,0 +1,28 @@
+/** Alerts and their rules as staff see and steer them. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { Alerts } from "./Alerts.ts"
+import { Operators } from "../operators/Operators.ts"
+import { act } from "../../http/Acting.ts"
+
+export const AlertHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "alert",
+  Effect.fnUntraced(function*(handlers) {
+    const alerts = yield* Alerts
+    const operators = yield* Operators
+    return handlers
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const { cursor: after, limit, player: playerId, rule, status } = query
+          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+          const { items, next } = yield* alerts.list({ operatorId, status, rule, playerId, limit, after })
+          return { data: items, meta: { limit, next_cursor: next === null ? null : String(next) } }
+        }))
+      .handle("show", ({ params }) => Effect.map(alerts.get(params.alert), (data) => ({ data })))
+      .handle("update", ({ params, payload }) => act((actor) => alerts.update(actor, params.alert, payload)))
+      .handle("rules", ({ query }) => Effect.map(alerts.rules(query.operator), (data) => ({ data })))
+      .handle("configure", ({ params, payload }) => act((actor) => alerts.configure(actor, params.rule, payload)))
+  })
+)

@@ -1,0 +1,81 @@
+/** Alerts on their way into the database, each occurrence once in each degree, with the event that tells the operator. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { alertStatuses, type Finding, severities } from "../../../domain/compliance/AlertRules.ts"
+import { Ids } from "../../../platform/Ids.ts"
+import { iso, toDate } from "../../../platform/Time.ts"
+import { Outbox } from "../../../store/Outbox.ts"
+import { oneOf, rowsOf } from "../../../store/Rows.ts"
+
+const earlierRows = rowsOf(Schema.Struct({
+  occurrence: Schema.String,
+  status: Schema.Literals(alertStatuses),
+  severity: Schema.Literals(severities)
+}))
+const raisedRows = rowsOf(Schema.Struct({ id: Schema.Number }))
+
+const ranks = `ARRAY[${severities.map((severity) => `'${severity}'`).join(", ")}]`
+
+export const makeAlertStore = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const ids = yield* Ids
+  const outbox = yield* Outbox
+  const rank = (column: string) => sql.literal(`array_position(${ranks}, ${column})`)
+
+  /**
+   * Under which occurrence a finding is written; undefined when staff have closed it in this degree already. What is worse than all
+   * that they have seen is an occurrence of its own. Staff who move one of these alerts wait until this one is written.
+   */
+  const occurrenceOf = Effect.fnUntraced(function*(playerId: number, { occurrence, rule, severity }: Finding) {
+    const worse = (degree: string) => `${occurrence}, again ${degree}`
+    const names = Result.getOrThrow(PgTypes.array([occurrence, ...severities.map(worse)], PgTypes.OID.text))
+    const earlier = yield* earlierRows(
+      sql`SELECT occurrence, status, severity FROM compliance_alerts
+        WHERE player_id = ${playerId} AND rule = ${rule} AND occurrence = ANY(${names}::text[]) FOR NO KEY UPDATE`
+    )
+    if (earlier.length === 0) return occurrence
+    const open = earlier.find(({ status }) => status !== "closed")
+    if (open !== undefined) return open.occurrence
+    const seen = Math.max(...earlier.map((alert) => severities.indexOf(alert.severity)))
+    return severities.indexOf(severity) > seen ? worse(severity) : undefined
+  })
+
+  /**
+   * Raises an alert in the transaction that is open, or makes the one of the same occurrence more severe, or does nothing. Says
+   * whether it is a new one.
+   */
+  const raise = Effect.fnUntraced(
+    function*(about: { readonly operatorId: number; readonly playerId: number }, finding: Finding, now: number) {
+      const { operatorId, playerId } = about
+      const { details, paymentId, rule, severity, stopsWithdrawals } = finding
+      const occurrence = yield* occurrenceOf(playerId, finding)
+      if (occurrence === undefined) return false
+      const id = yield* ids.reserve(2)
+      const row = yield* oneOf(raisedRows(
+        sql`INSERT INTO compliance_alerts AS a (id, operator_id, player_id, rule, occurrence, severity, status,
+            payment_request_id, details, hold, created_at, updated_at)
+          VALUES (${id}, ${operatorId}, ${playerId}, ${rule}, ${occurrence}, ${severity}, 'open', ${paymentId},
+            ${JSON.stringify(details)}, ${stopsWithdrawals ? "wanted" : "none"}, ${toDate(now)}, ${toDate(now)})
+          ON CONFLICT (player_id, rule, occurrence) DO UPDATE SET severity = excluded.severity, details = excluded.details,
+            payment_request_id = coalesce(excluded.payment_request_id, a.payment_request_id),
+            hold = CASE WHEN a.hold = 'none' THEN excluded.hold ELSE a.hold END, updated_at = excluded.updated_at
+          WHERE a.status <> 'closed' AND ${rank("excluded.severity")} > ${rank("a.severity")}
+          RETURNING id::float8 AS id`
+      ))
+      // an alert of the same occurrence keeps its id, so that it was there already
+      if (row?.id !== id) return false
+      yield* outbox.insert({
+        id: id + 1,
+        operatorId,
+        playerId,
+        type: "compliance.alert_created",
+        data: { alert: { id, rule, severity, status: "open", created_at: iso(now) } },
+        createdAt: now
+      })
+      return true
+    }
+  )
+
+  return { raise }
+})

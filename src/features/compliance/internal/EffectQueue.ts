@@ -1,0 +1,92 @@
+/** Committed facts that wait to be judged, each taken once: what is made of them and their removal are one transaction. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { inTransaction } from "../../../platform/InTransaction.ts"
+import { toDate } from "../../../platform/Time.ts"
+import { rowsOf } from "../../../store/Rows.ts"
+
+const effectKinds = ["known", "registration", "profile", "kyc", "session", "deposit", "withdrawal"] as const
+
+/** A committed fact. */
+export interface ComplianceEffect {
+  readonly id: number
+  readonly kind: (typeof effectKinds)[number]
+  readonly playerId: number
+  /** The payment or the game session; null for what is about the player alone. */
+  readonly subjectId: number | null
+  /** Of a change of who the player is: what of the identity changed. */
+  readonly fields: ReadonlyArray<string>
+  /** When it happened, epoch milliseconds. */
+  readonly at: number
+}
+
+const effectRows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  kind: Schema.Literals(effectKinds),
+  playerId: Schema.Number,
+  subjectId: Schema.NullOr(Schema.Number),
+  fields: Schema.Array(Schema.String),
+  at: Schema.Date
+}))
+
+const lockRows = rowsOf(Schema.Struct({ isMine: Schema.Boolean }))
+const waitingRows = rowsOf(Schema.Struct({ oldest: Schema.NullOr(Schema.Date) }))
+
+/** Names the lock among all advisory locks of the database. */
+const followerLock = 20_260_023
+
+/** The pauses after failures: one minute, doubled each time, an hour at most. */
+const pauseMinutes = (attempts: number): number => Math.min(60, 2 ** Math.min(attempts, 6))
+
+/** No pause is longer, with a minute for clocks that differ. What seems so was set by a clock that has been set back since. */
+const longestPauseMs = 61 * 60_000
+
+export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
+  /**
+   * Hands effects to `judge`, in the order of their numbers, and removes them, in the transaction in which `judge` writes. Gives
+   * them; none when there are none, or when somebody else is at it.
+   */
+  const work = Effect.fn("EffectQueue.work")(
+    <E>(
+      options: { readonly now: number; readonly most: number },
+      judge: (effects: ReadonlyArray<ComplianceEffect>) => Effect.Effect<void, E>
+    ): Effect.Effect<ReadonlyArray<ComplianceEffect>, E | SqlError.SqlError> =>
+      inTransaction(sql)(Effect.gen(function*() {
+        const [lock] = yield* lockRows(sql`SELECT pg_try_advisory_xact_lock(${followerLock}) AS "isMine"`)
+        if (lock?.isMine !== true) return []
+        const rows = yield* effectRows(
+          sql`SELECT id::float8 AS id, kind, player_id::float8 AS "playerId", subject_id::float8 AS "subjectId", fields, at
+            FROM compliance_effects
+            WHERE not_before <= ${toDate(options.now)} OR not_before > ${toDate(options.now + longestPauseMs)}
+            ORDER BY compliance_effects.id LIMIT ${options.most} FOR UPDATE SKIP LOCKED`
+        )
+        if (rows.length === 0) return []
+        const effects = rows.map((row) => ({ ...row, at: row.at.getTime() }))
+        yield* judge(effects)
+        const ids = Result.getOrThrow(PgTypes.array(effects.map(({ id }) => id), PgTypes.OID.float8))
+        yield* sql`DELETE FROM compliance_effects USING unnest(${ids}::float8[]) AS u(id)
+          WHERE compliance_effects.id = u.id::bigint`
+        return effects
+      }))
+  )
+
+  /** Lets an effect wait that could not be judged, so that those behind it go on. */
+  const setAside = Effect.fn("EffectQueue.setAside")(({ id }: ComplianceEffect, now: number) =>
+    Effect.gen(function*() {
+      const [row] = yield* sql<{ readonly attempts: number }>`
+        SELECT attempts FROM compliance_effects WHERE id = ${id}::float8::bigint`
+      const until = now + pauseMinutes(row?.attempts ?? 0) * 60_000
+      yield* sql`UPDATE compliance_effects SET attempts = attempts + 1, not_before = ${toDate(until)}
+        WHERE id = ${id}::float8::bigint`
+    })
+  )
+
+  /** When the effect happened that waits longest, epoch milliseconds; null when none waits. */
+  const oldest = Effect.map(
+    waitingRows(sql`SELECT (SELECT at FROM compliance_effects ORDER BY id LIMIT 1) AS oldest`),
+    ([row]) => row?.oldest?.getTime() ?? null
+  )
+
+  return { work, setAside, oldest }
+})

@@ -1,0 +1,228 @@
+/** What the rules need to know, read for many effects at once. Every query goes by an index, and is bounded. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { PersonalData } from "../../../platform/PersonalData.ts"
+import type { IdentityChange } from "../../../domain/compliance/IdentityAlerts.ts"
+import type { PaymentFact, PlayNeeded } from "../../../domain/compliance/MoneyAlerts.ts"
+import { toDate } from "../../../platform/Time.ts"
+import { rowsOf } from "../../../store/Rows.ts"
+import { openNumbers } from "../../../store/SealedFields.ts"
+
+/** Payments before one that are looked at, and lines of a player's audit log. */
+const paymentsMost = 500
+const linesMost = 200
+
+/** Ledger entries that are added up at once, and how often for one withdrawal. */
+const entriesAtOnce = 5000
+const entryReads = 10
+
+const nullableText = Schema.NullOr(Schema.String)
+
+const Subject = Schema.Struct({
+  playerId: Schema.Number,
+  operatorId: Schema.Number,
+  factor: Schema.NullOr(Schema.Number),
+  email: Schema.String,
+  firstName: Schema.String,
+  lastName: Schema.String,
+  birthDate: Schema.String,
+  country: Schema.String,
+  city: nullableText,
+  address: nullableText,
+  zipCode: nullableText,
+  phone: nullableText,
+  personalId: nullableText,
+  documentNumber: nullableText,
+  registrationIp: nullableText
+})
+const subjectRows = rowsOf(Schema.Struct({ ...Subject.fields, numbersSealed: Schema.NullOr(Schema.Uint8Array) }))
+
+/** A player as the rules see one; `factor` as in `PaymentCase`. */
+export type Subject = typeof Subject.Type
+
+const paymentRows = rowsOf(Schema.Struct({
+  caseId: Schema.Number,
+  id: Schema.Number,
+  type: Schema.Literals(["deposit", "withdrawal"]),
+  status: Schema.Literals(["new", "allowed", "paid", "rejected", "cancelled"]),
+  amount: Schema.Number,
+  isReversed: Schema.Boolean,
+  at: Schema.Date
+}))
+
+const lineRows = rowsOf(Schema.Struct({
+  playerId: Schema.Number,
+  at: Schema.Date,
+  fields: Schema.Array(Schema.String),
+  isVerification: Schema.Boolean
+}))
+
+const sessionRows = rowsOf(Schema.Struct({ id: Schema.Number, ip: nullableText }))
+
+const stakesRows = rowsOf(Schema.Struct({
+  paymentId: Schema.Number,
+  staked: Schema.Number,
+  /** Null where there was no entry to add up. */
+  first: Schema.NullOr(Schema.Number),
+  firstAt: Schema.NullOr(Schema.Date)
+}))
+
+const floats = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
+
+const times = (values: ReadonlyArray<number>) =>
+  Result.getOrThrow(PgTypes.array(values.map(toDate), PgTypes.OID.timestamptz))
+
+/** A withdrawal that asks for play before it. */
+export interface PlayCase {
+  readonly paymentId: number
+  readonly playerId: number
+  /** When the withdrawal was requested, epoch milliseconds: what was staked later does not count. */
+  readonly until: number
+  readonly needed: PlayNeeded
+}
+
+/** What a player's audit log says about who the player is and was. */
+export interface IdentityHistory {
+  /** The latest first. */
+  readonly changes: ReadonlyArray<IdentityChange>
+  /** The first verification that is known, epoch milliseconds. */
+  readonly verifiedAt: number | null
+}
+
+export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, PersonalData]), ([sql, personal]) => {
+  const subjects = Effect.fnUntraced(function*(playerIds: ReadonlyArray<number>) {
+    const rows = yield* subjectRows(
+      sql`SELECT p.id::float8 AS "playerId", p.operator_id::float8 AS "operatorId",
+          CASE WHEN p.currency = o.currency THEN 1::float8 ELSE (SELECT x.factor::float8 FROM exchange_rates x
+            WHERE x.currency = p.currency AND x.base = o.currency ORDER BY x.id DESC LIMIT 1) END AS factor,
+          p.email, p.first_name AS "firstName", p.last_name AS "lastName", to_char(p.birth_date, 'YYYY-MM-DD') AS "birthDate",
+          p.country, p.city, p.address, p.zip_code AS "zipCode", p.phone, p.personal_id AS "personalId",
+          p.document_number AS "documentNumber", p.numbers_sealed AS "numbersSealed", p.registration_ip AS "registrationIp"
+        FROM unnest(${floats(playerIds)}::float8[]) AS u(id)
+        JOIN players p ON p.id = u.id::bigint JOIN operators o ON o.id = p.operator_id`
+    )
+    const subjects = yield* Effect.forEach(
+      rows,
+      ({ numbersSealed, ...row }): Effect.Effect<Subject> => openNumbers(personal, row.playerId, numbersSealed, row)
+    )
+    return new Map(subjects.map((subject) => [subject.playerId, subject]))
+  })
+
+  /** Payments by their ids, each with those of its player so many hours before it, the newest first. */
+  const payments = Effect.fnUntraced(function*(
+    wanted: ReadonlyArray<{ readonly paymentId: number; readonly hours: number }>
+  ) {
+    const cases = new Map<number, { payment: PaymentFact | undefined; before: Array<PaymentFact> }>()
+    if (wanted.length === 0) return cases
+    const rows = yield* paymentRows(
+      sql`SELECT u.id AS "caseId", q.id::float8 AS id, q.type, q.status, q.amount::float8 AS amount,
+          q.is_reversed AS "isReversed", q.created_at AS at
+        FROM unnest(${floats(wanted.map(({ paymentId }) => paymentId))}::float8[],
+            ${floats(wanted.map(({ hours }) => hours))}::float8[]) AS u(id, hours)
+          JOIN payment_requests w ON w.id = u.id::bigint
+          CROSS JOIN LATERAL (
+            SELECT * FROM payment_requests p
+            WHERE p.player_id = w.player_id AND p.created_at > w.created_at - make_interval(secs => u.hours * 3600)
+              AND (p.created_at, p.id) <= (w.created_at, w.id)
+            ORDER BY p.created_at DESC, p.id DESC LIMIT ${paymentsMost + 1}
+          ) q
+        ORDER BY u.id, q.created_at DESC, q.id DESC`
+    )
+    for (const { at, caseId, ...row } of rows) {
+      const found = cases.get(caseId) ?? { payment: undefined, before: [] }
+      cases.set(caseId, found)
+      const payment = { ...row, at: at.getTime() }
+      if (payment.id === caseId) found.payment = payment
+      else found.before.push(payment)
+    }
+    return cases
+  })
+
+  /** Changes of identity and verifications of players, from their audit logs. */
+  const histories = Effect.fnUntraced(function*(playerIds: ReadonlyArray<number>) {
+    const found = new Map<number, IdentityHistory>()
+    if (playerIds.length === 0) return found
+    const rows = yield* lineRows(
+      sql`SELECT u.id AS "playerId", q.at,
+          CASE WHEN q.action = 'player.profile' THEN ARRAY(SELECT jsonb_object_keys(q.after)) ELSE '{}' END AS fields,
+          q.action = 'player.kyc' AS "isVerification"
+        FROM unnest(${floats(playerIds)}::float8[]) AS u(id)
+          CROSS JOIN LATERAL (
+            SELECT l.at, l.id, l.action, l.after FROM audit_log l
+            WHERE l.player_id = u.id::bigint AND (
+              (l.action = 'player.profile' AND l.after ?| ARRAY['first_name', 'last_name', 'birth_date'])
+              OR (l.action = 'player.kyc' AND l.after ->> 'kyc_status' = 'verified'))
+            ORDER BY l.at DESC, l.id DESC LIMIT ${linesMost}
+          ) q
+        ORDER BY u.id, q.at DESC, q.id DESC`
+    )
+    for (const { at, fields, isVerification, playerId } of rows) {
+      const known = found.get(playerId) ?? { changes: [], verifiedAt: null }
+      const time = at.getTime()
+      if (isVerification) {
+        found.set(playerId, { ...known, verifiedAt: time })
+        continue
+      }
+      // one request that changes several fields writes a line for each
+      const last = known.changes.at(-1)
+      found.set(playerId, {
+        ...known,
+        changes: last?.at === time
+          ? [...known.changes.slice(0, -1), { at: time, fields: [...last.fields, ...fields].sort() }]
+          : [...known.changes, { at: time, fields }]
+      })
+    }
+    return found
+  })
+
+  /** The addresses that game sessions were opened from. */
+  const sessionAddresses = Effect.fnUntraced(function*(sessionIds: ReadonlyArray<number>) {
+    if (sessionIds.length === 0) return new Map<number, string | null>()
+    const rows = yield* sessionRows(
+      sql`SELECT s.id::float8 AS id, s.ip FROM unnest(${floats(sessionIds)}::float8[]) AS u(id)
+        JOIN game_sessions s ON s.id = u.id::bigint`
+    )
+    return new Map(rows.map(({ id, ip }) => [id, ip]))
+  })
+
+  /**
+   * Real money staked from the first of the deposits to the withdrawal, less what was rolled back, by payment. Read backwards, for
+   * all of them at once, and for each only as far as it takes to know that it is enough.
+   */
+  const staked = Effect.fnUntraced(function*(withdrawals: ReadonlyArray<PlayCase>) {
+    const totals = new Map(withdrawals.map(({ paymentId }) => [paymentId, 0]))
+    let left = withdrawals.map((each) => ({ ...each, below: Number.MAX_SAFE_INTEGER }))
+    for (let read = 0; read < entryReads && left.length > 0; read++) {
+      const rows = yield* stakesRows(
+        sql`SELECT u.payment_id AS "paymentId", q.staked, q.first, q.first_at AS "firstAt"
+          FROM unnest(${floats(left.map(({ paymentId }) => paymentId))}::float8[],
+              ${floats(left.map(({ playerId }) => playerId))}::float8[],
+              ${floats(left.map(({ below }) => below))}::float8[],
+              ${times(left.map(({ needed }) => needed.since))}::timestamptz[],
+              ${times(left.map(({ until }) => until))}::timestamptz[]) AS u(payment_id, player_id, below, since, until)
+            CROSS JOIN LATERAL (
+              SELECT coalesce(sum(CASE
+                  WHEN e.created_at < u.since OR e.created_at > u.until OR e.wallet <> 'real' THEN 0
+                  WHEN e.type = 'casino_bet' OR (e.type = 'casino_rollback' AND e.amount > 0) THEN -e.amount
+                  ELSE 0 END), 0)::float8 AS staked, min(e.seq)::float8 AS first, min(e.created_at) AS first_at
+              FROM (SELECT seq, wallet, type, amount, created_at FROM ledger_entries
+                WHERE player_id = u.player_id::bigint AND seq < u.below::bigint
+                ORDER BY seq DESC LIMIT ${entriesAtOnce}) e
+            ) q`
+      )
+      const found = new Map(rows.map((row) => [row.paymentId, row]))
+      left = left.flatMap((each) => {
+        const row = found.get(each.paymentId)
+        const total = (totals.get(each.paymentId) ?? 0) + (row?.staked ?? 0)
+        totals.set(each.paymentId, total)
+        const first = row?.first ?? 1
+        const isRead = first <= 1 || (row?.firstAt?.getTime() ?? 0) < each.needed.since
+        return isRead || total >= each.needed.stakes ? [] : [{ ...each, below: first }]
+      })
+    }
+    return totals
+  })
+
+  return { subjects, payments, histories, sessionAddresses, staked }
+})

@@ -1,0 +1,140 @@
+/** Judges effects: reads what the rules need for all of them, asks the rules, and raises what they find. */
+import { Effect } from "effect"
+import { defaultSettings, type Finding, type RuleSettings } from "../../../domain/compliance/AlertRules.ts"
+import {
+  countryMismatch,
+  identityChangeAfterVerification,
+  identityChangeBeforeWithdrawal,
+  multiAccount,
+  type SharedFacts
+} from "../../../domain/compliance/IdentityAlerts.ts"
+import {
+  depositVelocity,
+  hoursLookedAt,
+  largeDeposit,
+  largeWithdrawal,
+  lowPlayWithdrawal,
+  type PaymentCase,
+  playNeeded,
+  rapidInOut,
+  structuring
+} from "../../../domain/compliance/MoneyAlerts.ts"
+import { countriesOfPhone } from "../../../platform/Standards.ts"
+import { makeRuleBook } from "../RuleBook.ts"
+import { makeAlertStore } from "./AlertStore.ts"
+import type { ComplianceEffect } from "./EffectQueue.ts"
+import { type IdentityHistory, makeEvidence, type Subject } from "./Evidence.ts"
+import { factsOf, makePlayerFacts } from "./PlayerFacts.ts"
+
+const noHistory: IdentityHistory = { changes: [], verifiedAt: null }
+const nobody: ReadonlyArray<SharedFacts> = []
+
+/** Effects that say something about who the player is. */
+const isAboutIdentity = ({ kind }: ComplianceEffect): boolean => kind !== "deposit" && kind !== "withdrawal"
+
+export const makeJudge = Effect.gen(function*() {
+  const evidence = yield* makeEvidence
+  const facts = yield* makePlayerFacts
+  const rules = yield* makeRuleBook
+  const alerts = yield* makeAlertStore
+
+  /** Payments of the effects, with what came before them as far as their operators' rules look. */
+  const casesOf = (effects: ReadonlyArray<ComplianceEffect>, settingsOf: (playerId: number) => RuleSettings) =>
+    evidence.payments(
+      effects.flatMap(({ kind, playerId, subjectId }) =>
+        subjectId !== null && (kind === "deposit" || kind === "withdrawal")
+          ? [{ paymentId: subjectId, hours: hoursLookedAt(settingsOf(playerId), kind) }]
+          : []
+      )
+    )
+
+  const onDeposit = (settings: RuleSettings, of: PaymentCase) => [
+    largeDeposit(settings, of),
+    structuring(settings, of),
+    depositVelocity(settings, of)
+  ]
+
+  const onWithdrawal = (settings: RuleSettings, of: PaymentCase, staked: number, { changes }: IdentityHistory) => [
+    largeWithdrawal(settings, of),
+    rapidInOut(settings, of),
+    lowPlayWithdrawal(settings, of, staked),
+    identityChangeBeforeWithdrawal(settings, of.payment, changes)
+  ]
+
+  const onIdentity = (
+    settings: RuleSettings,
+    effect: ComplianceEffect,
+    subject: Subject,
+    others: ReadonlyArray<SharedFacts>,
+    { verifiedAt }: IdentityHistory
+  ): ReadonlyArray<Finding | undefined> => {
+    if (effect.kind === "known") return []
+    const isChange = effect.kind === "profile"
+    return [
+      multiAccount(settings, others),
+      effect.kind === "session"
+        ? undefined
+        : countryMismatch(settings, {
+          profile: subject.country,
+          phone: subject.phone === null ? [] : countriesOfPhone(subject.phone)
+        }),
+      isChange ? identityChangeAfterVerification(settings, effect, verifiedAt) : undefined
+    ]
+  }
+
+  /** Judges effects in the transaction that is open. Gives how many alerts it raised. */
+  return Effect.fn("Judge")(function*(effects: ReadonlyArray<ComplianceEffect>, now: number) {
+    const subjects = yield* evidence.subjects([...new Set(effects.map(({ playerId }) => playerId))])
+    const settingsByOperator = yield* rules.settingsOf([...subjects.values()].map(({ operatorId }) => operatorId))
+    const settingsOf = (playerId: number): RuleSettings =>
+      settingsByOperator.get(subjects.get(playerId)?.operatorId ?? 0) ?? defaultSettings
+    const cases = yield* casesOf(effects, settingsOf)
+    const histories = yield* evidence.histories([
+      ...new Set(effects.flatMap(({ kind, playerId }) => kind === "withdrawal" || kind === "profile" ? [playerId] : []))
+    ])
+    const addresses = yield* evidence.sessionAddresses(
+      effects.flatMap(({ kind, subjectId }) => kind === "session" && subjectId !== null ? [subjectId] : [])
+    )
+    const shared = yield* facts.keep(
+      effects.filter(isAboutIdentity).flatMap(({ playerId, subjectId }) => {
+        const subject = subjects.get(playerId)
+        const ip = subjectId === null ? null : addresses.get(subjectId) ?? null
+        return subject === undefined
+          ? []
+          : [{ operatorId: subject.operatorId, playerId, facts: factsOf(subject, [ip]) }]
+      })
+    )
+    const caseOf = ({ playerId, subjectId }: ComplianceEffect): PaymentCase | undefined => {
+      const { before = [], payment } = cases.get(subjectId ?? 0) ?? {}
+      const factor = subjects.get(playerId)?.factor
+      return payment === undefined || factor === undefined ? undefined : { payment, before, factor }
+    }
+    const staked = yield* evidence.staked(effects.flatMap((effect) => {
+      const of = effect.kind === "withdrawal" ? caseOf(effect) : undefined
+      const needed = of === undefined ? undefined : playNeeded(settingsOf(effect.playerId), of)
+      return of === undefined || needed === undefined
+        ? []
+        : [{ paymentId: of.payment.id, playerId: effect.playerId, until: of.payment.at, needed }]
+    }))
+    let raised = 0
+    for (const effect of effects) {
+      const { kind, playerId } = effect
+      const subject = subjects.get(playerId)
+      if (subject === undefined) continue
+      const settings = settingsOf(playerId)
+      const history = histories.get(playerId) ?? noHistory
+      const of = caseOf(effect)
+      const findings = isAboutIdentity(effect)
+        ? onIdentity(settings, effect, subject, shared.get(playerId) ?? nobody, history)
+        : of === undefined
+        ? []
+        : kind === "deposit"
+        ? onDeposit(settings, of)
+        : onWithdrawal(settings, of, staked.get(of.payment.id) ?? 0, history)
+      for (const finding of findings) {
+        if (finding !== undefined && (yield* alerts.raise(subject, finding, now))) raised++
+      }
+    }
+    return raised
+  })
+})

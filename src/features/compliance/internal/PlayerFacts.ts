@@ -1,0 +1,130 @@
+/**
+ * What players are known by, and who else is known by the same. Kept as keyed digests, also when the player changes: a phone number that
+ * was given up and is somebody else's now is still shared.
+ */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import ipaddr from "ipaddr.js"
+import * as Crypto from "node:crypto"
+import {
+  type FactKind,
+  factKinds,
+  sharedAddressMost,
+  type SharedFacts
+} from "../../../domain/compliance/IdentityAlerts.ts"
+import { PersonalData } from "../../../platform/PersonalData.ts"
+import { comparableName, comparableNumber } from "../../../store/Identity.ts"
+import { rowsOf } from "../../../store/Rows.ts"
+import type { Subject } from "./Evidence.ts"
+
+/** Services of which everybody knows that dots say nothing. */
+const dotless: ReadonlySet<string> = new Set(["gmail.com", "googlemail.com"])
+
+/** An e-mail address without what people add to have one twice. */
+const comparableEmail = (email: string): string => {
+  const [local = "", domain = ""] = email.toLowerCase().split("@")
+  const [name = ""] = local.split("+")
+  return dotless.has(domain) ? `${name.replaceAll(".", "")}@gmail.com` : `${name}@${domain}`
+}
+
+/** An address on the public internet: of IPv6 the network that one household has. Undefined for any other. */
+const comparableIp = (ip: string | null): string | undefined => {
+  if (ip === null || !ipaddr.isValid(ip)) return undefined
+  const address = ipaddr.process(ip)
+  if (address.range() !== "unicast") return undefined
+  return address instanceof ipaddr.IPv6
+    ? address.toByteArray().slice(0, 8).join(".")
+    : address.toString()
+}
+
+/** What a player is known by, in a form that can be compared. `ips`: addresses that the player came from. */
+export const factsOf = (
+  subject: Subject,
+  ips: ReadonlyArray<string | null>
+): ReadonlyArray<readonly [kind: FactKind, value: string]> => {
+  const { address, birthDate, city, country, documentNumber, email, firstName, lastName, personalId, phone, zipCode } =
+    subject
+  const name = comparableName(firstName) + " " + comparableName(lastName)
+  const place = address === null ? "" : comparableName(address)
+  const town = comparableName(zipCode ?? city ?? "")
+  const addresses = new Set([subject.registrationIp, ...ips].map(comparableIp))
+  const facts: ReadonlyArray<readonly [FactKind, string | null | undefined]> = [
+    ["personal_id", comparableNumber(personalId)],
+    ["document_number", comparableNumber(documentNumber)],
+    ["name_and_birth_date", `${birthDate} ${name}`],
+    ["email", comparableEmail(email)],
+    ["phone", phone],
+    // a street without a town is in every town
+    ["address", place === "" || town === "" ? undefined : `${country} ${town} ${place}`],
+    ...[...addresses].map((ip): readonly [FactKind, string | undefined] => ["ip", ip])
+  ]
+  return facts.flatMap(([kind, value]) => value === null || value === undefined ? [] : [[kind, value] as const])
+}
+
+const sharedRows = rowsOf(Schema.Struct({
+  playerId: Schema.Number,
+  otherId: Schema.Number,
+  kind: Schema.Literals(factKinds)
+}))
+
+interface KnownPlayer {
+  readonly operatorId: number
+  readonly playerId: number
+  readonly facts: ReadonlyArray<readonly [kind: FactKind, value: string]>
+}
+
+const bareDigest = (kind: FactKind, value: string): Uint8Array =>
+  Crypto.createHash("sha256").update(`${kind}\n${value}`).digest().subarray(0, 16)
+
+export const makePlayerFacts = Effect.map(Effect.all([SqlClient.SqlClient, PersonalData]), ([sql, personal]) => {
+  /**
+   * Keeps what players are known by, and gives for each who came to the same facts before, with all that the two share of those. In
+   * the order given: of two who come at once, the later is the one who shares.
+   */
+  const keep = Effect.fnUntraced(function*(known: ReadonlyArray<KnownPlayer>) {
+    const found = new Map<number, ReadonlyArray<SharedFacts>>()
+    const rows = known.flatMap(({ facts, operatorId, playerId }) =>
+      facts.map(([kind, value]) => {
+        const bare = bareDigest(kind, value)
+        return { operatorId, playerId, kind, bare, digest: personal.fact(bare) }
+      })
+    )
+    if (rows.length === 0) return found
+    const numbers = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
+    const source = sql`unnest(${numbers(rows.map(({ operatorId }) => operatorId))}::float8[],
+      ${Result.getOrThrow(PgTypes.array(rows.map(({ kind }) => kind), PgTypes.OID.text))}::text[],
+      ${Result.getOrThrow(PgTypes.array(rows.map((row) => row.digest), PgTypes.OID.bytea))}::bytea[],
+      ${numbers(rows.map(({ playerId }) => playerId))}::float8[],
+      ${numbers(rows.map((_, index) => index))}::float8[],
+      ${Result.getOrThrow(PgTypes.array(rows.map(({ bare }) => bare), PgTypes.OID.bytea))}::bytea[])
+      AS u(operator_id, kind, digest, player_id, place, bare)`
+    // facts from before digests had a key: as they are met, so that who was first stays first
+    yield* sql`UPDATE player_facts f SET digest = u.digest FROM ${source}
+      WHERE f.operator_id = u.operator_id::bigint AND f.kind = u.kind AND f.digest = u.bare`
+    yield* sql`INSERT INTO player_facts (operator_id, kind, digest, player_id)
+      SELECT u.operator_id::bigint, u.kind, u.digest, u.player_id::bigint FROM ${source} ORDER BY u.place
+      ON CONFLICT DO NOTHING`
+    const shared = yield* sharedRows(
+      sql`SELECT DISTINCT u.player_id AS "playerId", o.player_id::float8 AS "otherId", u.kind FROM ${source}
+        JOIN player_facts mine ON mine.operator_id = u.operator_id::bigint AND mine.kind = u.kind AND mine.digest = u.digest
+          AND mine.player_id = u.player_id::bigint
+        CROSS JOIN LATERAL (SELECT f.player_id FROM player_facts f
+          WHERE f.operator_id = mine.operator_id AND f.kind = mine.kind AND f.digest = mine.digest
+            AND f.player_id <> mine.player_id AND f.number < mine.number
+          -- the same ones each time: they name the occurrence
+          ORDER BY f.player_id LIMIT ${sharedAddressMost}) o`
+    )
+    const byPair = new Map<number, Map<number, Array<FactKind>>>()
+    for (const { kind, otherId, playerId } of shared) {
+      const others = byPair.get(playerId) ?? new Map<number, Array<FactKind>>()
+      byPair.set(playerId, others.set(otherId, [...others.get(otherId) ?? [], kind]))
+    }
+    for (const [playerId, others] of byPair) {
+      found.set(playerId, [...others].map(([otherId, kinds]) => ({ playerId: otherId, kinds })))
+    }
+    return found
+  })
+
+  return { keep }
+})

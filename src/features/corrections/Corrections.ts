@@ -1,0 +1,324 @@
+/**
+ * Corrections of balances under the four-eyes rule: what one person may do is posted at once, what is more waits for a second one
+ * (`docs/decisions/0030-four-eyes.md`).
+ */
+import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Entry, WalletKind } from "../../domain/Change.ts"
+import { correctionStep, correctionSubject } from "../../domain/wallet/Corrections.ts"
+import { objectionMessage, objectionToApproval, takesTwo } from "../../domain/wallet/FourEyes.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { makeStaffFacts } from "../payments/StaffFacts.ts"
+import { StaffSpending } from "../payments/StaffSpending.ts"
+import { Thresholds } from "../payments/Thresholds.ts"
+import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import type { Actor } from "../staff/Staff.ts"
+
+/** How many requests may wait for one player. */
+const waitingMost = 20
+
+export interface CorrectionInput {
+  readonly wallet: WalletKind
+  /** Signed minor units of the player's currency. */
+  readonly amount: number
+  readonly reason: string
+}
+
+const correctionStatuses = ["pending", "posted", "rejected"] as const
+
+type CorrectionStatus = (typeof correctionStatuses)[number]
+
+export interface CorrectionQuery extends PageQuery {
+  readonly operatorId?: number | undefined
+  readonly playerId?: number | undefined
+  readonly status?: CorrectionStatus | undefined
+}
+
+const CorrectionRow = Schema.Struct({
+  id: Schema.Number,
+  operator_id: Schema.Number,
+  player_id: Schema.Number,
+  wallet: Schema.Literals(["real", "bonus"]),
+  amount: Schema.Number,
+  currency: Schema.String,
+  reason: Schema.String,
+  status: Schema.Literals(correctionStatuses),
+  requested_by: Schema.String,
+  requested_at: Schema.Date,
+  decided_by: Schema.NullOr(Schema.String),
+  decided_at: Schema.NullOr(Schema.Date),
+  transaction_id: Schema.NullOr(Schema.Number),
+  reject_reason: Schema.NullOr(Schema.String)
+})
+
+const toFields = (row: typeof CorrectionRow.Type) => ({
+  ...row,
+  requested_at: iso(row.requested_at.getTime()),
+  decided_at: isoOrNull(row.decided_at?.getTime() ?? null)
+})
+
+/** A correction that took a second person, as it is shown. */
+export type CorrectionFields = ReturnType<typeof toFields>
+
+const correctionRows = rowsOf(CorrectionRow)
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+const subjects = rowsOf(Schema.Struct({
+  operatorId: Schema.Number,
+  currency: Schema.String,
+  base: Schema.String,
+  secondApprovalAbove: Schema.NullOr(Schema.Number),
+  waiting: Schema.Number
+}))
+const postedRows = rowsOf(Schema.Struct({ at: Schema.Date, actor: Schema.String, transactionId: Schema.Number }))
+
+const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
+const notFound = refuse("NOT_FOUND", "There is no such correction.")
+const tooManyWait = refuse(
+  "INVALID_REQUEST",
+  `${waitingMost} corrections of this player wait already: decide about them.`,
+  {
+    max_pending: waitingMost
+  }
+)
+
+const refuseDecided = ({ status }: CorrectionFields) =>
+  refuse("PAYMENT_REQUEST_INVALID", `The correction is ${status}: nothing can be decided about it any more.`, {
+    status
+  })
+
+type Unavailable = Refusal<"TRY_AGAIN">
+type Invalid = Refusal<"VALIDATION_FAILED">
+
+export class Corrections extends Context.Service<Corrections, {
+  /** Posts a correction, or has it wait for a second person where the player's corrections of the day are above the threshold. */
+  readonly correct: (
+    actor: Actor,
+    playerId: number,
+    input: CorrectionInput
+  ) => Effect.Effect<
+    | { readonly _tag: "Posted"; readonly entry: Entry }
+    | { readonly _tag: "Pending"; readonly correction: CorrectionFields },
+    Invalid | Refusal<"INVALID_REQUEST" | "LIMIT_EXCEEDED"> | ActorRefusal
+  >
+  /** Posts what waits, once. */
+  readonly approve: (
+    actor: Actor,
+    correctionId: number
+  ) => Effect.Effect<CorrectionFields, Invalid | Refusal<"PAYMENT_REQUEST_INVALID" | "LIMIT_EXCEEDED"> | ActorRefusal>
+  /** Drops what waits; whoever asked for it may do so, too. */
+  readonly reject: (
+    actor: Actor,
+    correctionId: number,
+    reason: string | null
+  ) => Effect.Effect<CorrectionFields, Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID"> | Unavailable>
+  /** What took or takes a second person, newest first. */
+  readonly list: (query: CorrectionQuery) => Effect.Effect<Page<CorrectionFields>, Unavailable>
+}>()("pitboss/backoffice/Corrections") {
+  static readonly layer = Layer.effect(
+    Corrections,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actors = yield* PlayerActors
+      const auditLog = yield* AuditLog
+      const spending = yield* StaffSpending
+      const thresholds = yield* Thresholds
+      const staffFacts = yield* makeStaffFacts
+      // a transaction is open while the player's actor commits: one at a time leaves the connections to the others
+      const approving = yield* Semaphore.make(1)
+      const columns = sql.literal(
+        `id::float8 AS id, operator_id::float8 AS operator_id, player_id::float8 AS player_id, wallet,
+        amount::float8 AS amount, currency, reason, status, requested_by, requested_at, decided_by, decided_at,
+        transaction_id::float8 AS transaction_id, reject_reason`
+      )
+
+      /** The player's operator, locked: one correction of it at a time finds out whether it is one too many. */
+      const locked = Effect.fnUntraced(function*(playerId: number) {
+        const subject = yield* oneOf(subjects(
+          sql`SELECT o.id::float8 AS "operatorId", p.currency, o.currency AS base,
+              o.withdrawal_second_approval_above::float8 AS "secondApprovalAbove",
+              (SELECT count(*)::float8 FROM corrections c WHERE c.player_id = p.id AND c.status = 'pending') AS waiting
+            FROM players p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${playerId}::float8::bigint
+            FOR NO KEY UPDATE OF o`
+        ))
+        return subject === undefined ? yield* Effect.fail(noSuchPlayer) : subject
+      })
+
+      const correct: Corrections["Service"]["correct"] = Effect.fn("Corrections.correct")(
+        function*(actor, playerId, input) {
+          const { amount, reason, wallet } = input
+          if (amount === 0) return yield* Effect.fail(refuseFields({ amount: ["must not be zero"] }))
+          const decided = yield* auditLog.change(actor, ({ newId, now, record }) =>
+            Effect.gen(function*() {
+              const subject = yield* locked(playerId)
+              const { currency, operatorId } = subject
+              const threshold = yield* thresholds.convert(subject.secondApprovalAbove, subject)
+              const beside = threshold === null ? 0 : yield* spending.correctedToday({ playerId, amount }, now)
+              if (!takesTwo(Math.abs(amount), beside, threshold)) {
+                return {
+                  _tag: "Alone" as const,
+                  spendingId: yield* spending.reserve(actor, { playerId, kind: "correction", amount }, now)
+                }
+              }
+              if (subject.waiting >= waitingMost) return yield* Effect.fail(tooManyWait)
+              const correction: CorrectionFields = {
+                id: newId,
+                operator_id: operatorId,
+                player_id: playerId,
+                wallet,
+                amount,
+                currency,
+                reason,
+                status: "pending",
+                requested_by: actor.label,
+                requested_at: iso(now),
+                decided_by: null,
+                decided_at: null,
+                transaction_id: null,
+                reject_reason: null
+              }
+              yield* sql`INSERT INTO corrections (id, operator_id, player_id, wallet, amount, currency, reason, status,
+                  requested_by, requested_at)
+                VALUES (${newId}, ${operatorId}, ${playerId}, ${wallet}, ${amount}, ${currency}, ${reason}, 'pending',
+                  ${actor.label}, ${toDate(now)})`
+              yield* record({
+                action: "player.correct",
+                operatorId,
+                playerId,
+                subject: correctionSubject(newId),
+                before: null,
+                after: { wallet, amount, status: "pending" },
+                reason
+              })
+              return { _tag: "Pending" as const, correction }
+            }))
+          if (decided._tag === "Pending") return decided
+          const posted = actors.ask(null, playerId, correctionStep({ ...input, actor: actor.label }))
+          return { _tag: "Posted", entry: yield* spending.releasing(decided.spendingId, posted) }
+        }
+      )
+
+      /** A correction, locked until the transaction is over. */
+      const find = Effect.fnUntraced(function*(correctionId: number) {
+        const row = yield* oneOf(correctionRows(
+          sql`SELECT ${columns} FROM corrections WHERE id = ${correctionId}::float8::bigint FOR UPDATE`
+        ))
+        return row === undefined ? yield* Effect.fail(notFound) : toFields(row)
+      })
+
+      const refuseAlone = Effect.fnUntraced(function*(actor: Actor, { requested_at, requested_by }: CorrectionFields) {
+        if (actor.label === requested_by) {
+          return yield* Effect.fail(refuse(
+            "PAYMENT_REQUEST_INVALID",
+            "Somebody else has to approve this correction.",
+            { reason: "second_approver", requested_by }
+          ))
+        }
+        const requestedAt = Date.parse(requested_at)
+        const facts = yield* staffFacts([actor.label, requested_by], requestedAt)
+        const objection = objectionToApproval({
+          actor: facts.get(actor.label),
+          others: [facts.get(requested_by)],
+          requestedAt
+        })
+        if (objection !== undefined) {
+          return yield* Effect.fail(
+            refuse("PAYMENT_REQUEST_INVALID", objectionMessage(objection), { reason: objection, requested_by })
+          )
+        }
+      })
+
+      /** What an approval before posted whose end was not written down, if there was one: the line committed with the entry. */
+      const findPosted = ({ id, player_id }: CorrectionFields) =>
+        oneOf(postedRows(
+          sql`SELECT at, actor, (after ->> 'transaction_id')::float8 AS "transactionId" FROM audit_log
+            WHERE player_id = ${player_id} AND action = 'correction.approve' AND subject = ${correctionSubject(id)}`
+        ))
+
+      const approve: Corrections["Service"]["approve"] = Effect.fn("Corrections.approve")(
+        (actor, correctionId) =>
+          approving.withPermits(1)(auditLog.change(actor, () =>
+            Effect.gen(function*() {
+              const correction = yield* find(correctionId)
+              const { amount, player_id: playerId, reason, requested_by: requestedBy, wallet } = correction
+              if (correction.status !== "pending") return yield* Effect.fail(refuseDecided(correction))
+              yield* refuseAlone(actor, correction)
+              // what an approval before may have left undecided is decided when the player can be read
+              yield* actors.read(null, playerId)
+              const earlier = yield* findPosted(correction)
+              const entry = earlier === undefined
+                ? yield* actors.ask(
+                  null,
+                  playerId,
+                  correctionStep({
+                    wallet,
+                    amount,
+                    reason,
+                    actor: actor.label,
+                    approval: { requestId: correctionId, requestedBy }
+                  })
+                )
+                : undefined
+              const now = earlier?.at.getTime() ?? entry?.createdAt ?? (yield* Clock.currentTimeMillis)
+              const approvedBy = earlier?.actor ?? actor.label
+              yield* spending.note({ requestedBy, approvedBy }, { playerId, kind: "correction", amount }, now)
+              const rows = yield* correctionRows(
+                sql`UPDATE corrections SET status = 'posted', decided_by = ${approvedBy}, decided_at = ${toDate(now)},
+                    transaction_id = ${earlier?.transactionId ?? entry?.id ?? null}
+                  WHERE id = ${correctionId} RETURNING ${columns}`
+              )
+              return rows[0] === undefined ? yield* Effect.fail(notFound) : toFields(rows[0])
+            })))
+      )
+
+      const reject: Corrections["Service"]["reject"] = Effect.fn("Corrections.reject")(
+        (actor, correctionId, reason) =>
+          auditLog.change(actor, ({ now, record }) =>
+            Effect.gen(function*() {
+              const before = yield* find(correctionId)
+              // one that was posted without its end written down is posted
+              if (before.status !== "pending" || (yield* findPosted(before)) !== undefined) {
+                return yield* Effect.fail(refuseDecided(before))
+              }
+              const rows = yield* correctionRows(
+                sql`UPDATE corrections SET status = 'rejected', decided_by = ${actor.label}, decided_at = ${
+                  toDate(now)
+                },
+                    reject_reason = ${reason} WHERE id = ${correctionId} RETURNING ${columns}`
+              )
+              yield* record({
+                action: "correction.reject",
+                operatorId: before.operator_id,
+                playerId: before.player_id,
+                subject: correctionSubject(correctionId),
+                before: { status: before.status },
+                after: { status: "rejected" },
+                ...(reason === null ? {} : { reason })
+              })
+              return rows[0] === undefined ? yield* Effect.fail(notFound) : toFields(rows[0])
+            }))
+      )
+
+      const list: Corrections["Service"]["list"] = Effect.fn("Corrections.list")(function*(query) {
+        const { operatorId, playerId, status } = query
+        const where = sql.and([
+          sql`true`,
+          ...(operatorId === undefined ? [] : [sql`operator_id = ${operatorId}`]),
+          ...(playerId === undefined ? [] : [sql`player_id = ${playerId}`]),
+          ...(status === undefined ? [] : [sql`status = ${status}`])
+        ])
+        const [found, counted] = yield* Effect.all([
+          correctionRows(sql`SELECT ${columns} FROM corrections WHERE ${where}
+            ORDER BY corrections.requested_at DESC, corrections.id DESC
+            LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
+          counts(sql`SELECT count(*)::float8 AS total FROM corrections WHERE ${where}`)
+        ], { concurrency: 2 })
+        return { items: found.map(toFields), total: counted[0]?.total ?? 0 }
+      }, orTryAgain)
+
+      return Corrections.of({ correct, approve, reject, list })
+    })
+  )
+}

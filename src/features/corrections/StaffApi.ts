@@ -1,0 +1,52 @@
+/** Corrections that take a second person, as staff see and decide them. On the back-office port. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { refusals } from "../../contract/Errors.ts"
+import { lines, oneOf, pathId, reference } from "../../contract/Fields.ts"
+import { page, pageQuery, single } from "../../contract/Pagination.ts"
+import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
+import { walletKinds } from "../wallet/WalletResource.ts"
+
+const optional = Schema.optionalKey
+
+export const correctionStatuses = ["pending", "posted", "rejected"] as const
+
+export const Correction = Schema.Struct({
+  id,
+  operator_id: id,
+  player_id: id,
+  wallet: Schema.Literals(walletKinds),
+  amount: money,
+  currency: currencyCode,
+  reason: Schema.String,
+  status: Schema.Literals(correctionStatuses),
+  requested_by: Schema.String.annotate({ description: "As the audit log names who acts." }),
+  requested_at: timestamp,
+  decided_by: Schema.NullOr(Schema.String),
+  decided_at: Schema.NullOr(timestamp),
+  transaction_id: Schema.NullOr(id).annotate({ description: "The ledger entry, once it is posted." }),
+  reject_reason: Schema.NullOr(Schema.String)
+})
+
+export const CorrectionGroup = HttpApiGroup.make("correction").add(
+  HttpApiEndpoint.get("list", "/corrections", {
+    query: {
+      ...pageQuery,
+      operator: optional(reference),
+      player: optional(pathId),
+      status: optional(oneOf(correctionStatuses))
+    },
+    success: page(Correction)
+  }),
+  HttpApiEndpoint.post("approve", "/corrections/:correction/approve", {
+    params: { correction: pathId },
+    success: single(Correction),
+    error: refusals("PAYMENT_REQUEST_INVALID", "LIMIT_EXCEEDED")
+  }),
+  HttpApiEndpoint.post("reject", "/corrections/:correction/reject", {
+    params: { correction: pathId },
+    payload: Schema.Struct({ reason: optional(lines(500)) }),
+    success: single(Correction),
+    error: refusals("PAYMENT_REQUEST_INVALID")
+  })
+)

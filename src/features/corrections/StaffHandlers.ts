@@ -1,0 +1,30 @@
+/** Corrections that take a second person, as staff see and decide them. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { Corrections } from "./Corrections.ts"
+import { Operators } from "../operators/Operators.ts"
+import { paginated } from "../../http/Page.ts"
+import { act } from "../../http/Acting.ts"
+
+export const CorrectionHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "correction",
+  Effect.fnUntraced(function*(handlers) {
+    const corrections = yield* Corrections
+    const operators = yield* Operators
+    return handlers
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+          const { page, per_page: perPage, player: playerId, status } = query
+          const { items, total } = yield* corrections.list({ page, perPage, operatorId, playerId, status })
+          return yield* paginated(query, total, items)
+        }))
+      .handle("approve", ({ params }) => act((actor) => corrections.approve(actor, params.correction)))
+      .handle(
+        "reject",
+        ({ params, payload }) => act((actor) => corrections.reject(actor, params.correction, payload.reason ?? null))
+      )
+  })
+)

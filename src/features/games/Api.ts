@@ -1,0 +1,77 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
+import { refusals } from "../../contract/Errors.ts"
+import { ipAddress, oneOf, pathId, text } from "../../contract/Fields.ts"
+import { Game, GameCategory, GameProvider, gameTypes, LaunchedGame, launchPlatforms } from "./GameResource.ts"
+import { list, page, pageQuery, single } from "../../contract/Pagination.ts"
+
+/** The filters of the catalogue (SPEC section 4.5). */
+const GamesQuery = Schema.Struct({
+  ...pageQuery,
+  provider: Schema.optionalKey(text(100, { description: "A provider's slug." })),
+  category: Schema.optionalKey(text(64)),
+  type: Schema.optionalKey(oneOf(gameTypes)),
+  search: Schema.optionalKey(text(100, { description: "Part of the name." }))
+})
+
+/** How a game is opened. An empty body opens it for real money. */
+export const LaunchOptions = Schema.Struct({
+  mode: Schema.optionalKey(oneOf(["real", "demo"])),
+  platform: Schema.optionalKey(oneOf(launchPlatforms)),
+  ip: Schema.optionalKey(ipAddress)
+}).annotate({ examples: [{ mode: "real", platform: "mobile", ip: "203.0.113.7" }] })
+
+export const GamesGroup = HttpApiGroup.make("games")
+  .add(
+    HttpApiEndpoint.get("list", "/games", { query: GamesQuery, success: page(Game) })
+      .annotate(RequiredScope, "games:read")
+      .annotate(OpenApi.Summary, "Active games, by name")
+      .annotate(
+        OpenApi.Description,
+        "What can be launched: active games of active providers. All filters given must hold."
+      ),
+    HttpApiEndpoint.get("providers", "/games/providers", { success: list(GameProvider) })
+      .annotate(RequiredScope, "games:read")
+      .annotate(OpenApi.Summary, "Providers with active games")
+      .annotate(
+        OpenApi.Description,
+        "With the number of games each has on offer. The slug is the `provider` filter of the list of games."
+      ),
+    HttpApiEndpoint.get("categories", "/games/categories", { success: list(GameCategory) })
+      .annotate(RequiredScope, "games:read")
+      .annotate(OpenApi.Summary, "Categories with active games")
+      .annotate(
+        OpenApi.Description,
+        "With the number of games in each. The name is the `category` filter of the list of games."
+      ),
+    HttpApiEndpoint.get("get", "/games/:game", { params: { game: pathId }, success: single(Game) })
+      .annotate(RequiredScope, "games:read")
+      .annotate(OpenApi.Summary, "One game")
+      .annotate(
+        OpenApi.Description,
+        "An active game of the catalogue."
+      ),
+    HttpApiEndpoint.post("launch", "/players/:player/games/:game/launch", {
+      params: { player: pathId, game: pathId },
+      // Null is what an empty body is read as.
+      payload: [LaunchOptions, Schema.Null],
+      success: single(LaunchedGame),
+      error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED")
+    })
+      .annotate(RequiredScope, "games:launch")
+      .annotate(SecretAnswer, true)
+      .annotate(OpenApi.Summary, "Open a game for a player")
+      .annotate(
+        OpenApi.Description,
+        "For real money it opens a wallet session of 12 hours, in which the provider settles rounds; the player's status, exclusion and " +
+          "session limit are checked first. `demo` gives the provider's free-play address. A game of the platform's own has no address: it " +
+          "is played with the player session. An empty body opens it for real money."
+      )
+  )
+  .annotate(RequiredFeature, "games")
+  .annotate(OpenApi.Title, "Games")
+  .annotate(
+    OpenApi.Description,
+    "The catalogue, and opening games."
+  )

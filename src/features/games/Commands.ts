@@ -1,0 +1,62 @@
+/** Game providers and the catalogue. */
+import { Command, Flag } from "effect/cli"
+import { about, given, listOf, orNone, text, truth } from "../../platform/CliFlags.ts"
+import { idOf, noun, pageFlags, referenceTo, verb } from "../../commands/Verb.ts"
+
+const { optional } = Flag
+
+const providerSettings = {
+  launch_url: optional(orNone(text("launch-url", "Where games open, with {token}, {game} and {mode}"))),
+  demo_url: optional(orNone(text("demo-url", "Where free play opens"))),
+  ip_allowlist: optional(listOf("ip", "Addresses and ranges it calls from (any)")),
+  active: optional(
+    truth("active", "Whether its games are offered and take bets; what was begun is settled all the same (true)")
+  )
+}
+
+export const provider = noun("provider", "Game providers").pipe(Command.withSubcommands([
+  verb("create", "Add a provider; prints its secret once", {
+    slug: text("slug", "Short name, unique"),
+    name: text("name", "Full name"),
+    ...providerSettings
+  }, (client, input) => client.provider.create({ payload: given(input) })),
+  verb("update", "Change a provider", {
+    id: referenceTo("provider", "slug"),
+    slug: optional(text("slug", "Short name, unique")),
+    name: optional(text("name", "Full name")),
+    ...providerSettings
+  }, (client, { id, ...input }) => client.provider.update({ params: { provider: id }, payload: given(input) })),
+  verb("rotate", "Give a provider a new secret; prints it once", {
+    id: referenceTo("provider", "slug")
+  }, (client, { id }) => client.provider.rotate({ params: { provider: id } })),
+  verb("list", "All providers", {}, (client) => client.provider.list())
+]))
+
+const gameSettings = {
+  type: optional(about(Flag.Literals("type", ["rng", "live"]), "How outcomes come about (rng)")),
+  category: optional(text("category", "Where it is listed (slots, live, instant)")),
+  rtp: optional(about(Flag.Finite("rtp"), "Return to player in percent (an original's own)")),
+  thumbnail_url: optional(orNone(text("thumbnail-url", "Its picture"))),
+  original: optional(orNone(text("original", "The built-in game behind it: dice, limbo, coin_flip, plinko, mines"))),
+  active: optional(truth("active", "Whether it is offered (true)"))
+}
+
+export const game = noun("game", "The catalogue").pipe(Command.withSubcommands([
+  verb("create", "Add a game", {
+    provider: text("provider", "Id or slug of its provider"),
+    external_id: text("external-id", "The provider's own id of it"),
+    name: text("name", "Its name"),
+    ...gameSettings
+  }, (client, input) => client.game.create({ payload: given(input) })),
+  verb("update", "Change a game", {
+    id: idOf("game"),
+    external_id: optional(text("external-id", "The provider's own id of it")),
+    name: optional(text("name", "Its name")),
+    ...gameSettings
+  }, (client, { id, ...input }) => client.game.update({ params: { game: id }, payload: given(input) })),
+  verb("list", "Games by name, offered or not", {
+    provider: optional(text("provider", "Id or slug of a provider")),
+    active: optional(about(Flag.Literals("active", ["true", "false"]), "Only offered ones, or only others")),
+    ...pageFlags
+  }, (client, input) => client.game.list({ query: given(input) }))
+]))

@@ -1,0 +1,262 @@
+/**
+ * The game catalogue: what operators list, and what every bet asks.
+ *
+ * Games that were asked for are kept in memory, so that a bet costs no query. A change by staff in this process shows as soon
+ * as `refresh` returns; one made by another process, or by hand in the database, shows within two seconds, because a
+ * fingerprint of both tables is compared every second.
+ */
+import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { ServingClient } from "../../platform/Database.ts"
+import { type SqlError } from "effect/sql"
+import type { GameType } from "../../domain/bonus/Bonus.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import type { Game } from "./Game.ts"
+import { RecentMap } from "../../platform/RecentMap.ts"
+
+export interface GameQuery extends PageQuery {
+  /** A provider's slug. */
+  readonly provider?: string | undefined
+  readonly category?: string | undefined
+  readonly type?: GameType | undefined
+  /** Part of the name, in any case. */
+  readonly search?: string | undefined
+}
+
+/** SPEC section 2.7, as it goes over the wire. */
+export interface ProviderSummary {
+  readonly id: number
+  readonly slug: string
+  readonly name: string
+  readonly games_count: number
+}
+
+export interface CategorySummary {
+  readonly category: string
+  readonly games_count: number
+}
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+/** How many games are kept in memory: twice this at most. */
+const remembered = 20_000
+
+const GameRow = Schema.Struct({
+  id: Schema.Number,
+  externalId: Schema.String,
+  name: Schema.String,
+  type: Schema.Literals(["rng", "live"]),
+  category: Schema.String,
+  rtp: Schema.NullOr(Schema.Number),
+  thumbnailUrl: Schema.NullOr(Schema.String),
+  original: Schema.NullOr(Schema.String),
+  active: Schema.Boolean,
+  providerId: Schema.Number,
+  providerSlug: Schema.String,
+  providerName: Schema.String,
+  launchUrl: Schema.NullOr(Schema.String),
+  demoUrl: Schema.NullOr(Schema.String)
+})
+
+const toGame = (row: typeof GameRow.Type): Game => ({
+  id: row.id,
+  externalId: row.externalId,
+  name: row.name,
+  type: row.type,
+  category: row.category,
+  rtp: row.rtp,
+  thumbnailUrl: row.thumbnailUrl,
+  original: row.original,
+  active: row.active,
+  provider: {
+    id: row.providerId,
+    slug: row.providerSlug,
+    name: row.providerName,
+    launchUrl: row.launchUrl,
+    demoUrl: row.demoUrl
+  }
+})
+
+const games = rowsOf(GameRow)
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+const fingerprints = rowsOf(Schema.Struct({ fingerprint: Schema.String }))
+const providerSummaries = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  slug: Schema.String,
+  name: Schema.String,
+  games_count: Schema.Number
+}))
+const categorySummaries = rowsOf(Schema.Struct({ category: Schema.String, games_count: Schema.Number }))
+
+const notFound = refuse("NOT_FOUND", "There is no such game.")
+
+/** The key of a provider's game in memory. */
+const externalKey = (providerId: number, externalId: string): string => `${providerId}/${externalId}`
+
+export class Games extends Context.Service<Games, {
+  /** The games on offer (active ones of active providers), ordered by name. */
+  readonly list: (query: GameQuery) => Effect.Effect<Page<Game>, Unavailable>
+  /** A game on offer. */
+  readonly get: (gameId: number) => Effect.Effect<Game, Refusal<"NOT_FOUND"> | Unavailable>
+  /** Any game, on offer or not. */
+  readonly find: (gameId: number) => Effect.Effect<Game | undefined, Unavailable>
+  /** Any game by its provider's own id. */
+  readonly findByExternalId: (providerId: number, externalId: string) => Effect.Effect<Game | undefined, Unavailable>
+  /** As `findByExternalId`, at once; undefined when it is not in memory: then `findByExternalId`. */
+  readonly findByExternalIdUnsafe: (providerId: number, externalId: string) => Game | undefined
+  /** As `find`, at once; undefined when it is not in memory: then `find`. */
+  readonly findUnsafe: (gameId: number) => Game | undefined
+  /** Active providers with how many games they offer, ordered by name. */
+  readonly providers: Effect.Effect<ReadonlyArray<ProviderSummary>, Unavailable>
+  /** Categories on offer, ordered by name. */
+  readonly categories: Effect.Effect<ReadonlyArray<CategorySummary>, Unavailable>
+  /** Reads again what is in memory: to be called after every committed change of games or providers. */
+  readonly refresh: Effect.Effect<void>
+}>()("pitboss/games/Games") {
+  static readonly layer = Layer.effect(
+    Games,
+    Effect.gen(function*() {
+      const sql = yield* ServingClient
+      const byId = new RecentMap<number, Game>(remembered)
+      const byExternalId = new RecentMap<string, Game>(remembered)
+      /** Rises with every refresh: what was read before one must not be remembered after it. */
+      let generation = 0
+
+      const columns = sql.literal(`g.id::float8 AS id, g.external_id AS "externalId", g.name, g.type, g.category,
+        g.rtp::float8 AS rtp, g.thumbnail_url AS "thumbnailUrl", g.original, g.active AND p.active AS active,
+        p.id::float8 AS "providerId", p.slug AS "providerSlug", p.name AS "providerName",
+        p.launch_url AS "launchUrl", p.demo_url AS "demoUrl"`)
+
+      const remember = (game: Game): void => {
+        byId.set(game.id, game)
+        byExternalId.set(externalKey(game.provider.id, game.externalId), game)
+      }
+
+      const load = (statement: Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>) =>
+        Effect.suspend(() => {
+          const before = generation
+          return orTryAgain(oneOf(games(statement))).pipe(Effect.map((row) => {
+            if (row === undefined) return undefined
+            const game = toGame(row)
+            if (generation === before) remember(game)
+            return game
+          }))
+        })
+
+      const findUnsafe = (gameId: number): Game | undefined => byId.get(gameId)
+
+      const find = Effect.fnUntraced(function*(gameId: number) {
+        return findUnsafe(gameId) ??
+          (yield* load(
+            sql`SELECT ${columns} FROM games g JOIN providers p ON p.id = g.provider_id WHERE g.id = ${gameId}`
+          ))
+      })
+
+      const findByExternalIdUnsafe = (providerId: number, externalId: string): Game | undefined =>
+        byExternalId.get(externalKey(providerId, externalId))
+
+      const findByExternalId = Effect.fnUntraced(function*(providerId: number, externalId: string) {
+        const known = findByExternalIdUnsafe(providerId, externalId)
+        if (known !== undefined || !isStorable(externalId)) return known
+        return yield* load(
+          sql`SELECT ${columns} FROM games g JOIN providers p ON p.id = g.provider_id
+            WHERE g.provider_id = ${providerId} AND g.external_id = ${externalId}`
+        )
+      })
+
+      const get = Effect.fnUntraced(function*(gameId: number) {
+        const game = yield* find(gameId)
+        return game?.active === true ? game : yield* Effect.fail(notFound)
+      })
+
+      const list = Effect.fn("Games.list")(function*(query: GameQuery) {
+        const texts = [query.provider, query.category, query.search]
+        if (!texts.every((text) => text === undefined || isStorable(text))) return { items: [], total: 0 }
+        const conditions = sql.and([
+          sql`g.active AND p.active`,
+          ...(query.provider === undefined ? [] : [sql`p.slug = ${query.provider}`]),
+          ...(query.category === undefined ? [] : [sql`g.category = ${query.category}`]),
+          ...(query.type === undefined ? [] : [sql`g.type = ${query.type}`]),
+          ...(query.search === undefined ? [] : [sql`strpos(lower(g.name), lower(${query.search})) > 0`])
+        ])
+        const from = sql`FROM games g JOIN providers p ON p.id = g.provider_id WHERE ${conditions}`
+        const [found, counted] = yield* Effect.all([
+          games(
+            sql`SELECT ${columns} ${from} ORDER BY g.name, g.id
+              LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
+          ),
+          counts(sql`SELECT count(*)::float8 AS total ${from}`)
+        ], { concurrency: 2 })
+        return { items: found.map(toGame), total: counted[0]?.total ?? 0 }
+      }, orTryAgain)
+
+      const providers = orTryAgain(providerSummaries(
+        sql`SELECT p.id::float8 AS id, p.slug, p.name, count(g.id)::float8 AS games_count
+          FROM providers p LEFT JOIN games g ON g.provider_id = p.id AND g.active
+          WHERE p.active GROUP BY p.id ORDER BY p.name, p.id`
+      )).pipe(Effect.withSpan("Games.providers"))
+
+      const categories = orTryAgain(categorySummaries(
+        sql`SELECT g.category, count(*)::float8 AS games_count
+          FROM games g JOIN providers p ON p.id = g.provider_id
+          WHERE g.active AND p.active GROUP BY g.category ORDER BY g.category`
+      )).pipe(Effect.withSpan("Games.categories"))
+
+      // One at a time: an older reading must not overwrite a newer one.
+      const refreshing = yield* Semaphore.make(1)
+      const refresh = Effect.gen(function*() {
+        const ids = byId.values().map((game) => game.id)
+        generation++
+        const found = yield* games(
+          sql`SELECT ${columns} FROM games g JOIN providers p ON p.id = g.provider_id
+            WHERE g.id = ANY(string_to_array(${ids.join(",")}, ',')::bigint[])`
+        )
+        byId.clear()
+        byExternalId.clear()
+        for (const row of found) remember(toGame(row))
+      }).pipe(
+        Effect.catchTag("SqlError", () =>
+          Effect.sync(() => {
+            generation++
+            byId.clear()
+            byExternalId.clear()
+          })),
+        refreshing.withPermits(1),
+        Effect.withSpan("Games.refresh")
+      )
+
+      // A row's xmin is the transaction that wrote it, so that the sum changes with every insert and every update, in whatever
+      // order they commit and whoever makes them.
+      const fingerprint = oneOf(fingerprints(
+        sql`SELECT concat_ws(':', g.rows, g.sum, p.rows, p.sum) AS fingerprint
+          FROM (SELECT count(*) AS rows, sum(xmin::text::bigint) AS sum FROM games) g,
+            (SELECT count(*) AS rows, sum(xmin::text::bigint) AS sum FROM providers) p`
+      ))
+      let seen: string | undefined
+      yield* fingerprint.pipe(
+        Effect.flatMap((now) => {
+          if (now?.fingerprint === seen) return Effect.void
+          seen = now?.fingerprint
+          return refresh
+        }),
+        // While the database is away nothing can be bet either; the next look is a second away.
+        Effect.ignoreCause,
+        Effect.andThen(Effect.sleep("1 second")),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
+      return Games.of({
+        list,
+        get,
+        find,
+        findUnsafe,
+        findByExternalId,
+        findByExternalIdUnsafe,
+        providers,
+        categories,
+        refresh
+      })
+    })
+  )
+}

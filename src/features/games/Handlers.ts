@@ -1,0 +1,63 @@
+/** The catalogue and launching, for operators. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../contract/Api.ts"
+import { LaunchOptions } from "./Api.ts"
+import { CurrentClaim, CurrentOperator } from "../../contract/Middleware.ts"
+import { gameFields } from "./Game.ts"
+import { Games } from "./Games.ts"
+import { type LaunchedGame, Launches } from "./Launches.ts"
+import { iso } from "../../platform/Time.ts"
+import { optionalBody } from "../../http/FormRules.ts"
+import { jsonResponse } from "../../http/Refusals.ts"
+import { paginated } from "../../http/Page.ts"
+
+/** The answer to a launch (SPEC section 4.5), whoever asked for it. */
+export const renderLaunch = (launched: LaunchedGame) => ({
+  status: 200,
+  body: JSON.stringify({
+    data: {
+      mode: launched.mode,
+      game_id: launched.gameId,
+      launch_url: launched.launchUrl,
+      session_token: launched.sessionToken,
+      expires_at: iso(launched.expiresAt),
+      is_original: launched.isOriginal
+    }
+  })
+})
+
+const launchOptions = optionalBody(LaunchOptions)
+
+export const GamesHandlers = HttpApiBuilder.group(
+  Api,
+  "games",
+  Effect.fnUntraced(function*(handlers) {
+    const games = yield* Games
+    const launches = yield* Launches
+    return handlers
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const { page, per_page: perPage, ...filters } = query
+          const { items, total } = yield* games.list({ page, perPage, ...filters })
+          return yield* paginated(query, total, items.map(gameFields))
+        }))
+      .handle("providers", () => Effect.map(games.providers, (data) => ({ data })))
+      .handle("categories", () => Effect.map(games.categories, (data) => ({ data })))
+      .handle("get", ({ params }) => Effect.map(games.get(params.game), (game) => ({ data: gameFields(game) })))
+      // Taken as it came: an empty body is one as well. What the path names is looked at before what the body says.
+      .handleRaw("launch", ({ params }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          yield* launches.mustExist(operator.id, params.player, params.game)
+          const options = yield* launchOptions
+          const launched = yield* launches.launch(operator.id, params.player, params.game, {
+            mode: options.mode ?? "real",
+            platform: options.platform ?? null,
+            ip: options.ip ?? null
+          }, { claim: yield* CurrentClaim, render: renderLaunch })
+          const { body, status } = renderLaunch(launched)
+          return jsonResponse(status, body)
+        }), { uninterruptible: true })
+  })
+)

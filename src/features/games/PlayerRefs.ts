@@ -1,0 +1,86 @@
+/**
+ * What a game provider calls a player. Each provider has its own name for the same player, so that two of them cannot compare
+ * notes; the name never changes, and only this service can make or read one.
+ */
+import { Context, Effect, Layer } from "effect"
+import * as Crypto from "node:crypto"
+import { SealedSecrets } from "../../auth/SealedSecrets.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { subkeyBytes } from "../../platform/Subkey.ts"
+import { RecentMap } from "../../platform/RecentMap.ts"
+
+const prefix = "pr_"
+const tagBytes = 16
+/** 24 bytes are 32 characters of base64url, with none to spare. */
+const refLength = prefix.length + 32
+
+/** How many refs that were read before are remembered: twice this at most. */
+const remembered = 50_000
+
+interface Named {
+  readonly providerId: number
+  readonly playerId: number
+}
+
+/**
+ * Makes and reads player refs, synchronously. A ref is a tag over provider and player, then the player's id under a mask that
+ * the tag determines: nothing of the id shows, and equal input gives equal text.
+ *
+ *     const ref = refs.playerRef(providerId, playerId) // "pr_" and 32 characters
+ *     const playerId = refs.parse(providerId, ref)
+ */
+export class PlayerRefs extends Context.Service<PlayerRefs, {
+  readonly playerRef: (providerId: number, playerId: number) => string
+  /** The player a provider means; undefined when the ref was not made for this provider. */
+  readonly parse: (providerId: number, ref: string) => number | undefined
+}>()("pitboss/games/PlayerRefs") {
+  static readonly layer = Layer.effect(
+    PlayerRefs,
+    Effect.gen(function*() {
+      const { masterKey } = yield* Settings
+      // made of the first master key and kept from then on: a provider settles by a ref for ever, whatever becomes of the key
+      const { kept } = yield* SealedSecrets
+      const keyOf = (purpose: string) =>
+        Effect.map(kept(purpose, subkeyBytes(masterKey, purpose)), (bytes) => Crypto.createSecretKey(bytes))
+      const tagKey = yield* keyOf("player-ref-tag")
+      const maskKey = yield* keyOf("player-ref-mask")
+      const read = new RecentMap<string, Named>(remembered)
+
+      const tagOf = (providerId: number, playerId: number): Buffer => {
+        const input = Buffer.alloc(16)
+        input.writeBigUInt64BE(BigInt(providerId), 0)
+        input.writeBigUInt64BE(BigInt(playerId), 8)
+        return Crypto.createHmac("sha256", tagKey).update(input).digest().subarray(0, tagBytes)
+      }
+      const maskOf = (tag: Buffer): bigint =>
+        Crypto.createHmac("sha256", maskKey).update(tag).digest().readBigUInt64BE(0)
+
+      const parseNew = (providerId: number, ref: string): number | undefined => {
+        if (ref.length !== refLength || !ref.startsWith(prefix)) return undefined
+        const text = ref.slice(prefix.length)
+        const bytes = Buffer.from(text, "base64url")
+        if (bytes.length !== tagBytes + 8 || bytes.toString("base64url") !== text) return undefined
+        const tag = bytes.subarray(0, tagBytes)
+        const playerId = Number(bytes.readBigUInt64BE(tagBytes) ^ maskOf(tag))
+        if (!Number.isSafeInteger(playerId)) return undefined
+        return Crypto.timingSafeEqual(tagOf(providerId, playerId), tag) ? playerId : undefined
+      }
+
+      return PlayerRefs.of({
+        playerRef: (providerId, playerId) => {
+          const tag = tagOf(providerId, playerId)
+          const masked = Buffer.alloc(8)
+          masked.writeBigUInt64BE(BigInt(playerId) ^ maskOf(tag))
+          return prefix + Buffer.concat([tag, masked]).toString("base64url")
+        },
+        parse: (providerId, ref) => {
+          const known = read.get(ref)
+          if (known !== undefined) return known.providerId === providerId ? known.playerId : undefined
+          const playerId = parseNew(providerId, ref)
+          if (playerId !== undefined) read.set(ref, { providerId, playerId })
+          return playerId
+        }
+      })
+    })
+  )
+}

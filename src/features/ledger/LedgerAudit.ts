@@ -1,0 +1,207 @@
+/**
+ * Proves the ledger: every law of money that stands in the tables, checked over all of them in one snapshot.
+ *
+ * The statements (LedgerLaws.ts) read what the journal wrote and share no code with it, so that a mistake there does not hide
+ * here. They only read, of a snapshot: nobody waits for them, and they leave all processors but one to whoever plays.
+ */
+import { Context, Effect, Layer, Option, Queue, Schema, Semaphore, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { Chain, ChainKey, type ChainPosition } from "../../chain/Chain.ts"
+import { ChainCheck } from "../../chain/ChainCheck.ts"
+import { walkChain } from "../../chain/ChainWalk.ts"
+import { endLine, ExportWriter, headLine } from "../../chain/ExportLines.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { inTransaction } from "../../platform/InTransaction.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { type Law, toldMost, type Violation } from "./Law.ts"
+import { chainLaws, countUnlinked } from "./ChainLaws.ts"
+import { forOperator, ledgerLaws } from "./LedgerLaws.ts"
+import { findWrongOutcomes, originalLaws } from "./OriginalsAudit.ts"
+import { reportLaws } from "./ReportLaws.ts"
+
+export interface LedgerReport {
+  readonly players: number
+  readonly entries: number
+  readonly violations: ReadonlyArray<Violation>
+  /** Commits in the chain of hashes. */
+  readonly links: number
+  /** Rows from before there was a chain that are still to be linked: changes of these are not found yet. */
+  readonly not_yet_linked: number
+  readonly seals: number
+  /** The hash of the last seal; null before the first. */
+  readonly last_seal_hash: string | null
+}
+
+const violationRows = rowsOf(Schema.Struct({
+  rule: Schema.String,
+  player_id: Schema.NullOr(Schema.Number),
+  subject: Schema.String,
+  message: Schema.String
+}))
+const unlinkedRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
+const countRows = rowsOf(Schema.Struct({ players: Schema.Number, entries: Schema.Number }))
+
+const laws: ReadonlyArray<Law> = [...ledgerLaws, ...originalLaws, ...reportLaws, ...chainLaws]
+
+/** The rules in the order in which their violations are told. */
+const order = [...new Set(laws.flatMap(({ rule }) => rule))]
+
+/** What a law has found: of each rule the first hundred. */
+const toldOf = ({ rule, statement }: Law): string =>
+  typeof rule === "string"
+    ? `SELECT '${rule}' AS rule, player_id::float8 AS player_id, subject, message FROM (${statement}) found LIMIT ${toldMost}`
+    : `SELECT rule, player_id::float8 AS player_id, subject, message
+        FROM (SELECT *, row_number() OVER (PARTITION BY rule) AS place FROM (${statement}) found) told
+        WHERE place <= ${toldMost}`
+
+/** What the planner may not do while whole tables are read. */
+const jumps = ["indexscan", "indexonlyscan", "bitmapscan", "nestloop", "mergejoin", "hashagg"]
+
+/** Parts of the chain that are hashed before others get their turn: about a millisecond's. */
+const partsPerSlice = 500
+
+const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try again when it has ended.")
+
+export class LedgerAudit extends Context.Service<LedgerAudit, {
+  /**
+   * Checks the ledgers of one operator or, with undefined, all. Takes as long as reading the tables a few times. One at a time: each
+   * holds a connection to its end, and several would leave none to whoever plays.
+   */
+  readonly verify: (operatorId: number | undefined) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
+  /**
+   * The chain with its rows as lines of JSON. Read piece by piece, as fast as they are taken, without a transaction: what is in the chain
+   * does not change. Counts as a verification.
+   */
+  readonly exported: (operatorId: number | undefined) => Effect.Effect<Stream.Stream<string>, Refusal<"TRY_AGAIN">>
+}>()("pitboss/backoffice/LedgerAudit") {
+  static readonly layer = Layer.effect(
+    LedgerAudit,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const chain = yield* Chain
+      const chainKey = yield* ChainKey
+      const turn = yield* Semaphore.make(1)
+
+      /** Follows the chain of hashes and reads every row of it. `written` is what this process knows to be in it. */
+      const checkChain = Effect.fnUntraced(
+        function*(operatorId: number | undefined, written: ChainPosition | undefined) {
+          const check = new ChainCheck()
+          yield* walkChain(
+            { sql, operatorId, ...chainKey },
+            Effect.fnUntraced(function*(parts) {
+              for (const [index, part] of parts.entries()) {
+                check.take(part)
+                // bets are decided on the same thread
+                if (index % partsPerSlice === partsPerSlice - 1) yield* Effect.yieldNow
+              }
+            })
+          )
+          if (written !== undefined && !check.reaches(String(written.chainId), written.link)) {
+            check.find(
+              "chain_link_broken",
+              `chain ${written.chainId}`,
+              `ends before link ${written.link}, which this service has written`
+            )
+          }
+          return check
+        }
+      )
+
+      const verifyAlone = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
+        const written = chain.position()
+        const check = (law: Law) => violationRows(sql.unsafe(forOperator(toldOf(law), operatorId)))
+        return inTransaction(sql)(Effect.gen(function*() {
+          // one snapshot for all checks, for as long as they take
+          yield* sql`SET LOCAL statement_timeout = 0`
+          yield* sql`SET LOCAL work_mem = '64MB'`
+          yield* sql`SET LOCAL max_parallel_workers_per_gather = 0`
+          // Whole tables are read from front to back and joined by hashes. The planner would rather follow an index, which
+          // means a jump for every entry of a table in another order, and it would go through one table once for every row of
+          // another where both grew since it last looked at them. Groups are nearly as many as rows: sorted, not hashed.
+          for (const way of jumps) yield* sql.unsafe(`SET LOCAL enable_${way} = off`)
+          const counted = yield* countRows(sql.unsafe(
+            forOperator(
+              `SELECT (SELECT count(*) FROM accounts WHERE $operator)::float8 AS players,
+                (SELECT count(*) FROM ledger_entries WHERE $operator)::float8 AS entries`,
+              operatorId
+            )
+          ))
+          const violations = yield* Effect.forEach(laws, check)
+          // these are read page by page
+          for (const way of jumps) yield* sql.unsafe(`SET LOCAL enable_${way} TO DEFAULT`)
+          const wrongOutcomes = yield* findWrongOutcomes(sql, forOperator("$operator", operatorId))
+          const chained = yield* checkChain(operatorId, written)
+          const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
+          return {
+            players: counted[0]?.players ?? 0,
+            entries: counted[0]?.entries ?? 0,
+            violations: [
+              ...violations.flat().sort((one, other) => order.indexOf(one.rule) - order.indexOf(other.rule)),
+              ...wrongOutcomes,
+              ...chained.findings.map(({ message, playerId, rule, subject }) => ({
+                rule,
+                player_id: playerId === null ? null : Number(playerId),
+                subject,
+                message
+              }))
+            ],
+            links: chained.links,
+            not_yet_linked: unlinked?.rows ?? 0,
+            seals: chained.seals,
+            last_seal_hash: chained.seals === 0 ? null : chained.lastHash
+          }
+        })).pipe(
+          Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+          orTryAgain
+        )
+      })
+
+      const verify: LedgerAudit["Service"]["verify"] = (operatorId) =>
+        Effect.flatMap(
+          turn.withPermitsIfAvailable(1)(verifyAlone(operatorId)),
+          Option.match({
+            onNone: () => Effect.fail(busy),
+            onSome: Effect.succeed
+          })
+        )
+
+      const exportedTo = Effect.fnUntraced(function*(
+        operatorId: number | undefined,
+        write: (text: string) => Effect.Effect<void>
+      ) {
+        const writer = new ExportWriter()
+        yield* write(`${headLine(operatorId)}\n`)
+        yield* walkChain(
+          { sql, operatorId, ...chainKey },
+          (parts) => parts.length === 0 ? Effect.void : write(parts.map((part) => `${writer.linesOf(part)}\n`).join(""))
+        )
+        const { added, unlinked } = yield* inTransaction(sql)(Effect.gen(function*() {
+          yield* sql`SET LOCAL statement_timeout = 0`
+          const added = yield* Effect.forEach(
+            chainLaws.filter(({ rule }) => rule === "chain_row_added"),
+            (law) => violationRows(sql.unsafe(forOperator(toldOf(law), operatorId)))
+          )
+          const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
+          return { added, unlinked }
+        }))
+        yield* write(`${endLine(added.flat().map(({ subject }) => subject), unlinked?.rows ?? 0)}\n`)
+      })
+
+      const exported: LedgerAudit["Service"]["exported"] = (operatorId) =>
+        Effect.sync(() =>
+          Stream.callback<string>(
+            (queue) =>
+              turn.withPermits(1)(exportedTo(operatorId, (text) => Effect.asVoid(Queue.offer(queue, text)))).pipe(
+                orTryAgain,
+                // the last line is missing then, and whoever checks the export sees that
+                Effect.catch(() => Effect.void),
+                Effect.andThen(Queue.end(queue))
+              ),
+            { bufferSize: 4, strategy: "suspend" }
+          )
+        )
+
+      return LedgerAudit.of({ verify, exported })
+    })
+  )
+}

@@ -1,0 +1,36 @@
+/**
+ * Which operators are switched off, in memory: a bet asks, and costs no query. A change in this process shows as soon as `refresh`
+ * returns; one that another process made, within two seconds.
+ */
+import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { ServingClient } from "../../platform/Database.ts"
+import { rowsOf } from "../../store/Rows.ts"
+
+const ids = rowsOf(Schema.Struct({ id: Schema.Number }))
+
+export class ActiveOperators extends Context.Service<ActiveOperators, {
+  readonly isActive: (operatorId: number) => boolean
+  /** Reads again: to be called after every committed change of an operator. */
+  readonly refresh: Effect.Effect<void>
+}>()("pitboss/players/ActiveOperators") {
+  static readonly layer = Layer.effect(
+    ActiveOperators,
+    Effect.gen(function*() {
+      const sql = yield* ServingClient
+      let inactive: ReadonlySet<number> = new Set()
+      // one at a time: an older reading must not overwrite a newer one
+      const refreshing = yield* Semaphore.make(1)
+      const refresh = ids(sql`SELECT id::float8 AS id FROM operators WHERE NOT active`).pipe(
+        Effect.map((rows) => {
+          inactive = new Set(rows.map(({ id }) => id))
+        }),
+        // while the database is away nothing can be bet either; the next look is a second away
+        Effect.ignoreCause,
+        refreshing.withPermits(1)
+      )
+      yield* refresh
+      yield* Effect.sleep("1 second").pipe(Effect.andThen(refresh), Effect.forever, Effect.forkScoped)
+      return ActiveOperators.of({ isActive: (operatorId) => !inactive.has(operatorId), refresh })
+    })
+  )
+}

@@ -1,0 +1,105 @@
+/**
+ * The secrets behind originals: made from the system's randomness, sealed under the master key, opened when a round needs one.
+ *
+ * A sealed seed is bound to its player and to the hash that promised it, so that no row can be put in place of another. Those that
+ * were opened lately stay in memory, as the secrets of keys do; nothing here writes one down.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Crypto from "node:crypto"
+import { hashServerSeed, type HmacSha256 } from "../../domain/original/Fairness.ts"
+import type { SealedSeed } from "../../domain/original/PlayerSeeds.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { Entropy } from "../../platform/Entropy.ts"
+import { Secrets, sha256 } from "../../platform/Secrets.ts"
+import { makeSparingly } from "../../platform/Sparingly.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { RecentMap } from "../../platform/RecentMap.ts"
+
+const seedBytes = 32
+
+/** How many open seeds are remembered: twice this at most. */
+const remembered = 20_000
+
+const purposeOf = (playerId: number, hash: string): string => `server-seed:${playerId}:${hash}`
+
+const sealedRows = rowsOf(Schema.Struct({ id: Schema.Number, hash: Schema.String, sealed: Schema.Uint8Array }))
+
+const gone = refuse("TRY_AGAIN", "The seed of this round is not at hand. Send the same request again.", {
+  retry: "same_request"
+})
+
+const unreadable = refuse(
+  "TRY_AGAIN",
+  "The seed that decides this player's rounds cannot be opened right now. Nothing was played. Staff have to look after it.",
+  { reason: "seed_unreadable", retry: "same_request" }
+)
+
+export const hmacSha256: HmacSha256 = (key, message) => Crypto.createHmac("sha256", key).update(message).digest()
+
+export class ServerSeeds extends Context.Service<ServerSeeds, {
+  /** Makes a new seed for a player. */
+  readonly make: (playerId: number) => SealedSeed
+  /** The text of a seed that was opened lately. */
+  readonly peek: (seedId: number) => string | undefined
+  /** Opens a seed of a player, so that {@link peek} gives it. */
+  readonly open: (playerId: number, seedId: number) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
+  /** Ids of the player's seeds, in use or promised, that cannot be opened. */
+  readonly lost: (playerId: number) => Effect.Effect<ReadonlyArray<number>, Refusal<"TRY_AGAIN">>
+}>()("pitboss/games/ServerSeeds") {
+  static readonly layer = Layer.effect(
+    ServerSeeds,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const entropy = yield* Entropy
+      const secrets = yield* Secrets
+      const tell = yield* makeSparingly(5000)
+      const opened = new RecentMap<number, string>(remembered)
+
+      const open = Effect.fnUntraced(function*(playerId: number, seedId: number) {
+        const row = yield* orTryAgain(oneOf(sealedRows(
+          sql`SELECT id::float8 AS id, server_seed_hash AS hash, server_seed_sealed AS sealed FROM server_seeds
+            WHERE id = ${seedId}::float8::bigint AND player_id = ${playerId}::float8::bigint`
+        )))
+        if (row === undefined) return yield* Effect.fail(gone)
+        const text = yield* Effect.option(secrets.openText(purposeOf(playerId, row.hash), row.sealed))
+        if (text._tag === "None") {
+          yield* tell((others) =>
+            Effect.logError(
+              "a server seed cannot be opened with this MASTER_KEY: bring the right key, or retire it (`player retire-seeds`)"
+            ).pipe(Effect.annotateLogs({ player_id: playerId, seed_id: seedId, others }))
+          )
+          return yield* Effect.fail(unreadable)
+        }
+        opened.set(seedId, text.value)
+      })
+
+      const lost = Effect.fnUntraced(function*(playerId: number) {
+        const rows = yield* orTryAgain(sealedRows(
+          sql`SELECT id::float8 AS id, server_seed_hash AS hash, server_seed_sealed AS sealed FROM server_seeds
+            WHERE player_id = ${playerId}::float8::bigint AND retired_at IS NULL`
+        ))
+        const unopened = yield* Effect.filter(
+          rows,
+          (row) =>
+            Effect.match(secrets.open(purposeOf(playerId, row.hash), row.sealed), {
+              onSuccess: () => false,
+              onFailure: () => true
+            })
+        )
+        return unopened.map(({ id }) => id)
+      })
+
+      return ServerSeeds.of({
+        make: (playerId) => {
+          const serverSeed = Buffer.from(entropy.bytes(seedBytes)).toString("hex")
+          const hash = hashServerSeed(sha256, serverSeed)
+          return { hash, sealed: secrets.seal(purposeOf(playerId, hash), serverSeed) }
+        },
+        peek: (seedId) => opened.get(seedId),
+        open,
+        lost
+      })
+    })
+  )
+}

@@ -1,0 +1,36 @@
+/** Deposits and withdrawals. */
+import { Command, Flag } from "effect/cli"
+import { paymentStatuses, paymentTypes } from "./PaymentResource.ts"
+import type { PaymentMove } from "../../domain/payment/PaymentMoves.ts"
+import { about, given, integer, text } from "../../platform/CliFlags.ts"
+import { idOf, noun, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
+
+const { optional } = Flag
+
+const move = (name: PaymentMove, description: string) =>
+  verb(name, description, {
+    id: idOf("payment"),
+    reason: optional(text("reason", "Why, for the audit log and, for a rejection, the operator"))
+  }, (client, { id, ...input }) => client.payment[name]({ params: { payment: id }, payload: given(input) }))
+
+export const payment = noun("payment", "Deposits and withdrawals").pipe(Command.withSubcommands([
+  verb(
+    "show",
+    "One payment",
+    { id: idOf("payment") },
+    (client, { id }) => client.payment.show({ params: { payment: id } })
+  ),
+  verb("list", "Payments, newest first", {
+    operator: optional(operatorFlag),
+    player: optional(integer("player", "Id of the player")),
+    type: optional(about(Flag.Literals("type", paymentTypes), "Only these")),
+    status: optional(about(Flag.Literals("status", paymentStatuses), "Only those that are so")),
+    external_reference: optional(text("external-reference", "Exactly this")),
+    ...pageFlags
+  }, (client, input) => client.payment.list({ query: given(input) })),
+  move("approve", "Allow a withdrawal; above the operator's threshold two people must"),
+  move("pay", "Tell that an allowed withdrawal was paid out"),
+  move("reject", "Refuse a withdrawal and return the money"),
+  move("cancel", "Drop a new withdrawal and return the money"),
+  move("chargeback", "Take back a deposit that was reversed")
+]))

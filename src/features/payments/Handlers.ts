@@ -1,0 +1,91 @@
+/** Payment methods, deposits and withdrawals, for operators. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../contract/Api.ts"
+import { CurrentClaim, CurrentOperator } from "../../contract/Middleware.ts"
+import { paymentFields, type PaymentOutcome } from "../../domain/payment/Payments.ts"
+import { paymentMethodFields, PaymentMethods } from "./Methods.ts"
+import { Payments } from "./Payments.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { Wallet } from "../wallet/Wallet.ts"
+import { jsonResponse } from "../../http/Refusals.ts"
+import { paginatedWithCursor, timedPositionOf, walked } from "../../http/Page.ts"
+
+const render = ({ isRepeat, payment }: PaymentOutcome) => ({
+  status: isRepeat ? 200 : 201,
+  body: JSON.stringify({ data: paymentFields(payment) })
+})
+
+export const PaymentsHandlers = HttpApiBuilder.group(
+  Api,
+  "payments",
+  Effect.fnUntraced(function*(handlers) {
+    const methods = yield* PaymentMethods
+    const payments = yield* Payments
+    const wallet = yield* Wallet
+    return handlers
+      .handle("methods", () =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          return { data: (yield* methods.list(operator)).map(paymentMethodFields) }
+        }))
+      .handle("deposit", ({ params, payload }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          const outcome = yield* wallet.deposit(operator, params.player, {
+            amount: payload.amount,
+            externalReference: payload.external_reference,
+            paymentMethod: payload.payment_method ?? null,
+            info: payload.info ?? null,
+            notes: payload.notes ?? null
+          }, { claim: yield* CurrentClaim, render })
+          const { body, status } = render(outcome)
+          return jsonResponse(status, body)
+        }), { uninterruptible: true })
+      .handle("withdraw", ({ params, payload }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          const outcome = yield* payments.withdraw(operator, params.player, {
+            amount: payload.amount,
+            externalReference: payload.external_reference ?? null,
+            paymentMethod: payload.payment_method,
+            info: payload.info ?? null,
+            notes: payload.notes ?? null,
+            bankName: payload.bank_name ?? null
+          }, { claim: yield* CurrentClaim, render })
+          const { body, status } = render(outcome)
+          return jsonResponse(status, body)
+        }), { uninterruptible: true })
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          const filters = {
+            playerId: query.player_id,
+            type: query.type,
+            status: query.status,
+            externalReference: query.external_reference,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          }
+          const { cursor, page, per_page: perPage } = query
+          if (cursor !== undefined) {
+            const below = timedPositionOf(cursor)
+            const { items, next } = yield* payments.walk(operator.id, { ...filters, perPage, below })
+            return yield* walked(perPage, items.map(paymentFields), next)
+          }
+          const { items, total } = yield* payments.list(operator.id, { ...filters, page, perPage })
+          const last = items.at(-1)
+          return yield* paginatedWithCursor(
+            query,
+            total,
+            items.map(paymentFields),
+            last === undefined ? undefined : { at: last.createdAt, id: last.id }
+          )
+        }))
+      .handle("get", ({ params }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          return { data: paymentFields(yield* payments.get(operator.id, params.payment)) }
+        }))
+  })
+)

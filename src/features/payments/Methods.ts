@@ -1,0 +1,94 @@
+/** How players of an operator may pay in and out (SPEC section 2.6). */
+import { Cache, Context, Effect, Exit, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Operator } from "../../domain/Operator.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { bySteadyClock } from "../../platform/SteadyClock.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+
+/** Bounds are minor units of the operator's currency, both included. */
+export interface PaymentMethod {
+  readonly id: number
+  readonly operatorId: number
+  readonly code: string
+  readonly name: string
+  readonly currencies: ReadonlyArray<string>
+  readonly supportsDeposit: boolean
+  readonly supportsWithdrawal: boolean
+  readonly minDeposit: number
+  readonly maxDeposit: number
+  readonly minWithdrawal: number
+  readonly maxWithdrawal: number
+}
+
+/** A payment method as operators see it. */
+export const paymentMethodFields = (method: PaymentMethod) => ({
+  code: method.code,
+  name: method.name,
+  supports_deposit: method.supportsDeposit,
+  supports_withdrawal: method.supportsWithdrawal,
+  min_deposit: method.minDeposit,
+  max_deposit: method.maxDeposit,
+  min_withdrawal: method.minWithdrawal,
+  max_withdrawal: method.maxWithdrawal,
+  currencies: method.currencies
+})
+
+/** How many operators' methods are kept in memory, and for how long when another process may have changed them. */
+const remembered = 1000
+const freshFor = "1500 millis"
+
+const methods = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  operatorId: Schema.Number,
+  code: Schema.String,
+  name: Schema.String,
+  currencies: Schema.Array(Schema.String),
+  supportsDeposit: Schema.Boolean,
+  supportsWithdrawal: Schema.Boolean,
+  minDeposit: Schema.Number,
+  maxDeposit: Schema.Number,
+  minWithdrawal: Schema.Number,
+  maxWithdrawal: Schema.Number
+}))
+
+export class PaymentMethods extends Context.Service<PaymentMethods, {
+  /** The active methods that take the operator's own currency, ordered by code. */
+  readonly list: (operator: Operator) => Effect.Effect<ReadonlyArray<PaymentMethod>, Refusal<"TRY_AGAIN">>
+  /** An active method of an operator, whatever its currencies. */
+  readonly find: (
+    operatorId: number,
+    code: string
+  ) => Effect.Effect<PaymentMethod | undefined, Refusal<"TRY_AGAIN">>
+  /** Forgets what is remembered of an operator: to be called after every committed change of its methods. */
+  readonly invalidate: (operatorId: number) => Effect.Effect<void>
+}>()("pitboss/payments/PaymentMethods") {
+  static readonly layer = Layer.effect(
+    PaymentMethods,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const byOperator = yield* Cache.makeWith(
+        (operatorId: number) =>
+          orTryAgain(methods(
+            sql`SELECT id::float8 AS id, operator_id::float8 AS "operatorId", code, name, currencies,
+                supports_deposit AS "supportsDeposit", supports_withdrawal AS "supportsWithdrawal",
+                min_deposit::float8 AS "minDeposit", max_deposit::float8 AS "maxDeposit",
+                min_withdrawal::float8 AS "minWithdrawal", max_withdrawal::float8 AS "maxWithdrawal"
+              FROM payment_methods WHERE operator_id = ${operatorId} AND active ORDER BY code`
+          )),
+        { capacity: remembered, timeToLive: (exit) => Exit.isSuccess(exit) ? freshFor : 0 }
+      )
+      const methodsOf = (operatorId: number) => bySteadyClock(Cache.get(byOperator, operatorId))
+      return PaymentMethods.of({
+        list: (operator) =>
+          Effect.map(
+            methodsOf(operator.id),
+            (all) => all.filter((method) => method.currencies.includes(operator.currency))
+          ),
+        find: (operatorId, code) =>
+          Effect.map(methodsOf(operatorId), (all) => all.find((method) => method.code === code)),
+        invalidate: (operatorId) => Cache.invalidate(byOperator, operatorId)
+      })
+    })
+  )
+}

@@ -1,0 +1,198 @@
+/** Payment requests as operators and staff read them, and withdrawals as operators ask for them (SPEC section 4.4). */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Payment, PaymentStatus, PaymentType } from "../../domain/Change.ts"
+import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
+import type { Operator } from "../../domain/Operator.ts"
+import type { PaymentOutcome } from "../../domain/payment/Payments.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { storingReply } from "../../domain/StoringReply.ts"
+import { type WithdrawalRefusal, withdrawalStep } from "../../domain/payment/Withdrawals.ts"
+import { toDate } from "../../platform/Time.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
+import { paymentColumns, PaymentRow, toPayments } from "../../store/PaymentRow.ts"
+import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import {
+  offsetOf,
+  oneOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type TimedPosition,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "../../store/Rows.ts"
+import { makeRowCounts } from "../../store/RowCounts.ts"
+import { PaymentMethods } from "./Methods.ts"
+import { Thresholds } from "./Thresholds.ts"
+
+/** Absent means any. */
+export interface PaymentFilters {
+  readonly playerId?: number | undefined
+  readonly type?: PaymentType | undefined
+  readonly status?: PaymentStatus | undefined
+  readonly externalReference?: string | undefined
+  /** Epoch milliseconds, both included. */
+  readonly createdFrom?: number | undefined
+  readonly createdTo?: number | undefined
+}
+
+export interface PaymentQuery extends PaymentFilters, PageQuery {}
+
+export interface WithdrawalRequest {
+  /** Minor units, positive. */
+  readonly amount: number
+  readonly externalReference: string | null
+  readonly paymentMethod: string
+  readonly info: string | null
+  readonly notes: string | null
+  readonly bankName: string | null
+}
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+const notFound = refuse("NOT_FOUND", "There is no such payment.")
+
+const paymentRows = rowsOf(PaymentRow)
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+
+export class Payments extends Context.Service<Payments, {
+  /** Holds the amount and opens a request, or finds the one that the reference names. */
+  readonly withdraw: (
+    operator: Operator,
+    playerId: number,
+    request: WithdrawalRequest,
+    answering: {
+      readonly claim: IdempotencyClaim | undefined
+      readonly render: (outcome: PaymentOutcome) => RenderedReply
+    }
+  ) => Effect.Effect<PaymentOutcome, WithdrawalRefusal | ActorRefusal>
+  /** A payment of the operator. */
+  readonly get: (operatorId: number, paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
+  /** The operator's payments, newest first. */
+  readonly list: (operatorId: number, query: PaymentQuery) => Effect.Effect<Page<Payment>, Unavailable>
+  /** As `list`, from a payment on: nothing is counted. */
+  readonly walk: (
+    operatorId: number,
+    query: PaymentFilters & WalkQuery<TimedPosition>
+  ) => Effect.Effect<Walk<Payment, TimedPosition>, Unavailable>
+  /** Any payment. */
+  readonly staffGet: (paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
+  /** The payments of one operator or, with undefined, all; newest first. */
+  readonly staffList: (operatorId: number | undefined, query: PaymentQuery) => Effect.Effect<Page<Payment>, Unavailable>
+}>()("pitboss/payments/Payments") {
+  static readonly layer = Layer.effect(
+    Payments,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actors = yield* PlayerActors
+      const methods = yield* PaymentMethods
+      const thresholds = yield* Thresholds
+      const personal = yield* PersonalData
+      const columns = sql.literal(paymentColumns)
+      const payments = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+        Effect.flatMap(paymentRows(statement), (rows) => toPayments(personal, rows))
+      const countPayments = yield* makeRowCounts("payment_requests", "payment_counts", ["type", "status"])
+
+      const withdraw: Payments["Service"]["withdraw"] = Effect.fn("Payments.withdraw")(
+        function*(operator, playerId, request, answering) {
+          const { amount, bankName, externalReference, info, notes, paymentMethod: methodCode } = request
+          const method = (yield* methods.find(operator.id, methodCode)) ?? null
+          const base = operator.currency
+          const needsCurrency = operator.kycWithdrawalThreshold !== null || operator.dailyWithdrawalCap !== null ||
+            method?.currencies.some((currency) => currency !== base)
+          const currency = needsCurrency ? (yield* actors.read(operator.id, playerId)).currency : base
+          const kycThreshold = yield* thresholds.convert(operator.kycWithdrawalThreshold, { currency, base })
+          const dailyCap = yield* thresholds.convert(operator.dailyWithdrawalCap, { currency, base })
+          const bounds = method === null
+            ? null
+            : yield* thresholds.bounds({ min: method.minWithdrawal, max: method.maxWithdrawal }, { currency, base })
+          const step = withdrawalStep({
+            amount,
+            bounds,
+            dailyCap,
+            externalReference,
+            methodCode,
+            method,
+            info,
+            notes,
+            bankName,
+            kycThreshold,
+            forfeitsBonus: operator.forfeitBonusOnWithdrawal
+          })
+          return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
+        }
+      )
+
+      const ofOperator = (operatorId: number | undefined) =>
+        operatorId === undefined ? sql`true` : sql`operator_id = ${operatorId}::float8::bigint`
+
+      const find = Effect.fnUntraced(function*(operatorId: number | undefined, paymentId: number) {
+        const row = yield* oneOf(payments(
+          sql`SELECT ${columns} FROM payment_requests
+            WHERE id = ${paymentId}::float8::bigint AND ${ofOperator(operatorId)}`
+        ))
+        return row === undefined ? yield* Effect.fail(notFound) : row
+      }, orTryAgain)
+
+      const conditionsOf = (operatorId: number | undefined, query: PaymentFilters) => [
+        ofOperator(operatorId),
+        ...[
+          query.playerId === undefined ? undefined : sql`player_id = ${query.playerId}::float8::bigint`,
+          query.type === undefined ? undefined : sql`type = ${query.type}`,
+          query.status === undefined ? undefined : sql`status = ${query.status}`,
+          // says in words that the planner can compare with the index of those that wait
+          query.status === "new" || query.status === "allowed" ? sql`status IN ('new', 'allowed')` : undefined,
+          query.externalReference === undefined ? undefined : sql`external_reference = ${query.externalReference}`,
+          query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,
+          query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
+        ].filter((filter) => filter !== undefined)
+      ]
+
+      const select = Effect.fnUntraced(function*(operatorId: number | undefined, query: PaymentQuery) {
+        const where = sql.and(conditionsOf(operatorId, query))
+        const { createdFrom, createdTo, externalReference, playerId, status, type } = query
+        const [total, rows] = yield* Effect.all([
+          playerId !== undefined || externalReference !== undefined
+            ? Effect.map(
+              counts(sql`SELECT count(*)::float8 AS total FROM payment_requests WHERE ${where}`),
+              ([row]) => row?.total ?? 0
+            )
+            : countPayments({ operatorId, groups: { type, status }, createdFrom, createdTo }),
+          payments(
+            sql`SELECT ${columns} FROM payment_requests WHERE ${where} ORDER BY created_at DESC, payment_requests.id DESC
+            LIMIT ${query.perPage}::float8::bigint OFFSET ${offsetOf(query)}::float8::bigint`
+          )
+        ], { concurrency: 2 })
+        return { items: rows, total }
+      }, orTryAgain)
+
+      const walk = Effect.fn("Payments.walk")(
+        function*(operatorId: number, query: PaymentFilters & WalkQuery<TimedPosition>) {
+          const { below } = query
+          const where = sql.and([
+            ...conditionsOf(operatorId, query),
+            ...below === undefined
+              ? []
+              : [sql`(created_at, id) < (${toDate(below.at)}::timestamptz, ${below.id}::float8::bigint)`]
+          ])
+          const rows = yield* payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where}
+            ORDER BY created_at DESC, payment_requests.id DESC LIMIT ${query.perPage + 1}::float8::bigint`)
+          return walkOf(rows, query, ({ createdAt, id }) => ({ at: createdAt, id }), (payment) => payment)
+        },
+        orTryAgain
+      )
+
+      return Payments.of({
+        withdraw,
+        get: Effect.fn("Payments.get")(find),
+        list: Effect.fn("Payments.list")(select),
+        walk,
+        staffGet: Effect.fn("Payments.staffGet")((paymentId: number) => find(undefined, paymentId)),
+        staffList: Effect.fn("Payments.staffList")(select)
+      })
+    })
+  )
+}

@@ -1,0 +1,56 @@
+/** Members of staff as the four-eyes rule judges them (`src/domain/wallet/FourEyes.ts`). */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { StaffFacts } from "../../domain/wallet/FourEyes.ts"
+import { toDate } from "../../platform/Time.ts"
+import { rowsOf } from "../../store/Rows.ts"
+
+/** A member of staff who acts. */
+export interface Spender {
+  /** Null for who holds the bootstrap token, who has no account and no budget. */
+  readonly id: number | null
+  /** How the audit log names who acts: `staff:<id>`. */
+  readonly label: string
+}
+
+/** How the audit log names who holds the bootstrap token. */
+export const bootstrapLabel = "staff:bootstrap"
+
+const bootstrap: StaffFacts = {
+  label: bootstrapLabel,
+  isBootstrap: true,
+  tokenIssuedAt: 0,
+  tokenIssuedBy: null,
+  createdBy: null
+}
+
+const factRows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  createdBy: Schema.NullOr(Schema.String),
+  tokenIssuedAt: Schema.Date,
+  tokenIssuedBy: Schema.NullOr(Schema.String)
+}))
+
+export const makeStaffFacts = Effect.map(
+  SqlClient.SqlClient,
+  (sql) =>
+    /** By label. Who issued a token is said of the one that was valid at `requestedAt` (epoch milliseconds). */
+    Effect.fnUntraced(function*(labels: ReadonlyArray<string>, requestedAt: number) {
+      const named = labels.flatMap((label) => /^staff:([1-9]\d{0,14})$/.exec(label)?.[1] ?? []).map(Number)
+      const ids = Result.getOrThrow(PgTypes.array(named, PgTypes.OID.float8))
+      const rows = named.length === 0 ? [] : yield* factRows(
+        sql`SELECT s.id::float8 AS id, s.created_by AS "createdBy", s.token_issued_at AS "tokenIssuedAt",
+          t.issued_by AS "tokenIssuedBy"
+        FROM unnest(${ids}::float8[]) AS u(id) JOIN staff s ON s.id = u.id::bigint
+        LEFT JOIN LATERAL (SELECT issued_by FROM staff_tokens
+          WHERE staff_id = s.id AND issued_at <= ${toDate(requestedAt)} ORDER BY issued_at DESC LIMIT 1) t ON true`
+      )
+      const facts = new Map<string, StaffFacts>(rows.map(({ id, tokenIssuedAt, ...row }) => {
+        const label = `staff:${id}`
+        return [label, { ...row, label, isBootstrap: false, tokenIssuedAt: tokenIssuedAt.getTime() }]
+      }))
+      if (labels.includes(bootstrapLabel)) facts.set(bootstrapLabel, bootstrap)
+      return facts
+    })
+)

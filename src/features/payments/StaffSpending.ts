@@ -1,0 +1,172 @@
+/**
+ * Daily budgets of staff: what each may give away alone in a day, by bonuses and corrections, per operator and in its currency
+ * (`docs/decisions/0030-four-eyes.md`). Counted before it is done, so that two at the same moment cannot both be the last.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { windowEnd, windowStart } from "../../domain/limit/Windows.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { inTransaction } from "../../platform/InTransaction.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import type { Spender } from "./StaffFacts.ts"
+
+export interface Spending {
+  readonly playerId: number
+  /** A bonus without wagering is a correction upwards: it is money at once. */
+  readonly kind: "correction" | "bonus"
+  /** Signed minor units of the player's currency. */
+  readonly amount: number
+}
+
+export type SpendingRefusal = Refusal<"LIMIT_EXCEEDED" | "TRY_AGAIN">
+
+const noIds = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
+  retry: "same_request"
+})
+
+const budgetRows = rowsOf(Schema.Struct({ budget: Schema.NullOr(Schema.Number), used: Schema.Number }))
+const sums = rowsOf(Schema.Struct({ total: Schema.Number }))
+const valueRows = rowsOf(Schema.Struct({ operatorId: Schema.Number, value: Schema.NullOr(Schema.Number) }))
+
+export class StaffSpending extends Context.Service<StaffSpending, {
+  /**
+   * Runs what gives money away, counted beforehand in the spender's budget of the day; refused where the budget does not reach.
+   * What was refused on the way counts no longer; what may have happened does. `refuseAlone` is asked before anything is counted, with the
+   * operator's row locked.
+   */
+  readonly spend: <A, E extends Refusal, E2 extends Refusal>(
+    spender: Spender,
+    spending: Spending,
+    effect: Effect.Effect<A, E>,
+    refuseAlone: (now: number) => Effect.Effect<void, E2 | Refusal<"TRY_AGAIN"> | SqlError.SqlError>
+  ) => Effect.Effect<A, E | E2 | SpendingRefusal>
+  /** What corrections of a player in one direction come to on the day of `now`, without a sign. */
+  readonly correctedToday: (
+    spending: Pick<Spending, "playerId" | "amount">,
+    now: number
+  ) => Effect.Effect<number, SqlError.SqlError>
+  /** Counts in the transaction that is open; gives the id that `release` takes. The operator's row has to be locked. */
+  readonly reserve: (
+    spender: Spender,
+    spending: Spending,
+    now: number
+  ) => Effect.Effect<number, SpendingRefusal | SqlError.SqlError>
+  /** Counts in the transaction that is open what a second person approved: on no budget, since nobody did it alone. */
+  readonly note: (
+    staff: { readonly requestedBy: string; readonly approvedBy: string },
+    spending: Spending,
+    now: number
+  ) => Effect.Effect<void, SpendingRefusal | SqlError.SqlError>
+  /** Runs an effect whose money was counted under an id, and takes it out again where the effect is refused. */
+  readonly releasing: <A, E extends Refusal>(id: number, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+}>()("pitboss/payments/StaffSpending") {
+  static readonly layer = Layer.effect(
+    StaffSpending,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+
+      const newId = Effect.mapError(ids.reserve(1), () => noIds)
+
+      /** What an amount is worth to the operator, rounded up. */
+      const valueOf = Effect.fnUntraced(function*({ amount, playerId }: Spending) {
+        const row = yield* oneOf(valueRows(
+          sql`SELECT p.operator_id::float8 AS "operatorId", CASE WHEN p.currency = o.currency THEN ${
+            Math.abs(amount)
+          }::float8
+              ELSE (SELECT ceil(${Math.abs(amount)}::float8::numeric * factor)::float8 FROM exchange_rates r
+                WHERE r.currency = p.currency AND r.base = o.currency ORDER BY r.id DESC LIMIT 1) END AS value
+            FROM players p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${playerId}::float8::bigint`
+        ))
+        return row ?? { operatorId: 0, value: null }
+      })
+
+      const insert = Effect.fnUntraced(function*(
+        staff: { readonly label: string; readonly approvedBy: string | null },
+        { amount, kind, playerId }: Spending,
+        worth: { readonly operatorId: number; readonly value: number | null },
+        now: number
+      ) {
+        const id = yield* newId
+        yield* sql`INSERT INTO staff_spending (id, at, staff, approved_by, operator_id, player_id, kind, amount, value)
+          VALUES (${id}, ${toDate(now)}, ${staff.label}, ${staff.approvedBy}, ${worth.operatorId}, ${playerId}, ${kind},
+            ${amount}, ${worth.value})`
+        return id
+      })
+
+      const refuseBeyond = Effect.fnUntraced(function*(
+        spender: Spender,
+        { operatorId, value }: { readonly operatorId: number; readonly value: number | null },
+        now: number
+      ) {
+        if (spender.id === null) return
+        const { budget = null, used = 0 } = (yield* oneOf(budgetRows(
+          sql`SELECT s.daily_budget::float8 AS budget,
+              (SELECT coalesce(sum(value), 0)::float8 FROM staff_spending
+                WHERE staff = ${spender.label} AND operator_id = ${operatorId} AND at >= ${
+            toDate(windowStart("day", now))
+          }
+                  AND NOT is_released AND approved_by IS NULL) AS used
+            FROM staff s WHERE s.id = ${spender.id}`
+        ))) ?? {}
+        if (budget === null || (value !== null && used + value <= budget)) return
+        return yield* Effect.fail(refuse(
+          "LIMIT_EXCEEDED",
+          value === null
+            ? "There is no exchange rate that says what this is of your daily budget."
+            : "Your daily budget does not reach that far.",
+          { limit: "daily_budget", value: budget, used, resets_at: iso(windowEnd("day", now)) }
+        ))
+      })
+
+      const reserve: StaffSpending["Service"]["reserve"] = Effect.fnUntraced(function*(spender, spending, now) {
+        const worth = yield* valueOf(spending)
+        yield* refuseBeyond(spender, worth, now)
+        return yield* insert({ label: spender.label, approvedBy: null }, spending, worth, now)
+      })
+
+      const note: StaffSpending["Service"]["note"] = Effect.fnUntraced(function*(staff, spending, now) {
+        const { approvedBy, requestedBy } = staff
+        yield* insert({ label: requestedBy, approvedBy }, spending, yield* valueOf(spending), now)
+      })
+
+      const release = (id: number) => Effect.ignore(sql`UPDATE staff_spending SET is_released = true WHERE id = ${id}`)
+
+      const releasing: StaffSpending["Service"]["releasing"] = (id, effect) =>
+        // whoever is told to try again does not know what happened, and neither does this
+        Effect.tapError(effect, ({ code }) => code === "TRY_AGAIN" ? Effect.void : release(id))
+
+      const correctedToday: StaffSpending["Service"]["correctedToday"] = ({ amount, playerId }, now) =>
+        Effect.map(
+          oneOf(sums(
+            sql`SELECT coalesce(sum(abs(amount)), 0)::float8 AS total FROM staff_spending
+              WHERE player_id = ${playerId}::float8::bigint AND kind = 'correction' AND NOT is_released
+                AND at >= ${toDate(windowStart("day", now))} AND sign(amount) = ${Math.sign(amount)}`
+          )),
+          (row) => row?.total ?? 0
+        )
+
+      const spend: StaffSpending["Service"]["spend"] = Effect.fnUntraced(function*(
+        spender,
+        spending,
+        effect,
+        refuseAlone
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const id = yield* orTryAgain(
+          inTransaction(sql)(Effect.andThen(
+            // one at a time for an operator: no two may find the same rest of a budget
+            sql`SELECT 1 FROM operators o JOIN players p ON p.operator_id = o.id
+            WHERE p.id = ${spending.playerId}::float8::bigint FOR NO KEY UPDATE OF o`,
+            Effect.andThen(refuseAlone(now), reserve(spender, spending, now))
+          ))
+        )
+        return yield* releasing(id, effect)
+      })
+
+      return StaffSpending.of({ spend, correctedToday, reserve, note, releasing })
+    })
+  )
+}

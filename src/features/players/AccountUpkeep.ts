@@ -1,0 +1,63 @@
+/** Finds the accounts that time has brought something to, and has each write it down in its own actor. */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { exclusionKeptMs, upkeepStep } from "../../domain/player/Upkeep.ts"
+import { toDate } from "../../platform/Time.ts"
+import { PlayerActors } from "../../store/PlayerActors.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+
+/** Accounts of one kind looked after in one run, at most. */
+const most = 500
+
+/** Accounts looked after at the same time. */
+const atOnce = 16
+
+const dueRows = rowsOf(Schema.Struct({ playerId: Schema.Number }))
+
+export class AccountUpkeep extends Context.Service<AccountUpkeep, {
+  /**
+   * Writes down raised limits whose waiting is over, exclusions that ended, documents that expired. Safe to be run twice, and
+   * by several services: what is written down is not due any more. Bounded; `hasMore` says that the bound was met.
+   */
+  readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
+}>()("pitboss/players/AccountUpkeep") {
+  static readonly layer = Layer.effect(
+    AccountUpkeep,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actors = yield* PlayerActors
+
+      // `$.effectiveAt` is the domain's own name in the column
+      const findDue = (now: number) =>
+        dueRows(
+          sql`(SELECT id::float8 AS "playerId" FROM players
+              WHERE pending_limits <> '[]' AND EXISTS (SELECT FROM jsonb_array_elements(pending_limits) AS change
+                WHERE (change ->> 'effectiveAt')::float8 <= ${now}::float8)
+              LIMIT ${most})
+            UNION (SELECT id::float8 FROM players WHERE exclusion_until IS NOT NULL
+              AND exclusion_until <= ${toDate(now - exclusionKeptMs)} ORDER BY exclusion_until LIMIT ${most})
+            UNION (SELECT id::float8 FROM players WHERE kyc_status = 'verified' AND document_expires_at <= ${
+            toDate(now)
+          }
+              ORDER BY document_expires_at LIMIT ${most})`
+        )
+
+      const run = Effect.gen(function*() {
+        const due = yield* findDue(yield* Clock.currentTimeMillis)
+        // whoever cannot be looked after now is found again
+        const outcomes = yield* Effect.forEach(
+          due,
+          ({ playerId }) =>
+            Effect.match(actors.ask(null, playerId, upkeepStep), { onFailure: () => 0, onSuccess: () => 1 }),
+          { concurrency: atOnce }
+        )
+        const done = outcomes.filter((one) => one === 1).length
+        // a bound that was met without anything done would be met again at once, and again
+        return { done, hasMore: done > 0 && due.length >= most }
+      }).pipe(orTryAgain, Effect.withSpan("AccountUpkeep.run"))
+
+      return AccountUpkeep.of({ run })
+    })
+  )
+}

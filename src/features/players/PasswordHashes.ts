@@ -1,0 +1,68 @@
+/**
+ * Passwords at rest. One that a player chose is hashed with Argon2id, at OWASP's first recommendation: 19 MiB, two passes, one
+ * lane, about 30 ms of one core. One that nobody knows needs no slow hash: 256 random bits cannot be guessed.
+ */
+import { Context, Effect, Layer, Semaphore } from "effect"
+import * as Crypto from "node:crypto"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { Entropy } from "../../platform/Entropy.ts"
+
+const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
+const saltBytes = 16
+
+/** How many hashes run at once: each takes a core and 19 MiB for its time. */
+const concurrent = 2
+
+/** How many may wait for their turn: a second's worth. */
+const waitingMost = 64
+
+const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64").replaceAll("=", "")
+
+export class PasswordHashes extends Context.Service<PasswordHashes, {
+  /** The hash of a chosen password, in PHC format: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>`. */
+  readonly hash: (password: string) => Effect.Effect<string, Refusal<"TRY_AGAIN">>
+  /** The hash of a random password that nobody is told. */
+  readonly random: Effect.Effect<string>
+}>()("pitboss/players/PasswordHashes") {
+  static readonly layer = Layer.effect(
+    PasswordHashes,
+    Effect.gen(function*() {
+      const entropy = yield* Entropy
+      const turns = yield* Semaphore.make(concurrent)
+      let waiting = 0
+
+      const argon2id = (password: string, salt: Uint8Array) =>
+        Effect.callback<Buffer>((resume) => {
+          Crypto.argon2("argon2id", { message: password, nonce: salt, ...parameters }, (error, key) =>
+            resume(error === null ? Effect.succeed(key) : Effect.die(error)))
+        })
+
+      const hash = (password: string) =>
+        Effect.suspend(() => {
+          if (waiting >= waitingMost) {
+            return Effect.fail(
+              refuse("TRY_AGAIN", "Too many registrations are waiting. Send the same request again.", {
+                retry: "same_request"
+              })
+            )
+          }
+          waiting++
+          const salt = entropy.bytes(saltBytes)
+          const { memory, parallelism, passes } = parameters
+          return argon2id(password, salt).pipe(
+            turns.withPermits(1),
+            Effect.ensuring(Effect.sync(() => waiting--)),
+            Effect.map((key) =>
+              `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(key)}`
+            )
+          )
+        })
+
+      const random = Effect.sync(() =>
+        `$sha256$${unpadded(Crypto.createHash("sha256").update(entropy.bytes(32)).digest())}`
+      )
+
+      return PasswordHashes.of({ hash, random })
+    })
+  ).pipe(Layer.provide(Entropy.layer))
+}

@@ -1,0 +1,115 @@
+/**
+ * What people wrote about a player: notes of staff, the reasons of changes of status, and the notes that came with payments and
+ * grants. Notes are never changed.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { detailsPurpose } from "../../store/SealedFields.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import type { Actor } from "../staff/Staff.ts"
+
+const NoteRow = Schema.Struct({
+  id: Schema.Number,
+  player_id: Schema.Number,
+  author: Schema.String,
+  text: Schema.String,
+  subject: Schema.String,
+  created_at: Schema.Date
+})
+
+const toFields = (row: typeof NoteRow.Type) => ({ ...row, created_at: iso(row.created_at.getTime()) })
+
+/** A note as it is shown. */
+export type NoteFields = ReturnType<typeof toFields>
+
+const ListedRow = Schema.Struct({ ...NoteRow.fields, sealed: Schema.NullOr(Schema.Uint8Array) })
+const noteRows = rowsOf(ListedRow)
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
+
+const notFound = refuse("NOT_FOUND", "There is no such player.")
+
+type Failure = Refusal<"NOT_FOUND" | "TRY_AGAIN">
+
+export class PlayerNotes extends Context.Service<PlayerNotes, {
+  /** Writes a note on any player. No rule reads it, so it does not pass the player's actor. */
+  readonly add: (actor: Actor, playerId: number, text: string) => Effect.Effect<NoteFields, Failure>
+  /** Everything that was written about any player, newest first. */
+  readonly list: (playerId: number, query: PageQuery) => Effect.Effect<Page<NoteFields>, Failure>
+}>()("pitboss/backoffice/PlayerNotes") {
+  static readonly layer = Layer.effect(
+    PlayerNotes,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const auditLog = yield* AuditLog
+      const personal = yield* PersonalData
+
+      /** A line of the list; the note of a payment is sealed with its other details. */
+      const toLine = ({ sealed, ...row }: typeof ListedRow.Type) =>
+        sealed === null
+          ? Effect.succeed(toFields(row))
+          : Effect.map(
+            personal.open(detailsPurpose(row.id), sealed),
+            ({ notes }) => toFields({ ...row, text: notes ?? "" })
+          )
+
+      const ownerOf = Effect.fnUntraced(function*(playerId: number) {
+        const row = yield* oneOf(owners(
+          sql`SELECT operator_id::float8 AS "operatorId" FROM players WHERE id = ${playerId}::float8::bigint`
+        ))
+        return row === undefined ? yield* Effect.fail(notFound) : row.operatorId
+      })
+
+      const add = Effect.fn("PlayerNotes.add")((actor: Actor, playerId: number, text: string) =>
+        auditLog.change(actor, ({ newId, now, record }) =>
+          Effect.gen(function*() {
+            const operatorId = yield* ownerOf(playerId)
+            yield* sql`INSERT INTO player_notes (id, operator_id, player_id, author, text, created_at)
+              VALUES (${newId}, ${operatorId}, ${playerId}, ${actor.label}, ${text}, ${toDate(now)})`
+            yield* record({
+              action: "player.note",
+              operatorId,
+              playerId,
+              subject: `player:${playerId}`,
+              before: null,
+              after: { note_id: newId, text }
+            })
+            const subject = `player:${playerId}`
+            return { id: newId, player_id: playerId, author: actor.label, text, subject, created_at: iso(now) }
+          }))
+      )
+
+      const list = Effect.fn("PlayerNotes.list")(function*(playerId: number, query: PageQuery) {
+        yield* ownerOf(playerId)
+        const player = sql`${playerId}::float8::bigint`
+        // a note that came with a payment or a grant is the operator's: which key sent it is not kept
+        const all = sql`(
+          SELECT id, author, text, 'player:' || player_id AS subject, created_at, NULL::bytea AS sealed FROM player_notes
+          WHERE player_id = ${player}
+          UNION ALL
+          SELECT id, 'operator:' || operator_id, coalesce(notes, ''), 'payment:' || id, created_at, details_sealed
+          FROM payment_requests
+          WHERE player_id = ${player} AND has_notes
+          UNION ALL
+          SELECT id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at, NULL
+          FROM player_bonuses
+          WHERE player_id = ${player} AND note IS NOT NULL
+        ) n`
+        const [found, counted] = yield* Effect.all([
+          noteRows(
+            sql`SELECT id::float8 AS id, ${playerId}::float8 AS player_id, author, text, subject, created_at, sealed
+            FROM ${all} ORDER BY n.created_at DESC, n.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
+          ),
+          counts(sql`SELECT count(*)::float8 AS total FROM ${all}`)
+        ], { concurrency: 2 })
+        return { items: yield* Effect.forEach(found, toLine), total: counted[0]?.total ?? 0 }
+      }, orTryAgain)
+
+      return PlayerNotes.of({ add, list })
+    })
+  )
+}

@@ -1,0 +1,143 @@
+/** A player as operators, events and players themselves see one (SPEC section 2.1). */
+import { Effect, Schema } from "effect"
+import type { PersonalData } from "../../platform/PersonalData.ts"
+import { rowsOf } from "../../store/Rows.ts"
+import { openNumbers } from "../../store/SealedFields.ts"
+import { iso, isoOrNull } from "../../platform/Time.ts"
+
+const optionalText = Schema.NullOr(Schema.String)
+const optionalTime = Schema.NullOr(Schema.Date)
+
+/** The columns of `players` as {@link playerColumns} names them. */
+export const PlayerRow = Schema.Struct({
+  id: Schema.Number,
+  operatorId: Schema.Number,
+  externalId: optionalText,
+  username: Schema.String,
+  email: Schema.String,
+  firstName: Schema.String,
+  lastName: Schema.String,
+  middleName: optionalText,
+  gender: Schema.NullOr(Schema.Literals(["male", "female", "other"])),
+  birthDate: Schema.String,
+  country: Schema.String,
+  city: optionalText,
+  address: optionalText,
+  zipCode: optionalText,
+  phone: optionalText,
+  personalId: optionalText,
+  documentNumber: optionalText,
+  /** The two numbers above, where they are not in clear. */
+  numbersSealed: Schema.NullOr(Schema.Uint8Array),
+  language: Schema.String,
+  currency: Schema.String,
+  status: Schema.Literals(["active", "locked", "closed"]),
+  category: Schema.String,
+  kycStatus: Schema.Literals(["not_started", "pending_review", "verified", "rejected", "expired"]),
+  riskLevel: Schema.String,
+  isTest: Schema.Boolean,
+  canLogin: Schema.Boolean,
+  canDeposit: Schema.Boolean,
+  canWithdraw: Schema.Boolean,
+  canBet: Schema.Boolean,
+  excludedFromBonuses: Schema.Boolean,
+  exclusionType: Schema.NullOr(Schema.Literals(["time_out", "self_exclusion", "self_closure"])),
+  exclusionSince: optionalTime,
+  exclusionUntil: optionalTime,
+  marketingEmail: Schema.Boolean,
+  marketingSms: Schema.Boolean,
+  marketingNewsletter: Schema.Boolean,
+  registrationSource: Schema.String,
+  registrationIp: optionalText,
+  registrationPromoCode: optionalText,
+  registrationAffiliateId: optionalText,
+  registrationBtag: optionalText,
+  lastLoginAt: optionalTime,
+  createdAt: Schema.Date,
+  updatedAt: Schema.Date
+})
+
+export type PlayerRow = typeof PlayerRow.Type
+
+/** Selects a {@link PlayerRow} from `players`. */
+export const playerColumns =
+  `id::float8 AS id, operator_id::float8 AS "operatorId", external_id AS "externalId", username,
+  email, first_name AS "firstName", last_name AS "lastName", middle_name AS "middleName", gender,
+  to_char(birth_date, 'YYYY-MM-DD') AS "birthDate", country, city, address, zip_code AS "zipCode", phone,
+  personal_id AS "personalId", document_number AS "documentNumber", numbers_sealed AS "numbersSealed", language, currency, status, category,
+  kyc_status AS "kycStatus", risk_level AS "riskLevel", is_test AS "isTest", can_login AS "canLogin",
+  can_deposit AS "canDeposit",
+  can_withdraw AND NOT withdrawal_holds @> '[{"isLifted": false}]' AS "canWithdraw", can_bet AS "canBet",
+  excluded_from_bonuses AS "excludedFromBonuses", exclusion_type AS "exclusionType",
+  exclusion_since AS "exclusionSince", exclusion_until AS "exclusionUntil", marketing_email AS "marketingEmail",
+  marketing_sms AS "marketingSms", marketing_newsletter AS "marketingNewsletter",
+  registration_source AS "registrationSource", registration_ip AS "registrationIp",
+  registration_promo_code AS "registrationPromoCode", registration_affiliate_id AS "registrationAffiliateId",
+  registration_btag AS "registrationBtag", last_login_at AS "lastLoginAt", created_at AS "createdAt",
+  updated_at AS "updatedAt"`
+
+/** The wire form of a player's row at `now` (epoch milliseconds): an exclusion that is over does not show. */
+export const toProfile = (row: PlayerRow, now: number) => ({
+  id: row.id,
+  external_id: row.externalId,
+  username: row.username,
+  email: row.email,
+  first_name: row.firstName,
+  last_name: row.lastName,
+  middle_name: row.middleName,
+  gender: row.gender,
+  birth_date: row.birthDate,
+  country: row.country,
+  city: row.city,
+  address: row.address,
+  zip_code: row.zipCode,
+  phone: row.phone,
+  personal_id: row.personalId,
+  document_number: row.documentNumber,
+  language: row.language,
+  currency: row.currency,
+  status: row.status,
+  category: row.category,
+  kyc_status: row.kycStatus,
+  is_verified: row.kycStatus === "verified",
+  risk_level: row.riskLevel,
+  is_test: row.isTest,
+  restrictions: {
+    can_login: row.canLogin,
+    can_deposit: row.canDeposit,
+    can_withdraw: row.canWithdraw,
+    can_bet: row.canBet,
+    excluded_from_bonuses: row.excludedFromBonuses
+  },
+  self_exclusion: row.exclusionType !== null && row.exclusionSince !== null &&
+      (row.exclusionUntil === null || now < row.exclusionUntil.getTime())
+    ? {
+      type: row.exclusionType,
+      since: iso(row.exclusionSince.getTime()),
+      until: isoOrNull(row.exclusionUntil?.getTime() ?? null)
+    }
+    : null,
+  marketing: { email: row.marketingEmail, sms: row.marketingSms, newsletter: row.marketingNewsletter },
+  registration: {
+    source: row.registrationSource,
+    ip: row.registrationIp,
+    promo_code: row.registrationPromoCode,
+    affiliate_id: row.registrationAffiliateId,
+    btag: row.registrationBtag
+  },
+  last_login_at: isoOrNull(row.lastLoginAt?.getTime() ?? null),
+  created_at: iso(row.createdAt.getTime()),
+  updated_at: iso(row.updatedAt.getTime())
+})
+
+export type PlayerProfile = ReturnType<typeof toProfile>
+
+/** Reads {@link PlayerRow}s, with the numbers that are stored sealed. */
+export const playerRows = (personal: PersonalData["Service"]) => {
+  const rows = rowsOf(PlayerRow)
+  return <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+    Effect.flatMap(
+      rows(statement),
+      (found) => Effect.forEach(found, (row) => openNumbers(personal, row.id, row.numbersSealed, row))
+    )
+}

@@ -1,0 +1,474 @@
+/**
+ * Who the players are: registration, and reading profiles (SPEC section 4.2).
+ *
+ * Only rows are written here that no decision has read yet: a new player. What an existing player may do changes through the
+ * player's own actor.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../domain/Idempotency.ts"
+import { limitsIn } from "../../domain/limit/DefaultLimits.ts"
+import type { Operator } from "../../domain/Operator.ts"
+import type { KycStatus, PlayerStatus } from "../../domain/player/Player.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { describeSqlError } from "../../platform/Database.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { inTransaction } from "../../platform/InTransaction.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
+import { Secrets } from "../../platform/Secrets.ts"
+import { toDate } from "../../platform/Time.ts"
+import { makeInsertPlayer } from "./internal/NewPlayer.ts"
+import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
+import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
+import { withoutPersonal } from "../../store/EventData.ts"
+import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
+import type { Identity } from "../../store/Identity.ts"
+import { makeIsExcluded } from "./internal/ExcludedIdentities.ts"
+import { Outbox } from "../../store/Outbox.ts"
+import { PasswordHashes } from "./PasswordHashes.ts"
+import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
+import { checkRegistration, type FieldMessages, type Registration } from "./Registration.ts"
+import { makeRowCounts } from "../../store/RowCounts.ts"
+import {
+  isStorable,
+  offsetOf,
+  oneOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "../../store/Rows.ts"
+
+/** The filters of SPEC section 4.2; absent means any. Instants are epoch milliseconds, both included. */
+export interface PlayerFilters {
+  readonly status?: PlayerStatus | undefined
+  readonly email?: string | undefined
+  readonly username?: string | undefined
+  readonly externalId?: string | undefined
+  readonly kycStatus?: KycStatus | undefined
+  /** Part of the username, e-mail or last name, in any case. */
+  readonly search?: string | undefined
+  readonly createdFrom?: number | undefined
+  readonly createdTo?: number | undefined
+}
+
+export interface PlayerQuery extends PlayerFilters, PageQuery {}
+
+export interface RegisterOptions {
+  readonly source: "api" | "site" | "back_office"
+  /** The idempotency key of the request, if it came with one. */
+  readonly claim?: IdempotencyClaim | undefined
+  /** The answer to send and to store under the key. */
+  readonly render: (player: PlayerProfile) => RenderedReply
+}
+
+export type Registered =
+  | { readonly _tag: "Registered"; readonly player: PlayerProfile; readonly reply: RenderedReply }
+  /** The key had been answered already: nothing was registered. */
+  | { readonly _tag: "Replayed"; readonly reply: RenderedReply }
+
+export type RegisterRefusal = Refusal<
+  "VALIDATION_FAILED" | "SELF_EXCLUDED_IDENTITY" | "IDEMPOTENCY_KEY_REUSED" | "TRY_AGAIN"
+>
+
+/** A player as staff see one. */
+export type StaffPlayer = PlayerProfile & { readonly operator_id: number }
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+/** An offset that no list reaches; the numbers of an array end not far beyond. */
+const maxOffset = 2_000_000_000
+
+/** A player who is given tokens again and again costs a write a minute at most. */
+const loginNotedEveryMs = 60_000
+
+const replayWindowMs = 24 * 60 * 60_000
+
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+const gathered = rowsOf(Schema.Struct({ total: Schema.Number, ids: Schema.Array(Schema.Number) }))
+const notFound = refuse("NOT_FOUND", "There is no such player.")
+const storedReplies = rowsOf(Schema.Struct({
+  fingerprint: Schema.Uint8Array,
+  status: Schema.Number,
+  body: Schema.NullOr(Schema.String),
+  body_sealed: Schema.NullOr(Schema.Uint8Array)
+}))
+
+const selfExcluded = refuse("SELF_EXCLUDED_IDENTITY", "The identity matches a player who is excluded from play.")
+
+const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
+  retry: "same_request"
+})
+
+/** The key was answered while this request was on its way. */
+const alreadyAnswered = { _tag: "AlreadyAnswered" } as const
+
+const identityOf = (registration: Registration): Identity => ({
+  firstName: registration.first_name,
+  lastName: registration.last_name,
+  birthDate: registration.birth_date,
+  personalId: registration.personal_id ?? null,
+  documentNumber: registration.document_number ?? null
+})
+
+const toRow = (
+  id: number,
+  operator: Operator,
+  registration: Registration,
+  source: RegisterOptions["source"],
+  now: number
+): PlayerRow => ({
+  id,
+  operatorId: operator.id,
+  externalId: registration.external_id ?? null,
+  username: registration.username,
+  email: registration.email,
+  firstName: registration.first_name,
+  lastName: registration.last_name,
+  middleName: registration.middle_name ?? null,
+  gender: registration.gender ?? null,
+  birthDate: registration.birth_date,
+  country: registration.country,
+  city: registration.city ?? null,
+  address: registration.address ?? null,
+  zipCode: registration.zip_code ?? null,
+  phone: registration.phone ?? null,
+  personalId: registration.personal_id ?? null,
+  documentNumber: registration.document_number ?? null,
+  numbersSealed: null,
+  language: registration.language ?? "en",
+  currency: registration.currency ?? operator.currency,
+  status: "active",
+  category: "new",
+  kycStatus: "not_started",
+  riskLevel: "low",
+  isTest: registration.is_test ?? false,
+  canLogin: true,
+  canDeposit: true,
+  canWithdraw: true,
+  canBet: true,
+  excludedFromBonuses: false,
+  exclusionType: null,
+  exclusionSince: null,
+  exclusionUntil: null,
+  marketingEmail: registration.marketing?.email ?? false,
+  marketingSms: registration.marketing?.sms ?? false,
+  marketingNewsletter: registration.marketing?.newsletter ?? false,
+  registrationSource: source,
+  registrationIp: registration.registration_ip ?? null,
+  registrationPromoCode: registration.promo_code ?? null,
+  registrationAffiliateId: registration.affiliate_id ?? null,
+  registrationBtag: registration.btag ?? null,
+  lastLoginAt: null,
+  createdAt: toDate(now),
+  updatedAt: toDate(now)
+})
+
+export class Players extends Context.Service<Players, {
+  /**
+   * Registers a player with empty wallets and the operator's default limits. `body` is the request as it came; every bad field is named at once. Player,
+   * wallets, the event `player.registered` and the stored answer commit together.
+   */
+  readonly register: (
+    operator: Operator,
+    body: { readonly [field: string]: unknown },
+    options: RegisterOptions
+  ) => Effect.Effect<Registered, RegisterRefusal>
+  /**
+   * Remembers that a player of the operator has logged in now, to the minute. Never fails: who logs in is not kept from it by a
+   * note about it.
+   */
+  readonly noteLogin: (operatorId: number, playerId: number) => Effect.Effect<void>
+  /** A player of an operator. */
+  readonly get: (
+    operatorId: number,
+    playerId: number
+  ) => Effect.Effect<PlayerProfile, Refusal<"NOT_FOUND"> | Unavailable>
+  /** The players of an operator, newest first. A search of an operator with very many counts no further than some. */
+  readonly list: (operatorId: number, query: PlayerQuery) => Effect.Effect<Page<PlayerProfile>, Unavailable>
+  /** As `list`, from a player on: nothing is counted. Positions are ids. */
+  readonly walk: (
+    operatorId: number,
+    query: PlayerFilters & WalkQuery
+  ) => Effect.Effect<Walk<PlayerProfile>, Unavailable>
+  /** Any player, for staff. */
+  readonly staffGet: (playerId: number) => Effect.Effect<StaffPlayer, Refusal<"NOT_FOUND"> | Unavailable>
+  /** The players of one operator or, with undefined, of all, for staff. */
+  readonly staffList: (
+    operatorId: number | undefined,
+    query: PlayerQuery
+  ) => Effect.Effect<Page<StaffPlayer>, Unavailable>
+}>()("pitboss/players/Players") {
+  static readonly layer = Layer.effect(
+    Players,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+      const passwords = yield* PasswordHashes
+      const outbox = yield* Outbox
+      const personal = yield* PersonalData
+      const secrets = yield* Secrets
+      const players = playerRows(personal)
+      const columns = sql.literal(playerColumns)
+      const factorOf = yield* makeFactorOf
+      const findTaken = yield* makeFindTaken
+      const insertPlayer = yield* makeInsertPlayer
+      const isExcluded = yield* makeIsExcluded
+      const countPlayers = yield* makeRowCounts("players", "player_counts", ["status", "kyc_status"])
+
+      /** The answer that is stored under a key, if there is one that still counts. */
+      const findReply = Effect.fnUntraced(function*(claim: IdempotencyClaim, now: number) {
+        const stored = yield* oneOf(storedReplies(
+          sql`SELECT fingerprint, status, body, body_sealed FROM idempotency_keys
+            WHERE scope = ${claim.scope} AND key = ${claim.key} AND created_at > ${toDate(now - replayWindowMs)}`
+        ))
+        if (stored === undefined) return undefined
+        const body = stored.body_sealed === null
+          ? stored.body
+          : yield* Effect.orElseSucceed(secrets.openText(replyPurpose(claim), stored.body_sealed), () => null)
+        if (
+          body === null ||
+          !Buffer.from(personal.fingerprint(stored.fingerprint)).equals(personal.fingerprint(claim.fingerprint))
+        ) {
+          return yield* Effect.fail(
+            refuse("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used for a different request.")
+          )
+        }
+        return { _tag: "Replayed", reply: { status: stored.status, body } } satisfies Registered
+      })
+
+      const insertReply = (claim: IdempotencyClaim, reply: RenderedReply, now: number) =>
+        sql`INSERT INTO idempotency_keys (scope, key, fingerprint, status, body_sealed, created_at)
+          VALUES (${claim.scope}, ${claim.key}, ${claim.fingerprint}, ${reply.status},
+            ${secrets.seal(replyPurpose(claim), reply.body)}, ${toDate(now)})
+          ON CONFLICT (scope, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
+            body = NULL, body_sealed = EXCLUDED.body_sealed, created_at = EXCLUDED.created_at
+          WHERE idempotency_keys.created_at <= ${toDate(now - replayWindowMs)}
+          RETURNING 1`
+
+      const register = Effect.fn("Players.register")(
+        function*(operator: Operator, body: { readonly [field: string]: unknown }, options: RegisterOptions) {
+          const { claim } = options
+          const now = yield* Clock.currentTimeMillis
+          const { messages, registration, unique } = checkRegistration(body, now)
+
+          /** Says which fields are taken, unless it was an earlier try of this same request that took them. */
+          const refuseTaken = Effect.fnUntraced(function*(fields: FieldMessages) {
+            const replayed = claim === undefined ? undefined : yield* findReply(claim, now)
+            return replayed ?? (yield* Effect.fail(refuseFields({ ...messages, ...fields })))
+          })
+
+          const takenNow = yield* findTaken(operator.id, unique)
+          if (registration === undefined || Object.keys(takenNow).length > 0) return yield* refuseTaken(takenNow)
+          if (yield* isExcluded(operator.id, identityOf(registration), now)) return yield* Effect.fail(selfExcluded)
+          const { currency: base, defaultLimits } = operator
+          const { currency = base } = registration
+          const limits = limitsIn(defaultLimits, yield* factorOf({ currency, base }))
+          // a player without the limits would be less protected than others, and numbers of another currency protect from nothing
+          if (limits === null) {
+            return yield* refuseTaken({
+              currency: [`has no exchange rate to ${base}, which the operator's default limits need`]
+            })
+          }
+
+          const passwordHash = registration.password === undefined
+            ? yield* passwords.random
+            : yield* passwords.hash(registration.password)
+          const id = yield* ids.reserve(2).pipe(
+            Effect.tapError(({ reason }) => Effect.logWarning(`no ids: ${reason}`)),
+            Effect.mapError(() => tryAgain)
+          )
+          const row = toRow(id, operator, registration, options.source, now)
+          const player = toProfile(row, now)
+          const reply = options.render(player)
+          const event = { id: id + 1, data: JSON.stringify(withoutPersonal({ player })) }
+
+          return yield* inTransaction(sql)(Effect.gen(function*() {
+            // The key first: whoever waits here for another try of this request must not run into that try's player before.
+            if (claim !== undefined && (yield* insertReply(claim, reply, now)).length === 0) {
+              return yield* Effect.fail(alreadyAnswered)
+            }
+            yield* insertPlayer({ row, passwordHash, limits, termsVersion: registration.terms_version ?? null, event })
+            yield* sql.afterCommit(Effect.sync(outbox.announce))
+            return { _tag: "Registered", player, reply } satisfies Registered
+          })).pipe(
+            Effect.catchTags({
+              AlreadyAnswered: () =>
+                Effect.flatMap(
+                  claim === undefined ? Effect.undefined : findReply(claim, now),
+                  (replayed) => replayed === undefined ? Effect.fail(tryAgain) : Effect.succeed(replayed)
+                ),
+              SqlError: (error): Effect.Effect<Registered, RegisterRefusal | SqlError.SqlError> => {
+                const field = clashOf(error)
+                return field === undefined ? Effect.fail(error) : refuseTaken({ [field]: taken })
+              }
+            })
+          )
+        },
+        orTryAgain
+      )
+
+      const noteLogin = Effect.fn("Players.noteLogin")(function*(operatorId: number, playerId: number) {
+        const now = yield* Clock.currentTimeMillis
+        yield* sql`UPDATE players SET last_login_at = ${toDate(now)}
+          WHERE id = ${playerId} AND operator_id = ${operatorId}
+            AND (last_login_at IS NULL OR last_login_at <= ${toDate(now - loginNotedEveryMs)})`.pipe(
+          Effect.catch((error) => Effect.logWarning(`a login was not noted: ${describeSqlError(error)}`))
+        )
+      })
+
+      const select = (operatorId: number | undefined, playerId: number) =>
+        orTryAgain(oneOf(players(
+          sql`SELECT ${columns} FROM players
+            WHERE id = ${playerId} ${operatorId === undefined ? sql`` : sql`AND operator_id = ${operatorId}`}`
+        )))
+
+      /** What the filters come down to; undefined when nothing can match them. */
+      const conditionsOf = (
+        operatorId: number | undefined,
+        query: PlayerFilters,
+        byIndex: boolean
+      ): ReadonlyArray<Statement.Fragment> | undefined => {
+        const texts = [query.email, query.username, query.externalId, query.search]
+        if (!texts.every((text) => text === undefined || isStorable(text))) return undefined
+        const email = query.email?.trim().toLowerCase()
+        return [
+          ...(operatorId === undefined ? [] : [sql`operator_id = ${operatorId}`]),
+          ...(query.status === undefined ? [] : [sql`status = ${query.status}`]),
+          ...(email === undefined ? [] : [sql`email = ${email}`]),
+          ...(query.username === undefined
+            ? []
+            : [sql`lower(username) = lower(${query.username}) AND username = ${query.username}`]),
+          ...(query.externalId === undefined ? [] : [sql`external_id = ${query.externalId}`]),
+          ...(query.kycStatus === undefined ? [] : [sql`kyc_status = ${query.kycStatus}`]),
+          ...(query.search === undefined ? [] : [(byIndex ? holdsByIndex : holds)(sql, query.search)]),
+          ...(query.createdFrom === undefined ? [] : [sql`created_at >= ${toDate(query.createdFrom)}`]),
+          ...(query.createdTo === undefined ? [] : [sql`created_at <= ${toDate(query.createdTo)}`])
+        ]
+      }
+
+      /** The way to what a search finds, and how many of them to count at most, undefined for all. */
+      const searchFor = Effect.fnUntraced(
+        function*(operatorId: number | undefined, { search }: PlayerFilters, wanted: number) {
+          if (search === undefined || !isStorable(search)) return { byIndex: false, most: undefined }
+          const { countedAll } = yield* SearchBounds
+          const many = yield* countPlayers({ operatorId, groups: {} })
+          const byIndex = yield* isRare(sql, operatorId, search, many, wanted)
+          return { byIndex, most: byIndex || many <= countedAll ? undefined : wanted }
+        }
+      )
+
+      /**
+       * Gathers those who fulfil the conditions, newest first, and gives those from an offset on, and how many they are. All who
+       * fulfil them are gathered, by whichever way finds few among many, or the first `most` of a walk back from the newest.
+       * With an order and a limit in one statement the planner would always rather walk, hoping to be done soon. With room for
+       * the places of all candidates, so that none has to be taken apart into pieces again.
+       */
+      const selectFound = Effect.fnUntraced(
+        function*(
+          conditions: ReadonlyArray<Statement.Fragment>,
+          offset: number,
+          limit: number,
+          most: number | undefined
+        ) {
+          const first = Math.min(offset, maxOffset) + 1
+          const [found] = yield* inTransaction(sql)(Effect.andThen(
+            sql`SET LOCAL work_mem = '32MB'`,
+            gathered(
+              sql`SELECT count(*)::float8 AS total,
+              (coalesce(array_agg(id::float8 ORDER BY id DESC), '{}'))[${first}::int:${first + limit - 1}::int] AS ids
+            FROM (SELECT id FROM players WHERE ${sql.and(conditions)} ${
+                most === undefined ? sql`` : sql`ORDER BY id DESC LIMIT ${most}::float8::bigint`
+              }) AS found`
+            )
+          ))
+          const { ids, total } = found ?? { ids: [], total: 0 }
+          const rows = ids.length === 0
+            ? []
+            : yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.in("id", ids)} ORDER BY players.id DESC`)
+          return { items: rows, total }
+        }
+      )
+
+      // Lists are ordered by `players.id`: just `id` would be the column of the answer, a float, which no index is ordered by.
+      const selectPage = Effect.fnUntraced(
+        function*(operatorId: number | undefined, query: PlayerQuery): Effect.fn.Return<
+          Page<PlayerRow>,
+          SqlError.SqlError
+        > {
+          const { createdFrom, createdTo, email, externalId, kycStatus, perPage, search, status, username } = query
+          const offset = offsetOf(query)
+          const { countedMost } = yield* SearchBounds
+          // one more than is told, to know whether there are more
+          const wanted = Math.max(countedMost, offset + perPage) + 1
+          const { byIndex, most } = yield* searchFor(operatorId, query, wanted)
+          const conditions = conditionsOf(operatorId, query, byIndex)
+          if (conditions === undefined) return { items: [], total: 0 }
+          if (search !== undefined) {
+            const { items, total } = yield* selectFound(conditions, offset, perPage, most)
+            return most !== undefined && total >= most ? { items, total: most - 1, more: true } : { items, total }
+          }
+          const from = sql`FROM players WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
+          const isOfOne = [email, username, externalId].some((value) => value !== undefined)
+          const [found, total] = yield* Effect.all([
+            players(sql`SELECT ${columns} ${from} ORDER BY players.id DESC LIMIT ${perPage} OFFSET ${offset}`),
+            isOfOne
+              ? Effect.map(counts(sql`SELECT count(*)::float8 AS total ${from}`), ([row]) => row?.total ?? 0)
+              : countPlayers({ operatorId, groups: { status, kyc_status: kycStatus }, createdFrom, createdTo })
+          ], { concurrency: 2 })
+          return { items: found, total }
+        },
+        orTryAgain
+      )
+
+      const selectWalk = Effect.fnUntraced(function*(operatorId: number, query: PlayerFilters & WalkQuery) {
+        const { byIndex } = yield* searchFor(operatorId, query, query.perPage + 1)
+        const filters = conditionsOf(operatorId, query, byIndex)
+        if (filters === undefined) return []
+        const conditions = query.below === undefined ? filters : [...filters, sql`id < ${query.below}`]
+        if (byIndex) return (yield* selectFound(conditions, 0, query.perPage + 1, undefined)).items
+        return yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.and(conditions)}
+          ORDER BY players.id DESC LIMIT ${query.perPage + 1}`)
+      }, orTryAgain)
+
+      const asProfile = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
+        if (row === undefined) return yield* Effect.fail(notFound)
+        return toProfile(row, yield* Clock.currentTimeMillis)
+      })
+
+      const asStaffPlayer = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
+        const profile = yield* asProfile(row)
+        return { operator_id: row?.operatorId ?? 0, ...profile }
+      })
+
+      return Players.of({
+        register,
+        noteLogin,
+        get: Effect.fn("Players.get")((operatorId, playerId) =>
+          Effect.flatMap(select(operatorId, playerId), asProfile)
+        ),
+        list: Effect.fn("Players.list")(function*(operatorId, query) {
+          const { items, ...rest } = yield* selectPage(operatorId, query)
+          const now = yield* Clock.currentTimeMillis
+          return { items: items.map((row) => toProfile(row, now)), ...rest }
+        }),
+        walk: Effect.fn("Players.walk")(function*(operatorId, query) {
+          const rows = yield* selectWalk(operatorId, query)
+          const now = yield* Clock.currentTimeMillis
+          return walkOf(rows, query, ({ id }) => id, (row) => toProfile(row, now))
+        }),
+        staffGet: Effect.fn("Players.staffGet")((playerId) =>
+          Effect.flatMap(select(undefined, playerId), asStaffPlayer)
+        ),
+        staffList: Effect.fn("Players.staffList")(function*(operatorId, query) {
+          const { items, ...rest } = yield* selectPage(operatorId, query)
+          const now = yield* Clock.currentTimeMillis
+          return { items: items.map((row) => ({ operator_id: row.operatorId, ...toProfile(row, now) })), ...rest }
+        })
+      })
+    })
+  ).pipe(Layer.provide(PasswordHashes.layer))
+}

@@ -1,0 +1,192 @@
+/**
+ * Changing who a player is (SPEC section 4.2): the columns of identity, which no decision about money reads, by SQL, each change
+ * with its line of the audit log.
+ */
+import { Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { Chain } from "../../chain/Chain.ts"
+import { reverifyStep } from "../../domain/player/AccountStatus.ts"
+import { answer } from "../../domain/Decision.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { inTransaction } from "../../platform/InTransaction.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
+import { toDate } from "../../platform/Time.ts"
+import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
+import { PlayerActors } from "../../store/PlayerActors.ts"
+import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
+import { checkProfileChanges, type ProfileChanges, type ProfileField, profileFields } from "./ProfileChanges.ts"
+import { oneOf, orTryAgain } from "../../store/Rows.ts"
+
+export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
+
+const notFound = refuse("NOT_FOUND", "There is no such player.")
+const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.")
+
+/** The change would leave a verified player with another name or birth date. Nothing was written. */
+class IsVerified extends Data.TaggedError("IsVerified") {}
+
+/** How often a change is tried while somebody verifies the player at the same moments. */
+const triesMost = 5
+
+/** What a person is known by when they register anew, as far as a profile can change it. */
+const identityFields: ReadonlyArray<ProfileField> = ["first_name", "last_name", "birth_date"]
+
+/** How many profiles change at a time; those of one player always one after the other. */
+const lanes = 64
+
+const valueOf = (row: PlayerRow, field: ProfileField): string | boolean | null => {
+  switch (field) {
+    case "email":
+      return row.email
+    case "first_name":
+      return row.firstName
+    case "last_name":
+      return row.lastName
+    case "birth_date":
+      return row.birthDate
+    case "country":
+      return row.country
+    case "city":
+      return row.city
+    case "address":
+      return row.address
+    case "phone":
+      return row.phone
+    case "external_id":
+      return row.externalId
+    case "language":
+      return row.language
+    case "marketing.email":
+      return row.marketingEmail
+  }
+}
+
+export class Profiles extends Context.Service<Profiles, {
+  /**
+   * Changes the fields that are sent. `body` is the request as it came; every bad field is named at once. `actor` is how the
+   * audit log names who acts; it gets a line for each field that has another value afterwards.
+   */
+  readonly update: (
+    operatorId: number,
+    playerId: number,
+    body: { readonly [field: string]: unknown },
+    actor: string
+  ) => Effect.Effect<PlayerProfile, ProfileRefusal>
+}>()("pitboss/players/Profiles") {
+  static readonly layer = Layer.effect(
+    Profiles,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+      const actors = yield* PlayerActors
+      const chain = yield* Chain
+      const players = playerRows(yield* PersonalData)
+      const findTaken = yield* makeFindTaken
+      const columns = sql.literal(playerColumns)
+      const semaphores = yield* Effect.forEach(Array.from({ length: lanes }), () => Semaphore.make(1))
+
+      const lock = (operatorId: number, playerId: number) =>
+        Effect.flatMap(
+          oneOf(players(sql`SELECT ${columns} FROM players
+            WHERE id = ${playerId} AND operator_id = ${operatorId} FOR NO KEY UPDATE`)),
+          (row): Effect.Effect<PlayerRow, Refusal<"NOT_FOUND">> =>
+            row === undefined ? Effect.fail(notFound) : Effect.succeed(row)
+        )
+
+      const write = Effect.fnUntraced(
+        function*(operatorId: number, playerId: number, changes: ProfileChanges, actor: string, now: number) {
+          const firstId = yield* Effect.mapError(ids.reserve(Math.max(1, changes.size)), () => tryAgain)
+          return yield* inTransaction(sql)(Effect.gen(function*() {
+            const before = yield* lock(operatorId, playerId)
+            const changed = profileFields.filter((field) =>
+              changes.has(field) && changes.get(field) !== valueOf(before, field)
+            )
+            if (changed.length === 0) return { before, after: before }
+            const isOther = changed.some((field) => identityFields.includes(field))
+            if (isOther && before.kycStatus === "verified") return yield* new IsVerified()
+            const next = (field: ProfileField) =>
+              changed.includes(field) ? changes.get(field) ?? null : valueOf(before, field)
+            const after = yield* oneOf(players(
+              sql`UPDATE players SET email = ${next("email")}, first_name = ${next("first_name")},
+                last_name = ${next("last_name")}, birth_date = ${next("birth_date")}, country = ${next("country")},
+                city = ${next("city")}, address = ${next("address")}, phone = ${next("phone")},
+                external_id = ${next("external_id")}, language = ${next("language")},
+                marketing_email = ${next("marketing.email")}, updated_at = ${toDate(now)}
+              WHERE id = ${playerId} RETURNING ${columns}`
+            ))
+            // an exclusion holds under every name that its player ever had
+            if (isOther) {
+              yield* sql`INSERT INTO former_identities (operator_id, player_id, first_name, last_name, birth_date, changed_at)
+                VALUES (${operatorId}, ${playerId}, ${before.firstName}, ${before.lastName}, ${before.birthDate},
+                  ${toDate(now)})
+                ON CONFLICT DO NOTHING`
+            }
+            yield* chain.writeAuditLines(changed.map((field, index) => ({
+              id: firstId + index,
+              at: now,
+              actor,
+              action: "player.profile",
+              operatorId,
+              playerId,
+              subject: `player:${playerId}`,
+              before: { [field]: valueOf(before, field) },
+              after: { [field]: next(field) },
+              reason: null
+            })))
+            return { before, after: after ?? before }
+          }))
+        }
+      )
+
+      /** Lets the player's actor know the two fields that it tells to game providers. The row is what counts; this follows it. */
+      const tell = ({ country, id, language, operatorId }: PlayerRow) =>
+        actors.ask(operatorId, id, (player) => answer({ ...player, country, language }, undefined)).pipe(
+          Effect.catch(({ code }) => Effect.logWarning(`a player's country and language are not known yet: ${code}`))
+        )
+
+      /**
+       * Writes changes, and takes back a verification that they make void before they are written: whatever comes between the two, no
+       * name is verified that was not seen. The row is locked when the status is looked at.
+       */
+      const writeUnverified = (
+        operatorId: number,
+        playerId: number,
+        changes: ProfileChanges,
+        actor: string,
+        now: number
+      ) =>
+        write(operatorId, playerId, changes, actor, now).pipe(
+          Effect.tapError((error) =>
+            error instanceof IsVerified ? actors.ask(operatorId, playerId, reverifyStep(actor)) : Effect.void
+          ),
+          Effect.retry({ while: (error) => error instanceof IsVerified, times: triesMost }),
+          Effect.catchTag("IsVerified", () => Effect.fail(tryAgain))
+        )
+
+      const update = Effect.fn("Profiles.update")(
+        function*(operatorId: number, playerId: number, body: { readonly [field: string]: unknown }, actor: string) {
+          const now = yield* Clock.currentTimeMillis
+          const known = yield* sql`SELECT 1 FROM players WHERE id = ${playerId} AND operator_id = ${operatorId}`
+          if (known.length === 0) return yield* Effect.fail(notFound)
+          const { changes, messages, unique } = checkProfileChanges(body, now)
+          const takenNow = yield* findTaken(operatorId, unique, playerId)
+          if (changes === undefined || Object.keys(takenNow).length > 0) {
+            return yield* Effect.fail(refuseFields({ ...messages, ...takenNow }))
+          }
+          const { after, before } = yield* writeUnverified(operatorId, playerId, changes, actor, now).pipe(
+            Effect.catchTag("SqlError", (error): Effect.Effect<never, ProfileRefusal | SqlError.SqlError> => {
+              const field = clashOf(error)
+              return Effect.fail(field === undefined ? error : refuseFields({ [field]: taken }))
+            })
+          )
+          if (after.country !== before.country || after.language !== before.language) yield* tell(after)
+          return toProfile(after, now)
+        },
+        (effect, _, playerId) => orTryAgain(semaphores[playerId % lanes]?.withPermits(1)(effect) ?? effect)
+      )
+
+      return Profiles.of({ update })
+    })
+  )
+}

@@ -1,0 +1,135 @@
+/** Players as staff see them and what staff do to them: a group of the staff API. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { bonusStates } from "../../domain/bonus/Bonus.ts"
+import { entryTypes } from "../../domain/Change.ts"
+import { PlayerBonus } from "../bonuses/BonusResource.ts"
+import { amountFrom, date, instant, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
+import { RetiredSeeds } from "../secrets/StaffApi.ts"
+import { refusals } from "../../contract/Errors.ts"
+import { Correction } from "../corrections/StaffApi.ts"
+import { Limits } from "../responsibleGaming/LimitsResource.ts"
+import { page, pageOrWalk, pageQuery, single, walkQuery } from "../../contract/Pagination.ts"
+import { kycStatuses, Player, playerStatuses } from "./PlayerResource.ts"
+import { id, timestamp } from "../../contract/Resource.ts"
+import { Transaction, Wallet, walletKinds } from "../wallet/WalletResource.ts"
+
+const optional = Schema.optionalKey
+
+const created = <S extends Schema.Top>(item: S) => single(item).pipe(HttpApiSchema.status(201))
+
+const StaffPlayer = Schema.Struct({ operator_id: id, ...Player.fields })
+
+const Note = Schema.Struct({
+  id,
+  player_id: id,
+  author: Schema.String.annotate({
+    description: "As the audit log names who acts; `operator:<id>` for what came with a payment or a grant."
+  }),
+  text: Schema.String,
+  subject: Schema.String.annotate({
+    description: "What it was written about: `player:<id>`, `payment:<id>` or `player_bonus:<id>`."
+  }),
+  created_at: timestamp
+})
+
+export const PlayerGroup = HttpApiGroup.make("player").add(
+  HttpApiEndpoint.get("show", "/players/:player", {
+    params: { player: pathId },
+    query: { operator: optional(reference) },
+    success: single(StaffPlayer)
+  }),
+  HttpApiEndpoint.get("list", "/players", {
+    query: {
+      ...pageQuery,
+      operator: optional(reference),
+      status: optional(oneOf(playerStatuses)),
+      email: optional(text(254)),
+      username: optional(text(100)),
+      external_id: optional(text(128)),
+      kyc_status: optional(oneOf(kycStatuses)),
+      search: optional(text(100)),
+      created_from: optional(instant),
+      created_to: optional(instant)
+    },
+    success: page(StaffPlayer)
+  }),
+  HttpApiEndpoint.get("wallet", "/players/:player/wallet", { params: { player: pathId }, success: single(Wallet) }),
+  HttpApiEndpoint.get("transactions", "/players/:player/transactions", {
+    params: { player: pathId },
+    query: {
+      ...walkQuery,
+      type: optional(oneOf(entryTypes)),
+      wallet: optional(oneOf(walletKinds)),
+      created_from: optional(instant),
+      created_to: optional(instant)
+    },
+    success: pageOrWalk(Transaction)
+  }),
+  HttpApiEndpoint.get("bonuses", "/players/:player/bonuses", {
+    params: { player: pathId },
+    query: { ...pageQuery, state: optional(oneOf(bonusStates)) },
+    success: page(PlayerBonus)
+  }),
+  HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) }),
+  HttpApiEndpoint.post("status", "/players/:player/status", {
+    params: { player: pathId },
+    payload: Schema.Struct({ status: oneOf(playerStatuses), reason: optional(lines(1000)) }),
+    success: single(StaffPlayer)
+  }),
+  HttpApiEndpoint.post("kyc", "/players/:player/kyc", {
+    params: { player: pathId },
+    payload: Schema.Struct({
+      status: oneOf(kycStatuses),
+      document_expires_on: optional(Schema.NullOr(date)),
+      reason: optional(text(500))
+    }),
+    success: single(StaffPlayer)
+  }),
+  HttpApiEndpoint.patch("restrict", "/players/:player/restrictions", {
+    params: { player: pathId },
+    payload: Schema.Struct({
+      can_login: optional(Schema.Boolean),
+      can_deposit: optional(Schema.Boolean),
+      can_withdraw: optional(Schema.Boolean),
+      can_bet: optional(Schema.Boolean),
+      excluded_from_bonuses: optional(Schema.Boolean)
+    }),
+    success: single(StaffPlayer)
+  }),
+  HttpApiEndpoint.post("sign_out", "/players/:player/sign-out", {
+    params: { player: pathId },
+    payload: Schema.Struct({ reason: optional(text(500)) }),
+    success: single(StaffPlayer)
+  }),
+  HttpApiEndpoint.post("correct", "/players/:player/corrections", {
+    params: { player: pathId },
+    payload: Schema.Struct({
+      wallet: optional(oneOf(walletKinds)),
+      amount: amountFrom(-Number.MAX_SAFE_INTEGER).annotate({ description: "Signed minor units, not zero." }),
+      reason: text(500)
+    }),
+    success: [
+      created(Transaction),
+      single(Correction).pipe(HttpApiSchema.status(202)).annotate({
+        description: "Above the operator's threshold: nothing is posted before a second person approves it."
+      })
+    ],
+    error: refusals("LIMIT_EXCEEDED")
+  }),
+  HttpApiEndpoint.post("retire_seeds", "/players/:player/retired-seeds", {
+    params: { player: pathId },
+    payload: Schema.Struct({ reason: text(500) }),
+    success: single(RetiredSeeds)
+  }),
+  HttpApiEndpoint.post("note", "/players/:player/notes", {
+    params: { player: pathId },
+    payload: Schema.Struct({ text: lines(2000).check(Schema.isPattern(/\S/u, { message: "must not be blank" })) }),
+    success: created(Note)
+  }),
+  HttpApiEndpoint.get("notes", "/players/:player/notes", {
+    params: { player: pathId },
+    query: pageQuery,
+    success: page(Note)
+  })
+)

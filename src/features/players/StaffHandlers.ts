@@ -1,0 +1,188 @@
+/** Players as staff see them, and what staff do to them. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { rolesFor } from "../staff/Authorisation.ts"
+import { Corrections } from "../corrections/Corrections.ts"
+import { Operators } from "../operators/Operators.ts"
+import { PlayerNotes } from "./PlayerNotes.ts"
+import { Bonuses } from "../bonuses/Bonuses.ts"
+import type { Restrictions } from "../../domain/player/Player.ts"
+import { Originals } from "../originals/Originals.ts"
+import { refuse } from "../../domain/Refusal.ts"
+import { ResponsibleGaming } from "../responsibleGaming/ResponsibleGaming.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { PlayerAccounts } from "./PlayerAccounts.ts"
+import { Players } from "./Players.ts"
+import { Ledger } from "../wallet/Ledger.ts"
+import { Wallet } from "../wallet/Wallet.ts"
+import { ownedBonusFields } from "../bonuses/Handlers.ts"
+import { entryFields } from "../wallet/Entries.ts"
+import { jsonResponse } from "../../http/Refusals.ts"
+import { paginated } from "../../http/Page.ts"
+import { ledgerPage, walletFields } from "../wallet/Handlers.ts"
+import { act, wrap } from "../../http/Acting.ts"
+
+const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
+
+/** Who closes alerts also lifts what they hold, and nobody else. */
+const closesAlerts = rolesFor("alert.update")
+
+const mayNotLift = refuse(
+  "INSUFFICIENT_SCOPE",
+  `An alert holds the player's withdrawals. To lift that takes one of the roles ${closesAlerts.join(", ")}.`,
+  { required_roles: closesAlerts }
+)
+
+/** The midnight that ends a day, UTC, epoch milliseconds. */
+const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
+
+/** The abilities that staff name, under the names that the rules know. */
+const restrictionsOf = (sent: {
+  readonly can_login?: boolean
+  readonly can_deposit?: boolean
+  readonly can_withdraw?: boolean
+  readonly can_bet?: boolean
+  readonly excluded_from_bonuses?: boolean
+}): Partial<Restrictions> => ({
+  ...(sent.can_login === undefined ? {} : { canLogin: sent.can_login }),
+  ...(sent.can_deposit === undefined ? {} : { canDeposit: sent.can_deposit }),
+  ...(sent.can_withdraw === undefined ? {} : { canWithdraw: sent.can_withdraw }),
+  ...(sent.can_bet === undefined ? {} : { canBet: sent.can_bet }),
+  ...(sent.excluded_from_bonuses === undefined ? {} : { excludedFromBonuses: sent.excluded_from_bonuses })
+})
+
+export const PlayerHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "player",
+  Effect.fnUntraced(function*(handlers) {
+    const players = yield* Players
+    const corrections = yield* Corrections
+    const operators = yield* Operators
+    const wallet = yield* Wallet
+    const accounts = yield* PlayerAccounts
+    const originals = yield* Originals
+    const notes = yield* PlayerNotes
+    const ledger = yield* Ledger
+    const bonuses = yield* Bonuses
+    const gaming = yield* ResponsibleGaming
+    return handlers
+      .handle("show", ({ params, query }) =>
+        wrap(Effect.gen(function*() {
+          const player = yield* players.staffGet(params.player)
+          return query.operator === undefined || (yield* operators.resolve(query.operator)) === player.operator_id
+            ? player
+            : yield* Effect.fail(noSuchPlayer)
+        })))
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+          const { items, total } = yield* players.staffList(operatorId, {
+            page: query.page,
+            perPage: query.per_page,
+            status: query.status,
+            email: query.email,
+            username: query.username,
+            externalId: query.external_id,
+            kycStatus: query.kyc_status,
+            search: query.search,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          })
+          return yield* paginated(query, total, items)
+        }))
+      .handle("wallet", ({ params }) => wrap(Effect.map(wallet.staffView(params.player), walletFields)))
+      .handle("transactions", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { operator_id: operatorId } = yield* players.staffGet(params.player)
+          return yield* ledgerPage(ledger, operatorId, params.player, query, {
+            type: query.type,
+            wallet: query.wallet,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          })
+        }))
+      .handle("bonuses", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { operator_id: operatorId } = yield* players.staffGet(params.player)
+          const { page, per_page: perPage, state } = query
+          const { items, total } = yield* bonuses.list(operatorId, params.player, { state, page, perPage })
+          return yield* paginated(query, total, items.map(ownedBonusFields))
+        }))
+      .handle(
+        "limits",
+        ({ params }) =>
+          wrap(
+            Effect.flatMap(players.staffGet(params.player), ({ operator_id: operatorId }) =>
+              gaming.get(operatorId, params.player))
+          )
+      )
+      .handle("status", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.andThen(
+            accounts.setStatus(null, params.player, {
+              status: payload.status,
+              reason: payload.reason ?? null,
+              actor: label
+            }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("kyc", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.andThen(
+            accounts.moveKyc(params.player, {
+              status: payload.status,
+              documentExpiresAt: dayAfter(payload.document_expires_on ?? null),
+              reason: payload.reason ?? null,
+              actor: label
+            }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("restrict", ({ params, payload }) =>
+        act(({ label, role }) =>
+          Effect.andThen(
+            accounts.restrict(params.player, {
+              restrictions: restrictionsOf(payload),
+              actor: label,
+              ...(closesAlerts.includes(role) ? {} : { mayNotLift })
+            }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("sign_out", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.andThen(
+            accounts.signOut(null, params.player, { actor: label, reason: payload.reason ?? null }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("correct", ({ params, payload }) =>
+        Effect.gen(function*() {
+          const { amount, reason, wallet: kind = "real" } = payload
+          const done = yield* corrections.correct(yield* CurrentStaff, params.player, { wallet: kind, amount, reason })
+          return done._tag === "Posted"
+            ? jsonResponse(201, JSON.stringify({ data: entryFields(done.entry) }))
+            : jsonResponse(202, JSON.stringify({ data: done.correction }))
+        }))
+      .handle("retire_seeds", ({ params, payload }) =>
+        act(({ label }) =>
+          Effect.map(
+            originals.retireLost(params.player, { reason: payload.reason, actor: label }),
+            ({ retired, seeds }) => ({
+              player_id: params.player,
+              retired,
+              server_seed_hash: seeds?.current.serverSeedHash ?? null,
+              next_server_seed_hash: seeds?.next.serverSeedHash ?? null
+            })
+          )
+        ))
+      .handle("note", ({ params, payload }) => act((actor) => notes.add(actor, params.player, payload.text)))
+      .handle("notes", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { items, total } = yield* notes.list(params.player, { page: query.page, perPage: query.per_page })
+          return yield* paginated(query, total, items)
+        }))
+  })
+)

@@ -1,0 +1,82 @@
+/**
+ * How players are found by a part of their username, e-mail or last name.
+ *
+ * A text that many have fills a page in a short walk back from the newest player; one that few have is found by the index of pieces
+ * (migration 0002), which would gather all who have a common one. Neither way is quick to count what hundreds of thousands have:
+ * among so many, a search counts only so far: see {@link SearchBounds}.
+ */
+import { Context, Effect, Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { rowsOf } from "../../../store/Rows.ts"
+
+/** What the index `players_search` is over; a query that says it otherwise does not find the index. */
+const indexed = `search_pieces(username || E'\\n' || email || E'\\n' || last_name)`
+
+/** How far a search goes. A reference, so that tests need no hundreds of thousands of players. */
+export const SearchBounds = Context.Reference<{
+  /** Of an operator with at most so many players every search counts all that it finds. */
+  readonly countedAll: number
+  /** How many a search of a larger operator counts. */
+  readonly countedMost: number
+  /** So many of the newest players are walked over for a text that seems common; where they are not enough, the index is asked. */
+  readonly walkedMost: number
+}>("pitboss/players/SearchBounds", {
+  defaultValue: () => ({ countedAll: 50_000, countedMost: 1000, walkedMost: 50_000 })
+})
+
+/** How many of the newest players tell whether a text is common, and how many of them must have it. */
+const sampled = 2000
+const common = 20
+
+/** At least two characters, as PostgreSQL counts them. */
+const hasPieces = /^../su
+
+/** That a text is part of one of the three fields, in any case. */
+export const holds = (sql: SqlClient.SqlClient, text: string): Statement.Fragment =>
+  // in `search_text` a line break stands between the fields, so that nothing else is found across them
+  text.includes("\n")
+    ? sql`(strpos(lower(username), lower(${text})) > 0 OR strpos(email, lower(${text})) > 0
+      OR strpos(lower(last_name), lower(${text})) > 0)`
+    : sql`strpos(search_text, lower(${text})) > 0`
+
+/** The same for a text of at least two characters, by its index, which knows the pieces of two and three characters. */
+export const holdsByIndex = (sql: SqlClient.SqlClient, text: string): Statement.Fragment =>
+  sql`(${sql.literal(indexed)} @> search_pieces(${text}) AND ${holds(sql, text)})`
+
+const counts = rowsOf(Schema.Struct({ count: Schema.Number }))
+
+/** How many of the `newest` players of an operator (all, with undefined) have the text, at most `limit`. */
+const countAmongNewest = Effect.fnUntraced(function*(
+  sql: SqlClient.SqlClient,
+  operatorId: number | undefined,
+  text: string,
+  newest: number,
+  limit: number
+) {
+  const [found] = yield* counts(
+    sql`SELECT count(*)::float8 AS count FROM (
+      SELECT 1 FROM (
+        SELECT ${sql.literal(text.includes("\n") ? "username, email, last_name" : "search_text")} FROM players
+        ${operatorId === undefined ? sql`` : sql`WHERE operator_id = ${operatorId}`} ORDER BY id DESC LIMIT ${newest}
+      ) AS newest WHERE ${holds(sql, text)} LIMIT ${limit}
+    ) AS found`
+  )
+  return found?.count ?? 0
+})
+
+/**
+ * Whether the index is the way to a text, rather than a walk back from the newest player over `players` of them in all to at most
+ * `wanted` who have it.
+ */
+export const isRare = Effect.fnUntraced(function*(
+  sql: SqlClient.SqlClient,
+  operatorId: number | undefined,
+  text: string,
+  players: number,
+  wanted: number
+) {
+  const { countedAll, walkedMost } = yield* SearchBounds
+  if (!hasPieces.test(text) || players <= countedAll) return false
+  if ((yield* countAmongNewest(sql, operatorId, text, sampled, common)) < common) return true
+  return (yield* countAmongNewest(sql, operatorId, text, walkedMost, wanted)) < wanted
+})

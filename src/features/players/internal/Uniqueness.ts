@@ -1,0 +1,51 @@
+/** What no two players of an operator share, asked before it is written and recognised when it clashes all the same. */
+import { Effect, Schema } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import type { FieldMessages, UniqueFields } from "../Registration.ts"
+import { rowsOf } from "../../../store/Rows.ts"
+
+const takenFields = rowsOf(Schema.Struct({ field: Schema.Literals(["username", "email", "phone", "external_id"]) }))
+
+const fieldByIndex: { readonly [index: string]: keyof UniqueFields } = {
+  players_username: "username",
+  players_email: "email",
+  players_phone: "phone",
+  players_external_id: "external_id"
+}
+
+/** What is said of a taken field. */
+export const taken: ReadonlyArray<string> = ["is already taken"]
+
+/** The unique field whose index a statement ran into. */
+export const clashOf = (error: SqlError.SqlError): keyof UniqueFields | undefined =>
+  error.reason._tag === "UniqueViolation" ? fieldByIndex[error.reason.constraint] : undefined
+
+/** Asks which of the fields a player of the operator has, other than the one with the id `except`. */
+export const makeFindTaken = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  return (operatorId: number, unique: Partial<UniqueFields>, except?: number) => {
+    const others = except === undefined
+      ? sql`operator_id = ${operatorId}`
+      : sql`operator_id = ${operatorId} AND id <> ${except}`
+    const conditions: ReadonlyArray<Statement.Fragment> = [
+      ...(unique.username === undefined ? [] : [
+        sql`SELECT 'username' AS field FROM players WHERE ${others} AND lower(username) = lower(${unique.username})`
+      ]),
+      ...(unique.email === undefined ? [] : [
+        sql`SELECT 'email' AS field FROM players WHERE ${others} AND email = ${unique.email}`
+      ]),
+      ...(unique.phone === undefined ? [] : [
+        sql`SELECT 'phone' AS field FROM players WHERE ${others} AND phone = ${unique.phone}`
+      ]),
+      ...(unique.external_id === undefined ? [] : [
+        sql`SELECT 'external_id' AS field FROM players WHERE ${others} AND external_id = ${unique.external_id}`
+      ])
+    ]
+    return conditions.length === 0
+      ? Effect.succeed<FieldMessages>({})
+      : Effect.map(
+        takenFields(sql`${sql.join(" UNION ALL ", false)(conditions)}`),
+        (found): FieldMessages => Object.fromEntries(found.map(({ field }) => [field, taken]))
+      )
+  }
+})

@@ -1,0 +1,31 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { date } from "../../contract/Fields.ts"
+import { single } from "../../contract/Pagination.ts"
+import { flagInQuery, GgrReport } from "./ReportResource.ts"
+
+/** A range of days (SPEC section 4.8). */
+export const reportRange = {
+  from: date.annotate({ description: "First day, UTC." }),
+  to: date.annotate({ description: "Last day, UTC, included; at most 366 days in all." }),
+  include_test_players: Schema.optionalKey(flagInQuery)
+}
+
+export const ReportsGroup = HttpApiGroup.make("reports")
+  .add(
+    HttpApiEndpoint.get("ggr", "/reports/ggr", {
+      query: Schema.Struct(reportRange),
+      success: single(GgrReport)
+    })
+      .annotate(RequiredScope, "reports:read")
+      .annotate(OpenApi.Summary, "Gross gaming revenue and payments of a range of days")
+      .annotate(
+        OpenApi.Description,
+        "Days are those of UTC, at most 366 of them. The figures are the back office's, in the operator's currency; test accounts " +
+          "are left out unless they are asked for."
+      )
+  )
+  .annotate(RequiredFeature, "reports")
+  .annotate(OpenApi.Title, "Reports")
+  .annotate(OpenApi.Description, "What came of it all: gaming revenue, payments and registrations.")

@@ -1,0 +1,110 @@
+/**
+ * Reports over ranges of days (SPEC section 4.8), from the sums that commits keep (`docs/decisions/0018-reports.md`). The ledger
+ * is not read.
+ */
+import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { reportDaysMost } from "../../domain/Activity.ts"
+import { dayOf } from "../../domain/Counts.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { type GgrFields, ggrReport } from "./GgrReport.ts"
+import { reportText } from "./internal/ReportQuery.ts"
+
+export interface ReportQuery {
+  /** First and last day, `YYYY-MM-DD`, UTC; days of the calendar. */
+  readonly from: string
+  readonly to: string
+  readonly includeTestPlayers: boolean
+}
+
+const figures = {
+  bets: Schema.Number,
+  bonus_bets: Schema.Number,
+  wins: Schema.Number,
+  bonus_conversions: Schema.Number,
+  deposits: Schema.Number,
+  chargebacks: Schema.Number,
+  withdrawals: Schema.Number
+}
+
+const Sums = Schema.Struct({ ...figures, rounds: Schema.Number })
+
+const listOf = <S extends Schema.Constraint>(schema: S) => Schema.NullOr(Schema.Array(schema))
+
+const ReportRow = Schema.Struct({
+  currency: Schema.String,
+  totals: listOf(Sums),
+  types: listOf(Schema.Struct({ ...Sums.fields, isLive: Schema.Boolean })),
+  providers: listOf(Schema.Struct({ ...Sums.fields, providerId: Schema.Number, provider: Schema.String })),
+  unconverted: listOf(Schema.Struct({ ...figures, currency: Schema.String, entries: Schema.Number })),
+  players: listOf(Schema.Struct({ kind: Schema.String, players: Schema.Number })),
+  registered: Schema.Number
+})
+
+const reportRows = rowsOf(ReportRow)
+
+const noSums = {
+  rounds: 0,
+  bets: 0,
+  bonus_bets: 0,
+  wins: 0,
+  bonus_conversions: 0,
+  deposits: 0,
+  chargebacks: 0,
+  withdrawals: 0
+}
+
+const notFound = refuse("NOT_FOUND", "There is no such operator.")
+
+/** What is wrong with a range, by field; undefined when nothing is. */
+const refuseRange = ({ from, to }: ReportQuery): Refusal<"VALIDATION_FAILED"> | undefined => {
+  const [first, last] = [parseIso(from), parseIso(to)]
+  if (first === undefined || last === undefined) return refuseFields({ from: ["must be a date like 2026-11-20"] })
+  if (last < first) return refuseFields({ to: ["must not be before from"] })
+  return dayOf(last) - dayOf(first) >= reportDaysMost
+    ? refuseFields({ to: [`must be within ${reportDaysMost} days from from, both included`] })
+    : undefined
+}
+
+/** Reports that read at the same time; more wait for their turn, so that lists and deposits keep connections. */
+const reportsAtOnce = 3
+
+export class Reports extends Context.Service<Reports, {
+  /** What an operator's players played and paid on the days of a range, in the operator's currency. */
+  readonly ggr: (
+    operatorId: number,
+    query: ReportQuery
+  ) => Effect.Effect<GgrFields, Refusal<"VALIDATION_FAILED" | "NOT_FOUND" | "TRY_AGAIN">>
+}>()("pitboss/reports/Reports") {
+  static readonly layer = Layer.effect(
+    Reports,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const turns = yield* Semaphore.make(reportsAtOnce)
+
+      const ggr = Effect.fn("Reports.ggr")(function*(operatorId: number, query: ReportQuery) {
+        const refusal = refuseRange(query)
+        if (refusal !== undefined) return yield* Effect.fail(refusal)
+        const { from, includeTestPlayers, to } = query
+        const row = yield* oneOf(
+          reportRows(sql.unsafe(reportText, [String(operatorId), from, to, includeTestPlayers])).pipe(
+            turns.withPermits(1)
+          )
+        )
+        if (row === undefined) return yield* Effect.fail(notFound)
+        return ggrReport({ from, to, currency: row.currency, include_test_players: includeTestPlayers }, {
+          total: row.totals?.[0] ?? noSums,
+          byType: row.types ?? [],
+          byProvider: row.providers ?? [],
+          unconverted: row.unconverted ?? [],
+          players: new Map((row.players ?? []).map(({ kind, players }) => [kind, players])),
+          registered: row.registered
+        })
+      }, orTryAgain)
+
+      return Reports.of({ ggr })
+    })
+  )
+}

@@ -1,0 +1,29 @@
+/** Reports and exchange rates, for staff. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { currency, text } from "../../contract/Fields.ts"
+import { page, pageQuery, single } from "../../contract/Pagination.ts"
+import { ExchangeRate, GgrReport } from "./ReportResource.ts"
+import { reportRange } from "./Api.ts"
+
+export const ReportGroup = HttpApiGroup.make("report").add(
+  HttpApiEndpoint.get("ggr", "/reports/ggr", {
+    query: { operator: text(128), ...reportRange },
+    success: single(GgrReport)
+  })
+)
+
+const rate = Schema.Number.check(
+  Schema.isBetween({ minimum: 1e-9, maximum: 1e9 }, { message: "must be between 0.000000001 and 1000000000" })
+)
+
+export const RateGroup = HttpApiGroup.make("rate").add(
+  HttpApiEndpoint.post("set", "/rates", {
+    payload: Schema.Struct({ currency, base: currency, rate }),
+    success: single(ExchangeRate).pipe(HttpApiSchema.status(201))
+  }),
+  HttpApiEndpoint.get("list", "/rates", {
+    query: { ...pageQuery, currency: Schema.optionalKey(currency), base: Schema.optionalKey(currency) },
+    success: page(ExchangeRate)
+  })
+)

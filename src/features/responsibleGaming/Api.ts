@@ -1,0 +1,65 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { exclusionPeriods } from "../../domain/limit/Exclusions.ts"
+import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { refusals } from "../../contract/Errors.ts"
+import { instant, oneOf, pathId } from "../../contract/Fields.ts"
+import { LimitChanges, limitName, Limits } from "./LimitsResource.ts"
+import { single } from "../../contract/Pagination.ts"
+
+const Changed = Schema.Struct({
+  data: Limits,
+  meta: Schema.Struct({
+    applied: Schema.Array(limitName).annotate({ description: "The limits sent that are in force as sent." }),
+    pending: Schema.Array(limitName).annotate({ description: "The limits sent that wait for the cooling-off." }),
+    cooling_off_hours: Schema.Int
+  })
+})
+
+/** Exactly one of `period` and `until`. */
+const SelfExclusionRequest = Schema.Struct({
+  period: Schema.optionalKey(oneOf(exclusionPeriods)),
+  until: Schema.optionalKey(instant),
+  type: Schema.optionalKey(oneOf(["self_exclusion", "time_out", "self_closure"]))
+}).annotate({ identifier: "SelfExclusionRequest", examples: [{ period: "7_days" }] })
+
+export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
+  .add(
+    HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) })
+      .annotate(RequiredScope, "players:read")
+      .annotate(OpenApi.Summary, "A player's limits, what waits and what was used")
+      .annotate(
+        OpenApi.Description,
+        "`pending_changes` are raises within their cooling-off period. `usage` says of each limit what counts against it now and when it " +
+          "begins anew; days, ISO weeks, months and years are those of UTC."
+      ),
+    HttpApiEndpoint.put("setLimits", "/players/:player/limits", {
+      params: { player: pathId },
+      payload: Schema.Struct({ limits: LimitChanges }).annotate({
+        identifier: "LimitsRequest",
+        examples: [{ limits: { max_daily_deposit: 10_000, max_single_bet: null } }]
+      }),
+      success: Changed
+    })
+      .annotate(RequiredScope, "limits:write")
+      .annotate(OpenApi.Summary, "Change limits")
+      .annotate(
+        OpenApi.Description,
+        "Only the limits sent change. A new or lower one applies at once; a higher one, or null, after the cooling-off period."
+      ),
+    HttpApiEndpoint.post("selfExclude", "/players/:player/self-exclusion", {
+      params: { player: pathId },
+      payload: SelfExclusionRequest,
+      success: single(Limits),
+      error: refusals("RESPONSIBLE_GAMING_RULE")
+    })
+      .annotate(RequiredScope, "limits:write")
+      .annotate(OpenApi.Summary, "Exclude a player from play")
+      .annotate(OpenApi.Description, "Can be prolonged, never shortened or lifted.")
+  )
+  .annotate(RequiredFeature, "responsible_gaming")
+  .annotate(OpenApi.Title, "Responsible gaming")
+  .annotate(
+    OpenApi.Description,
+    "Limits and self-exclusion. What protects the player applies at once, what loosens it waits or is refused."
+  )

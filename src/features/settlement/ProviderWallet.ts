@@ -1,0 +1,424 @@
+/**
+ * The wallet as a game provider meets it: names are turned into players, games and sessions, and the rules of
+ * `domain/Settlement.ts` do the rest.
+ *
+ * A message is known by its transaction id before anything else about it is looked at. Where a name in it leads nowhere, so that
+ * no player can be asked, the store is: a known id still gets its answer, and only an unknown one is refused for the name.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { ServingClient } from "../../platform/Database.ts"
+import { makeCreditTerms } from "../compliance/CreditTerms.ts"
+import { isLooked, watchCredits } from "../../domain/wallet/LargeCredits.ts"
+import type { Provider } from "../../domain/Operator.ts"
+import { isSessionRunning } from "../../domain/settlement/Launch.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import {
+  type Action,
+  type Bet,
+  type BetCode,
+  closeRound,
+  payPromoWin,
+  type PromoWin,
+  type PromoWinCode,
+  type Rollback,
+  type RollbackCode,
+  settle,
+  settleAll,
+  settleBetWin,
+  type SettledGame,
+  type Settlement,
+  type SettlementCode,
+  unknownGame,
+  type Win,
+  type WinCode
+} from "../../domain/settlement/Settlement.ts"
+import type { Game } from "../games/Game.ts"
+import { Games } from "../games/Games.ts"
+import { PlayerRefs } from "../games/PlayerRefs.ts"
+import { SessionTokens, type WalletSession } from "../games/SessionTokens.ts"
+import { ActiveOperators } from "../operators/ActiveOperators.ts"
+import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+
+/** Messages as providers send them; `gameId` is the provider's own id, money is minor units. */
+export interface BetMessage {
+  readonly transactionId: string
+  readonly sessionToken: string
+  readonly gameId: string
+  readonly roundId: string
+  readonly amount: number
+  readonly currency: string
+  readonly closesRound: boolean
+}
+
+export interface WinMessage {
+  readonly transactionId: string
+  readonly playerRef: string
+  readonly gameId: string
+  readonly roundId: string
+  readonly betTransactionId: string
+  readonly amount: number
+  readonly currency: string
+  readonly closesRound: boolean
+}
+
+export interface RollbackMessage {
+  readonly transactionId: string
+  readonly playerRef: string
+  readonly targetTransactionId: string
+}
+
+export interface PromoWinMessage {
+  readonly transactionId: string
+  readonly playerRef: string
+  readonly amount: number
+  readonly currency: string
+  readonly kind: PromoWin["kind"]
+  readonly campaignId: string
+}
+
+export interface CloseRoundMessage {
+  readonly playerRef: string
+  readonly gameId: string
+  readonly roundId: string
+}
+
+export type ActionMessage =
+  | (BetMessage & { readonly action: "bet" })
+  | (WinMessage & { readonly action: "win" })
+  | (RollbackMessage & { readonly action: "rollback" })
+
+export interface Balances {
+  readonly currency: string
+  readonly balance: number
+  readonly bonusBalance: number
+}
+
+export interface Authenticated extends Balances {
+  readonly playerRef: string
+  readonly country: string
+  readonly language: string
+  /** Epoch milliseconds. */
+  readonly sessionExpiresAt: number
+}
+
+export type TransactionStatus = "unknown" | "processed" | "rolled_back" | "tombstone"
+
+type Settled<Code extends SettlementCode, A = Settlement> = Effect.Effect<A, Refusal<Code> | ActorRefusal>
+
+const StoredTransaction = Schema.Struct({
+  playerId: Schema.Number,
+  kind: Schema.String,
+  rolledBack: Schema.Boolean
+})
+
+const storedTransactions = rowsOf(StoredTransaction)
+
+const invalidSession = refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
+
+const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such player.")
+
+export class ProviderWallet extends Context.Service<ProviderWallet, {
+  readonly authenticate: (
+    provider: Provider,
+    sessionToken: string
+  ) => Effect.Effect<Authenticated, Refusal<"INVALID_SESSION"> | ActorRefusal>
+  readonly balance: (
+    provider: Provider,
+    by: { readonly sessionToken: string } | { readonly playerRef: string }
+  ) => Effect.Effect<Balances, Refusal<"INVALID_SESSION"> | ActorRefusal>
+  readonly bet: (provider: Provider, message: BetMessage) => Settled<BetCode>
+  readonly win: (provider: Provider, message: WinMessage) => Settled<WinCode>
+  readonly betWin: (
+    provider: Provider,
+    message: BetMessage & { readonly win: { readonly transactionId: string; readonly amount: number } }
+  ) => Settled<BetCode | WinCode>
+  /** In order, all or nothing. All actions are one player's. */
+  readonly batch: (
+    provider: Provider,
+    actions: ReadonlyArray<ActionMessage>
+  ) => Settled<SettlementCode, ReadonlyArray<Settlement>>
+  readonly rollback: (provider: Provider, message: RollbackMessage) => Settled<RollbackCode>
+  readonly closeRound: (provider: Provider, message: CloseRoundMessage) => Settled<"NOT_FOUND">
+  readonly promoWin: (provider: Provider, message: PromoWinMessage) => Settled<PromoWinCode>
+  readonly transactionStatus: (
+    provider: Provider,
+    transactionId: string
+  ) => Effect.Effect<TransactionStatus, Refusal<"TRY_AGAIN">>
+}>()("pitboss/wallet/ProviderWallet") {
+  static readonly layer = Layer.effect(
+    ProviderWallet,
+    Effect.gen(function*() {
+      const actors = yield* PlayerActors
+      const games = yield* Games
+      const sessions = yield* SessionTokens
+      const operators = yield* ActiveOperators
+      const refs = yield* PlayerRefs
+      const sql = yield* ServingClient
+      const creditTerms = makeCreditTerms(sql)
+
+      const findTransaction = (providerId: number, transactionId: string) =>
+        orTryAgain(oneOf(storedTransactions(
+          sql`SELECT t.player_id::float8 AS "playerId", t.kind, EXISTS (SELECT FROM provider_transactions r
+              WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
+              AND r.kind = 'rollback' AND r.status = 'processed') AS "rolledBack"
+            FROM provider_transactions t
+            WHERE t.provider_id = ${providerId}::float8::bigint AND t.transaction_id = ${transactionId}`
+        )))
+
+      const toSettled = (game: Game | undefined): SettledGame =>
+        // an original takes no bets from outside: its rounds are decided here
+        game === undefined
+          ? unknownGame
+          : {
+            id: game.id,
+            providerId: game.provider.id,
+            type: game.type,
+            active: game.active && game.original === null
+          }
+
+      const findGame = (provider: Provider, gameId: string): Effect.Effect<SettledGame, Refusal<"TRY_AGAIN">> => {
+        const warm = games.findByExternalIdUnsafe(provider.id, gameId)
+        return warm === undefined
+          ? Effect.map(games.findByExternalId(provider.id, gameId), toSettled)
+          : Effect.succeed(toSettled(warm))
+      }
+
+      /** The session under a token, when it is this provider's. */
+      const findSession = (provider: Provider, token: string): WalletSession | undefined => {
+        const session = sessions.verify(token)
+        return session?.providerId === provider.id ? session : undefined
+      }
+
+      /** The player whose message is known under this id, when its names lead nowhere; otherwise the refusal. */
+      const playerOfKnown = <E>(provider: Provider, transactionId: string, refusal: E) =>
+        Effect.flatMap(
+          findTransaction(provider.id, transactionId),
+          (known): Effect.Effect<number, E> =>
+            known === undefined ? Effect.fail(refusal) : Effect.succeed(known.playerId)
+        )
+
+      const playerOfRef = (
+        provider: Provider,
+        message: { readonly playerRef: string; readonly transactionId: string }
+      ): Effect.Effect<number, Refusal<"NOT_FOUND" | "TRY_AGAIN" | "DUPLICATE_TRANSACTION">> => {
+        const playerId = refs.parse(provider.id, message.playerRef)
+        return playerId !== undefined
+          ? Effect.succeed(playerId)
+          : Effect.flatMap(playerOfKnown(provider, message.transactionId, noSuchPlayer), () =>
+            Effect.fail(
+              refuse("DUPLICATE_TRANSACTION", `The transaction ${message.transactionId} was used for something else.`, {
+                transaction_id: message.transactionId
+              })
+            ))
+      }
+
+      const toBet = (
+        provider: Provider,
+        message: BetMessage,
+        game: SettledGame,
+        session: WalletSession | undefined
+      ): Bet => ({
+        action: "bet",
+        providerId: provider.id,
+        transactionId: message.transactionId,
+        currency: message.currency,
+        game,
+        roundId: message.roundId,
+        amount: message.amount,
+        // of an operator that is switched off no session runs: what was begun is settled, and nothing new is
+        sessionExpiresAt: session?.mode === "real" && operators.isActive(session.operatorId) ? session.expiresAt : null,
+        closesRound: message.closesRound
+      })
+
+      const toWin = (
+        provider: Provider,
+        message: Omit<WinMessage, "playerRef">,
+        game: SettledGame
+      ): Win => ({
+        action: "win",
+        providerId: provider.id,
+        transactionId: message.transactionId,
+        currency: message.currency,
+        game,
+        roundId: message.roundId,
+        betTransactionId: message.betTransactionId,
+        amount: message.amount,
+        closesRound: message.closesRound
+      })
+
+      const toRollback = (provider: Provider, message: RollbackMessage): Rollback => ({
+        action: "rollback",
+        providerId: provider.id,
+        transactionId: message.transactionId,
+        targetTransactionId: message.targetTransactionId
+      })
+
+      const playerOfBet = (
+        provider: Provider,
+        message: BetMessage,
+        session: WalletSession | undefined
+      ): Effect.Effect<number, Refusal<"INVALID_SESSION" | "TRY_AGAIN">> =>
+        session === undefined
+          ? playerOfKnown(provider, message.transactionId, invalidSession)
+          : Effect.succeed(session.playerId)
+
+      const bet = Effect.fnUntraced(function*(provider: Provider, message: BetMessage) {
+        const session = findSession(provider, message.sessionToken)
+        const playerId = session?.playerId ?? (yield* playerOfBet(provider, message, session))
+        const game = yield* findGame(provider, message.gameId)
+        const action = toBet(provider, message, game, session)
+        return yield* actors.ask(null, playerId, (player, context) => settle(player, action, context))
+      })
+
+      const win = Effect.fnUntraced(function*(provider: Provider, message: WinMessage) {
+        const playerId = yield* playerOfRef(provider, message)
+        const action = toWin(provider, message, yield* findGame(provider, message.gameId))
+        const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
+        return yield* actors.ask(
+          null,
+          playerId,
+          (player, context) => watchCredits(settle(player, action, context), context, terms)
+        )
+      })
+
+      const rollback = Effect.fnUntraced(function*(provider: Provider, message: RollbackMessage) {
+        const playerId = yield* playerOfRef(provider, message)
+        const action = toRollback(provider, message)
+        return yield* actors.ask(null, playerId, (player, context) => settle(player, action, context))
+      })
+
+      const betWin: ProviderWallet["Service"]["betWin"] = Effect.fnUntraced(function*(provider, message) {
+        const session = findSession(provider, message.sessionToken)
+        const playerId = yield* playerOfBet(provider, message, session)
+        const game = yield* findGame(provider, message.gameId)
+        const placed = toBet(provider, { ...message, closesRound: false }, game, session)
+        const paid = toWin(
+          provider,
+          { ...message, ...message.win, betTransactionId: message.transactionId },
+          game
+        )
+        const terms = isLooked(message.win.amount) ? yield* creditTerms(playerId) : null
+        return yield* actors.ask(
+          null,
+          playerId,
+          (player, context) => watchCredits(settleBetWin(player, placed, paid, context), context, terms)
+        )
+      })
+
+      const batch: ProviderWallet["Service"]["batch"] = Effect.fnUntraced(function*(provider, messages) {
+        const actions: Array<Action> = []
+        let playerId: number | undefined
+        for (const [index, message] of messages.entries()) {
+          const session = message.action === "bet" ? findSession(provider, message.sessionToken) : undefined
+          const owner = message.action === "bet"
+            ? yield* playerOfBet(provider, message, session)
+            : yield* playerOfRef(provider, message)
+          playerId ??= owner
+          if (owner !== playerId) {
+            return yield* Effect.fail(
+              refuseFields({ [`actions.${index}`]: ["must be for the same player as the first"] })
+            )
+          }
+          actions.push(
+            message.action === "bet"
+              ? toBet(provider, message, yield* findGame(provider, message.gameId), session)
+              : message.action === "win"
+              ? toWin(provider, message, yield* findGame(provider, message.gameId))
+              : toRollback(provider, message)
+          )
+        }
+        if (playerId === undefined) return yield* Effect.fail(refuseFields({ actions: ["must not be empty"] }))
+        const terms = actions.some((action) => action.action === "win" && isLooked(action.amount))
+          ? yield* creditTerms(playerId)
+          : null
+        return yield* actors.ask(
+          null,
+          playerId,
+          (player, context) => watchCredits(settleAll(player, actions, context), context, terms)
+        )
+      })
+
+      const close: ProviderWallet["Service"]["closeRound"] = Effect.fnUntraced(function*(provider, message) {
+        const playerId = refs.parse(provider.id, message.playerRef)
+        if (playerId === undefined) return yield* Effect.fail(noSuchPlayer)
+        const game = yield* findGame(provider, message.gameId)
+        if (game === unknownGame) return yield* Effect.fail(refuse("NOT_FOUND", "This provider has no such game."))
+        const command = { providerId: provider.id, game, roundId: message.roundId }
+        return yield* actors.ask(null, playerId, (player, context) => closeRound(player, command, context))
+      })
+
+      const promoWin: ProviderWallet["Service"]["promoWin"] = Effect.fnUntraced(function*(provider, message) {
+        const playerId = yield* playerOfRef(provider, message)
+        const command = { ...message, providerId: provider.id }
+        const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
+        return yield* actors.ask(
+          null,
+          playerId,
+          (player, context) => watchCredits(payPromoWin(player, command, context), context, terms)
+        )
+      })
+
+      /** The player of a session that runs, and the session. */
+      const runningSession = Effect.fnUntraced(function*(provider: Provider, token: string) {
+        const session = findSession(provider, token)
+        const now = yield* Clock.currentTimeMillis
+        if (session === undefined || now >= session.expiresAt) return yield* Effect.fail(invalidSession)
+        const player = yield* actors.read(null, session.playerId)
+        return operators.isActive(session.operatorId) && isSessionRunning(player, session.expiresAt, now)
+          ? { player, session }
+          : yield* Effect.fail(invalidSession)
+      })
+
+      const authenticate: ProviderWallet["Service"]["authenticate"] = Effect.fn("ProviderWallet.authenticate")(
+        function*(provider, token) {
+          const { player, session } = yield* runningSession(provider, token)
+          return {
+            playerRef: refs.playerRef(provider.id, player.id),
+            currency: player.currency,
+            country: player.country,
+            language: player.language,
+            balance: player.real,
+            bonusBalance: player.bonus,
+            sessionExpiresAt: session.expiresAt
+          }
+        }
+      )
+
+      const balance: ProviderWallet["Service"]["balance"] = Effect.fn("ProviderWallet.balance")(
+        function*(provider, by) {
+          if ("sessionToken" in by) {
+            const { player } = yield* runningSession(provider, by.sessionToken)
+            return { currency: player.currency, balance: player.real, bonusBalance: player.bonus }
+          }
+          const playerId = refs.parse(provider.id, by.playerRef)
+          if (playerId === undefined) return yield* Effect.fail(noSuchPlayer)
+          const player = yield* actors.read(null, playerId)
+          if (!player.providerIds.includes(provider.id)) return yield* Effect.fail(noSuchPlayer)
+          return { currency: player.currency, balance: player.real, bonusBalance: player.bonus }
+        }
+      )
+
+      const transactionStatus: ProviderWallet["Service"]["transactionStatus"] = Effect.fn(
+        "ProviderWallet.transactionStatus"
+      )(function*(provider, transactionId) {
+        const found = yield* findTransaction(provider.id, transactionId)
+        if (found === undefined) return "unknown"
+        return found.kind === "tombstone" ? "tombstone" : found.rolledBack ? "rolled_back" : "processed"
+      })
+
+      return ProviderWallet.of({
+        authenticate,
+        balance,
+        bet,
+        win,
+        betWin,
+        batch,
+        rollback,
+        closeRound: close,
+        promoWin,
+        transactionStatus
+      })
+    })
+  )
+}

@@ -1,0 +1,142 @@
+/**
+ * Rounds that stay open: a bet without an end, a day after it was placed, is somebody's money in the air.
+ *
+ * A walk over the rounds in the order of their opening finds each of them once and notes the open ones; those that have been
+ * closed meanwhile are struck off again. So no index has to follow every round from its bet to its end.
+ */
+import { Clock, Context, Effect, Layer, Metric, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { inTransaction } from "../../platform/InTransaction.ts"
+import { fromDate, toDate } from "../../platform/Time.ts"
+import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+
+const hourMs = 3_600_000
+
+/** A round that is open for this long is noted and warned about. */
+const staleAfterMs = 24 * hourMs
+
+/** One that is open for this long is up for reconciliation with its provider. */
+export const reconcileAfterMs = 48 * hourMs
+
+/** How much of time one run walks over, at most: it bounds the work when the service was away for long. */
+const strideMs = hourMs
+
+const openRounds = Metric.gauge("rounds_open_for_a_day", { description: "Rounds open for more than 24 hours" })
+const oldRounds = Metric.gauge("rounds_open_for_two_days", {
+  description: "Rounds open for more than 48 hours: to be reconciled with their providers"
+})
+
+/** A round without an end. Minor units; instants are epoch milliseconds. */
+export interface StaleRound {
+  readonly operatorId: number
+  readonly playerId: number
+  readonly gameId: number
+  readonly game: string
+  readonly provider: string
+  readonly roundId: string
+  readonly realStake: number
+  readonly bonusStake: number
+  readonly currency: string
+  readonly openedAt: number
+}
+
+const roundRows = rowsOf(Schema.Struct({
+  operatorId: Schema.Number,
+  playerId: Schema.Number,
+  gameId: Schema.Number,
+  game: Schema.String,
+  provider: Schema.String,
+  roundId: Schema.String,
+  realStake: Schema.Number,
+  bonusStake: Schema.Number,
+  currency: Schema.String,
+  openedAt: Schema.Date
+}))
+const countRows = rowsOf(Schema.Struct({ total: Schema.Number }))
+const placeRows = rowsOf(Schema.Struct({ openedBefore: Schema.NullOr(Schema.Date) }))
+const sumRows = rowsOf(Schema.Struct({ stale: Schema.Number, old: Schema.Number }))
+
+export class StaleRounds extends Context.Service<StaleRounds, {
+  /** Rounds open for `olderThanMs` or longer, the oldest first, of one operator or of all. */
+  readonly list: (
+    operatorId: number | undefined,
+    query: PageQuery & { readonly olderThanMs: number }
+  ) => Effect.Effect<Page<StaleRound>, Refusal<"TRY_AGAIN">>
+  /** Walks on, strikes off what was closed, and warns when something is left. Safe to be run twice. */
+  readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
+}>()("pitboss/wallet/StaleRounds") {
+  static readonly layer = Layer.effect(
+    StaleRounds,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+
+      const list: StaleRounds["Service"]["list"] = Effect.fn("StaleRounds.list")(
+        function*(operatorId, query) {
+          const now = yield* Clock.currentTimeMillis
+          const from = sql`FROM stale_rounds s
+            JOIN rounds r ON r.player_id = s.player_id AND r.game_id = s.game_id AND r.round_id = s.round_id AND NOT r.closed
+            JOIN players pl ON pl.id = s.player_id JOIN games g ON g.id = s.game_id JOIN providers p ON p.id = g.provider_id
+            WHERE s.opened_at <= ${toDate(now - query.olderThanMs)} ${
+            operatorId === undefined ? sql`` : sql`AND s.operator_id = ${operatorId}`
+          }`
+          const [found, counted] = yield* Effect.all([
+            roundRows(
+              sql`SELECT s.operator_id::float8 AS "operatorId", s.player_id::float8 AS "playerId",
+                  s.game_id::float8 AS "gameId", g.name AS game, p.slug AS provider, s.round_id AS "roundId",
+                  r.real_stake::float8 AS "realStake", r.bonus_stake::float8 AS "bonusStake", s.opened_at AS "openedAt",
+                  pl.currency
+                ${from} ORDER BY s.opened_at, s.player_id, s.round_id LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
+            ),
+            countRows(sql`SELECT count(*)::float8 AS total ${from}`)
+          ], { concurrency: 2 })
+          return {
+            items: found.map(({ openedAt, ...round }) => ({ ...round, openedAt: fromDate(openedAt) })),
+            total: counted[0]?.total ?? 0
+          }
+        },
+        orTryAgain
+      )
+
+      const run = inTransaction(sql)(Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        // where the walk stands; at the very beginning, at the first round there is
+        const place = yield* oneOf(placeRows(
+          sql`SELECT coalesce((SELECT opened_before FROM stale_rounds_walk),
+            (SELECT min(opened_at) FROM rounds)) AS "openedBefore"`
+        ))
+        const from = place?.openedBefore?.getTime() ?? now - staleAfterMs
+        const to = Math.min(now - staleAfterMs, from + strideMs)
+        const noted = to <= from ? 0 : (yield* sql`
+          INSERT INTO stale_rounds (player_id, game_id, round_id, operator_id, opened_at)
+          SELECT r.player_id, r.game_id, r.round_id, a.operator_id, r.opened_at
+          FROM rounds r JOIN accounts a ON a.player_id = r.player_id
+          WHERE r.opened_at >= ${toDate(from)} AND r.opened_at < ${toDate(to)} AND NOT r.closed
+          ON CONFLICT DO NOTHING RETURNING 1`).length
+        if (to > from) {
+          yield* sql`INSERT INTO stale_rounds_walk (opened_before) VALUES (${toDate(to)})
+            ON CONFLICT (id) DO UPDATE SET opened_before = greatest(stale_rounds_walk.opened_before, excluded.opened_before)`
+        }
+        const struck = (yield* sql`DELETE FROM stale_rounds s USING rounds r
+          WHERE r.player_id = s.player_id AND r.game_id = s.game_id AND r.round_id = s.round_id AND r.closed
+          RETURNING 1`).length
+        const left = yield* oneOf(sumRows(
+          sql`SELECT count(*)::float8 AS stale,
+            count(*) FILTER (WHERE opened_at <= ${toDate(now - reconcileAfterMs)})::float8 AS old FROM stale_rounds`
+        ))
+        const stale = left?.stale ?? 0
+        const old = left?.old ?? 0
+        yield* Metric.update(openRounds, stale)
+        yield* Metric.update(oldRounds, old)
+        if (noted > 0) {
+          yield* Effect.logWarning(
+            `rounds without an end: ${noted} more are open for a day, ${stale} in all, ${old} of them for two days`
+          )
+        }
+        return { done: noted + struck, hasMore: to > from && to < now - staleAfterMs }
+      })).pipe(orTryAgain, Effect.withSpan("StaleRounds.run"))
+
+      return StaleRounds.of({ list, run })
+    })
+  )
+}

@@ -1,0 +1,286 @@
+/** Who works in the back office: staff accounts and the tokens that prove who acts. */
+import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { Entropy } from "../../platform/Entropy.ts"
+import { equalSecrets, sha256 } from "../../platform/Secrets.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { bootstrapLabel, type Spender } from "../payments/StaffFacts.ts"
+import { type Action, isMoneyAction, type Role, rolesFor } from "./Authorisation.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { changed } from "../../platform/Changed.ts"
+
+/** Somebody who acts. */
+export interface Actor extends Spender {
+  readonly name: string
+  readonly role: Role
+}
+
+export interface StaffInput {
+  readonly name: string
+  readonly role?: Role
+  /** Minor units of each operator's currency that one may give away alone in a day; null: without a bound. */
+  readonly daily_budget?: number | null
+}
+
+export interface StaffUpdate {
+  readonly name?: string
+  readonly role?: Role
+  readonly active?: boolean
+  readonly daily_budget?: number | null
+}
+
+const StaffRow = Schema.Struct({
+  id: Schema.Number,
+  name: Schema.String,
+  role: Schema.Literals(["admin", "support", "payments", "compliance"]),
+  active: Schema.Boolean,
+  daily_budget: Schema.NullOr(Schema.Number),
+  created_at: Schema.Date,
+  created_by: Schema.NullOr(Schema.String),
+  token_issued_at: Schema.Date,
+  token_issued_by: Schema.NullOr(Schema.String),
+  last_used_at: Schema.NullOr(Schema.Date)
+})
+
+const dayMs = 86_400_000
+
+/** How often the last use of a token is written down. */
+const usedEveryMs = 60_000
+
+/** What one may give away in a day unless it is said. */
+const defaultDailyBudget = 1_000_000
+
+const toFields = (row: typeof StaffRow.Type, tokenDays: number) => ({
+  ...row,
+  created_at: iso(row.created_at.getTime()),
+  token_issued_at: iso(row.token_issued_at.getTime()),
+  token_expires_at: iso(row.token_issued_at.getTime() + tokenDays * dayMs),
+  last_used_at: isoOrNull(row.last_used_at?.getTime() ?? null)
+})
+
+/** A staff account as it is shown. */
+export type StaffFields = ReturnType<typeof toFields>
+
+const staffRows = rowsOf(StaffRow)
+const presence = rowsOf(Schema.Struct({ isThere: Schema.Boolean }))
+const retirements = rowsOf(Schema.Struct({ retired_at: Schema.Date, retired_by: Schema.String }))
+
+/** When the bootstrap token was retired, and by whom. */
+export interface Retirement {
+  readonly retired_at: string
+  readonly retired_by: string
+}
+
+/** 43 characters of 62 carry 256 bits: a plain hash of them cannot be reversed. */
+const newToken = (entropy: Entropy["Service"]): string => entropy.token("st_", 43)
+
+const notFound = refuse("NOT_FOUND", "There is no such staff account.")
+
+const lastAdmin = (field: string) =>
+  refuseFields({ [field]: ["must not take away the last active admin: make another one first"] })
+
+const ownBudget = refuseFields({ daily_budget: ["must not be one's own: another admin sets it"] })
+
+const noAdmin = refuse("INVALID_REQUEST", "The bootstrap token is the only way in. Make an admin account first.")
+
+/** The bootstrap token is for the beginning: what moves money is done by somebody with a name as soon as there is somebody. */
+const staffOnly = (action: Action) =>
+  refuse("INSUFFICIENT_SCOPE", "There are staff who may do this. The bootstrap token does not move money any more.", {
+    required_roles: rolesFor(action),
+    reason: "bootstrap_token"
+  })
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+export class StaffAccounts extends Context.Service<StaffAccounts, {
+  /** Who holds a token; undefined when nobody does, or no longer. */
+  readonly authenticate: (token: string) => Effect.Effect<Actor | undefined, Unavailable>
+  /** Refuses the bootstrap token what staff are there for. The role is checked by who asks. */
+  readonly refuseBootstrap: (
+    actor: Actor,
+    action: string
+  ) => Effect.Effect<void, Refusal<"INSUFFICIENT_SCOPE"> | Unavailable>
+  /** Ends the bootstrap token for good; only a setting brings it back. Needs an admin account that can get in. */
+  readonly retireBootstrap: (actor: Actor) => Effect.Effect<Retirement, Refusal<"INVALID_REQUEST"> | Unavailable>
+  /** Opens an account. `token` is shown here and never again: only its hash is kept. */
+  readonly create: (
+    actor: Actor,
+    input: StaffInput
+  ) => Effect.Effect<StaffFields & { readonly token: string }, Unavailable>
+  /** Changes an account. One that is not active opens nothing from now on. One active admin always remains. */
+  readonly update: (
+    actor: Actor,
+    staffId: number,
+    input: StaffUpdate
+  ) => Effect.Effect<StaffFields, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
+  /** Gives an account a new token, shown here and never again; the one before opens nothing from now on. */
+  readonly rotate: (
+    actor: Actor,
+    staffId: number
+  ) => Effect.Effect<StaffFields & { readonly token: string }, Refusal<"NOT_FOUND"> | Unavailable>
+  readonly list: Effect.Effect<ReadonlyArray<StaffFields>, Unavailable>
+}>()("pitboss/backoffice/StaffAccounts") {
+  static readonly layer = Layer.effect(
+    StaffAccounts,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const auditLog = yield* AuditLog
+      const entropy = yield* Entropy
+      const { bootstrapToken, bootstrapTokenRestored, staffTokenDays } = yield* Settings
+      const columns = sql.literal(
+        `id::float8 AS id, name, role, active, daily_budget::float8 AS daily_budget, created_at,
+        created_by, token_issued_at, token_issued_by, last_used_at`
+      )
+      const shown = (row: typeof StaffRow.Type) => toFields(row, staffTokenDays)
+
+      const retirement = Effect.map(
+        oneOf(retirements(sql`SELECT retired_at, retired_by FROM bootstrap_retirement`)),
+        (row) => row === undefined ? undefined : { ...row, retired_at: iso(row.retired_at.getTime()) }
+      )
+
+      const authenticate = Effect.fn("StaffAccounts.authenticate")(function*(token: string) {
+        if (bootstrapToken !== undefined && equalSecrets(Redacted.value(bootstrapToken), token)) {
+          const isRetired = !bootstrapTokenRestored && (yield* orTryAgain(retirement)) !== undefined
+          return isRetired
+            ? undefined
+            : { id: null, name: "bootstrap", role: "admin", label: bootstrapLabel } satisfies Actor
+        }
+        const row = yield* orTryAgain(oneOf(staffRows(
+          sql`SELECT ${columns} FROM staff WHERE token_hash = ${sha256(token)} AND active`
+        )))
+        const now = yield* Clock.currentTimeMillis
+        if (row === undefined || row.token_issued_at.getTime() + staffTokenDays * dayMs <= now) return undefined
+        if (row.last_used_at === null || row.last_used_at.getTime() + usedEveryMs <= now) {
+          // who works goes on where this cannot be written
+          yield* Effect.ignore(sql`UPDATE staff SET last_used_at = ${toDate(now)} WHERE id = ${row.id}`)
+        }
+        return { id: row.id, name: row.name, role: row.role, label: `staff:${row.id}` } satisfies Actor
+      })
+
+      const refuseBootstrap: StaffAccounts["Service"]["refuseBootstrap"] = Effect.fn("StaffAccounts.refuseBootstrap")(
+        function*(actor, action) {
+          if (actor.id !== null || !isMoneyAction(action)) return
+          const [row] = yield* orTryAgain(presence(
+            sql`SELECT EXISTS (SELECT FROM staff WHERE active AND ${sql.in("role", rolesFor(action))}) AS "isThere"`
+          ))
+          if (row?.isThere === true) return yield* Effect.fail(staffOnly(action))
+        }
+      )
+
+      const retireBootstrap = Effect.fn("StaffAccounts.retireBootstrap")((actor: Actor) =>
+        auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const before = yield* retirement
+            if (before !== undefined) return before
+            const admins = yield* staffRows(
+              sql`SELECT ${columns} FROM staff WHERE role = 'admin' AND active
+                AND token_issued_at > ${toDate(now - staffTokenDays * dayMs)} FOR NO KEY UPDATE`
+            )
+            if (admins.length === 0) return yield* Effect.fail(noAdmin)
+            const after: Retirement = { retired_at: iso(now), retired_by: actor.label }
+            const written = yield* sql`INSERT INTO bootstrap_retirement (retired_at, retired_by)
+              VALUES (${toDate(now)}, ${actor.label}) ON CONFLICT DO NOTHING RETURNING retired_at`
+            if (written.length === 0) return (yield* retirement) ?? after
+            yield* record({ action: "staff.retire_bootstrap", subject: bootstrapLabel, before: null, after })
+            return after
+          }))
+      )
+
+      const noteToken = (staffId: number, { label }: Actor, now: number) =>
+        sql`INSERT INTO staff_tokens (staff_id, issued_at, issued_by) VALUES (${staffId}, ${toDate(now)}, ${label})`
+
+      const create = Effect.fn("StaffAccounts.create")(function*(actor: Actor, input: StaffInput) {
+        const token = newToken(entropy)
+        const fields = yield* auditLog.change(actor, ({ newId, now, record }) =>
+          Effect.gen(function*() {
+            const fields: StaffFields = {
+              id: newId,
+              name: input.name,
+              role: input.role ?? "admin",
+              active: true,
+              daily_budget: input.daily_budget === undefined ? defaultDailyBudget : input.daily_budget,
+              created_at: iso(now),
+              created_by: actor.label,
+              token_issued_at: iso(now),
+              token_issued_by: actor.label,
+              token_expires_at: iso(now + staffTokenDays * dayMs),
+              last_used_at: null
+            }
+            yield* sql`INSERT INTO staff (id, name, role, token_hash, daily_budget, created_at, created_by, token_issued_at,
+                token_issued_by)
+              VALUES (${fields.id}, ${fields.name}, ${fields.role}, ${sha256(token)}, ${fields.daily_budget},
+                ${toDate(now)}, ${actor.label}, ${toDate(now)}, ${actor.label})`
+            yield* noteToken(newId, actor, now)
+            yield* record({ action: "staff.create", subject: `staff:${newId}`, before: null, after: fields })
+            return fields
+          }))
+        return { ...fields, token }
+      })
+
+      /** An account, locked until the change is done. */
+      const locked = Effect.fnUntraced(function*(staffId: number) {
+        const row = yield* oneOf(
+          staffRows(sql`SELECT ${columns} FROM staff WHERE id = ${staffId} FOR NO KEY UPDATE`)
+        )
+        return row === undefined ? yield* Effect.fail(notFound) : shown(row)
+      })
+
+      const update = Effect.fn("StaffAccounts.update")((actor: Actor, staffId: number, input: StaffUpdate) =>
+        auditLog.change(actor, ({ record }) =>
+          Effect.gen(function*() {
+            // all admins, in one order: two who would take away each other wait here, and the second one is refused
+            const admins = yield* staffRows(
+              sql`SELECT ${columns} FROM staff WHERE role = 'admin' AND active ORDER BY staff.id FOR NO KEY UPDATE`
+            )
+            const before = yield* locked(staffId)
+            const after = changed(before, input)
+            if (after === before) return before
+            if (actor.id === staffId && after.daily_budget !== before.daily_budget) return yield* Effect.fail(ownBudget)
+            const others = admins.filter(({ id }) => id !== staffId)
+            if (admins.length > others.length && others.length === 0) {
+              if (!after.active) return yield* Effect.fail(lastAdmin("active"))
+              if (after.role !== "admin") return yield* Effect.fail(lastAdmin("role"))
+            }
+            yield* sql`UPDATE staff SET name = ${after.name}, role = ${after.role}, active = ${after.active},
+                daily_budget = ${after.daily_budget}
+              WHERE id = ${staffId}`
+            yield* record({ action: "staff.update", subject: `staff:${staffId}`, before, after })
+            return after
+          }))
+      )
+
+      const rotate = Effect.fn("StaffAccounts.rotate")(function*(actor: Actor, staffId: number) {
+        const token = newToken(entropy)
+        const fields = yield* auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const before = yield* locked(staffId)
+            // later than the token before, so that the issuers of both are told apart
+            const issuedAt = Math.max(now, Date.parse(before.token_issued_at) + 1)
+            const after: StaffFields = {
+              ...before,
+              token_issued_at: iso(issuedAt),
+              token_issued_by: actor.label,
+              token_expires_at: iso(issuedAt + staffTokenDays * dayMs)
+            }
+            yield* sql`UPDATE staff SET token_hash = ${sha256(token)}, token_issued_at = ${toDate(issuedAt)},
+                token_issued_by = ${actor.label}
+              WHERE id = ${staffId}`
+            yield* noteToken(staffId, actor, issuedAt)
+            yield* record({ action: "staff.rotate", subject: `staff:${staffId}`, before, after })
+            return after
+          }))
+        return { ...fields, token }
+      })
+
+      const list = orTryAgain(staffRows(sql`SELECT ${columns} FROM staff ORDER BY id`)).pipe(
+        Effect.map((found) => found.map(shown)),
+        Effect.withSpan("StaffAccounts.list")
+      )
+
+      return StaffAccounts.of({ authenticate, refuseBootstrap, retireBootstrap, create, update, rotate, list })
+    })
+  ).pipe(Layer.provide(Entropy.layer))
+}

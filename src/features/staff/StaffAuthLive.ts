@@ -1,0 +1,114 @@
+/** Authentication of staff by bearer token, with a back-off per address, and authorisation by role. */
+import { Clock, Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { CurrentStaff, StaffAuth } from "../../contract/StaffApi.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
+import { makeBackOff } from "../../http/BackOff.ts"
+import { bearer } from "../../http/Bearer.ts"
+import { withFormRules } from "../../http/FormRules.ts"
+import { answerCause } from "../../http/Refusals.ts"
+import { RequestIds } from "../../http/RequestIds.ts"
+import { originOf } from "../../http/RequestOrigin.ts"
+import { type Origin, Strangers } from "../../http/Strangers.ts"
+import { sha256 } from "../../platform/Secrets.ts"
+import { steadyClock } from "../../platform/SteadyClock.ts"
+import { rolesFor } from "./Authorisation.ts"
+import { type Actor, StaffAccounts } from "./Staff.ts"
+import { StaffReads } from "./StaffReads.ts"
+
+/** Tokens that are remembered as having worked. */
+const maxWorked = 1000
+
+const noToken = refuse("MISSING_CREDENTIALS", "Send a staff token: Authorization: Bearer <token>.")
+const unknownToken = refuse("INVALID_API_KEY", "The staff token is unknown or no longer valid.")
+
+const tooManyFailures = (seconds: number) =>
+  refuse("RATE_LIMITED", "Too many staff tokens of this address were wrong.", { retry_after_seconds: seconds })
+
+/**
+ * Looks up staff tokens. An address that tries wrong ones waits longer and longer; a token that has worked is looked up all the same, so
+ * that a stranger behind the same proxy locks out nobody who works.
+ */
+export class StaffTokens extends Context.Service<StaffTokens, {
+  readonly authenticate: (
+    token: string | undefined,
+    origin: Origin
+  ) => Effect.Effect<Actor, Refusal<"MISSING_CREDENTIALS" | "INVALID_API_KEY" | "RATE_LIMITED" | "TRY_AGAIN">>
+}>()("pitboss/http/backoffice/StaffTokens") {
+  static readonly layer = Layer.effect(
+    StaffTokens,
+    Effect.gen(function*() {
+      const accounts = yield* StaffAccounts
+      const strangers = yield* Strangers
+      const failures = yield* AuthenticationFailures
+      const clock = steadyClock(yield* Clock.Clock)
+      const backOff = makeBackOff()
+      /** Digests, the one that worked first in front. */
+      const worked = new Set<string>()
+
+      const remember = (digest: string): void => {
+        worked.delete(digest)
+        for (const first of worked) {
+          if (worked.size < maxWorked) break
+          worked.delete(first)
+        }
+        worked.add(digest)
+      }
+
+      const authenticate = Effect.fnUntraced(function*(token: string | undefined, origin: Origin) {
+        if (token === undefined) return yield* Effect.fail(yield* failures.note("staff", noToken, origin))
+        const caller = strangers.callerOf(origin)
+        const digest = Buffer.from(sha256(token)).toString("base64")
+        const leftMs = worked.has(digest) ? 0 : backOff.leftMs(caller, clock.currentTimeMillisUnsafe())
+        if (leftMs > 0) {
+          yield* failures.note("staff", unknownToken, origin)
+          return yield* Effect.fail(tooManyFailures(Math.ceil(leftMs / 1000)))
+        }
+        const actor = yield* accounts.authenticate(token)
+        if (actor !== undefined) {
+          remember(digest)
+          return actor
+        }
+        backOff.fail(caller, clock.currentTimeMillisUnsafe())
+        return yield* Effect.fail(yield* failures.note("staff", unknownToken, origin))
+      })
+
+      return StaffTokens.of({ authenticate })
+    })
+  )
+}
+
+/** Who acts, and whether the role allows it: the name of the endpoint is the name of the action. */
+export const StaffAuthLive = Layer.effect(
+  StaffAuth,
+  Effect.gen(function*() {
+    const ids = yield* RequestIds
+    const accounts = yield* StaffAccounts
+    const reads = yield* StaffReads
+    const tokens = yield* StaffTokens
+
+    return StaffAuth.of((handler, { endpoint, group }) => {
+      const action = `${group.identifier}.${endpoint.identifier}`
+      const roles = rolesFor(action)
+      const withForm = withFormRules(handler)
+
+      const run = Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const actor = yield* tokens.authenticate(bearer(request.headers["authorization"]), originOf(request))
+        if (!roles.includes(actor.role)) {
+          return yield* Effect.fail(
+            refuse("INSUFFICIENT_SCOPE", `This takes one of the roles ${roles.join(", ")}.`, { required_roles: roles })
+          )
+        }
+        yield* accounts.refuseBootstrap(actor, action)
+        const response = yield* Effect.provideService(withForm, CurrentStaff, actor)
+        if (response.status < 300) yield* reads.note(actor, action, request.url)
+        return response
+      }).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
+
+      // A caller that goes away must not stop halfway what it asked for.
+      return endpoint.method === "GET" ? run : Effect.uninterruptible(run)
+    })
+  })
+)

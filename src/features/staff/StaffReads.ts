@@ -1,0 +1,74 @@
+/**
+ * Reads of personal data by staff, in the audit log: who looked at whom. One line an hour for the same thing, so that the log tells who
+ * goes through players one after the other and does not grow with every look at the same page.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { oneOf, rowsOf } from "../../store/Rows.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import type { Action } from "./Authorisation.ts"
+import type { Actor } from "./Staff.ts"
+
+const hourMs = 3_600_000
+
+/** Reads remembered at once: beyond, the oldest are forgotten, and leave another line when they come again. */
+const rememberedMost = 10_000
+
+/** What shows who somebody is. */
+const personalReads: ReadonlySet<string> = new Set<Action>(["player.show", "player.list", "player.notes", "audit.list"])
+
+const isPersonalRead = (action: string): action is Action => personalReads.has(action)
+
+const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
+
+export class StaffReads extends Context.Service<StaffReads, {
+  /** Notes a read that was answered. `target` is its path with the query: of the query the names count, never what was searched for. */
+  readonly note: (actor: Actor, action: string, target: string) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
+}>()("pitboss/backoffice/StaffReads") {
+  static readonly layer = Layer.effect(
+    StaffReads,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const auditLog = yield* AuditLog
+      /** When each read was noted, the oldest first. */
+      const noted = new Map<string, number>()
+
+      const note: StaffReads["Service"]["note"] = Effect.fnUntraced(function*(actor, action, target) {
+        if (!isPersonalRead(action)) return
+        const now = yield* Clock.currentTimeMillis
+        const { pathname, searchParams } = new URL(target, "http://localhost")
+        const playerId = /\/players\/([1-9]\d{0,14})(?:\/|$)/.exec(pathname)?.[1]
+        const filters = [...new Set(searchParams.keys())].filter((name) => name !== "page" && name !== "per_page")
+          .toSorted()
+          .slice(0, 20)
+        const page = Number(searchParams.get("page") ?? 1)
+        const key = `${actor.label} ${action} ${playerId ?? ""} ${filters.join()} ${page}`
+        const before = noted.get(key)
+        if (before !== undefined && before <= now && now < before + hourMs) return
+        yield* auditLog.change(actor, ({ record }) =>
+          Effect.gen(function*() {
+            const owner = playerId === undefined ? undefined : yield* oneOf(owners(
+              sql`SELECT operator_id::float8 AS "operatorId" FROM players WHERE id = ${
+                Number(playerId)
+              }::float8::bigint`
+            ))
+            yield* record({
+              action,
+              ...(owner === undefined ? {} : owner),
+              ...(playerId === undefined ? {} : { playerId: Number(playerId) }),
+              subject: playerId === undefined ? (action === "audit.list" ? "audit" : "players") : `player:${playerId}`,
+              before: null,
+              after: playerId === undefined ? { filters, page } : null
+            })
+          }))
+        noted.delete(key)
+        noted.set(key, now)
+        const [oldest] = noted.keys()
+        if (noted.size > rememberedMost && oldest !== undefined) noted.delete(oldest)
+      })
+
+      return StaffReads.of({ note })
+    })
+  )
+}

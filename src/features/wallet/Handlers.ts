@@ -1,0 +1,91 @@
+/** A player's balances and ledger, for operators. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../contract/Api.ts"
+import { CurrentOperator } from "../../contract/Middleware.ts"
+import { Originals } from "../originals/Originals.ts"
+import { iso, parseIso } from "../../platform/Time.ts"
+import { Ledger, type LedgerFilters } from "./Ledger.ts"
+import type { PastBalances } from "./PastBalances.ts"
+import { Wallet, type WalletView } from "./Wallet.ts"
+import { entryFields } from "./Entries.ts"
+import { proofFields } from "../originals/OriginalHandlers.ts"
+import { paginatedWithCursor, positionOf, walked } from "../../http/Page.ts"
+
+type Balances = Pick<PastBalances, "currency" | "real" | "bonus" | "realUpdatedAt" | "bonusUpdatedAt">
+
+const walletsOf = ({ bonus, bonusUpdatedAt, currency, real, realUpdatedAt }: Balances) => [
+  { type: "real" as const, balance: real, currency, updated_at: iso(realUpdatedAt) },
+  { type: "bonus" as const, balance: bonus, currency, updated_at: iso(bonusUpdatedAt) }
+]
+
+/** Balances as operators and staff see them (SPEC section 2.3). */
+export const walletFields = ({ player, unverifiedWithdrawalAllowance }: WalletView) => ({
+  player_id: player.id,
+  currency: player.currency,
+  balance: player.real,
+  bonus_balance: player.bonus,
+  unverified_withdrawal_allowance: unverifiedWithdrawalAllowance,
+  wallets: walletsOf(player)
+})
+
+const pastWalletFields = (balances: PastBalances) => ({
+  player_id: balances.playerId,
+  currency: balances.currency,
+  balance: balances.real,
+  bonus_balance: balances.bonus,
+  at: iso(balances.at),
+  wallets: walletsOf(balances)
+})
+
+/** A page of a player's ledger or, with a cursor, a stretch of it, for whoever may see it. */
+export const ledgerPage = Effect.fnUntraced(function*(
+  ledger: Ledger["Service"],
+  operatorId: number,
+  playerId: number,
+  position: { readonly page: number; readonly per_page: number; readonly cursor?: string },
+  filters: LedgerFilters
+) {
+  const { cursor, page, per_page: perPage } = position
+  if (cursor !== undefined) {
+    const { items, next } = yield* ledger.walk(operatorId, playerId, { ...filters, perPage, below: positionOf(cursor) })
+    return yield* walked(perPage, items.map(entryFields), next)
+  }
+  const { items, total } = yield* ledger.list(operatorId, playerId, { ...filters, page, perPage })
+  return yield* paginatedWithCursor(position, total, items.map(entryFields), items.at(-1)?.seq)
+})
+
+export const WalletHandlers = HttpApiBuilder.group(
+  Api,
+  "wallet",
+  Effect.fnUntraced(function*(handlers) {
+    const wallet = yield* Wallet
+    const ledger = yield* Ledger
+    const originals = yield* Originals
+    return handlers
+      .handle("get", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          const at = query.at === undefined ? undefined : parseIso(query.at)
+          if (at !== undefined) {
+            return { data: pastWalletFields(yield* ledger.balancesAt(operator.id, params.player, at)) }
+          }
+          return { data: walletFields(yield* wallet.view(operator, params.player)) }
+        }))
+      .handle("transactions", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          return yield* ledgerPage(ledger, operator.id, params.player, query, {
+            type: query.type,
+            wallet: query.wallet,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          })
+        }))
+      .handle("round", ({ params }) =>
+        Effect.gen(function*() {
+          const { operator } = yield* CurrentOperator
+          return { data: proofFields(yield* originals.round(operator.id, params.player, params.round)) }
+        }))
+  })
+)

@@ -1,0 +1,200 @@
+/** Reading a player's ledger: its entries, newest first, and what the balances were. */
+import { PgTypes } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { tendBonusesStep } from "../../domain/bonus/BonusGrants.ts"
+import { type Entry, entryTypes } from "../../domain/Change.ts"
+import type { Player } from "../../domain/player/Player.ts"
+import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
+import { toDate } from "../../platform/Time.ts"
+import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import {
+  offsetOf,
+  oneOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "../../store/Rows.ts"
+import { fullBlocks, type LedgerFilters, makeLedgerBlocks, stretchesFrom } from "./internal/LedgerBlocks.ts"
+import { BalancesAtRow, balancesAtText, type PastBalances } from "./PastBalances.ts"
+
+export type { LedgerFilters }
+
+export interface LedgerQuery extends LedgerFilters, PageQuery {}
+
+const EntryRow = Schema.Struct({
+  id: Schema.Number,
+  playerId: Schema.Number,
+  operatorId: Schema.Number,
+  seq: Schema.Number,
+  wallet: Schema.Literals(["real", "bonus"]),
+  type: Schema.Literals(entryTypes),
+  amount: Schema.Number,
+  balanceAfter: Schema.Number,
+  paymentRequestId: Schema.NullOr(Schema.Number),
+  gameId: Schema.NullOr(Schema.Number),
+  gameRoundId: Schema.NullOr(Schema.String),
+  playerBonusId: Schema.NullOr(Schema.Number),
+  createdAt: Schema.Date
+})
+
+const entries = rowsOf(EntryRow)
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+const pastBalances = rowsOf(BalancesAtRow)
+
+const inTheFuture = refuseFields({ at: ["must not be in the future"] })
+
+export class Ledger extends Context.Service<Ledger, {
+  /**
+   * A page of a player's entries. An unfiltered page costs the same wherever it lies and however long the ledger is; a filtered one
+   * hardly more (see LedgerBlocks.ts).
+   */
+  readonly list: (
+    operatorId: number,
+    playerId: number,
+    query: LedgerQuery
+  ) => Effect.Effect<Page<Entry>, ActorRefusal>
+  /** As `list`, from an entry on: nothing is counted. Positions are the numbers of entries. */
+  readonly walk: (
+    operatorId: number,
+    playerId: number,
+    query: LedgerFilters & WalkQuery
+  ) => Effect.Effect<Walk<Entry>, ActorRefusal>
+  /**
+   * What a player's balances were at a moment (epoch milliseconds), which must not be in the future. Costs the same however
+   * long the ledger is, and answers the same whenever it is asked.
+   */
+  readonly balancesAt: (
+    operatorId: number,
+    playerId: number,
+    at: number
+  ) => Effect.Effect<PastBalances, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
+}>()("pitboss/wallet/Ledger") {
+  static readonly layer = Layer.effect(
+    Ledger,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actors = yield* PlayerActors
+      const blocks = makeLedgerBlocks(sql)
+
+      const columns = sql.literal(
+        `id::float8 AS id, player_id::float8 AS "playerId", operator_id::float8 AS "operatorId",
+        seq::float8 AS seq, wallet, type, amount::float8 AS amount, balance_after::float8 AS "balanceAfter",
+        payment_request_id::float8 AS "paymentRequestId", game_id::float8 AS "gameId", game_round_id AS "gameRoundId",
+        player_bonus_id::float8 AS "playerBonusId", created_at AS "createdAt"`
+      )
+
+      // Orders name the table: just `seq` would be the column of the answer, a float, which no index is ordered by.
+      const filtersOf = (query: LedgerFilters) =>
+        [
+          query.type === undefined ? undefined : sql`type = ${query.type}`,
+          query.wallet === undefined ? undefined : sql`wallet = ${query.wallet}`,
+          query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,
+          query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
+        ].filter((filter) => filter !== undefined)
+
+      const ownedBy = (operatorId: number, playerId: number) =>
+        sql`player_id = ${playerId}::float8::bigint AND operator_id = ${operatorId}::float8::bigint`
+
+      const toEntry = (currency: string) => (row: typeof EntryRow.Type): Entry => ({
+        ...row,
+        currency,
+        createdAt: row.createdAt.getTime()
+      })
+
+      const list = Effect.fn("Ledger.list")(
+        function*(operatorId: number, playerId: number, query: LedgerQuery) {
+          const { currency, entrySeq } = yield* actors.read(operatorId, playerId)
+          const offset = offsetOf(query)
+          const filters = filtersOf(query)
+          const mine = ownedBy(operatorId, playerId)
+          const page = (rows: ReadonlyArray<typeof EntryRow.Type>, total: number): Page<Entry> => ({
+            total,
+            items: rows.map(toEntry(currency))
+          })
+          if (filters.length === 0) {
+            // entries are numbered without a gap, so a page is a range of numbers and the last number is the count
+            const newest = Math.max(entrySeq - offset, 0)
+            const rows = yield* entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${mine}
+              AND seq <= ${newest}::float8::bigint AND seq > ${
+              newest - query.perPage
+            }::float8::bigint ORDER BY ledger_entries.seq DESC`)
+            return page(rows, entrySeq)
+          }
+          const where = sql.and([mine, sql`seq <= ${entrySeq}::float8::bigint`, ...filters])
+          const full = fullBlocks(entrySeq)
+          if (full !== undefined) {
+            const stretches = yield* blocks.count(playerId, full, query, where)
+            const total = stretches.reduce((sum, stretch) => sum + stretch.entries, 0)
+            const { blocks: chosen, skip } = stretchesFrom(stretches, offset, query.perPage)
+            if (chosen.length === 0) return page([], total)
+            const rows = yield* entries(sql`SELECT ${columns} FROM ${blocks.among(playerId, chosen)} WHERE ${where}
+              ORDER BY e.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${skip}::float8::bigint`)
+            return page(rows, total)
+          }
+          const [counted, rows] = yield* Effect.all([
+            counts(sql`SELECT count(*)::float8 AS total FROM ledger_entries WHERE ${where}`),
+            entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${where}
+              ORDER BY ledger_entries.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${offset}::float8::bigint`)
+          ], { concurrency: 2 })
+          return page(rows, counted[0]?.total ?? 0)
+        },
+        orTryAgain
+      )
+
+      const walk = Effect.fn("Ledger.walk")(
+        function*(operatorId: number, playerId: number, query: LedgerFilters & WalkQuery) {
+          const { currency, entrySeq } = yield* actors.read(operatorId, playerId)
+          const below = Math.min(query.below ?? Number.MAX_SAFE_INTEGER, entrySeq + 1)
+          const filters = filtersOf(query)
+          const where = sql.and([
+            ownedBy(operatorId, playerId),
+            sql`seq < ${below}::float8::bigint`,
+            // numbered without a gap: as far as the stretch can go
+            ...(filters.length === 0 ? [sql`seq >= ${below - query.perPage - 1}::float8::bigint`] : filters)
+          ])
+          const full = filters.length === 0 ? undefined : fullBlocks(entrySeq)
+          const source = full === undefined
+            ? sql`ledger_entries AS e`
+            : blocks.among(playerId, yield* blocks.findFrom(playerId, full, query, below, query.perPage + 1))
+          const rows = yield* entries(sql`SELECT ${columns} FROM ${source} WHERE ${where}
+            ORDER BY e.seq DESC LIMIT ${query.perPage + 1}::float8::bigint`)
+          return walkOf(rows, query, ({ seq }) => seq, toEntry(currency))
+        },
+        orTryAgain
+      )
+
+      const balancesAt = Effect.fn("Ledger.balancesAt")(
+        function*(operatorId: number, playerId: number, at: number) {
+          const now = yield* Clock.currentTimeMillis
+          // asked, not read: what was decided until now is then in the tables, and so is what time has brought
+          const player = yield* actors.ask<Player, never>(operatorId, playerId, tendBonusesStep)
+          if (at > now) return yield* Effect.fail(inTheFuture)
+          const row = yield* oneOf(pastBalances(sql.unsafe(balancesAtText, [
+            PgTypes.float8(playerId),
+            PgTypes.float8(operatorId),
+            toDate(at)
+          ])))
+          if (row === undefined) return yield* Effect.die("a ledger has a gap")
+          const openedAt = row.openedAt.getTime()
+          return {
+            playerId,
+            currency: player.currency,
+            at,
+            real: row.real,
+            bonus: row.bonus,
+            realUpdatedAt: row.realUpdatedAt?.getTime() ?? openedAt,
+            bonusUpdatedAt: row.bonusUpdatedAt?.getTime() ?? openedAt
+          } satisfies PastBalances
+        },
+        orTryAgain
+      )
+
+      return Ledger.of({ list, walk, balancesAt })
+    })
+  )
+}

@@ -1,0 +1,105 @@
+/** A player's money as operators and staff see and move it. */
+import { Context, Effect, Layer } from "effect"
+import type { Entry } from "../../domain/Change.ts"
+import { type Correction, correctionStep } from "../../domain/wallet/Corrections.ts"
+import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
+import { storingReply } from "../../domain/StoringReply.ts"
+import type { Operator } from "../../domain/Operator.ts"
+import { type DepositRefusal, depositStep, type PaymentOutcome } from "../../domain/payment/Payments.ts"
+import type { Player } from "../../domain/player/Player.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { unverifiedAllowance } from "../../domain/payment/Withdrawals.ts"
+import { PaymentMethods } from "../payments/Methods.ts"
+import { Thresholds } from "../payments/Thresholds.ts"
+import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+
+export interface WalletView {
+  readonly player: Player
+  /** Minor units that can still be withdrawn without verification; null means no limit. */
+  readonly unverifiedWithdrawalAllowance: number | null
+}
+
+export interface DepositRequest {
+  /** Minor units, positive. */
+  readonly amount: number
+  readonly externalReference: string
+  readonly paymentMethod: string | null
+  readonly info: string | null
+  readonly notes: string | null
+}
+
+/** How an answer is stored under the caller's idempotency key, if it has one. */
+export interface Answering<in Reply> {
+  readonly claim: IdempotencyClaim | undefined
+  readonly render: (reply: Reply) => RenderedReply
+}
+
+export class Wallet extends Context.Service<Wallet, {
+  /** The committed balances of a player (SPEC section 2.3). */
+  readonly view: (operator: Operator, playerId: number) => Effect.Effect<WalletView, ActorRefusal>
+  /** As `view`, of any player, for staff. */
+  readonly staffView: (playerId: number) => Effect.Effect<WalletView, ActorRefusal>
+  /** Credits a deposit, or finds the one that the reference names (SPEC section 4.4). */
+  readonly deposit: (
+    operator: Operator,
+    playerId: number,
+    request: DepositRequest,
+    answering: Answering<PaymentOutcome>
+  ) => Effect.Effect<PaymentOutcome, DepositRefusal | ActorRefusal>
+  /** Sets a balance right by hand; audited. `operatorId` null: staff act for every operator. */
+  readonly correct: (
+    operatorId: number | null,
+    playerId: number,
+    correction: Correction
+  ) => Effect.Effect<Entry, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
+}>()("pitboss/wallet/Wallet") {
+  static readonly layer = Layer.effect(
+    Wallet,
+    Effect.gen(function*() {
+      const actors = yield* PlayerActors
+      const methods = yield* PaymentMethods
+      const thresholds = yield* Thresholds
+
+      const view = Effect.fn("Wallet.view")(function*(operator: Operator, playerId: number) {
+        const player = yield* actors.read(operator.id, playerId)
+        if (player.kycStatus === "verified") return { player, unverifiedWithdrawalAllowance: null }
+        const { currency: base, kycWithdrawalThreshold } = operator
+        const threshold = yield* thresholds.convert(kycWithdrawalThreshold, { currency: player.currency, base })
+        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
+      })
+
+      const staffView = Effect.fn("Wallet.staffView")(function*(playerId: number) {
+        const player = yield* actors.read(null, playerId)
+        const threshold = yield* thresholds.kyc(player.operatorId, player.currency)
+        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
+      })
+
+      const deposit = Effect.fn("Wallet.deposit")(function*(
+        operator: Operator,
+        playerId: number,
+        request: DepositRequest,
+        answering: Answering<PaymentOutcome>
+      ) {
+        const { amount, externalReference, info, notes, paymentMethod: methodCode } = request
+        const method = methodCode === null ? null : (yield* methods.find(operator.id, methodCode)) ?? null
+        const base = operator.currency
+        const needsCurrency = operator.dailyDepositCap !== null ||
+          method?.currencies.some((currency) => currency !== base)
+        const currency = needsCurrency ? (yield* actors.read(operator.id, playerId)).currency : base
+        const dailyCap = yield* thresholds.convert(operator.dailyDepositCap, { currency, base })
+        const bounds = method === null
+          ? null
+          : yield* thresholds.bounds({ min: method.minDeposit, max: method.maxDeposit }, { currency, base })
+        const step = depositStep({ amount, bounds, dailyCap, externalReference, methodCode, method, info, notes })
+        return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
+      })
+
+      const correct = Effect.fn("Wallet.correct")(
+        (operatorId: number | null, playerId: number, correction: Correction) =>
+          actors.ask(operatorId, playerId, correctionStep(correction))
+      )
+
+      return Wallet.of({ view, staffView, deposit, correct })
+    })
+  )
+}

@@ -1,0 +1,82 @@
+import { Schema } from "effect"
+import { entryTypes } from "../../domain/Change.ts"
+import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
+
+export const walletKinds = ["real", "bonus"] as const
+
+const balances = {
+  player_id: id,
+  currency: currencyCode,
+  balance: money,
+  bonus_balance: money
+}
+
+const wallets = Schema.Array(Schema.Struct({
+  type: Schema.Literals(walletKinds),
+  balance: money,
+  currency: currencyCode,
+  updated_at: timestamp
+}))
+
+const exampleBalances = { player_id: 48213, currency: "EUR", balance: 4750, bonus_balance: 1000 }
+
+const exampleWallets = [
+  { type: "real", balance: 4750, currency: "EUR", updated_at: "2026-11-20T12:05:00.000Z" },
+  { type: "bonus", balance: 1000, currency: "EUR", updated_at: "2026-11-20T12:01:00.000Z" }
+] as const
+
+/** A player's wallets as operators see them (SPEC section 2.3). */
+export const Wallet = Schema.Struct({
+  ...balances,
+  unverified_withdrawal_allowance: Schema.NullOr(money).annotate({
+    description: "What can still be withdrawn without verification, in minor units; null means no limit."
+  }),
+  wallets
+}).annotate({
+  identifier: "Wallet",
+  examples: [{ ...exampleBalances, unverified_withdrawal_allowance: 200_000, wallets: exampleWallets }]
+})
+
+/** What a player's wallets held at a moment of the past. What may be withdrawn is a matter of today. */
+export const WalletAtMoment = Schema.Struct({ ...balances, at: timestamp, wallets }).annotate({
+  identifier: "WalletAtMoment",
+  examples: [{ ...exampleBalances, at: "2026-11-20T12:06:00.000Z", wallets: exampleWallets }]
+})
+
+/** A player's wallets as the player sees them (SPEC section 4.9). */
+export const PlayerWallet = Schema.Struct(balances).annotate({
+  identifier: "PlayerWallet",
+  examples: [exampleBalances]
+})
+
+/** A ledger entry (SPEC section 2.4). Credits are positive, debits negative. */
+export const Transaction = Schema.Struct({
+  id,
+  player_id: id,
+  wallet: Schema.Literals(walletKinds),
+  type: Schema.Literals(entryTypes),
+  amount: money,
+  balance_after: money,
+  currency: currencyCode,
+  payment_request_id: Schema.NullOr(id),
+  game_id: Schema.NullOr(id),
+  game_round_id: Schema.NullOr(Schema.String),
+  player_bonus_id: Schema.NullOr(id),
+  created_at: timestamp
+}).annotate({
+  identifier: "Transaction",
+  examples: [{
+    id: 90211,
+    player_id: 48213,
+    wallet: "real",
+    type: "casino_bet",
+    amount: -250,
+    balance_after: 4750,
+    currency: "EUR",
+    payment_request_id: null,
+    game_id: 311,
+    game_round_id: "round-77",
+    player_bonus_id: null,
+    created_at: "2026-11-20T12:05:00.000Z"
+  }]
+})

@@ -1,0 +1,92 @@
+/** One attempt to deliver an event: the message, signed at the moment it is sent (SPEC section 6.1). */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import * as Crypto from "node:crypto"
+import { envelope } from "../../domain/Events.ts"
+import { Secrets } from "../../platform/Secrets.ts"
+import { makeSparingly } from "../../platform/Sparingly.ts"
+import { type Outcome, Transport } from "./Transport.ts"
+
+/** What the secrets of an endpoint are sealed for. */
+export const webhookPurpose = (endpointId: number): string => `webhook:${endpointId}`
+
+/** Lower-case hex HMAC-SHA256 of the timestamp, a dot and the body. */
+const webhookSignature = (secret: string, timestamp: string, body: string): string =>
+  Crypto.createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")
+
+export interface AttemptedDelivery {
+  readonly id: number
+  readonly endpoint: {
+    readonly id: number
+    readonly url: string
+    readonly secret: Uint8Array
+    /** Signs beside the current one until it ends (epoch milliseconds); null when there is none. */
+    readonly previous: { readonly secret: Uint8Array; readonly until: number } | null
+  }
+  /** `data` is JSON, `createdAt` the wire form of the instant. */
+  readonly event: {
+    readonly id: number
+    readonly type: string
+    readonly createdAt: string
+    readonly data: string
+  }
+}
+
+export class Attempts extends Context.Service<Attempts, {
+  /** Sends a delivery once. */
+  readonly attempt: (delivery: AttemptedDelivery) => Effect.Effect<Outcome>
+}>()("pitboss/webhooks/Attempts") {
+  static readonly layer = Layer.effect(
+    Attempts,
+    Effect.gen(function*() {
+      const secrets = yield* Secrets
+      const { post } = yield* Transport
+      const tell = yield* makeSparingly(5000)
+
+      /** The secrets that sign now: the current one, and during the overlap after a rotation the one before it. */
+      const keysOf = Effect.fnUntraced(function*({ id, previous, secret }: AttemptedDelivery["endpoint"], now: number) {
+        const open = (sealed: Uint8Array) => secrets.openText(webhookPurpose(id), sealed)
+        const current = yield* open(secret)
+        if (previous === null || previous.until <= now) return { current, previous: undefined }
+        // one that was given up because nobody can open it must not keep its successor from signing
+        return { current, previous: Option.getOrUndefined(yield* Effect.option(open(previous.secret))) }
+      })
+
+      const attempt = Effect.fnUntraced(
+        function*({ endpoint, event, id }: AttemptedDelivery) {
+          const now = yield* Clock.currentTimeMillis
+          const keys = yield* keysOf(endpoint, now)
+          const body = envelope(event)
+          const timestamp = String(Math.floor(now / 1000))
+          return yield* post({
+            url: endpoint.url,
+            headers: {
+              "user-agent": "Pitboss-Webhooks/1",
+              "x-service-event": event.type,
+              "x-service-event-id": String(event.id),
+              "x-service-delivery": String(id),
+              "x-service-timestamp": timestamp,
+              // one value, as SPEC section 6.1 says: a receiver compares the whole header
+              "x-service-signature": webhookSignature(keys.current, timestamp, body),
+              ...(keys.previous === undefined
+                ? {}
+                : { "x-service-signature-previous": webhookSignature(keys.previous, timestamp, body) })
+            },
+            body
+          })
+        },
+        (attempted, { endpoint }) =>
+          Effect.catchTag(attempted, "SecretUnreadable", () =>
+            Effect.as(
+              tell((others) =>
+                Effect.logError("the secret of a webhook endpoint cannot be read: is MASTER_KEY another one?").pipe(
+                  Effect.annotateLogs({ webhook_id: endpoint.id, others })
+                )
+              ),
+              { status: null, error: "secret_unreadable" } satisfies Outcome
+            ))
+      )
+
+      return Attempts.of({ attempt })
+    })
+  )
+}

@@ -1,0 +1,64 @@
+/** Where operators are told of events, and what became of it. */
+import { Command, Flag } from "effect/cli"
+import { deliveryStatuses, type EventType, eventTypes } from "../../domain/Events.ts"
+import { about, given, integer, listFrom, text, truth } from "../../platform/CliFlags.ts"
+import { idOf, noun, ofOperator, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
+
+const { optional } = Flag
+
+const settings = {
+  events: optional(listFrom<EventType>("events", eventTypes, "What it is told of (all)")),
+  active: optional(truth("active", "Whether anything is sent; what comes meanwhile waits (true)"))
+}
+
+export const webhook = noun("webhook", "Webhooks of operators").pipe(Command.withSubcommands([
+  verb("create", "Make a webhook; prints its secret once", {
+    operator: operatorFlag,
+    url: text("url", "Where events are sent"),
+    ...settings
+  }, (client, input) => client.webhook.create({ payload: given(input) })),
+  verb(
+    "rotate",
+    "Give it a new secret; prints it once. The one before signs in a header of its own for a day",
+    {
+      id: idOf("webhook"),
+      now: about(Flag.Boolean("now"), "End that day; where none runs, the one before signs no longer at once").pipe(
+        Flag.withDefault(false)
+      ),
+      ...ofOperator
+    },
+    (client, { id, now, ...input }) =>
+      client.webhook.rotate({ params: { webhook: id }, query: { ...given(input), ...(now ? { now: "true" } : {}) } })
+  ),
+  verb(
+    "update",
+    "Change a webhook",
+    {
+      id: idOf("webhook"),
+      url: optional(text("url", "Where events are sent")),
+      ...settings,
+      ...ofOperator
+    },
+    (client, { id, operator, ...input }) =>
+      client.webhook.update({ params: { webhook: id }, query: given({ operator }), payload: given(input) })
+  ),
+  verb("ping", "Send a test event now; prints what came of it", {
+    id: idOf("webhook"),
+    ...ofOperator
+  }, (client, { id, ...input }) => client.webhook.ping({ params: { webhook: id }, query: given(input) })),
+  verb("list", "Webhooks, newest first", {
+    operator: optional(operatorFlag)
+  }, (client, input) => client.webhook.list({ query: given(input) }))
+]))
+
+export const delivery = noun("delivery", "Deliveries of events").pipe(Command.withSubcommands([
+  verb("list", "Deliveries, newest first", {
+    operator: optional(operatorFlag),
+    webhook: optional(integer("webhook", "Id of the webhook")),
+    status: optional(about(Flag.Literals("status", deliveryStatuses), "Only those that are so")),
+    ...pageFlags
+  }, (client, input) => client.delivery.list({ query: given(input) })),
+  verb("retry", "Send one again, now", {
+    id: idOf("delivery")
+  }, (client, { id }) => client.delivery.retry({ params: { delivery: id } }))
+]))

@@ -1,0 +1,64 @@
+/** How names of hosts become addresses. */
+import { Context, Effect, Layer, Schema } from "effect"
+import * as Dns from "node:dns"
+import { Settings } from "../../platform/Settings.ts"
+
+export interface HostAddress {
+  readonly address: string
+  readonly family: 4 | 6
+}
+
+/** The name leads nowhere, or nobody says where in time. */
+export class HostUnknown extends Schema.TaggedError<HostUnknown>()("HostUnknown", {}) {}
+
+/** One question takes no longer than this; it is asked twice. */
+const questionMs = 1200
+
+const answers = (ask: () => Promise<ReadonlyArray<string>>, family: 4 | 6) =>
+  Effect.tryPromise(ask).pipe(
+    Effect.map((found) => found.map((address): HostAddress => ({ address, family }))),
+    Effect.orElseSucceed((): ReadonlyArray<HostAddress> => [])
+  )
+
+const orUnknown = (found: Effect.Effect<ReadonlyArray<HostAddress>>) =>
+  Effect.flatMap(
+    found,
+    (addresses) => addresses.length === 0 ? Effect.fail(new HostUnknown()) : Effect.succeed(addresses)
+  )
+
+/** Asks name servers only, on sockets of its own: a name that is slow to resolve holds up nobody else in the process. */
+const byNameServers = Effect.sync(() => {
+  const resolver = new Dns.promises.Resolver({ timeout: questionMs, tries: 2 })
+  return (hostname: string) =>
+    orUnknown(Effect.map(
+      Effect.all([answers(() => resolver.resolve4(hostname), 4), answers(() => resolver.resolve6(hostname), 6)], {
+        concurrency: 2
+      }),
+      (found) => found.flat()
+    ))
+})
+
+/** As the system does it, with the names of its own files. */
+const bySystem = (hostname: string) =>
+  orUnknown(
+    Effect.tryPromise(() => Dns.promises.lookup(hostname, { all: true, order: "verbatim" })).pipe(
+      Effect.map((found) =>
+        found.map(({ address, family }): HostAddress => ({ address, family: family === 6 ? 6 : 4 }))
+      ),
+      Effect.orElseSucceed((): ReadonlyArray<HostAddress> => [])
+    )
+  )
+
+/** Addresses of a host that is no address itself. */
+export class Resolver extends Context.Service<Resolver, {
+  readonly resolve: (hostname: string) => Effect.Effect<ReadonlyArray<HostAddress>, HostUnknown>
+}>()("pitboss/webhooks/Resolver") {
+  /** Asks name servers or, where targets in the own network are allowed, the system. */
+  static readonly layer = Layer.effect(
+    Resolver,
+    Effect.gen(function*() {
+      const { webhookAllowInsecure } = yield* Settings
+      return { resolve: webhookAllowInsecure ? bySystem : yield* byNameServers }
+    })
+  )
+}

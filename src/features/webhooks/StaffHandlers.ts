@@ -1,0 +1,55 @@
+/** Webhooks and their deliveries as staff see and steer them. */
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { Operators } from "../operators/Operators.ts"
+import { WebhookDeliveries } from "./WebhookDeliveries.ts"
+import { WebhookEndpoints } from "./WebhookEndpoints.ts"
+import { paginated } from "../../http/Page.ts"
+import { act } from "../../http/Acting.ts"
+
+const EndpointHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "webhook",
+  Effect.fnUntraced(function*(handlers) {
+    const endpoints = yield* WebhookEndpoints
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => endpoints.create(actor, payload)))
+      .handle(
+        "update",
+        ({ params, payload, query }) => act((actor) => endpoints.update(actor, params.webhook, payload, query.operator))
+      )
+      .handle(
+        "rotate",
+        ({ params, query }) =>
+          act((actor) => endpoints.rotate(actor, params.webhook, query.operator, query.now === "true"))
+      )
+      .handle("ping", ({ params, query }) => act((actor) => endpoints.ping(actor, params.webhook, query.operator)))
+      .handle("list", ({ query }) => Effect.map(endpoints.list(query.operator), (data) => ({ data })))
+  })
+)
+
+const DeliveryHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "delivery",
+  Effect.fnUntraced(function*(handlers) {
+    const deliveries = yield* WebhookDeliveries
+    const operators = yield* Operators
+    return handlers
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+          const { items, total } = yield* deliveries.list({
+            page: query.page,
+            perPage: query.per_page,
+            operatorId,
+            webhookId: query.webhook,
+            status: query.status
+          })
+          return yield* paginated(query, total, items)
+        }))
+      .handle("retry", ({ params }) => act((actor) => deliveries.retry(actor, params.delivery)))
+  })
+)
+
+export const WebhookHandlers = Layer.merge(EndpointHandlers, DeliveryHandlers)

@@ -1,0 +1,351 @@
+/** Where operators want to be told of events: endpoints, their secrets, and trying one out. */
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type EventType, eventTypes, pingType } from "../../domain/Events.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { Entropy } from "../../platform/Entropy.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { Secrets } from "../../platform/Secrets.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { Attempts, webhookPurpose } from "./Attempts.ts"
+import { targetProblem } from "./Targets.ts"
+import type { WithSecret } from "../keys/ApiKeys.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { changed } from "../../platform/Changed.ts"
+import { makeReferences } from "../operators/References.ts"
+import type { Actor } from "../staff/Staff.ts"
+import type { DeliveryFields } from "./WebhookDeliveries.ts"
+
+/** The most endpoints an operator may have. An event becomes at most so many deliveries. */
+const maxEndpoints = 20
+
+/** How long the secret before the last rotation still signs. */
+const overlapMs = 24 * 60 * 60_000
+
+export interface WebhookUpdate {
+  readonly url?: string
+  /** The types to be told of. */
+  readonly events?: ReadonlyArray<EventType>
+  readonly active?: boolean
+}
+
+export type WebhookInput = WebhookUpdate & {
+  /** Id or slug. */
+  readonly operator: string
+  readonly url: string
+}
+
+const EndpointRow = Schema.Struct({
+  id: Schema.Number,
+  operator_id: Schema.Number,
+  url: Schema.String,
+  events: Schema.NullOr(Schema.Array(Schema.Literals(eventTypes))),
+  active: Schema.Boolean,
+  previous_secret_until: Schema.NullOr(Schema.Date),
+  created_at: Schema.Date,
+  updated_at: Schema.Date
+})
+
+/** Null in the table is every type that there is. */
+const toFields = (row: typeof EndpointRow.Type) => ({
+  ...row,
+  events: row.events ?? eventTypes,
+  previous_secret_until: isoOrNull(row.previous_secret_until?.getTime() ?? null),
+  created_at: iso(row.created_at.getTime()),
+  updated_at: iso(row.updated_at.getTime())
+})
+
+/** An endpoint as it is shown: never with its secret. */
+export type EndpointFields = ReturnType<typeof toFields>
+
+const endpointRows = rowsOf(EndpointRow)
+const secretRows = rowsOf(Schema.Struct({
+  operator_id: Schema.Number,
+  url: Schema.String,
+  secret_sealed: Schema.Uint8Array,
+  previous_secret_sealed: Schema.NullOr(Schema.Uint8Array),
+  previous_secret_until: Schema.NullOr(Schema.Date)
+}))
+const sealedRows = rowsOf(Schema.Struct({ secret_sealed: Schema.Uint8Array }))
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+
+const notFound = refuse("NOT_FOUND", "There is no such webhook.")
+const noIds = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
+  retry: "same_request"
+})
+const tooMany = refuse("INVALID_REQUEST", `An operator can have ${maxEndpoints} webhooks. Change one of them.`, {
+  max_webhooks: maxEndpoints
+})
+
+/** 43 characters of 62 carry 256 bits. */
+const newSecret = (entropy: Entropy["Service"]): string => entropy.token("whsec_", 43)
+
+/** Whoever names every type there is wants those to come as well. */
+const stored = (events: ReadonlyArray<EventType>): ReadonlyArray<EventType> | null =>
+  eventTypes.every((type) => events.includes(type)) ? null : events
+
+type Unavailable = Refusal<"TRY_AGAIN">
+type Invalid = Refusal<"VALIDATION_FAILED">
+
+export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
+  /** Makes an endpoint. The secret is shown here and never again. */
+  readonly create: (
+    actor: Actor,
+    input: WebhookInput
+  ) => Effect.Effect<EndpointFields & WithSecret, Refusal<"NOT_FOUND" | "INVALID_REQUEST"> | Invalid | Unavailable>
+  /**
+   * Gives an endpoint a new secret. The one before, if it can still be opened, signs in a header of its own until
+   * `previous_secret_until`. With `endsOverlap` an overlap that runs ends and the secret stays; where none runs, none begins.
+   */
+  readonly rotate: (
+    actor: Actor,
+    id: number,
+    operator?: string,
+    endsOverlap?: boolean
+  ) => Effect.Effect<EndpointFields & Partial<WithSecret>, Refusal<"NOT_FOUND"> | Unavailable>
+  /** Changes an endpoint. What comes for one that is not active waits until it is again. */
+  readonly update: (
+    actor: Actor,
+    id: number,
+    input: WebhookUpdate,
+    operator?: string
+  ) => Effect.Effect<EndpointFields, Refusal<"NOT_FOUND"> | Invalid | Unavailable>
+  /** Sends a test event at once, also to an endpoint that is not active, and gives what came of it. */
+  readonly ping: (
+    actor: Actor,
+    id: number,
+    operator?: string
+  ) => Effect.Effect<DeliveryFields, Refusal<"NOT_FOUND"> | Unavailable>
+  /** The endpoints of one operator or, with undefined, all; newest first. */
+  readonly list: (operator: string | undefined) => Effect.Effect<
+    ReadonlyArray<EndpointFields>,
+    Refusal<"NOT_FOUND"> | Unavailable
+  >
+}>()("pitboss/backoffice/WebhookEndpoints") {
+  static readonly layer = Layer.effect(
+    WebhookEndpoints,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { webhookAllowInsecure } = yield* Settings
+      const auditLog = yield* AuditLog
+      const attempts = yield* Attempts
+      const secrets = yield* Secrets
+      const entropy = yield* Entropy
+      const ids = yield* Ids
+      const references = yield* makeReferences
+      const columns = sql.literal(`id::float8 AS id, operator_id::float8 AS operator_id, url, events, active,
+        previous_secret_until, created_at, updated_at`)
+
+      const refuseInput = ({ events, url }: WebhookUpdate): Effect.Effect<void, Invalid> => {
+        const problem = url === undefined ? undefined : targetProblem(url, webhookAllowInsecure)
+        const fields = {
+          ...(problem === undefined ? {} : { url: [problem] }),
+          ...(events?.length === 0 ? { events: ["must name at least one"] } : {})
+        }
+        return Object.keys(fields).length === 0 ? Effect.void : Effect.fail(refuseFields(fields))
+      }
+
+      const create = Effect.fn("WebhookEndpoints.create")(function*(actor: Actor, input: WebhookInput) {
+        const secret = newSecret(entropy)
+        yield* refuseInput(input)
+        const fields = yield* auditLog.change(actor, ({ newId, now, record }) =>
+          Effect.gen(function*() {
+            const operatorId = yield* references.operatorId(input.operator)
+            // two at a time must not both find room for the last one
+            yield* sql`SELECT 1 FROM operators WHERE id = ${operatorId} FOR NO KEY UPDATE`
+            const [counted] = yield* counts(
+              sql`SELECT count(*)::float8 AS total FROM webhook_endpoints WHERE operator_id = ${operatorId}`
+            )
+            if ((counted?.total ?? 0) >= maxEndpoints) return yield* Effect.fail(tooMany)
+            const events = stored(input.events ?? eventTypes)
+            const fields: EndpointFields = {
+              id: newId,
+              operator_id: operatorId,
+              url: input.url,
+              events: events ?? eventTypes,
+              active: input.active ?? true,
+              previous_secret_until: null,
+              created_at: iso(now),
+              updated_at: iso(now)
+            }
+            yield* sql`INSERT INTO webhook_endpoints (id, operator_id, url, events, secret_sealed, active, created_at,
+                updated_at)
+              VALUES (${newId}, ${operatorId}, ${fields.url}, ${events === null ? null : [...events]},
+                ${secrets.seal(webhookPurpose(newId), secret)}, ${fields.active}, ${toDate(now)}, ${toDate(now)})`
+            yield* record({
+              action: "webhook.create",
+              operatorId,
+              subject: `webhook:${newId}`,
+              before: null,
+              after: fields
+            })
+            return fields
+          }))
+        return { ...fields, secret }
+      })
+
+      const locked = Effect.fnUntraced(function*(id: number, operator: string | undefined) {
+        const row = yield* oneOf(endpointRows(
+          sql`SELECT ${columns} FROM webhook_endpoints WHERE id = ${id} FOR NO KEY UPDATE`
+        ))
+        if (row === undefined) return yield* Effect.fail(notFound)
+        yield* references.refuseForeign(row.operator_id, operator, notFound)
+        return toFields(row)
+      })
+
+      const rotate = Effect.fn("WebhookEndpoints.rotate")((
+        actor: Actor,
+        id: number,
+        operator?: string,
+        endsOverlap = false
+      ) => {
+        const secret = newSecret(entropy)
+        return auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const before = yield* locked(id, operator)
+            const isOverlapping = before.previous_secret_until !== null &&
+              Date.parse(before.previous_secret_until) > now
+            // the receiver has switched: a second new secret would be one more that it does not know
+            if (endsOverlap && isOverlapping) {
+              const after = { ...before, previous_secret_until: null, updated_at: iso(now) }
+              yield* sql`UPDATE webhook_endpoints SET previous_secret_sealed = NULL, previous_secret_until = NULL,
+                  updated_at = ${toDate(now)} WHERE id = ${id}`
+              yield* record({
+                action: "webhook.rotate",
+                operatorId: before.operator_id,
+                subject: `webhook:${id}`,
+                before,
+                after
+              })
+              return after
+            }
+            const old = yield* oneOf(sealedRows(sql`SELECT secret_sealed FROM webhook_endpoints WHERE id = ${id}`))
+            const isOpen = old !== undefined && !endsOverlap &&
+              Option.isSome(yield* Effect.option(secrets.open(webhookPurpose(id), old.secret_sealed)))
+            const until = isOpen ? now + overlapMs : null
+            const after = { ...before, previous_secret_until: isoOrNull(until), updated_at: iso(now) }
+            yield* sql`UPDATE webhook_endpoints SET
+                previous_secret_sealed = CASE WHEN ${isOpen} THEN secret_sealed END,
+                previous_secret_until = ${until === null ? null : toDate(until)},
+                secret_sealed = ${secrets.seal(webhookPurpose(id), secret)}, updated_at = ${toDate(now)}
+              WHERE id = ${id}`
+            yield* record({
+              action: "webhook.rotate",
+              operatorId: before.operator_id,
+              subject: `webhook:${id}`,
+              before,
+              after
+            })
+            return { ...after, secret }
+          }))
+      })
+
+      const update = Effect.fn("WebhookEndpoints.update")(function*(
+        actor: Actor,
+        id: number,
+        input: WebhookUpdate,
+        operator?: string
+      ) {
+        yield* refuseInput(input)
+        return yield* auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const before = yield* locked(id, operator)
+            const different = changed<EndpointFields, Partial<EndpointFields>>(before, input)
+            if (different === before) return before
+            const after = { ...different, updated_at: iso(now) }
+            const events = stored(after.events)
+            yield* sql`UPDATE webhook_endpoints SET url = ${after.url}, events = ${
+              events === null ? null : [...events]
+            },
+                active = ${after.active}, updated_at = ${toDate(now)}
+              WHERE id = ${id}`
+            yield* record({
+              action: "webhook.update",
+              operatorId: after.operator_id,
+              subject: `webhook:${id}`,
+              before,
+              after
+            })
+            return after
+          }))
+      })
+
+      const ping = Effect.fn("WebhookEndpoints.ping")(function*(actor: Actor, id: number, operator?: string) {
+        const row = yield* orTryAgain(oneOf(secretRows(
+          sql`SELECT operator_id::float8 AS operator_id, url, secret_sealed, previous_secret_sealed, previous_secret_until
+            FROM webhook_endpoints WHERE id = ${id}`
+        )))
+        if (row === undefined) return yield* Effect.fail(notFound)
+        yield* orTryAgain(references.refuseForeign(row.operator_id, operator, notFound))
+        // one for the event, one for the delivery
+        const eventId = yield* ids.reserve(2).pipe(
+          Effect.tapError(({ reason }) => Effect.logWarning(`no ids: ${reason}`)),
+          Effect.mapError(() => noIds)
+        )
+        const sentAt = yield* Clock.currentTimeMillis
+        const event = {
+          id: eventId,
+          type: pingType,
+          createdAt: iso(sentAt),
+          data: JSON.stringify({ endpoint_id: id, message: "This is a test." })
+        }
+        const { operator_id: operatorId, previous_secret_sealed: previous, previous_secret_until: until } = row
+        const outcome = yield* attempts.attempt({
+          id: eventId + 1,
+          endpoint: {
+            id,
+            url: row.url,
+            secret: row.secret_sealed,
+            previous: previous === null || until === null ? null : { secret: previous, until: until.getTime() }
+          },
+          event
+        })
+        // written down when it is over: nobody waits for a ping that a stopped process left behind
+        return yield* auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const fields: DeliveryFields = {
+              id: eventId + 1,
+              operator_id: operatorId,
+              webhook_id: id,
+              event_id: String(eventId),
+              type: pingType,
+              status: outcome.error === null ? "delivered" : "failed",
+              attempts: 1,
+              next_attempt_at: null,
+              response_status: outcome.status,
+              error: outcome.error,
+              created_at: iso(sentAt),
+              updated_at: iso(now)
+            }
+            yield* sql`INSERT INTO events (id, operator_id, type, data, created_at, fanned_out)
+              VALUES (${eventId}, ${operatorId}, ${pingType}, ${event.data}::jsonb, ${toDate(sentAt)}, true)`
+            yield* sql`INSERT INTO webhook_deliveries (id, event_id, endpoint_id, operator_id, status, attempts,
+                response_status, error, created_at, updated_at)
+              VALUES (${fields.id}, ${eventId}, ${id}, ${operatorId}, ${fields.status}, 1, ${fields.response_status},
+                ${fields.error}, ${toDate(sentAt)}, ${toDate(now)})`
+            yield* record({
+              action: "webhook.ping",
+              operatorId,
+              subject: `webhook:${id}`,
+              before: null,
+              after: { status: fields.status, response_status: fields.response_status, error: fields.error }
+            })
+            return fields
+          }))
+      })
+
+      const list = Effect.fn("WebhookEndpoints.list")(function*(operator: string | undefined) {
+        const operatorId = operator === undefined ? undefined : yield* references.operatorId(operator)
+        const found = yield* endpointRows(
+          sql`SELECT ${columns} FROM webhook_endpoints
+            WHERE ${operatorId === undefined ? sql`true` : sql`operator_id = ${operatorId}`} ORDER BY id DESC`
+        )
+        return found.map(toFields)
+      }, orTryAgain)
+
+      return WebhookEndpoints.of({ create, rotate, update, ping, list })
+    })
+  ).pipe(Layer.provide(Entropy.layer))
+}

@@ -1,0 +1,135 @@
+/** Keeps the tables of webhooks from growing for ever, and says how far behind they are. */
+import { Clock, Context, Effect, Layer, Metric, Schedule, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { describeSqlError } from "../../platform/Database.ts"
+import type { JobResult } from "../../platform/Scheduler.ts"
+import { toDate } from "../../platform/Time.ts"
+import { rowsOf } from "../../store/Rows.ts"
+import { makeDeliveryStore } from "./internal/DeliveryStore.ts"
+import { deliveriesPending, deliveryLagSeconds, outboxLagSeconds, outboxPending } from "./internal/Metrics.ts"
+
+/** How long events and their deliveries are kept. What has waited for so long is over. */
+export const keptMs = 30 * 24 * 60 * 60_000
+
+/** How many deliveries of an endpoint may wait. */
+const maxBacklog = 100_000
+
+/** No attempt waits for longer (it is 64 minutes at most): what does was put off by a clock that has been set back since. */
+const waitsMostMs = 2 * 60 * 60_000
+
+/** Rows per statement, and statements of a kind per run. */
+const batchRows = 2000
+const maxBatches = 10
+
+const doneRows = rowsOf(Schema.Struct({ done: Schema.Number }))
+
+export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
+  /** Ends what has waited too long, hurries what a clock that was wrong put off, and removes what is old; gives how many rows, and whether there is more. A job. */
+  readonly tidy: Effect.Effect<JobResult, SqlError.SqlError>
+  /** Notes which endpoints have too much waiting, and measures the lag. Runs by itself every fifteen seconds. */
+  readonly watch: Effect.Effect<void, SqlError.SqlError>
+}>()("pitboss/webhooks/WebhookHousekeeping") {
+  static readonly layerWith = (options: { readonly maxBacklog?: number } = {}) =>
+    Layer.effect(
+      WebhookHousekeeping,
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const store = yield* makeDeliveryStore
+        const most = options.maxBacklog ?? maxBacklog
+
+        /** Repeats a statement that does some rows at a time until there are no more. */
+        const inBatches = (statement: (rows: number) => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>) =>
+          Effect.gen(function*() {
+            let total = 0
+            for (let batch = 0; batch < maxBatches; batch++) {
+              const [row] = yield* doneRows(statement(batchRows))
+              const done = row?.done ?? 0
+              total += done
+              if (done < batchRows) return { done: total, hasMore: false }
+            }
+            return { done: total, hasMore: true }
+          })
+
+        const tidy = Effect.gen(function*() {
+          const now = yield* Clock.currentTimeMillis
+          const before = toDate(now - keptMs)
+          const late = toDate(now + waitsMostMs)
+          const hurried = yield* inBatches((rows) =>
+            sql`WITH done AS (
+                UPDATE webhook_deliveries SET next_attempt_at = ${toDate(now)} WHERE id IN (
+                  SELECT d.id FROM webhook_endpoints e CROSS JOIN LATERAL (
+                    SELECT id FROM webhook_deliveries
+                    WHERE endpoint_id = e.id AND status = 'pending' AND next_attempt_at > ${late} LIMIT ${rows}
+                    FOR NO KEY UPDATE SKIP LOCKED) d
+                  LIMIT ${rows}
+                ) RETURNING 1)
+              SELECT count(*)::float8 AS done FROM done`
+          )
+          const ended = yield* inBatches((rows) =>
+            sql`WITH done AS (
+                UPDATE webhook_deliveries SET status = 'failed', error = 'expired', next_attempt_at = NULL,
+                  updated_at = ${toDate(now)}
+                WHERE id IN (
+                  SELECT id FROM webhook_deliveries WHERE created_at < ${before} AND status = 'pending'
+                    AND next_attempt_at < ${before}
+                  ORDER BY created_at, id LIMIT ${rows} FOR NO KEY UPDATE SKIP LOCKED
+                ) RETURNING 1)
+              SELECT count(*)::float8 AS done FROM done`
+          )
+          const deliveries = yield* inBatches((rows) =>
+            sql`WITH done AS (
+                DELETE FROM webhook_deliveries WHERE id IN (
+                  SELECT id FROM webhook_deliveries WHERE created_at < ${before} AND status <> 'pending'
+                    AND updated_at < ${before}
+                  ORDER BY created_at, id LIMIT ${rows} FOR UPDATE SKIP LOCKED
+                ) RETURNING 1)
+              SELECT count(*)::float8 AS done FROM done`
+          )
+          const events = yield* inBatches((rows) =>
+            sql`WITH done AS (
+                DELETE FROM events WHERE id IN (
+                  SELECT e.id FROM events e WHERE e.created_at < ${before} AND e.fanned_out
+                    AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id)
+                  LIMIT ${rows} FOR UPDATE SKIP LOCKED
+                ) RETURNING 1)
+              SELECT count(*)::float8 AS done FROM done`
+          )
+          const kinds = [hurried, ended, deliveries, events]
+          return {
+            done: kinds.reduce((sum, { done }) => sum + done, 0),
+            hasMore: kinds.some(({ hasMore }) => hasMore)
+          }
+        }).pipe(Effect.withSpan("WebhookHousekeeping.tidy"))
+
+        const watch = Effect.gen(function*() {
+          yield* sql`UPDATE webhook_endpoints e SET is_full = f.is_full
+            FROM (
+              SELECT id, (
+                SELECT count(*) FROM (
+                  SELECT FROM webhook_deliveries d WHERE d.endpoint_id = w.id AND d.status = 'pending' LIMIT ${most}
+                ) waiting
+              ) >= ${most} AS is_full
+              FROM webhook_endpoints w
+            ) f
+            WHERE e.id = f.id AND e.is_full <> f.is_full`
+          const { deliveries, events, oldestDueAt, oldestEventAt } = yield* store.lag()
+          const now = yield* Clock.currentTimeMillis
+          const secondsSince = (at: number | null) => at === null ? 0 : Math.max(0, (now - at) / 1000)
+          yield* Metric.update(outboxLagSeconds, secondsSince(oldestEventAt))
+          yield* Metric.update(deliveryLagSeconds, secondsSince(oldestDueAt))
+          yield* Metric.update(outboxPending, events)
+          yield* Metric.update(deliveriesPending, deliveries)
+        }).pipe(Effect.withSpan("WebhookHousekeeping.watch"))
+
+        const orWarn = <A>(effect: Effect.Effect<A, SqlError.SqlError>) =>
+          effect.pipe(
+            Effect.catch((error) => Effect.logWarning(`webhooks were not looked after: ${describeSqlError(error)}`))
+          )
+        yield* Effect.forkScoped(Effect.repeat(orWarn(watch), Schedule.spaced("15 seconds")))
+
+        return WebhookHousekeeping.of({ tidy, watch })
+      })
+    )
+
+  static readonly layer = WebhookHousekeeping.layerWith()
+}

@@ -1,0 +1,282 @@
+/**
+ * Sends events to the endpoints of operators (SPEC section 6). Any number of services share the work: each takes deliveries that
+ * are due for a while, and what a stopped one had taken is taken over when that while is over.
+ *
+ * One fiber does everything that needs the database, round after round: what became of attempts is written down, new events
+ * become deliveries, and what is due is taken. Attempts run beside it. A round begins when there is a reason: events were
+ * written, an attempt ended, or a second has passed.
+ */
+import { Cause, Clock, Context, Deferred, Effect, FiberSet, Latch, Layer, Metric, Schedule } from "effect"
+import { nextAttemptAt } from "../../domain/Events.ts"
+import { describeSqlError } from "../../platform/Database.ts"
+import { Ids } from "../../platform/Ids.ts"
+import { steadyMs } from "../../platform/SteadyClock.ts"
+import { Outbox } from "../../store/Outbox.ts"
+import { Attempts } from "./Attempts.ts"
+import { type AttemptResult, makeDeliveryStore, type Room, type TakenDelivery } from "./internal/DeliveryStore.ts"
+import { attemptSeconds, attemptsTotal, deliveriesTotal, inFlight as inFlightGauge } from "./internal/Metrics.ts"
+
+export interface SenderOptions {
+  /** Deliveries in flight in all, and of one endpoint. */
+  readonly maxInFlight: number
+  readonly maxInFlightPerEndpoint: number
+  /** Of an endpoint that gave no answer the last time: it holds on to what it is given for as long as it may. */
+  readonly maxInFlightSilent: number
+  /** How long nobody else takes what was taken. Far longer than an attempt. */
+  readonly leaseMs: number
+  /** How often to look for what nobody announces: retries, and the events of other processes. */
+  readonly pollMs: number
+  /** How long attempts in flight may take to end when the service goes down. */
+  readonly drainMs: number
+}
+
+const defaultSenderOptions: SenderOptions = {
+  maxInFlight: 2000,
+  maxInFlightPerEndpoint: 8,
+  maxInFlightSilent: 2,
+  leaseMs: 30_000,
+  pollMs: 1000,
+  drainMs: 5500
+}
+
+/** An endpoint while something of it is in flight, or since it kept silent. */
+interface Line {
+  inFlight: number
+  isSilent: boolean
+}
+
+const silences = new Set(["timeout", "connection", "dns"])
+
+export class WebhookSender extends Context.Service<WebhookSender, {
+  /** Sends everything that is due and waits until nothing is in flight. */
+  readonly sweep: Effect.Effect<void>
+  /** Takes nothing more. What is in flight may end while other parts of the service go down. */
+  readonly beginDrain: Effect.Effect<void>
+}>()("pitboss/webhooks/WebhookSender") {
+  static readonly layerWith = (options: Partial<SenderOptions> = {}) =>
+    Layer.effect(
+      WebhookSender,
+      Effect.gen(function*() {
+        const { drainMs, leaseMs, maxInFlight, maxInFlightPerEndpoint, maxInFlightSilent, pollMs } = {
+          ...defaultSenderOptions,
+          ...options
+        }
+        const store = yield* makeDeliveryStore
+        const attempts = yield* Attempts
+        const outbox = yield* Outbox
+        const sender = yield* (yield* Ids).reserve(1)
+        const running = yield* FiberSet.make<void>()
+        const wake = yield* Latch.make(true)
+
+        const inFlight = new Map<number, number>()
+        const lines = new Map<number, Line>()
+        /** Endpoints that may have something due. */
+        const candidates = new Set<number>()
+        const results: Array<
+          { readonly endpointId: number; readonly result: AttemptResult; readonly isSilent: boolean }
+        > = []
+        let hasEvents = true
+        let isLookDue = true
+        let drainBegunAt: number | undefined
+        const waiters: Array<Deferred.Deferred<void>> = []
+
+        const lineOf = (endpointId: number): Line => {
+          const found = lines.get(endpointId)
+          if (found !== undefined) return found
+          const line: Line = { inFlight: 0, isSilent: false }
+          lines.set(endpointId, line)
+          return line
+        }
+
+        const attemptOnce = Effect.fnUntraced(function*({ attempts: before, ...delivery }: TakenDelivery) {
+          const begunAt = yield* steadyMs
+          const { error, status } = yield* attempts.attempt(delivery)
+          yield* Effect.annotateCurrentSpan({
+            ...(status === null ? undefined : { "http.response.status_code": status }),
+            ...(error === null ? undefined : { "error.type": error })
+          })
+          const endedAt = yield* Clock.currentTimeMillis
+          const next = error === null ? null : nextAttemptAt(delivery.event.type, before + 1, endedAt)
+          results.push({
+            endpointId: delivery.endpoint.id,
+            isSilent: error !== null && silences.has(error),
+            result: {
+              id: delivery.id,
+              attempts: before,
+              status: error === null ? "delivered" : next === null ? "failed" : "pending",
+              nextAttemptAt: next,
+              responseStatus: status,
+              error,
+              endedAt
+            }
+          })
+          wake.openUnsafe()
+          yield* Metric.update(attemptSeconds, ((yield* steadyMs) - begunAt) / 1000)
+          yield* Metric.update(Metric.withAttributes(attemptsTotal, { result: error ?? "delivered" }), 1)
+        })
+
+        /** Writes down what became of attempts, and only then counts them as no longer in flight. */
+        const recordResults = Effect.gen(function*() {
+          const batch = [...results]
+          if (batch.length === 0) return
+          yield* store.record(sender, batch.map(({ result }) => result))
+          // more have come meanwhile
+          results.splice(0, batch.length)
+          for (const { endpointId, isSilent, result } of batch) {
+            inFlight.delete(result.id)
+            const line = lineOf(endpointId)
+            line.inFlight--
+            line.isSilent = isSilent
+            if (line.inFlight === 0 && !isSilent) lines.delete(endpointId)
+            if (result.status !== "pending") {
+              yield* Metric.update(Metric.withAttributes(deliveriesTotal, { result: result.status }), 1)
+            }
+          }
+        })
+
+        const fanOut = Effect.gen(function*() {
+          if (!hasEvents) return
+          hasEvents = false
+          const fannedOut = yield* store.fanOut(yield* Clock.currentTimeMillis).pipe(
+            Effect.tapError(() => Effect.sync(() => hasEvents = true))
+          )
+          for (const endpointId of fannedOut.endpointIds) candidates.add(endpointId)
+          // the rest in the next round: what is due already does not wait for all of it
+          if (fannedOut.hasMore) {
+            hasEvents = true
+            wake.openUnsafe()
+          }
+        })
+
+        /** Room for each candidate, shared out evenly where there is not enough for all. */
+        const roomsOf = (): ReadonlyArray<Room> => {
+          const rooms: Array<Room> = []
+          let left = maxInFlight - inFlight.size
+          let others = candidates.size
+          for (const endpointId of candidates) {
+            if (left <= 0) break
+            const line = lines.get(endpointId)
+            const most = line?.isSilent === true ? maxInFlightSilent : maxInFlightPerEndpoint
+            const share = Math.max(1, Math.floor(left / others--))
+            const slots = Math.min(most - (line?.inFlight ?? 0), share)
+            if (slots <= 0) continue
+            rooms.push({ endpointId, slots })
+            left -= slots
+          }
+          return rooms
+        }
+
+        const takeDue = Effect.gen(function*() {
+          const now = yield* Clock.currentTimeMillis
+          if (isLookDue) {
+            isLookDue = false
+            for (const endpointId of yield* store.endpointsDue(now)) candidates.add(endpointId)
+          }
+          const rooms = roomsOf()
+          if (rooms.length === 0) return
+          const taken = yield* store.take({ rooms, sender, now, until: now + leaseMs })
+          const takenOf = new Map<number, number>()
+          for (const delivery of taken) {
+            const { id } = delivery.endpoint
+            takenOf.set(id, (takenOf.get(id) ?? 0) + 1)
+            // taken again after its time, while its result could not be written down: that is still to come
+            if (inFlight.has(delivery.id)) continue
+            inFlight.set(delivery.id, id)
+            lineOf(id).inFlight++
+            yield* FiberSet.run(
+              running,
+              Effect.withSpan(attemptOnce(delivery), `webhook ${delivery.event.type}`, {
+                root: true,
+                kind: "client",
+                attributes: {
+                  "pitboss.delivery_id": delivery.id,
+                  "pitboss.endpoint_id": id,
+                  "pitboss.attempt": delivery.attempts + 1
+                }
+              })
+            )
+          }
+          for (const { endpointId, slots } of rooms) {
+            // behind the others for the next round, or away when it has no more
+            candidates.delete(endpointId)
+            if (takenOf.get(endpointId) === slots) candidates.add(endpointId)
+          }
+        })
+
+        const round = Effect.gen(function*() {
+          wake.closeUnsafe()
+          const askedBefore = waiters.length
+          yield* recordResults
+          if (drainBegunAt === undefined) {
+            yield* fanOut
+            yield* takeDue
+          }
+          yield* Metric.update(inFlightGauge, inFlight.size)
+          if (inFlight.size === 0 && (drainBegunAt !== undefined || !hasEvents)) {
+            for (const waiter of waiters.splice(0, askedBefore)) yield* Deferred.succeed(waiter, undefined)
+          }
+        }).pipe(
+          Effect.catch((error) =>
+            Effect.logWarning(`webhooks wait: ${error._tag === "SqlError" ? describeSqlError(error) : error.reason}`)
+          ),
+          // whatever it was, the next round may go well: sending must not end while the service runs
+          Effect.catchCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : Effect.logError("A round of webhooks failed for a reason nobody foresaw", cause)
+          )
+        )
+
+        const quiet = Effect.gen(function*() {
+          const waiter = yield* Deferred.make<void>()
+          waiters.push(waiter)
+          wake.openUnsafe()
+          yield* Deferred.await(waiter)
+        })
+
+        yield* outbox.listen(() => {
+          hasEvents = true
+          wake.openUnsafe()
+        })
+        yield* Effect.forkScoped(Effect.repeat(
+          Effect.sync(() => {
+            hasEvents = true
+            isLookDue = true
+            wake.openUnsafe()
+          }),
+          Schedule.spaced(pollMs)
+        ))
+        yield* Effect.forkScoped(Effect.forever(Effect.andThen(wake.await, round)))
+
+        const beginDrain = Effect.map(steadyMs, (now) => {
+          drainBegunAt ??= now
+        })
+
+        // what is in flight ends or is handed back; whatever this does not manage is taken over when its time is over
+        yield* Effect.addFinalizer(() =>
+          Effect.gen(function*() {
+            yield* beginDrain
+            const now = yield* steadyMs
+            yield* Effect.timeoutOption(quiet, Math.max(0, (drainBegunAt ?? now) + drainMs - now))
+            if (inFlight.size === 0) return
+            yield* FiberSet.clear(running)
+            const ended = new Set(results.map(({ result }) => result.id))
+            const left = [...inFlight.keys()].filter((id) => !ended.has(id))
+            for (const id of left) inFlight.delete(id)
+            if (left.length > 0) yield* store.handBack(sender, left)
+            yield* quiet
+          }).pipe(Effect.interruptible, Effect.timeoutOption(drainMs + 1000), Effect.ignore)
+        )
+
+        const sweep = Effect.suspend(() => {
+          hasEvents = true
+          isLookDue = true
+          return quiet
+        })
+
+        return WebhookSender.of({ sweep, beginDrain })
+      })
+    )
+
+  static readonly layer = WebhookSender.layerWith()
+}

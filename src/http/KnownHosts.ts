@@ -1,0 +1,62 @@
+/**
+ * The hosts that the back-office port answers as. A page whose name was made to point here (DNS rebinding) is of the same origin to its
+ * browser; the Host that it sends gives it away.
+ */
+import * as Http from "node:http"
+import { refuse } from "../domain/Refusal.ts"
+import { isLoopback } from "../platform/Loopback.ts"
+import type { SettingsShape } from "../platform/Settings.ts"
+import { plainAnswerHeaders } from "./AnswerHeaders.ts"
+import type { Take } from "./ExpressLane.ts"
+import { refusalBody } from "./Refusals.ts"
+
+const otherHost = refuse(
+  "INVALID_REQUEST",
+  "The back office is not served under this host. BACKOFFICE_URL names another one."
+)
+
+/** The host of a `Host` header without its port, and the port. */
+const parted = (header: string): readonly [host: string, port: string] | undefined => {
+  const found = /^(\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::(\d{1,5}))?$/i.exec(header)
+  return found === null ? undefined : [(found[1] ?? "").toLowerCase(), found[2] ?? ""]
+}
+
+export type KnownHosts = (
+  header: string | undefined,
+  local: { readonly address?: string; readonly port?: number }
+) => boolean
+
+/** Loopback names, the address listened at, and what `BACKOFFICE_URL` says. */
+export const makeKnownHosts = (
+  { backofficeHost, backofficeUrl }: Pick<SettingsShape, "backofficeHost" | "backofficeUrl">
+): KnownHosts => {
+  const named = backofficeUrl === undefined ? undefined : new URL(backofficeUrl).host.toLowerCase()
+  return (header, { address, port }) => {
+    if (header === undefined) return false
+    if (header.toLowerCase() === named) return true
+    const [host, sentPort] = parted(header) ?? ["", ""]
+    if (host === "" || Number(sentPort === "" ? "80" : sentPort) !== port) return false
+    const bare = host.replace(/^\[(.*)\]$/, "$1")
+    return isLoopback(host) || bare === backofficeHost.toLowerCase() || bare === address?.replace(/^::ffff:/, "")
+  }
+}
+
+/** Refuses requests under any other host before anybody reads them. */
+export const refuseOtherHosts = (isKnown: KnownHosts, nextId: () => string): Take => (request, response) => {
+  const { localAddress: address, localPort: port } = request.socket
+  if (
+    isKnown(request.headers.host, {
+      ...(address === undefined ? {} : { address }),
+      ...(port === undefined ? {} : { port })
+    })
+  ) return false
+  const body = refusalBody(otherHost)
+  response.writeHead(421, Http.STATUS_CODES[421], {
+    ...plainAnswerHeaders,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    "x-request-id": nextId()
+  })
+  response.end(body)
+  return true
+}

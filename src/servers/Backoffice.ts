@@ -1,0 +1,37 @@
+/** The back office as a whole: everything that staff do, on the capabilities it is done to. */
+import { Layer } from "effect"
+import { Alerts } from "../features/compliance/Alerts.ts"
+import { ApiKeys } from "../features/keys/ApiKeys.ts"
+import { AuditLog } from "../features/audit/AuditLog.ts"
+import { BonusesOnOffer } from "../features/bonuses/BonusesOnOffer.ts"
+import { Catalogue } from "../features/games/Catalogue.ts"
+import { Corrections } from "../features/corrections/Corrections.ts"
+import { ExchangeRates } from "../features/exchangeRates/RatesOnFile.ts"
+import { LedgerAudit } from "../features/ledger/LedgerAudit.ts"
+import { MethodsOnOffer } from "../features/payments/MethodsOnOffer.ts"
+import { Operators } from "../features/operators/Operators.ts"
+import { PlayerNotes } from "../features/players/PlayerNotes.ts"
+import { Providers } from "../features/providers/Providers.ts"
+import { StaffAccounts } from "../features/staff/Staff.ts"
+import { StaffReads } from "../features/staff/StaffReads.ts"
+import { WebhookDeliveries } from "../features/webhooks/WebhookDeliveries.ts"
+import { WebhookEndpoints } from "../features/webhooks/WebhookEndpoints.ts"
+
+/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `PaymentMethods`, `Attempts` and `Holds`. */
+export const layerBackoffice = Layer.mergeAll(
+  StaffAccounts.layer,
+  StaffReads.layer,
+  Operators.layer,
+  ApiKeys.layer,
+  Providers.layer,
+  Catalogue.layer,
+  MethodsOnOffer.layer,
+  BonusesOnOffer.layer,
+  WebhookEndpoints.layer,
+  WebhookDeliveries.layer,
+  Alerts.layer,
+  ExchangeRates.layer,
+  PlayerNotes.layer,
+  Corrections.layer,
+  LedgerAudit.layer
+).pipe(Layer.provideMerge(AuditLog.layer))

@@ -1,0 +1,82 @@
+/** The back-office server: what staff and the command line call, on a port of its own. */
+import { Cause, Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpApiBuilder, OpenApi } from "effect/http-api"
+import { BackofficeApi } from "../contract/StaffApi.ts"
+import { isLoopback } from "../platform/Loopback.ts"
+import { Settings } from "../platform/Settings.ts"
+import { bearer } from "../http/Bearer.ts"
+import { serveDocument } from "../http/Document.ts"
+import { makeEdge } from "../http/Edge.ts"
+import { serveAt } from "../http/Listener.ts"
+import { methodsOf } from "../http/Methods.ts"
+import { answerCause } from "../http/Refusals.ts"
+import { RequestIds } from "../http/RequestIds.ts"
+import { originOf } from "../http/RequestOrigin.ts"
+import { BackofficeHandlers } from "./StaffHandlers.ts"
+import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
+import { StaffAuthLive, StaffTokens } from "../features/staff/StaffAuthLive.ts"
+
+/** A verification of a large ledger answers when it has read it: its caller waits in silence. */
+const verificationMs = 3_600_000
+
+/** Paths outside the staff API. */
+const readPaths = ["/metrics", "/openapi.json"] as const
+
+/** Whether it is a caller on this machine, and no proxy on it, who asks for what says nothing of players. */
+const isWatcher = (request: HttpServerRequest.HttpServerRequest): boolean => {
+  const { forwardedFor, peer } = originOf(request)
+  const [host = ""] = /^(\[[^\]]*\]|[^:]*)/.exec(request.headers["host"] ?? "") ?? []
+  return peer !== undefined && isLoopback(peer) && forwardedFor === undefined &&
+    request.headers["forwarded"] === undefined && isLoopback(host)
+}
+
+/** What is no endpoint of the staff API is for staff and for watchers on this machine. */
+const makeGuard = Effect.gen(function*() {
+  const tokens = yield* StaffTokens
+  const ids = yield* RequestIds
+  const isGuarded = (url: string) => readPaths.some((path) => url.split("?", 1)[0] === path)
+  return <E, R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      !isGuarded(request.url) || isWatcher(request)
+        ? handler
+        : Effect.matchEffect(tokens.authenticate(bearer(request.headers["authorization"]), originOf(request)), {
+          onSuccess: () => handler,
+          onFailure: (refusal) => Effect.provideService(answerCause(Cause.fail(refusal)), RequestIds, ids)
+        }))
+})
+
+const Edge = HttpRouter.middleware(
+  Effect.gen(function*() {
+    const edge = yield* makeEdge(methodsOf(BackofficeApi, readPaths))
+    const guard = yield* makeGuard
+    return (handler) => edge(guard(handler))
+  }),
+  { global: true }
+)
+
+const OpenApiDocument = Layer.unwrap(Effect.map(
+  serveDocument(
+    Effect.sync(() => ({ text: JSON.stringify(OpenApi.fromApi(BackofficeApi)), contentType: "application/json" }))
+  ),
+  (document) => HttpRouter.add("GET", "/openapi.json", document)
+))
+
+const Routes = Layer.mergeAll(
+  HttpApiBuilder.layer(BackofficeApi),
+  OpenApiDocument,
+  Edge
+).pipe(Layer.provide(BackofficeHandlers), Layer.provide(StaffAuthLive), Layer.provide(StaffTokens.layer))
+
+/**
+ * Serves the staff API at `BACKOFFICE_HOST` and `BACKOFFICE_PORT`, with `more` routes beside it. Needs `layerBackoffice`, the
+ * capabilities, and `layerHttpServices`.
+ */
+export const layerBackofficeServer = <A, E, R>(more: Layer.Layer<A, E, R>) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const settings = yield* Settings
+    const ids = yield* RequestIds
+    const { backofficeHost: host, backofficePort: port } = settings
+    const otherHosts = refuseOtherHosts(makeKnownHosts(settings), ids.next)
+    return serveAt(Layer.merge(Routes, more), { host, port, silenceMs: verificationMs }, otherHosts)
+  }))

@@ -1,0 +1,77 @@
+/** The public server: what operators, players and game providers call, with everything around it. */
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../contract/Api.ts"
+import { Settings } from "../platform/Settings.ts"
+import { AuthenticationFailures } from "../http/AuthenticationFailures.ts"
+import { Documentation } from "../http/Documentation.ts"
+import { Drain } from "../http/Drain.ts"
+import { Edge } from "../http/Edge.ts"
+import { providerLanes } from "../features/settlement/Lanes.ts"
+import { ExpressLane } from "../http/ExpressLane.ts"
+import { AccountHandlers } from "../features/account/Handlers.ts"
+import { BonusesHandlers } from "../features/bonuses/Handlers.ts"
+import { GamesHandlers } from "../features/games/Handlers.ts"
+import { PaymentsHandlers } from "../features/payments/Handlers.ts"
+import { PlayerSessionHandlers } from "../features/sessions/Handlers.ts"
+import { PlayersHandlers } from "../features/players/Handlers.ts"
+import { ProviderWalletHandlers } from "../features/settlement/Handlers.ts"
+import { ReportsHandlers } from "../features/reports/Handlers.ts"
+import { ResponsibleGamingHandlers } from "../features/responsibleGaming/Handlers.ts"
+import { WalletHandlers } from "../features/wallet/Handlers.ts"
+import { Health } from "../http/Health.ts"
+import { serveAt } from "../http/Listener.ts"
+import { IdempotentPostLive, PlayerIdempotentPostLive } from "../http/middleware/IdempotentPostLive.ts"
+import { OperatorAuthLive } from "../http/middleware/OperatorAuthLive.ts"
+import { PlayerAuthLive } from "../http/middleware/PlayerAuthLive.ts"
+import { ProviderAuthLive } from "../http/middleware/ProviderAuthLive.ts"
+import { PlayerRequestRulesLive, RequestRulesLive } from "../http/middleware/RequestRulesLive.ts"
+import { PathResources } from "../http/PathResources.ts"
+import { RequestIds } from "../http/RequestIds.ts"
+import { RequestMetrics } from "../http/RequestMetrics.ts"
+import { Strangers } from "../http/Strangers.ts"
+
+const Handlers = Layer.mergeAll(
+  AccountHandlers,
+  PlayersHandlers,
+  WalletHandlers,
+  PaymentsHandlers,
+  GamesHandlers,
+  ResponsibleGamingHandlers,
+  ReportsHandlers,
+  PlayerSessionHandlers,
+  BonusesHandlers,
+  ProviderWalletHandlers
+)
+
+const Pipeline = Layer.mergeAll(
+  OperatorAuthLive,
+  PlayerAuthLive,
+  ProviderAuthLive,
+  IdempotentPostLive,
+  PlayerIdempotentPostLive,
+  RequestRulesLive,
+  PlayerRequestRulesLive
+)
+
+const Routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api),
+  Documentation,
+  Health,
+  Edge
+).pipe(Layer.provide(Handlers), Layer.provide(Pipeline))
+
+/** What every server of the process shares: request ids, measures, bounds on strangers, and whether the process is going down. */
+export const layerHttpServices = Layer.mergeAll(
+  RequestIds.layer,
+  RequestMetrics.layer,
+  Drain.layer,
+  AuthenticationFailures.layer.pipe(Layer.provideMerge(Strangers.layer))
+)
+
+/** Serves the public API at `HOST` and `PORT`. Needs the capabilities, the database, and {@link layerHttpServices}. */
+export const layerPublicServer = Layer.unwrap(Effect.gen(function*() {
+  const { host, port } = yield* Settings
+  const { take } = yield* ExpressLane
+  return serveAt(Routes, { host, port }, take)
+})).pipe(Layer.provide([PathResources.layer, ExpressLane.layerOf(providerLanes)]))

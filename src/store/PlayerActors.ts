@@ -1,0 +1,107 @@
+/** The players of this service, each behind its own single writer. Every change of what a player may do or owns goes through here. */
+import { Clock, Context, Effect, Layer } from "effect"
+import { tendBonusesStep } from "../domain/bonus/BonusGrants.ts"
+import type { Change } from "../domain/Change.ts"
+import type { Decision, Knowledge, Step } from "../domain/Decision.ts"
+import { hasBonusDue } from "../domain/Draft.ts"
+import { type Player, rest } from "../domain/player/Player.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
+import type { Query } from "../domain/settlement/Rounds.ts"
+import * as Actors from "../engine/Actors.ts"
+import type { EngineFailure } from "../engine/Failures.ts"
+import type { Store } from "../engine/Machine.ts"
+import { makePlayerStore } from "./internal/PlayerStore.ts"
+
+/** What may be refused on the way to a player, whatever is asked of it. */
+export type ActorRefusal = Refusal<"NOT_FOUND" | "TRY_AGAIN">
+
+const notFound = refuse("NOT_FOUND", "There is no such player.")
+
+const tryAgain = (message: string) => refuse("TRY_AGAIN", message, { retry: "same_request" })
+
+/** What an engine failure says to the caller. All but an unknown player are passing, and safe to retry with the same request. */
+const toRefusal = (failure: EngineFailure): ActorRefusal => {
+  switch (failure._tag) {
+    case "NoSuchActor":
+      return notFound
+    case "MailboxFull":
+      return tryAgain("Too much is waiting for this player. Try again in a moment.")
+    case "OutcomeUnknown":
+      return tryAgain("It is not known yet whether this was done. Ask again in a moment: it is never done twice.")
+    case "StoreUnavailable":
+    case "NotHere":
+      return tryAgain("The service cannot write right now. Try again in a moment.")
+  }
+}
+
+const isEngineFailure = (error: { readonly _tag: string }): error is EngineFailure => error._tag !== "Refusal"
+
+export class PlayerActors extends Context.Service<PlayerActors, {
+  /**
+   * Runs a rule as the only writer of a player, and answers when what it wrote is durable. `operatorId` null skips the check
+   * that the player is this operator's: for providers and staff, who are checked otherwise.
+   */
+  readonly ask: <Reply, Error extends Refusal>(
+    operatorId: number | null,
+    playerId: number,
+    step: Step<Reply, Error>
+  ) => Effect.Effect<Reply, Error | ActorRefusal>
+  /** The committed state of a player. What time has brought to the player's bonuses is written down first. */
+  readonly read: (operatorId: number | null, playerId: number) => Effect.Effect<Player, ActorRefusal>
+  /** Has a player in memory read again before anything more is decided, where what is remembered is as said. */
+  readonly renew: (playerId: number, isStale: (player: Player) => boolean) => void
+  /** How many players are in memory. */
+  readonly resident: () => number
+  /** What the players' actors measure of themselves. */
+  readonly measures: () => Actors.ActorMeasures
+  /** For how long nothing of any player could be written, in milliseconds; 0 when the last commit went well. */
+  readonly writesStalledMs: () => number
+}>()("pitboss/players/PlayerActors") {
+  /** Over any store; `layer` is the one over PostgreSQL. */
+  static readonly layerOver = <E, R>(
+    makeStore: Effect.Effect<Store<Player, Change, Query, Knowledge>, E, R>,
+    options: Partial<Omit<Actors.ActorsOptions<Player, Change, Query, Knowledge>, "store">> = {}
+  ) =>
+    Layer.effect(
+      PlayerActors,
+      Effect.gen(function*() {
+        const store = yield* makeStore
+        const actors = yield* Actors.make({ ...Actors.defaults, keyName: "player_id", rest, ...options, store })
+        const clock = yield* Clock.Clock
+        const ask = <Reply, Error extends Refusal>(
+          operatorId: number | null,
+          playerId: number,
+          step: Step<Reply, Error>
+        ): Effect.Effect<Reply, Error | ActorRefusal> =>
+          Effect.mapError(
+            actors.ask<Reply, Error | ActorRefusal>(
+              playerId,
+              (player, context): Decision<Reply, Error | ActorRefusal> =>
+                operatorId !== null && player.operatorId !== operatorId
+                  ? { _tag: "Refuse", error: notFound }
+                  : step(player, context)
+            ),
+            (error) => isEngineFailure(error) ? toRefusal(error) : error
+          )
+        return PlayerActors.of({
+          ask,
+          read: (operatorId, playerId) =>
+            Effect.matchEffect(actors.read(playerId), {
+              onFailure: (failure) => Effect.fail(toRefusal(failure)),
+              onSuccess: (player) => {
+                if (operatorId !== null && player.operatorId !== operatorId) return Effect.fail(notFound)
+                return hasBonusDue(player, clock.currentTimeMillisUnsafe())
+                  ? ask(operatorId, playerId, tendBonusesStep)
+                  : Effect.succeed(player)
+              }
+            }),
+          renew: actors.renew,
+          resident: actors.resident,
+          measures: actors.measures,
+          writesStalledMs: actors.writesStalledMs
+        })
+      })
+    )
+
+  static readonly layer = PlayerActors.layerOver(makePlayerStore)
+}

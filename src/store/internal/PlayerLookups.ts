@@ -1,0 +1,257 @@
+/** What a rule asks the store about: transactions, rounds, payments, bonuses and promo codes that the player does not carry. */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { bonusStates, bonusTypes, type PlayerBonus } from "../../domain/bonus/Bonus.ts"
+import type { Change, Payment } from "../../domain/Change.ts"
+import type { Knowledge, PromoStanding } from "../../domain/Decision.ts"
+import type { Player } from "../../domain/player/Player.ts"
+import { type Query, type Round, roundKey, type Transaction } from "../../domain/settlement/Rounds.ts"
+import type { StoreUnavailable } from "../../engine/Failures.ts"
+import type { Store } from "../../engine/Machine.ts"
+import type { PersonalData } from "../../platform/PersonalData.ts"
+import { paymentColumns, PaymentRow, toPayments } from "../PaymentRow.ts"
+import { openSeedsText, SeedRow, toSeeds } from "../SeedRows.ts"
+import { orUnavailable } from "./StoreFailures.ts"
+
+const nullable = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
+
+const TransactionRow = Schema.Struct({
+  providerId: Schema.Number,
+  transactionId: Schema.String,
+  playerId: Schema.Number,
+  kind: Schema.Literals(["bet", "win", "promo_win", "rollback", "tombstone"]),
+  status: Schema.Literals(["processed", "ignored"]),
+  amount: Schema.Number,
+  gameId: nullable(Schema.Number),
+  roundId: nullable(Schema.String),
+  targetId: nullable(Schema.String),
+  detail: nullable(Schema.String),
+  realAmount: Schema.Number,
+  bonusAmount: Schema.Number,
+  entryIds: Schema.Array(Schema.Number),
+  bonusId: nullable(Schema.Number),
+  wagered: Schema.Number,
+  createdAt: Schema.Date,
+  rolledBack: Schema.Boolean
+})
+
+const transactionsText = `SELECT t.provider_id::float8 AS "providerId", t.transaction_id AS "transactionId",
+  t.player_id::float8 AS "playerId", t.kind, t.status, t.amount::float8 AS amount, t.game_id::float8 AS "gameId",
+  t.round_id AS "roundId", t.target_transaction_id AS "targetId", t.detail, t.real_amount::float8 AS "realAmount",
+  t.bonus_amount::float8 AS "bonusAmount", t.entry_ids::float8[] AS "entryIds", t.player_bonus_id::float8 AS "bonusId",
+  t.wagered::float8 AS wagered, t.created_at AS "createdAt",
+  EXISTS (SELECT FROM provider_transactions r WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
+    AND r.kind = 'rollback' AND r.status = 'processed') AS "rolledBack"
+  FROM provider_transactions t WHERE t.provider_id = $1::float8::bigint AND t.transaction_id = ANY ($2::text[])`
+
+const RoundRow = Schema.Struct({
+  gameId: Schema.Number,
+  roundId: Schema.String,
+  realStake: Schema.Number,
+  bonusStake: Schema.Number,
+  paidWins: Schema.Number,
+  bonusId: nullable(Schema.Number),
+  closed: Schema.Boolean,
+  isLive: nullable(Schema.Boolean),
+  openedAt: Schema.Date
+})
+
+const roundsText = `SELECT r.game_id::float8 AS "gameId", r.round_id AS "roundId", r.real_stake::float8 AS "realStake",
+  r.bonus_stake::float8 AS "bonusStake", r.paid_wins::float8 AS "paidWins", r.player_bonus_id::float8 AS "bonusId", r.closed,
+  r.is_live AS "isLive", r.opened_at AS "openedAt"
+  FROM unnest($2::float8[], $3::text[]) AS u(game_id, round_id)
+  JOIN rounds r ON r.player_id = $1::float8::bigint AND r.game_id = u.game_id::bigint AND r.round_id = u.round_id`
+
+const paymentText = `SELECT ${paymentColumns} FROM payment_requests
+  WHERE operator_id = $1::float8::bigint AND external_reference = $2`
+
+const paymentByIdText = `SELECT ${paymentColumns} FROM payment_requests
+  WHERE player_id = $1::float8::bigint AND id = $2::float8::bigint`
+
+// the rounds are counted where a conversion may be reversed; none is added to those that were open when the bonus ended
+const bonusesText = `SELECT b.id::float8 AS id, b.bonus_id::float8 AS "bonusId", b.name, b.type, b.state, b.result,
+  b.amount::float8 AS amount, b.wager_requirement::float8 AS "wagerRequirement", b.wagered::float8 AS wagered,
+  b.max_bet::float8 AS "maxBet", b.max_conversion::float8 AS "maxConversion", b.valid_days::float8 AS "validDays",
+  b.contributions, b.converted::float8 AS converted, b.forfeited::float8 AS forfeited, b.late_amount::float8 AS late,
+  b.restored_amount::float8 AS restored, b.started_at AS "startedAt", b.expires_at AS "expiresAt",
+  b.finished_at AS "finishedAt", b.created_at AS "createdAt",
+  CASE WHEN b.result = 'converted' AND b.open_rounds > 0 THEN (SELECT count(*) FROM rounds r
+    WHERE r.player_id = b.player_id AND r.player_bonus_id = b.id AND NOT r.closed AND r.bonus_stake > 0)
+    ELSE 0 END::float8 AS "openRounds"
+  FROM player_bonuses b
+  WHERE b.player_id = $1::float8::bigint AND b.id = ANY ($2::float8[]::bigint[]) AND b.result IS NOT NULL`
+
+const FinishedBonusRow = Schema.Struct({
+  id: Schema.Number,
+  bonusId: Schema.Number,
+  name: Schema.String,
+  type: Schema.Literals(bonusTypes),
+  state: Schema.Literals(bonusStates),
+  result: Schema.Literals(["converted", "lost", "expired", "cancelled"]),
+  amount: Schema.Number,
+  wagerRequirement: Schema.Number,
+  wagered: Schema.Number,
+  maxBet: Schema.Number,
+  maxConversion: Schema.Number,
+  validDays: Schema.Number,
+  contributions: Schema.Record(Schema.String, Schema.Number),
+  openRounds: Schema.Number,
+  converted: Schema.Number,
+  forfeited: Schema.Number,
+  late: Schema.Number,
+  restored: Schema.Number,
+  startedAt: nullable(Schema.Date),
+  expiresAt: nullable(Schema.Date),
+  finishedAt: nullable(Schema.Date),
+  createdAt: Schema.Date
+})
+
+const toFinishedBonus = (row: typeof FinishedBonusRow.Type): PlayerBonus => ({
+  ...row,
+  startedAt: row.startedAt?.getTime() ?? null,
+  expiresAt: row.expiresAt?.getTime() ?? null,
+  finishedAt: row.finishedAt?.getTime() ?? null,
+  createdAt: row.createdAt.getTime()
+})
+
+const promoText = `SELECT c.max_redemptions IS NOT NULL AND c.redemptions >= c.max_redemptions AS "isUsedUp",
+    EXISTS (SELECT FROM promo_redemptions r WHERE r.promo_code_id = c.id AND r.player_id = $1::float8::bigint) AS "isRedeemed"
+  FROM promo_codes c WHERE c.id = $2::float8::bigint`
+
+const PromoRow = Schema.Struct({ isUsedUp: Schema.Boolean, isRedeemed: Schema.Boolean })
+
+const decodeSeeds = Schema.decodeUnknownEffect(Schema.Array(SeedRow))
+const decodeFinishedBonuses = Schema.decodeUnknownEffect(Schema.Array(FinishedBonusRow))
+const decodePromos = Schema.decodeUnknownEffect(Schema.Array(PromoRow))
+const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
+const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
+
+const array = (values: ReadonlyArray<string | number>, oid: number) => Result.getOrThrow(PgTypes.array(values, oid))
+
+/** Adds what was found to what was known; an id that was asked for and not found is known to be absent. */
+const extend = <Key, A>(
+  before: ReadonlyMap<Key, A | null> | undefined,
+  asked: ReadonlyArray<Key>,
+  found: ReadonlyArray<readonly [Key, A]>
+): ReadonlyMap<Key, A | null> =>
+  new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, null]), ...found])
+
+/** Finds what a query names; what is not there is known to be absent from then on. */
+export const lookUp = (
+  sql: SqlClient.SqlClient,
+  personal: PersonalData["Service"]
+): Store<Player, Change, Query, Knowledge>["look"] => {
+  const lookTransactions = (
+    providerId: number,
+    ids: ReadonlyArray<string>
+  ): Effect.Effect<ReadonlyArray<Transaction>, StoreUnavailable> =>
+    ids.length === 0 ? Effect.succeed([]) : orUnavailable(
+      sql.unsafe(transactionsText, [PgTypes.float8(providerId), array(ids, PgTypes.OID.text)]).pipe(
+        Effect.flatMap(decodeTransactions),
+        Effect.map((rows) => rows.map((row) => ({ ...row, createdAt: row.createdAt.getTime() })))
+      )
+    )
+
+  const lookRounds = (
+    playerId: number,
+    rounds: Query["rounds"]
+  ): Effect.Effect<ReadonlyArray<Round>, StoreUnavailable> =>
+    rounds.length === 0 ? Effect.succeed([]) : orUnavailable(
+      sql.unsafe(roundsText, [
+        PgTypes.float8(playerId),
+        array(rounds.map(({ gameId }) => gameId), PgTypes.OID.float8),
+        array(rounds.map(({ roundId }) => roundId), PgTypes.OID.text)
+      ]).pipe(
+        Effect.flatMap(decodeRounds),
+        Effect.map((rows) => rows.map((row) => ({ ...row, openedAt: row.openedAt.getTime() })))
+      )
+    )
+
+  const lookPayment = (
+    operatorId: number,
+    reference: string | null
+  ): Effect.Effect<ReadonlyArray<Payment>, StoreUnavailable> =>
+    reference === null ? Effect.succeed([]) : orUnavailable(
+      sql.unsafe(paymentText, [PgTypes.float8(operatorId), reference]).pipe(
+        Effect.flatMap(decodePayments),
+        Effect.flatMap((rows) => toPayments(personal, rows))
+      )
+    )
+
+  const lookPaymentById = (
+    playerId: number,
+    id: number | null
+  ): Effect.Effect<ReadonlyArray<Payment>, StoreUnavailable> =>
+    id === null ? Effect.succeed([]) : orUnavailable(
+      sql.unsafe(paymentByIdText, [PgTypes.float8(playerId), PgTypes.float8(id)]).pipe(
+        Effect.flatMap(decodePayments),
+        Effect.flatMap((rows) => toPayments(personal, rows))
+      )
+    )
+
+  const lookBonuses = (
+    playerId: number,
+    ids: ReadonlyArray<number>
+  ): Effect.Effect<ReadonlyArray<readonly [number, PlayerBonus]>, StoreUnavailable> =>
+    ids.length === 0 ? Effect.succeed([]) : orUnavailable(
+      sql.unsafe(bonusesText, [PgTypes.float8(playerId), array(ids, PgTypes.OID.float8)]).pipe(
+        Effect.flatMap(decodeFinishedBonuses),
+        Effect.map((rows) => rows.map((row) => [row.id, toFinishedBonus(row)] as const))
+      )
+    )
+
+  const lookPromo = (
+    playerId: number,
+    id: number | null
+  ): Effect.Effect<ReadonlyArray<readonly [number, PromoStanding]>, StoreUnavailable> =>
+    id === null ? Effect.succeed([]) : orUnavailable(
+      sql.unsafe(promoText, [PgTypes.float8(playerId), PgTypes.float8(id)]).pipe(
+        Effect.flatMap(decodePromos),
+        Effect.map((rows) => rows.map((row) => [id, row] as const))
+      )
+    )
+
+  const lookSeeds = (playerId: number) =>
+    orUnavailable(
+      sql.unsafe(openSeedsText, [PgTypes.float8(playerId)]).pipe(Effect.flatMap(decodeSeeds), Effect.map(toSeeds))
+    )
+
+  return Effect.fnUntraced(function*(player, query, known) {
+    const [transactions, rounds, payments, paymentsById, bonuses, promoCodes, seeds] = yield* Effect.all([
+      lookTransactions(query.providerId, query.transactionIds),
+      lookRounds(player.id, query.rounds),
+      lookPayment(player.operatorId, query.externalReference),
+      lookPaymentById(player.id, query.paymentId),
+      lookBonuses(player.id, query.bonusIds),
+      lookPromo(player.id, query.promoCodeId),
+      query.seeds ? lookSeeds(player.id) : Effect.succeed(known?.seeds)
+    ], { concurrency: 5 })
+    return {
+      transactions: extend(
+        known?.transactions,
+        query.transactionIds,
+        transactions.map((transaction) => [transaction.transactionId, transaction])
+      ),
+      rounds: extend(
+        known?.rounds,
+        query.rounds.map(({ gameId, roundId }) => roundKey(gameId, roundId)),
+        rounds.map((round) => [roundKey(round.gameId, round.roundId), round])
+      ),
+      bonuses: extend(known?.bonuses, query.bonusIds, bonuses),
+      promoCodes: extend(known?.promoCodes, query.promoCodeId === null ? [] : [query.promoCodeId], promoCodes),
+      payments: extend(
+        known?.payments,
+        query.externalReference === null ? [] : [query.externalReference],
+        payments.map((payment) => [payment.externalReference ?? "", payment])
+      ),
+      paymentsById: extend(
+        known?.paymentsById,
+        query.paymentId === null ? [] : [query.paymentId],
+        paymentsById.map((payment) => [payment.id, payment])
+      ),
+      seeds
+    }
+  })
+}

@@ -1,0 +1,131 @@
+/** The engine's store of players over PostgreSQL: how one is loaded, looked things up for, and committed. */
+import { Cause, Effect, Exit } from "effect"
+import { type SqlError } from "effect/sql"
+import { Chain, type ChainPosition } from "../../chain/Chain.ts"
+import type { Change } from "../../domain/Change.ts"
+import type { Knowledge } from "../../domain/Decision.ts"
+import type { Player } from "../../domain/player/Player.ts"
+import type { Query } from "../../domain/settlement/Rounds.ts"
+import { type CommitFailure, OutcomeUnknown, StoreUnavailable } from "../../engine/Failures.ts"
+import type { Store } from "../../engine/Machine.ts"
+import { describeSqlError, JournalClient, ServingClient } from "../../platform/Database.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
+import { Secrets } from "../../platform/Secrets.ts"
+import { makeSparingly } from "../../platform/Sparingly.ts"
+import { Outbox } from "../Outbox.ts"
+import { commitStatement } from "./CommitStatement.ts"
+import { loadPlayer } from "./PlayerLoad.ts"
+import { lookUp } from "./PlayerLookups.ts"
+import { byDeadline, commitFailure, silent } from "./StoreFailures.ts"
+
+const toldEveryMs = 5000
+
+/** Players named in a line about a commit, at most. */
+const toldPlayers = 20
+
+/** The store of players on the journal's own connections. */
+export const makePlayerStore = Effect.gen(function*() {
+  const journal = yield* JournalClient
+  const sql = yield* ServingClient
+  const { seal } = yield* Secrets
+  const personal = yield* PersonalData
+  const loads = loadPlayer(sql)
+  const looks = lookUp(sql, personal)
+  const chain = yield* Chain
+  const outbox = yield* Outbox
+  const tellCommits = yield* makeSparingly(toldEveryMs)
+  const tellReads = yield* makeSparingly(toldEveryMs)
+
+  /** While the database is broken every command fails: one line in five seconds says so, and of whom. */
+  const tellFailed = (failure: CommitFailure, units: ReadonlyArray<{ readonly key: number }>) =>
+    failure._tag === "Rejected" ?
+      Effect.void :
+      tellCommits((others) =>
+        Effect.logWarning(`a commit failed: ${failure.reason}`).pipe(Effect.annotateLogs({
+          player_ids: units.slice(0, toldPlayers).map(({ key }) => key),
+          others
+        }))
+      )
+
+  const tellUnread = (playerId: number) => ({ reason }: StoreUnavailable) =>
+    tellReads((others) =>
+      Effect.logWarning(`a player could not be read: ${reason}`).pipe(
+        Effect.annotateLogs({ player_id: playerId, others })
+      )
+    )
+
+  const load: Store<Player, Change, Query, Knowledge>["load"] = (key, fence) =>
+    Effect.tapError(loads(key, fence), tellUnread(key))
+
+  const look: Store<Player, Change, Query, Knowledge>["look"] = (player, query, known) =>
+    Effect.tapError(looks(player, query, known), tellUnread(player.id))
+
+  /** Where the next link joins; undefined where a new chain has to be begun. Commits come one at a time. */
+  let end: ChainPosition | undefined
+
+  const begin = byDeadline(chain.begin(journal), new StoreUnavailable({ reason: silent })).pipe(
+    Effect.catchTag("SqlError", (error) => Effect.fail(new StoreUnavailable({ reason: describeSqlError(error) })))
+  )
+
+  const write = (units: Parameters<typeof commitStatement>[0]) =>
+    Effect.flatMap(end === undefined ? begin : Effect.succeed(end), (after) => {
+      end = after
+      const { hasEvents, link, parameters, text } = commitStatement(
+        units,
+        { seal, personal },
+        (rows) => chain.nextLink(after, rows)
+      )
+      const written = byDeadline(journal.unsafe(text, parameters).values, new OutcomeUnknown({ reason: silent }))
+      return link === undefined && !hasEvents ? written : Effect.tap(written, () =>
+        Effect.sync(() => {
+          if (link !== undefined) {
+            end = { chainId: link.chainId, link: link.link, hash: link.hash }
+            chain.reached(end)
+          }
+          if (hasEvents) outbox.announce()
+        }))
+    })
+
+  const commit: Store<Player, Change, Query, Knowledge>["commit"] = (units) =>
+    Effect.suspend(() => write(units)).pipe(
+      Effect.matchCauseEffect({
+        onSuccess: () => Effect.void,
+        onFailure: (cause) => {
+          const failure = Exit.findErrorOption(Exit.failCause(cause))
+          return failure._tag === "Some"
+            ? Effect.fail(failure.value._tag === "SqlError" ? failureOf(failure.value) : failure.value)
+            : Effect.andThen(
+              Effect.logError("A commit failed for a reason nobody foresaw", cause),
+              Effect.fail(new OutcomeUnknown({ reason: Cause.pretty(cause) }))
+            )
+        }
+      }),
+      Effect.tapError((failure) => {
+        // the link is there or not, or another writer's: what follows must not rest on it
+        if (failure._tag !== "Rejected") end = undefined
+        return tellFailed(failure, units)
+      })
+    )
+
+  return { load, look, commit, claims } satisfies Store<Player, Change, Query, Knowledge>
+})
+
+/** A link that is there already belongs to another writer of the chain: no unit is to blame, and a new chain is begun. */
+const failureOf = (error: SqlError.SqlError): CommitFailure =>
+  error.reason._tag === "UniqueViolation" && error.reason.constraint === "chain_links_pkey"
+    ? new StoreUnavailable({ reason: describeSqlError(error) })
+    : commitFailure(error)
+
+/** What a change claimed to be new. */
+export const claims = (_: Player, change: Change): Query => ({
+  providerId: change.transactions[0]?.providerId ?? 0,
+  transactionIds: change.transactions.flatMap(({ targetId, transactionId }) =>
+    targetId === null ? [transactionId] : [transactionId, targetId]
+  ),
+  rounds: change.rounds.filter(({ isNew }) => isNew).map(({ round }) => round),
+  bonusIds: [],
+  externalReference: change.payments.find(({ isNew }) => isNew)?.payment.externalReference ?? null,
+  paymentId: null,
+  promoCodeId: change.redemptions[0]?.promoCodeId ?? null,
+  seeds: false
+})

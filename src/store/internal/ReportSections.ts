@@ -1,0 +1,232 @@
+/**
+ * How a commit adds to what the reports sum up: first together in memory, so that however many players a commit has, it writes
+ * a handful of rows.
+ *
+ * Which exchange rate holds is read by the statement itself: a rate that was set before it, by whichever service, is the rate
+ * of all that it writes. A commit in which every player has the operator's own currency does not look.
+ */
+import type { Visit } from "../../domain/Activity.ts"
+import type { Change, Count, Figure } from "../../domain/Change.ts"
+import type { Player } from "../../domain/player/Player.ts"
+import type { Unit } from "../../engine/Machine.ts"
+import { cast, type Column, flag, number, quoted, type Section, text } from "./StatementSections.ts"
+
+/** A sum that stays exact beyond what a number holds. */
+type Total = number | bigint
+
+const plus = (total: Total, amount: number): Total => {
+  if (typeof total === "bigint") return total + BigInt(amount)
+  const sum = total + amount
+  return Number.isSafeInteger(sum) ? sum : BigInt(total) + BigInt(amount)
+}
+
+/** A row of `daily_sums`, short of its exchange rate. */
+export interface SumsRow {
+  readonly operatorId: number
+  readonly day: number
+  readonly isTest: boolean
+  readonly currency: string
+  /** The place of currency and base among the rates that the commit reads; null in the operator's own currency. */
+  readonly pair: number | null
+  /** 0: not of a game. */
+  readonly providerId: number
+  readonly isLive: boolean
+  entries: number
+  readonly totals: { [figure in Figure]: Total }
+  bonusBets: Total
+}
+
+/** A row of `daily_players`. */
+export interface PlayersRow {
+  readonly operatorId: number
+  readonly day: number
+  readonly previousDay: number
+  readonly kind: Visit["kind"]
+  readonly isTest: boolean
+  players: number
+}
+
+/** A currency and the operator's that its amounts convert to. */
+export interface RatePair {
+  readonly pair: number
+  readonly currency: string
+  readonly base: string
+}
+
+/** The rates that one commit reads. */
+export class RatePairs {
+  private readonly byOwner = new Map<string, RatePair | null>()
+  private readonly pairs: Array<RatePair> = []
+
+  /** The place of the player's rate among them, null where the currency is the operator's own. */
+  placeOf(
+    { baseCurrency, currency, operatorId }: Pick<Player, "baseCurrency" | "currency" | "operatorId">
+  ): number | null {
+    // one base for an operator, whatever two of its players were loaded with: staff may have changed its currency in between,
+    // and what one row of sums holds has one rate
+    const key = `${operatorId} ${currency}`
+    const found = this.byOwner.get(key)
+    if (found !== undefined) return found?.pair ?? null
+    const added = currency === baseCurrency ? null : { pair: this.pairs.length, currency, base: baseCurrency }
+    this.byOwner.set(key, added)
+    if (added === null) return null
+    this.pairs.push(added)
+    return added.pair
+  }
+
+  get all(): ReadonlyArray<RatePair> {
+    return this.pairs
+  }
+}
+
+/** What a commit adds to the reports. */
+interface ReportRows {
+  readonly sums: ReadonlyArray<SumsRow>
+  readonly players: ReadonlyArray<PlayersRow>
+}
+
+const add = (row: SumsRow, { amount, bonusAmount, figure }: Count): void => {
+  if (figure !== "rounds") row.entries++
+  row.totals[figure] = plus(row.totals[figure], amount)
+  if (bonusAmount !== 0) row.bonusBets = plus(row.bonusBets, bonusAmount)
+}
+
+/** Adds up what the units count. Rows stand in one order for every commit, so that two never wait for each other in a circle. */
+export const reportRows = (units: ReadonlyArray<Unit<Player, Change>>, pairs: RatePairs): ReportRows => {
+  const sums = new Map<string, SumsRow>()
+  const players = new Map<string, PlayersRow>()
+  for (const { after, changes } of units) {
+    const { currency, isTest, operatorId } = after
+    const owner = `${operatorId} ${isTest} ${currency}`
+    for (const { counts, visits } of changes) {
+      for (const count of counts) {
+        const providerId = count.source?.providerId ?? 0
+        const isLive = count.source?.isLive ?? false
+        const key = `${owner} ${count.day} ${providerId} ${isLive}`
+        let row = sums.get(key)
+        if (row === undefined) {
+          row = {
+            operatorId,
+            day: count.day,
+            isTest,
+            currency,
+            pair: pairs.placeOf(after),
+            providerId,
+            isLive,
+            entries: 0,
+            totals: { rounds: 0, bets: 0, wins: 0, bonus_conversions: 0, deposits: 0, chargebacks: 0, withdrawals: 0 },
+            bonusBets: 0
+          }
+          sums.set(key, row)
+        }
+        add(row, count)
+      }
+      for (const { day, kind, players: more, previousDay } of visits) {
+        const key = `${operatorId} ${isTest} ${day} ${previousDay} ${kind}`
+        const row = players.get(key)
+        if (row === undefined) players.set(key, { operatorId, day, previousDay, kind, isTest, players: more })
+        else row.players += more
+      }
+    }
+  }
+  return { sums: inOrder(sums), players: inOrder(players) }
+}
+
+const inOrder = <Row>(rows: ReadonlyMap<string, Row>): ReadonlyArray<Row> =>
+  rows.size < 2 ? [...rows.values()] : [...rows].sort(([a], [b]) => a < b ? -1 : 1).map(([, row]) => row)
+
+/** Days travel as numbers. */
+const dayColumn = <Row>(name: string, value: (row: Row) => number): Column<Row> => ({
+  ...number(name, value),
+  type: "date"
+})
+
+const castDay = (name: string): string => `date '1970-01-01' + u."${name}"::integer`
+
+const sumColumns: ReadonlyArray<Column<SumsRow>> = [
+  number("operator_id", (row) => row.operatorId),
+  dayColumn("day", (row) => row.day),
+  flag("is_test", (row) => row.isTest),
+  text("currency", (row) => row.currency),
+  number("provider_id", (row) => row.providerId),
+  flag("is_live", (row) => row.isLive),
+  number("entries", (row) => row.entries),
+  // as text: a sum may be more than a number on the wire holds exactly
+  text("rounds", (row) => String(row.totals.rounds), "bigint"),
+  text("bets", (row) => String(row.totals.bets), "bigint"),
+  text("bonus_bets", (row) => String(row.bonusBets), "bigint"),
+  text("wins", (row) => String(row.totals.wins), "bigint"),
+  text("bonus_conversions", (row) => String(row.totals.bonus_conversions), "bigint"),
+  text("deposits", (row) => String(row.totals.deposits), "bigint"),
+  text("chargebacks", (row) => String(row.totals.chargebacks), "bigint"),
+  text("withdrawals", (row) => String(row.totals.withdrawals), "bigint")
+]
+
+const figures = sumColumns.slice(6).map(({ name }) => name)
+
+/** The journal's connection tells services apart; one that connects again merely starts new rows. */
+const shard = "pg_backend_pid() & 7"
+
+const castAny = <Row>(column: Column<Row>): string => column.type === "date" ? castDay(column.name) : cast(column)
+
+const sumsQuery = (rate: string) => (source: string): string =>
+  `INSERT INTO daily_sums AS s (${
+    sumColumns.map(({ name }) => quoted(name)).join(", ")
+  }, exchange_rate_id, shard) SELECT ${
+    sumColumns.map(castAny).join(", ")
+  }, ${rate}, ${shard} FROM ${source} ON CONFLICT (operator_id, day, provider_id, is_live, currency, exchange_rate_id, is_test, shard) DO UPDATE SET ${
+    figures.map((name) => `${name} = s.${name} + excluded.${name}`).join(", ")
+  }`
+
+/** A column that names the rate of a row by its place. */
+const pairColumn = <Row>(value: (row: Row) => number | null): Column<Row> => number("pair", value)
+
+/** The rate of a row with a {@link pairColumn}; null where there is none. */
+export const rateOfPair = `(SELECT x.id FROM rates x WHERE x.pair = u."pair")`
+
+/** The rates of the commit: the newest of each pair, null for a pair that has none. */
+export const rates: Section<RatePair> = {
+  columns: [
+    number("pair", (row) => row.pair),
+    text("currency", (row) => row.currency),
+    text("base", (row) => row.base)
+  ],
+  query: (source) =>
+    `SELECT u."pair", (SELECT x.id FROM exchange_rates x WHERE x.currency = u."currency" AND x.base = u."base" ORDER BY x.id DESC LIMIT 1) AS id FROM ${source}`
+}
+
+export const sums: Section<SumsRow> = { columns: sumColumns, query: sumsQuery("0") }
+
+/** As {@link sums}, where some players have another currency than their operator. */
+export const convertedSums: Section<SumsRow> = {
+  columns: [...sumColumns, pairColumn((row) => row.pair)],
+  query: sumsQuery(`coalesce(${rateOfPair}, 0)`)
+}
+
+const playerColumns: ReadonlyArray<Column<PlayersRow>> = [
+  number("operator_id", (row) => row.operatorId),
+  dayColumn("day", (row) => row.day),
+  dayColumn("previous_day", (row) => row.previousDay),
+  text("kind", (row) => row.kind),
+  flag("is_test", (row) => row.isTest),
+  number("players", (row) => row.players)
+]
+
+export const players: Section<PlayersRow> = {
+  columns: playerColumns,
+  query: (source) =>
+    `INSERT INTO daily_players AS s (${playerColumns.map(({ name }) => quoted(name)).join(", ")}, shard) SELECT ${
+      playerColumns.map(castAny).join(", ")
+    }, ${shard} FROM ${source} ON CONFLICT (operator_id, day, previous_day, kind, is_test, shard) DO UPDATE SET players = s.players + excluded.players`
+}
+
+/** Rows of players whose currency is not their operator's, each with the place of its rate. */
+export interface Converted<Row> {
+  readonly row: Row
+  readonly pair: number | null
+}
+
+export const converted = <Row>(columns: ReadonlyArray<Column<Row>>): ReadonlyArray<Column<Converted<Row>>> => [
+  ...columns.map((column) => ({ ...column, value: ({ row }: Converted<Row>) => column.value(row) })),
+  pairColumn(({ pair }: Converted<Row>) => pair)
+]

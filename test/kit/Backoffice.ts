@@ -1,0 +1,299 @@
+/** The back office as staff meet it: its server and the public one on one database, and the command line as a child process. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Clock, ConfigProvider, Context, Effect, Layer, Logger, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { spawn } from "node:child_process"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { layerBackoffice } from "../../src/servers/Backoffice.ts"
+import { runCommandLine } from "../../src/commandLine.ts"
+import { CommandOutput } from "../../src/commands/Verb.ts"
+import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
+import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
+import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicServer.ts"
+import { sign } from "./sign.ts"
+import { layerTestService } from "./TestService.ts"
+
+/** The token of `Settings.layerTest`. */
+export const bootstrapToken = "test-bootstrap-token"
+
+const cli = join(import.meta.dirname, "..", "..", "src", "cli.ts")
+
+/** What the command line stands on. */
+const layerCommands = Layer.merge(NodeHttpClient.layerUndici, NodeServices.layer)
+
+/** Both servers, each at a free port, and what they logged. */
+export class BothServers extends Context.Service<BothServers, {
+  readonly publicPort: number
+  readonly backofficePort: number
+  readonly logged: ReadonlyArray<string>
+  /** For commands that run in the process of the test. */
+  readonly commands: Context.Context<Layer.Success<typeof layerCommands>>
+}>()("pitboss/test/BothServers") {}
+
+const portOf = (server: HttpServer.HttpServer["Service"]): number =>
+  server.address._tag === "UnixPathAddress" ? 0 : server.address.port
+
+const logged: Array<string> = []
+
+const collecting = Logger.make((options) => {
+  logged.push(JSON.stringify([options.message, options.cause, Object.entries(options.fiber.context.mapUnsafe)]))
+})
+
+/** Everything that the back office does, served, on a database of its own. The clock is the real one. */
+export const layerBothServers = Layer.effect(
+  BothServers,
+  Effect.gen(function*() {
+    const publicServer = Context.get(yield* Layer.build(layerPublicServer), HttpServer.HttpServer)
+    const backofficeServer = Context.get(yield* Layer.build(layerBackofficeServer(MetricsRoute)), HttpServer.HttpServer)
+    const commands = yield* Layer.build(layerCommands)
+    return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer), logged, commands }
+  })
+).pipe(
+  Layer.provideMerge(layerBackoffice),
+  Layer.provideMerge(layerHttpServices),
+  Layer.provideMerge(layerTestService()),
+  Layer.provideMerge(Logger.layer([collecting]))
+)
+
+export interface CommandOutcome {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface CommandOptions {
+  /** Undefined: none. */
+  readonly token?: string | undefined
+  readonly port?: number
+  readonly dataDir?: string
+}
+
+/** Runs a Node.js to its end. */
+const runNode = (args: ReadonlyArray<string>, env: { readonly [name: string]: string | undefined }) =>
+  Effect.callback<CommandOutcome>((resume) => {
+    const child = spawn(process.execPath, args, {
+      env: { PATH: process.env["PATH"], ...env },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")))
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")))
+    child.on("close", (exitCode) => resume(Effect.succeed({ exitCode, stdout, stderr })))
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })
+
+const environment = (port: number, options: CommandOptions) => ({
+  BACKOFFICE_PORT: String(options.port ?? port),
+  DATA_DIR: options.dataDir ?? join(import.meta.dirname, "no-such-folder")
+})
+
+/** Runs the command line against the back-office server, as a process of its own: a second or more on a busy machine. */
+export const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>, options: CommandOptions = {}) {
+  const { backofficePort } = yield* BothServers
+  const as = (token: string | undefined) =>
+    runNode([cli, ...args], {
+      ...environment(backofficePort, options),
+      ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
+    })
+  if ("token" in options) return yield* as(options.token)
+  const outcome = yield* as(bootstrapToken)
+  return outcome.stderr.includes(staffOnly) ? yield* as(yield* treasurerToken) : outcome
+})
+
+/** Loads the command line anew for each command, in one process; says what each wrote, and how it would have ended. */
+const manyCommands = `
+const outcomes = []
+const tell = process.stdout.write.bind(process.stdout)
+for (const [index, args] of JSON.parse(process.env.COMMANDS).entries()) {
+  const outcome = { stdout: "", stderr: "" }
+  process.stdout.write = (text) => (outcome.stdout += text, true)
+  process.stderr.write = (text) => (outcome.stderr += text, true)
+  process.argv = [process.execPath, "backoffice", ...args]
+  process.exitCode = 0
+  await import(process.env.CLI + "?" + index)
+  outcomes.push({ ...outcome, exitCode: process.exitCode })
+}
+process.exitCode = 0
+tell(JSON.stringify(outcomes))
+`
+
+/** As {@link runCommand}, for tables of commands: in a process that starts once. */
+export const runCommands = Effect.fnUntraced(function*(commands: ReadonlyArray<ReadonlyArray<string>>) {
+  const { backofficePort } = yield* BothServers
+  const allAs = Effect.fnUntraced(function*(token: string, lines: ReadonlyArray<ReadonlyArray<string>>) {
+    const { stderr, stdout } = yield* runNode(["--input-type=module", "-e", manyCommands], {
+      ...environment(backofficePort, {}),
+      BACKOFFICE_TOKEN: token,
+      CLI: pathToFileURL(cli).href,
+      COMMANDS: JSON.stringify(lines)
+    })
+    const outcomes: ReadonlyArray<CommandOutcome> = stdout === "" ? [] : JSON.parse(stdout)
+    return outcomes.length === lines.length ? outcomes : yield* Effect.die(new Error(stderr))
+  })
+  const outcomes = yield* allAs(bootstrapToken, commands)
+  const isStaffOnly = (_: unknown, index: number) => outcomes[index]?.stderr.includes(staffOnly) === true
+  const left = commands.filter(isStaffOnly)
+  if (left.length === 0) return outcomes
+  const others = [...yield* allAs(yield* treasurerToken, left)]
+  return outcomes.map((outcome, index) => isStaffOnly(outcome, index) ? others.shift() ?? outcome : outcome)
+})
+
+/**
+ * As {@link runCommand}, in this process: the command line's own function over real HTTP, without the start of a Node.js. On a
+ * terminal when it says so.
+ */
+export const runHere = Effect.fnUntraced(function*(args: ReadonlyArray<string>, options: HereOptions = {}) {
+  if ("token" in options) return yield* runAs(args, options.token, options)
+  const outcome = yield* runAs(args, bootstrapToken, options)
+  return outcome.stderr.includes(staffOnly) ? yield* runAs(args, yield* treasurerToken, options) : outcome
+})
+
+interface HereOptions extends CommandOptions {
+  readonly isTerminal?: boolean
+  readonly progress?: (text: string) => void
+}
+
+const runAs = Effect.fnUntraced(function*(
+  args: ReadonlyArray<string>,
+  token: string | undefined,
+  options: HereOptions
+) {
+  const { backofficePort, commands } = yield* BothServers
+  const outcome = { exitCode: 0, stdout: "", stderr: "" }
+  yield* runCommandLine(args).pipe(
+    Effect.provideService(CommandOutput, {
+      isTerminal: options.isTerminal ?? false,
+      out: (text) => {
+        outcome.stdout += text
+      },
+      problem: (text) => {
+        outcome.stderr += text
+      },
+      ...(options.progress === undefined ? {} : { progress: options.progress }),
+      end: (exitCode) => {
+        outcome.exitCode = exitCode
+      }
+    }),
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromUnknown({
+        ...environment(backofficePort, options),
+        ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
+      })
+    ),
+    Effect.provide(commands)
+  )
+  return outcome satisfies CommandOutcome
+})
+
+/** An answer of a server. */
+export interface Answer {
+  readonly status: number
+  readonly code: string | undefined
+  readonly details: { readonly [name: string]: unknown }
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers as any caller would
+  readonly data: any
+}
+
+const ask = (url: string, init: RequestInit) =>
+  Effect.promise(async (): Promise<Answer> => {
+    const response = await fetch(url, init)
+    const text = await response.text()
+    const json = text.startsWith("{") ? JSON.parse(text) : {}
+    return { status: response.status, code: json.error?.code, details: json.error?.details ?? {}, data: json.data }
+  })
+
+/** Calls the staff API: a body of any form as it is, a text as the bytes to send. */
+export const staffCall = Effect.fnUntraced(function*(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: { readonly [name: string]: string }
+) {
+  const { backofficePort } = yield* BothServers
+  const call = (sent: { readonly [name: string]: string }) =>
+    ask(`http://127.0.0.1:${backofficePort}${path}`, {
+      method,
+      headers: { "content-type": "application/json", ...sent },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+    })
+  if (headers !== undefined) return yield* call(headers)
+  const answer = yield* call({ authorization: `Bearer ${bootstrapToken}` })
+  return answer.details["reason"] === staffOnly
+    ? yield* call({ authorization: `Bearer ${yield* treasurerToken}` })
+    : answer
+})
+
+/** What the bootstrap token is refused with where there are staff: the reason of the refusal. */
+const staffOnly = "bootstrap_token"
+
+const treasurers = new WeakMap<BothServers["Service"], string>()
+
+/** Of somebody who moves money where a test does not say who does, since the bootstrap token may not once there are staff. */
+export const treasurerToken = Effect.gen(function*() {
+  const servers = yield* BothServers
+  const found = treasurers.get(servers)
+  if (found !== undefined) return found
+  const { data } = yield* ask(`http://127.0.0.1:${servers.backofficePort}/backoffice/v1/staff`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${bootstrapToken}` },
+    body: JSON.stringify({ name: "Treasurer", role: "payments", daily_budget: null })
+  })
+  const token: string = data.token
+  treasurers.set(servers, token)
+  return token
+})
+
+/** Creates what must be created; gives its resource. */
+export const made = Effect.fnUntraced(function*(path: string, body: { readonly [field: string]: unknown }) {
+  const answer = yield* staffCall("POST", `/backoffice/v1${path}`, body)
+  return answer.status === 201 ? answer.data : yield* Effect.die(new Error(JSON.stringify(answer)))
+})
+
+/** Calls the public API as an operator, with what `key create` printed. */
+export const operatorCall = Effect.fnUntraced(function*(
+  { key, secret }: { readonly key: string; readonly secret: string },
+  uri: string,
+  body?: unknown
+) {
+  const { publicPort } = yield* BothServers
+  const text = body === undefined ? "" : JSON.stringify(body)
+  const method = body === undefined ? "GET" : "POST"
+  const timestamp = String(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+  const nonce = `${++nonces}`
+  return yield* ask(`http://127.0.0.1:${publicPort}${uri}`, {
+    method,
+    headers: {
+      "content-type": "application/json",
+      "x-api-key": key,
+      "x-timestamp": timestamp,
+      "x-nonce": nonce,
+      "x-signature": sign(secret, method, uri, timestamp, text, nonce)
+    },
+    ...(body === undefined ? {} : { body: text })
+  })
+})
+
+let nonces = 0
+
+/** A command that did not do what the test needs, with all that it said. */
+export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
+  args: Schema.Array(Schema.String),
+  exitCode: Schema.NullOr(Schema.Number),
+  stderr: Schema.String
+}) {
+  override get message() {
+    return `${this.args.join(" ")} ended with ${this.exitCode}: ${this.stderr}`
+  }
+}
+
+/** Runs a command that must succeed, in this process, and gives the document it printed. */
+export const command = Effect.fnUntraced(function*(...words: ReadonlyArray<string | ReadonlyArray<string>>) {
+  const args = words.flat()
+  const { exitCode, stderr, stdout } = yield* runHere(args)
+  if (exitCode !== 0) return yield* new CommandFailed({ args, exitCode, stderr: stderr || stdout })
+  return JSON.parse(stdout)
+})

@@ -1,0 +1,196 @@
+/**
+ * The request pipeline around a small API of its own, over real HTTP and a real database: what a test wants of a handler is
+ * said by the request, and what the handlers did is counted.
+ */
+import { Context, Deferred, Effect, Layer, Schema } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { DigestKey, PersonalData } from "../../src/platform/PersonalData.ts"
+import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../../src/contract/Annotations.ts"
+import { refusals } from "../../src/contract/Errors.ts"
+import { amountFrom, oneOf, pathId, text } from "../../src/contract/Fields.ts"
+import {
+  CurrentClaim,
+  CurrentOperator,
+  CurrentProvider,
+  IdempotentPost,
+  OperatorAuth,
+  ProviderAuth,
+  RequestRules
+} from "../../src/contract/Middleware.ts"
+import { pageQuery, single } from "../../src/contract/Pagination.ts"
+import { Credentials } from "../../src/auth/Credentials.ts"
+import { RateLimiter } from "../../src/auth/RateLimiter.ts"
+import { ReplayStore } from "../../src/auth/ReplayStore.ts"
+import { refuse } from "../../src/domain/Refusal.ts"
+import { Placement } from "../../src/engine/Placement.ts"
+import { makeEdge } from "../../src/http/Edge.ts"
+import { Health } from "../../src/http/Health.ts"
+import { serveAt } from "../../src/http/Listener.ts"
+import { methodsOf } from "../../src/http/Methods.ts"
+import { IdempotentPostLive } from "../../src/http/middleware/IdempotentPostLive.ts"
+import { OperatorAuthLive } from "../../src/http/middleware/OperatorAuthLive.ts"
+import { ProviderAuthLive } from "../../src/http/middleware/ProviderAuthLive.ts"
+import { RequestRulesLive } from "../../src/http/middleware/RequestRulesLive.ts"
+import { PathResources } from "../../src/http/PathResources.ts"
+import { layerHttpServices } from "../../src/servers/PublicServer.ts"
+import { Idempotency } from "../../src/store/Idempotency.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
+import { Settings, type SettingsShape } from "../../src/platform/Settings.ts"
+import * as MemoryPlayerStore from "./MemoryPlayerStore.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { TestDatabase } from "./TestDatabase.ts"
+
+const Order = Schema.Struct({
+  amount: amountFrom(1),
+  name: text(20),
+  mode: Schema.optionalKey(oneOf(["real", "demo"])),
+  marketing: Schema.optionalKey(Schema.Struct({ email: Schema.Boolean })),
+  items: Schema.optionalKey(Schema.Array(Schema.Struct({ id: Schema.Int })))
+})
+
+const Outcome = single(Schema.Struct({ calls: Schema.Int, body: Schema.Unknown }))
+const codes = refusals("LIMIT_EXCEEDED", "PLAYER_RESTRICTED", "IP_NOT_ALLOWED", "TRY_AGAIN", "IDEMPOTENCY_IN_PROGRESS")
+
+const ProbeGroup = HttpApiGroup.make("probe")
+  .add(
+    HttpApiEndpoint.get("open", "/open", { success: Outcome }),
+    HttpApiEndpoint.get("list", "/list", { query: pageQuery, success: Outcome })
+      .annotate(RequiredScope, "reports:read")
+      .annotate(RequiredFeature, "reports"),
+    HttpApiEndpoint.get("wrong", "/wrong", { success: single(Schema.Struct({ name: text(3) })) }),
+    HttpApiEndpoint.post("order", "/orders", { payload: Order, success: Outcome.pipe(HttpApiSchema.status(201)) }),
+    HttpApiEndpoint.post("about", "/players/:player/orders", {
+      params: { player: pathId },
+      payload: Order,
+      success: Outcome
+    }),
+    HttpApiEndpoint.post("act", "/act/:act", { params: { act: Schema.String }, success: Outcome, error: codes }),
+    HttpApiEndpoint.get("look", "/look/:act", { params: { act: Schema.String }, success: Outcome, error: codes }),
+    HttpApiEndpoint.put("set", "/set/:act", { params: { act: Schema.String }, success: Outcome, error: codes })
+  )
+
+const ProviderProbeGroup = HttpApiGroup.make("provider_probe")
+  .add(
+    HttpApiEndpoint.post("bet", "/bet", { payload: Order, success: Outcome }).annotate(RetryAfterFailure, "rollback"),
+    HttpApiEndpoint.post("act", "/act/:act", { params: { act: Schema.String }, success: Outcome, error: codes })
+      .annotate(RetryAfterFailure, "rollback"),
+    HttpApiEndpoint.post("settle", "/settle/:act", { params: { act: Schema.String }, success: Outcome, error: codes }),
+    HttpApiEndpoint.get("look", "/transactions/:transaction_id", {
+      params: { transaction_id: text(128) },
+      success: Outcome
+    })
+  )
+
+export const ProbeApi = HttpApi.make("probe")
+  .addHttpApi(
+    HttpApi.make("operator").add(ProbeGroup).prefix("/api/v1/operator")
+      .middleware(RequestRules).middleware(IdempotentPost).middleware(OperatorAuth)
+  )
+  .addHttpApi(HttpApi.make("provider").add(ProviderProbeGroup).prefix("/api/v1/provider").middleware(ProviderAuth))
+  .annotate(HttpApi.ParseOptions, { errors: "all" })
+
+/** What the handlers did, and the gates they wait at. */
+export class Probe extends Context.Service<Probe, {
+  calls: number
+  /** Calls that came to their end, by the word in their path. */
+  readonly ended: Array<string>
+  readonly interrupted: Array<string>
+  /** Opened by the test; a handler asked to wait waits for it. */
+  gate: Deferred.Deferred<void>
+  /** Completed by the first handler that waits. */
+  arrived: Deferred.Deferred<void>
+}>()("pitboss/test/Probe") {
+  static readonly layer = Layer.sync(Probe, () => ({
+    calls: 0,
+    ended: [],
+    interrupted: [],
+    gate: Deferred.makeUnsafe<void>(),
+    arrived: Deferred.makeUnsafe<void>()
+  }))
+}
+
+/** Does what the path says. */
+const perform = Effect.fnUntraced(function*(act: string) {
+  const probe = yield* Probe
+  probe.calls++
+  const { calls } = probe
+  switch (act) {
+    case "die":
+      return yield* Effect.die(new Error("secret detail"))
+    case "limit":
+      return yield* Effect.fail(refuse("LIMIT_EXCEEDED", "Too much.", { limit: "max_daily_deposit" }))
+    case "forbidden":
+      return yield* Effect.fail(refuse("IP_NOT_ALLOWED", "Not from there."))
+    case "again":
+      return yield* Effect.fail(refuse("TRY_AGAIN", "Busy."))
+    case "clash":
+      return yield* Effect.fail(refuse("IDEMPOTENCY_IN_PROGRESS", "Somebody was faster."))
+    case "wait":
+      yield* Deferred.succeed(probe.arrived, undefined)
+      yield* Deferred.await(probe.gate).pipe(
+        Effect.onInterrupt(() => Effect.sync(() => void probe.interrupted.push(act)))
+      )
+      break
+    default:
+  }
+  probe.ended.push(act)
+  const claim = yield* CurrentClaim
+  return { data: { calls, body: claim?.key ?? null } }
+})
+
+const count = (body: unknown) => Effect.map(Probe, (probe) => ({ data: { calls: ++probe.calls, body } }))
+
+const ProbeHandlers = Layer.mergeAll(
+  HttpApiBuilder.group(ProbeApi, "probe", (handlers) =>
+    handlers
+      .handle("open", () => Effect.flatMap(CurrentOperator, ({ operator }) => count(operator.slug)))
+      .handle("list", ({ query }) => count(query))
+      .handle("wrong", () => Effect.succeed({ data: { name: "far too long" } }))
+      .handle("order", ({ payload }) => count(payload))
+      .handle("about", ({ payload }) => count(payload))
+      .handle("act", ({ params }) => perform(params.act))
+      .handle("look", ({ params }) => perform(params.act))
+      .handle("set", ({ params }) => perform(params.act))),
+  HttpApiBuilder.group(ProbeApi, "provider_probe", (handlers) =>
+    handlers
+      .handle("bet", ({ payload }) => Effect.andThen(CurrentProvider, count(payload)))
+      .handle("act", ({ params }) => perform(params.act))
+      .handle("settle", ({ params }) => perform(params.act))
+      .handle("look", ({ params }) => count(params.transaction_id)))
+)
+
+const ProbeEdge = HttpRouter.middleware(
+  Effect.suspend(() => makeEdge(methodsOf(ProbeApi, ["/health/live", "/health/ready"]))),
+  { global: true }
+)
+
+const Routes = Layer.mergeAll(HttpApiBuilder.layer(ProbeApi), Health, ProbeEdge).pipe(
+  Layer.provide(ProbeHandlers),
+  Layer.provide([OperatorAuthLive, ProviderAuthLive, IdempotentPostLive, RequestRulesLive])
+)
+
+/** The server and the services that it runs on, without a database. */
+export const layerEdgeServerOn = serveAt(Routes, { host: "127.0.0.1", port: 0 }).pipe(
+  Layer.provideMerge(PathResources.layer),
+  Layer.provideMerge(Layer.mergeAll(Credentials.layer, ReplayStore.layer, RateLimiter.layer, Idempotency.layer)),
+  Layer.provideMerge(PersonalData.layer.pipe(Layer.provide(DigestKey.layerTest))),
+  Layer.provideMerge(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
+  Layer.provideMerge(Layer.mergeAll(layerHttpServices, Probe.layer, Ids.layer, Placement.layerHere, Secrets.layer))
+)
+
+/** The server on a database of its own. */
+export const layerEdgeServer = (settings: Partial<SettingsShape> = {}) =>
+  layerEdgeServerOn.pipe(
+    Layer.provideMerge(TestDatabase.layer),
+    Layer.provideMerge(Settings.layerTest(settings)),
+    Layer.provideMerge(Entropy.layer)
+  )
+
+/** The port that the server listens on. */
+export const portOf = Effect.map(
+  HttpServer.HttpServer,
+  ({ address }) => address._tag === "UnixPathAddress" ? 0 : address.port
+)

@@ -1,0 +1,90 @@
+/** Players and messages of providers for tests of the rules: sound ones, in which each test changes what it is about. */
+import type { ActiveBonus } from "../../src/domain/bonus/Bonus.ts"
+import type { Player } from "../../src/domain/player/Player.ts"
+import type { Bet, CloseRound, PromoWin, Rollback, SettledGame, Win } from "../../src/domain/settlement/Settlement.ts"
+import { newPlayer } from "./players.ts"
+
+/** Wednesday 2026-11-18 12:00 UTC: far from the edge of any window. */
+export const noon = Date.UTC(2026, 10, 18, 12)
+
+export const minute = 60_000
+export const hour = 60 * minute
+export const day = 24 * hour
+
+export const providerId = 1
+export const slot: SettledGame = { id: 11, providerId, type: "rng", active: true }
+export const roulette: SettledGame = { id: 12, providerId, type: "live", active: true }
+
+/** A player with 10.00 who plays with the provider. */
+export const makePlayer = (overrides: Partial<Player> = {}): Player =>
+  newPlayer({ real: 1000, providerIds: [providerId], realUpdatedAt: noon, bonusUpdatedAt: noon, ...overrides })
+
+export const makeBonus = (overrides: Partial<ActiveBonus> = {}): ActiveBonus => ({
+  id: 501,
+  bonusId: 5,
+  name: "Welcome",
+  type: "deposit_match",
+  amount: 100,
+  wagerRequirement: 3000,
+  wagered: 0,
+  maxBet: 0,
+  maxConversion: 0,
+  validDays: 7,
+  contributions: {},
+  createdAt: noon,
+  startedAt: noon,
+  expiresAt: noon + 7 * day,
+  openRounds: 0,
+  restored: 0,
+  ...overrides
+})
+
+export const bet = (transactionId: string, amount: number, overrides: Partial<Bet> = {}): Bet => ({
+  action: "bet",
+  providerId,
+  transactionId,
+  currency: "EUR",
+  game: slot,
+  roundId: "round",
+  amount,
+  sessionExpiresAt: Number.MAX_SAFE_INTEGER,
+  closesRound: false,
+  ...overrides
+})
+
+export const win = (
+  transactionId: string,
+  betTransactionId: string,
+  amount: number,
+  overrides: Partial<Win> = {}
+): Win => ({
+  action: "win",
+  providerId,
+  transactionId,
+  currency: "EUR",
+  game: slot,
+  roundId: "round",
+  betTransactionId,
+  amount,
+  closesRound: false,
+  ...overrides
+})
+
+export const rollback = (transactionId: string, targetTransactionId: string): Rollback => ({
+  action: "rollback",
+  providerId,
+  transactionId,
+  targetTransactionId
+})
+
+export const close = (roundId = "round", game = slot): CloseRound => ({ providerId, game, roundId })
+
+export const promoWin = (transactionId: string, amount: number, overrides: Partial<PromoWin> = {}): PromoWin => ({
+  providerId,
+  transactionId,
+  currency: "EUR",
+  kind: "jackpot",
+  campaignId: "campaign",
+  amount,
+  ...overrides
+})

@@ -1,0 +1,45 @@
+/** Deposits, withdrawals and staff moves as commands of rules: sound ones, in which each test changes what it is about. */
+import type { Deposit } from "../../src/domain/payment/Payments.ts"
+import type { MovePayment, PaymentMove } from "../../src/domain/payment/PaymentMoves.ts"
+import type { Withdrawal, WithdrawalMethod } from "../../src/domain/payment/Withdrawals.ts"
+
+export const bank: WithdrawalMethod = {
+  code: "bank",
+  supportsWithdrawal: true,
+  currencies: ["EUR", "SEK"],
+  minWithdrawal: 10,
+  maxWithdrawal: 10_000
+}
+
+export const withdrawalOf = (amount: number, overrides: Partial<Withdrawal> = {}): Withdrawal => ({
+  amount,
+  externalReference: null,
+  methodCode: "bank",
+  method: bank,
+  info: "DE89",
+  notes: null,
+  bankName: null,
+  kycThreshold: null,
+  forfeitsBonus: true,
+  ...overrides
+})
+
+export const depositOf = (amount: number, externalReference: string): Deposit => ({
+  amount,
+  externalReference,
+  methodCode: null,
+  method: null,
+  info: null,
+  notes: null
+})
+
+export const moveOf = (paymentId: number, move: PaymentMove, overrides: Partial<MovePayment> = {}): MovePayment => ({
+  paymentId,
+  move,
+  actor: "staff:1",
+  reason: null,
+  secondApprovalAbove: null,
+  beside: 0,
+  judged: { approvedBy: [], objection: undefined },
+  ...overrides
+})

@@ -1,0 +1,151 @@
+/** The public API as operators, players and game providers call it, on a clock that the test sets. */
+import { assert } from "@effect/vitest"
+import { Clock, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { originals } from "../../src/domain/original/Originals.ts"
+import * as OperatorClient from "../../src/client/OperatorClient.ts"
+import * as Services from "../../src/client/Services.ts"
+import { Games } from "../../src/features/games/Games.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import { layerE2eServer, portOf } from "./E2eServer.ts"
+import { type Call, type Reply, send, sendSigned, type Signer } from "./HttpCalls.ts"
+import { addApiKey, addProvider, type KeyOptions } from "./Keys.ts"
+import { addOperator } from "./TestService.ts"
+
+/** When the tests begin. */
+export const noon = "2026-11-20T12:00:00.000Z"
+
+/** The public server on a database of its own, at noon. */
+export const layerPublicApi = layerE2eServer.pipe(
+  Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(Date.parse(noon))))
+)
+
+let count = 0
+
+/** Calls as whoever signs. A path without `/api` is one of operators. */
+export const call = Effect.fnUntraced(function*(signer: Signer, path: string, options: Call = {}) {
+  const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  const uri = path.startsWith("/api") ? path : `/api/v1/operator${path}`
+  return yield* sendSigned(yield* portOf, signer, uri, { timestamp, nonce: `p${count++}`, ...options })
+})
+
+/** Calls as a player; the path stands below `/api/v1/player`. */
+export const playerCall = Effect.fnUntraced(function*(token: string, path: string, options: Call = {}) {
+  return yield* send(yield* portOf, `/api/v1/player${path}`, {
+    ...options,
+    headers: { authorization: `Bearer ${token}`, ...options.headers }
+  })
+})
+
+/** The `data` of an answer that must have this status. */
+export const dataOf = (reply: Reply, status = 200) => {
+  assert.strictEqual(reply.status, status, reply.text)
+  return Object(reply.json).data
+}
+
+/** That an answer refuses, and how. */
+export const assertRefused = (reply: Reply, status: number, code: string, details?: unknown) => {
+  assert.deepStrictEqual([reply.status, reply.code], [status, code], reply.text)
+  if (details !== undefined) assert.deepStrictEqual(reply.details, details)
+}
+
+/** An operator with a key of all scopes. */
+export const openOperator = Effect.fnUntraced(function*(slug: string, options: KeyOptions = {}) {
+  const operator = yield* addOperator(slug)
+  const key = yield* addApiKey(operator.id, { rateLimit: 100_000, ...options })
+  return { operator, key }
+})
+
+/** A registration that keeps every rule. */
+export const registration = (username: string, more: { readonly [field: string]: unknown } = {}) => ({
+  username,
+  email: `${username}@example.com`,
+  first_name: "Ada",
+  last_name: `Of ${username}`,
+  birth_date: "1990-12-31",
+  country: "MT",
+  terms_accepted: true,
+  ...more
+})
+
+const clients = new Map<string, OperatorClient.OperatorClient>()
+
+/** An operator's client, for what is not about the wire. What the service refuses fails, and is not tried again. */
+export const operatorOf = Effect.fnUntraced(function*({ key, secret }: Signer) {
+  const baseUrl = `http://127.0.0.1:${yield* portOf}`
+  const name = `${baseUrl} ${key} ${secret}`
+  const made = clients.get(name) ?? (yield* OperatorClient.make({
+    baseUrl,
+    key,
+    secret: Redacted.make(secret),
+    maxAttempts: 1
+  }).pipe(Effect.provide(Services.layer)))
+  clients.set(name, made)
+  return made
+})
+
+type Registration = Parameters<OperatorClient.OperatorClient["players"]["register"]>[0]["payload"]
+
+/** Registers a player; gives what was answered. */
+export const register = Effect.fnUntraced(function*(key: Signer, username: string, more: Partial<Registration> = {}) {
+  const { players } = yield* operatorOf(key)
+  const payload = { ...registration(username), terms_accepted: true as const, ...more }
+  return (yield* players.register({ payload })).data
+})
+
+/** Credits a deposit that must be taken. */
+export const deposit = Effect.fnUntraced(function*(key: Signer, player: number, amount: number) {
+  const { payments } = yield* operatorOf(key)
+  const payload = { amount, external_reference: `d-${count++}` }
+  return (yield* payments.deposit({ params: { player }, payload })).data
+})
+
+/** Gives a session token of a player who may have one. */
+export const issueToken = Effect.fnUntraced(
+  function*(key: Signer, player: number, payload: { readonly ttl_minutes?: number } = {}) {
+    const { players } = yield* operatorOf(key)
+    return (yield* players.issueToken({ params: { player }, payload })).data.token
+  }
+)
+
+/** A provider with one game; `bet` is one bet of a session in a round of its own. */
+export const openGame = Effect.fnUntraced(function*(slug: string) {
+  const sql = yield* SqlClient.SqlClient
+  const games = yield* Games
+  const provider = yield* addProvider(slug)
+  const id = yield* (yield* Ids).reserve(1)
+  yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, created_at, updated_at)
+    VALUES (${id}, ${provider.id}, 'g-1', ${`Game of ${slug}`}, 'rng', 'slots', now(), now())`
+  yield* games.refresh
+  const bet = (sessionToken: string, amount: number) => {
+    const transaction = `t-${count++}`
+    const body = {
+      request_id: transaction,
+      transaction_id: transaction,
+      session_token: sessionToken,
+      game_id: "g-1",
+      round_id: transaction,
+      amount,
+      currency: "EUR"
+    }
+    return call(provider, "/api/v1/provider/wallet/bet", { body })
+  }
+  return { id, provider, bet }
+})
+
+/** The platform's own games under a provider of their own: their ids by name. */
+export const openOriginals = Effect.fnUntraced(function*(slug: string) {
+  const sql = yield* SqlClient.SqlClient
+  const games = yield* Games
+  const provider = yield* addProvider(slug)
+  const ids = new Map<string, number>()
+  for (const name of originals.keys()) {
+    const id = yield* (yield* Ids).reserve(1)
+    yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, original, created_at, updated_at)
+      VALUES (${id}, ${provider.id}, ${name}, ${`${name} of ${slug}`}, 'rng', 'instant', ${name}, now(), now())`
+    ids.set(name, id)
+  }
+  yield* games.refresh
+  return { provider, idOf: (name: string) => ids.get(name) ?? assert.fail(`there is no ${name}`) }
+})

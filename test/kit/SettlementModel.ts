@@ -1,0 +1,816 @@
+/**
+ * The rules of settlement a second time, as plainly as they can be said: a list of everything that ever happened, from which
+ * every answer is worked out anew. Written from the wallet API's table of answers and the rules for wallets, bonuses and limits,
+ * not from the code, so that the two check each other.
+ */
+import type { BonusResult } from "../../src/domain/bonus/Bonus.ts"
+import type { LimitField } from "../../src/domain/limit/Limits.ts"
+import type { Player } from "../../src/domain/player/Player.ts"
+import type {
+  Action,
+  Bet,
+  CloseRound,
+  PromoWin,
+  Rollback,
+  SettledGame,
+  Win
+} from "../../src/domain/settlement/Settlement.ts"
+import { windowStart } from "../../src/domain/limit/Windows.ts"
+
+/** An answer without ids, or the code of a refusal. */
+export type ModelAnswer = string | {
+  readonly status: "processed" | "replayed" | "ignored"
+  readonly real: number
+  readonly bonus: number
+  readonly balance: number
+  readonly bonusBalance: number
+  readonly walletSeq: number
+  readonly round: "open" | "closed"
+}
+
+/** A bonus that is granted. */
+export interface ModelGrant {
+  readonly id: number
+  /** Of the catalogue, and how often a player can have it; 0: no cap. */
+  readonly bonusId: number
+  readonly cap: number
+  readonly amount: number
+  readonly requirement: number
+  readonly maxBet: number
+  readonly maxConversion: number
+  readonly validDays: number
+  readonly contributions: { readonly [gameId: string]: number }
+}
+
+interface ModelBonus {
+  readonly id: number
+  readonly expiresAt: number
+  readonly requirement: number
+  readonly maxBet: number
+  readonly maxConversion: number
+  readonly contributions: { readonly [gameId: string]: number }
+  wagered: number
+  result: BonusResult | null
+}
+
+/** How a bonus ended, and what became of its money then. */
+export interface ModelEnd {
+  readonly result: BonusResult
+  readonly converted: number
+  readonly forfeited: number
+}
+
+/** A promo code: its bonus, and how often it can be redeemed; 0: without end. */
+export interface ModelPromo {
+  readonly id: number
+  readonly cap: number
+}
+
+interface ModelPlayer {
+  readonly id: number
+  readonly currency: string
+  readonly providerIds: ReadonlyArray<number>
+  status: Player["status"]
+  canBet: boolean
+  excludedUntil: number
+  limits: Player["limits"]
+  real: number
+  bonus: number
+  walletSeq: number
+  active: ModelBonus | null
+  /** Bonuses that wait, the oldest first. */
+  queue: Array<ModelGrant>
+  granted: Array<number>
+  excludedFromBonuses: boolean
+  /** Whether a bonus has moved money since the sequence was last counted. */
+  hasMoved: boolean
+}
+
+/** One message that was settled. */
+interface Settled {
+  readonly kind: "bet" | "win" | "rollback" | "promo" | "tombstone"
+  readonly playerId: number
+  /** All that makes it the same message when it comes again. */
+  readonly content: string
+  readonly at: number
+  readonly game: number
+  readonly round: string
+  readonly amount: number
+  readonly real: number
+  readonly bonus: number
+  readonly bonusId: number | null
+  readonly wagered: number
+  /** How much of a win in real money was a converted bonus's. */
+  readonly late: number
+  takenBack: boolean
+}
+
+const minute = 60_000
+
+export class SettlementModel {
+  now: number
+  private players = new Map<number, ModelPlayer>()
+  private settled = new Map<string, Settled>()
+  private closed = new Set<string>()
+  private ended = new Map<number, ModelEnd>()
+  /** Bonuses that ended, and what the real wallet got of each since. */
+  private past = new Map<number, { readonly bonus: ModelBonus; late: number }>()
+  /** Who redeemed a promo code. */
+  private redeemed = new Map<number, Array<number>>()
+  /** When bets were placed, by player. */
+  private plays = new Map<number, Array<number>>()
+
+  constructor(players: ReadonlyArray<Player>, now: number) {
+    this.now = now
+    for (const player of players) {
+      this.players.set(player.id, {
+        id: player.id,
+        currency: player.currency,
+        providerIds: player.providerIds,
+        status: player.status,
+        canBet: player.restrictions.canBet,
+        excludedUntil: 0,
+        limits: player.limits,
+        real: player.real,
+        bonus: player.bonus,
+        walletSeq: player.walletSeq,
+        active: player.activeBonus === null ? null : {
+          id: player.activeBonus.id,
+          requirement: player.activeBonus.wagerRequirement,
+          maxBet: player.activeBonus.maxBet,
+          maxConversion: player.activeBonus.maxConversion,
+          contributions: player.activeBonus.contributions,
+          expiresAt: player.activeBonus.expiresAt,
+          wagered: player.activeBonus.wagered,
+          result: null
+        },
+        queue: [],
+        granted: [],
+        excludedFromBonuses: false,
+        hasMoved: false
+      })
+    }
+  }
+
+  // What happens to a player beside messages
+
+  setStatus(playerId: number, status: Player["status"]): void {
+    this.player(playerId).status = status
+  }
+
+  exclude(playerId: number, until: number): void {
+    this.player(playerId).excludedUntil = until
+  }
+
+  setLimits(playerId: number, limits: Player["limits"]): void {
+    this.player(playerId).limits = limits
+  }
+
+  excludeFromBonuses(playerId: number, excluded: boolean): void {
+    this.player(playerId).excludedFromBonuses = excluded
+  }
+
+  deposit(playerId: number, amount: number): void {
+    const player = this.player(playerId)
+    this.tend(player)
+    player.real += amount
+    player.hasMoved = true
+    this.count(player)
+  }
+
+  /** Holds an amount; gives whether that can be. */
+  withdraw(playerId: number, amount: number, forfeitsBonus: boolean): boolean {
+    return this.attempt(playerId, () => {
+      const player = this.player(playerId)
+      if (player.status !== "active") return "PLAYER_RESTRICTED"
+      if (player.real < amount) return "INSUFFICIENT_FUNDS"
+      this.tend(player)
+      player.real -= amount
+      player.hasMoved = true
+      if (forfeitsBonus) this.forfeit(player, "cancelled")
+      this.startNext(player)
+      this.count(player)
+      return true
+    }) === true
+  }
+
+  /** Sets a balance right by hand; gives whether that can be. */
+  correct(playerId: number, wallet: "real" | "bonus", amount: number): boolean {
+    return this.attempt(playerId, () => {
+      const player = this.player(playerId)
+      this.tend(player)
+      if (wallet === "bonus" && player.bonus + amount < 0) return "VALIDATION_FAILED"
+      player[wallet] += amount
+      player.hasMoved = true
+      this.endBonusWhenDue(player)
+      this.count(player)
+      return true
+    }) === true
+  }
+
+  /** Keeps a player from play for longer; all but a time-out takes the running bonus. Gives whether that can be. */
+  selfExclude(playerId: number, until: number, isTimeOut: boolean): boolean {
+    const player = this.player(playerId)
+    if (this.now < player.excludedUntil && until <= player.excludedUntil) return false
+    this.tend(player)
+    if (!isTimeOut) this.forfeit(player, "cancelled")
+    player.excludedUntil = until
+    this.count(player)
+    return true
+  }
+
+  /** Where the grant of a promo code leads, or the code of its refusal. */
+  redeem(playerId: number, promo: ModelPromo, grant: ModelGrant): string {
+    const all = this.redeemed.get(promo.id) ?? []
+    if (all.includes(playerId)) return "used"
+    if (promo.cap > 0 && all.length >= promo.cap) return "exhausted"
+    const state = this.grant(playerId, grant)
+    if (state === undefined) return "BONUS_INVALID"
+    this.redeemed.set(promo.id, [...all, playerId])
+    return state
+  }
+
+  /** Where a grant leads, and undefined where it is refused. */
+  grant(playerId: number, grant: ModelGrant): "pending" | "activated" | "finished" | undefined {
+    const player = this.player(playerId)
+    const times = player.granted.filter((bonusId) => bonusId === grant.bonusId).length
+    if (!this.mayReceive(player) || (grant.cap > 0 && times >= grant.cap)) return undefined
+    player.granted.push(grant.bonusId)
+    this.tend(player)
+    if (grant.requirement === 0) {
+      this.ended.set(grant.id, { result: "converted", converted: grant.amount, forfeited: 0 })
+      player.real += grant.amount
+      player.hasMoved = true
+      this.count(player)
+      return "finished"
+    }
+    player.queue.push(grant)
+    this.startNext(player)
+    this.count(player)
+    return player.active?.id === grant.id ? "activated" : "pending"
+  }
+
+  /** Whether there was something to cancel. */
+  cancel(playerId: number, bonusId: number): boolean {
+    return this.attempt(playerId, () => {
+      const player = this.player(playerId)
+      this.tend(player)
+      const waits = player.queue.some(({ id }) => id === bonusId)
+      if (player.active?.id !== bonusId && !waits) return "BONUS_INVALID"
+      if (waits) {
+        player.queue = player.queue.filter(({ id }) => id !== bonusId)
+        this.ended.set(bonusId, { result: "cancelled", converted: 0, forfeited: 0 })
+      } else {
+        this.forfeit(player, "cancelled")
+      }
+      this.startNext(player)
+      this.count(player)
+      return true
+    }) === true
+  }
+
+  /** What time has brought is looked at and nothing else. */
+  look(playerId: number): void {
+    const player = this.player(playerId)
+    this.tend(player)
+    this.count(player)
+  }
+
+  /** How every bonus that was ever there stands. */
+  bonuses(playerId: number): {
+    readonly active: number | null
+    readonly wagered: number
+    readonly queue: ReadonlyArray<number>
+    readonly ended: ReadonlyMap<number, ModelEnd>
+  } {
+    const { active, queue } = this.player(playerId)
+    return {
+      active: active?.id ?? null,
+      wagered: active?.wagered ?? 0,
+      queue: queue.map(({ id }) => id),
+      ended: this.ended
+    }
+  }
+
+  balances(playerId: number): { readonly real: number; readonly bonus: number; readonly walletSeq: number } {
+    const { bonus, real, walletSeq } = this.player(playerId)
+    return { real, bonus, walletSeq }
+  }
+
+  /** Gross stakes that stand, and the real money the player is down by, since the start of a window. */
+  used(playerId: number, window: "day" | "week" | "month"): { readonly bets: number; readonly loss: number } {
+    const since = windowStart(window, this.now)
+    let [bets, loss] = [0, 0]
+    for (const message of this.settled.values()) {
+      if (message.playerId !== playerId || message.takenBack || message.at < since) continue
+      if (message.kind === "bet") bets += message.amount
+      if (message.kind === "bet" || message.kind === "win") loss -= message.real
+    }
+    return { bets, loss }
+  }
+
+  // Messages
+
+  settle(playerId: number, action: Action): ModelAnswer {
+    return this.attempt(playerId, () => this.take(playerId, action))
+  }
+
+  private take(playerId: number, action: Action): ModelAnswer {
+    this.tend(this.player(playerId))
+    switch (action.action) {
+      case "bet":
+        return this.bet(playerId, action)
+      case "win":
+        return this.win(playerId, action)
+      case "rollback":
+        return this.rollback(playerId, action)
+    }
+  }
+
+  /** All or nothing. */
+  batch(playerId: number, actions: ReadonlyArray<Action>): ReadonlyArray<ModelAnswer> | string {
+    const before = this.save()
+    const answers: Array<ModelAnswer> = []
+    for (const action of actions) {
+      const answer = this.take(playerId, action)
+      if (typeof answer === "string") {
+        this.restore(before)
+        return answer
+      }
+      answers.push(answer)
+    }
+    return answers
+  }
+
+  /** A bet and its win in one: one step of the wallet sequence. */
+  betWin(playerId: number, bet: Bet, win: Win): ModelAnswer {
+    const { walletSeq: before } = this.balances(playerId)
+    const answers = this.batch(playerId, [bet, win])
+    if (typeof answers === "string") return answers
+    const [first, second] = answers
+    if (typeof first !== "object" || typeof second !== "object") return "no answer"
+    const player = this.player(playerId)
+    player.walletSeq = Math.min(player.walletSeq, before + 1)
+    return {
+      ...second,
+      status: first.status === "replayed" && second.status === "replayed" ? "replayed" : "processed",
+      real: first.real + second.real,
+      bonus: first.bonus + second.bonus,
+      walletSeq: player.walletSeq
+    }
+  }
+
+  /** A round of an original: a bet and its win, in a round of its own that is closed with it. */
+  play(playerId: number, game: SettledGame, stake: number, payout: number): ModelAnswer {
+    const { currency, providerIds: [providerId = 0] } = this.player(playerId)
+    const roundId = `original ${this.settled.size}`
+    const message = { providerId, game, roundId, currency }
+    const bet: Bet = {
+      ...message,
+      action: "bet",
+      transactionId: `${roundId} bet`,
+      amount: stake,
+      sessionExpiresAt: Number.MAX_SAFE_INTEGER,
+      closesRound: false
+    }
+    return this.betWin(playerId, bet, {
+      ...message,
+      action: "win",
+      transactionId: `${roundId} win`,
+      betTransactionId: bet.transactionId,
+      amount: payout,
+      closesRound: true
+    })
+  }
+
+  close(playerId: number, { game, providerId, roundId }: CloseRound): ModelAnswer {
+    const player = this.player(playerId)
+    if (!player.providerIds.includes(providerId)) return "NOT_FOUND"
+    this.tend(player)
+    const wasClosed = this.isClosed(playerId, game.id, roundId)
+    this.closeRound(playerId, game.id, roundId)
+    this.endBonusWhenDue(player)
+    return this.answer(player, wasClosed ? "replayed" : "processed", 0, 0, "closed")
+  }
+
+  promoWin(playerId: number, win: PromoWin): ModelAnswer {
+    return this.attempt(playerId, () => this.takePromoWin(playerId, win))
+  }
+
+  private takePromoWin(playerId: number, win: PromoWin): ModelAnswer {
+    const player = this.player(playerId)
+    if (!player.providerIds.includes(win.providerId)) return "NOT_FOUND"
+    this.tend(player)
+    const content = `promo ${playerId} ${win.amount} ${win.currency} ${win.kind} ${win.campaignId}`
+    const known = this.find(win)
+    if (known !== undefined) {
+      return known.kind === "tombstone" ? "BET_ROLLED_BACK" : this.replay(player, known, content)
+    }
+    if (win.currency !== player.currency) return "VALIDATION_FAILED"
+    player.real += win.amount
+    this.remember(win, { kind: "promo", playerId, content, amount: win.amount, real: win.amount })
+    return this.moved(player, win.amount, 0, "closed")
+  }
+
+  private bet(playerId: number, bet: Bet): ModelAnswer {
+    const player = this.player(playerId)
+    const content = `bet ${playerId} ${bet.amount} ${bet.currency} ${bet.game.id} ${bet.roundId}`
+    const known = this.find(bet)
+    if (known !== undefined) {
+      return known.kind === "tombstone" ? "BET_ROLLED_BACK" : this.replay(player, known, content)
+    }
+    if (bet.sessionExpiresAt === null || this.now >= bet.sessionExpiresAt) return "INVALID_SESSION"
+    if (bet.currency !== player.currency) return "VALIDATION_FAILED"
+    if (!bet.game.active) return "NOT_FOUND"
+    if (this.isClosed(playerId, bet.game.id, bet.roundId)) return "ROUND_CLOSED"
+    if (player.status !== "active" || !player.canBet || this.now < player.excludedUntil) return "PLAYER_RESTRICTED"
+
+    // real money first, bonus money only on games that contribute
+    const percent = player.active === null ? 0 : this.percentOf(player.active, bet.game)
+    const real = Math.min(bet.amount, Math.max(0, player.real))
+    const bonus = bet.amount - real
+    if (this.exceedsLimits(player, bet.amount, real)) return "LIMIT_EXCEEDED"
+    if (player.active !== null && player.active.maxBet > 0 && bet.amount > player.active.maxBet) return "BONUS_INVALID"
+    if (player.real < 0) return "INSUFFICIENT_FUNDS"
+    if (bonus > 0 && (percent === 0 || bonus > player.bonus)) return "INSUFFICIENT_FUNDS"
+    // a round follows one bonus: another one's money does not go in
+    const isOthers = this.standing(playerId, bet.game.id, bet.roundId, "bet").some((stake) =>
+      stake.bonus !== 0 && stake.bonusId !== player.active?.id
+    )
+    if (bonus > 0 && isOthers) return "INSUFFICIENT_FUNDS"
+
+    const wagered = Math.floor(bet.amount * percent / 100)
+    player.real -= real
+    player.bonus -= bonus
+    if (player.active !== null) player.active.wagered += wagered
+    this.plays.set(playerId, [...this.plays.get(playerId) ?? [], this.now])
+    this.remember(bet, {
+      kind: "bet",
+      playerId,
+      content,
+      game: bet.game.id,
+      round: bet.roundId,
+      amount: bet.amount,
+      real: 0 - real,
+      bonus: 0 - bonus,
+      bonusId: player.active?.id ?? null,
+      wagered
+    })
+    if (bet.closesRound) this.closeRound(playerId, bet.game.id, bet.roundId)
+    return this.moved(player, 0 - real, 0 - bonus, bet.closesRound ? "closed" : "open")
+  }
+
+  private win(playerId: number, win: Win): ModelAnswer {
+    const player = this.player(playerId)
+    if (!player.providerIds.includes(win.providerId)) return "NOT_FOUND"
+    const content =
+      `win ${playerId} ${win.amount} ${win.currency} ${win.game.id} ${win.roundId} ${win.betTransactionId}`
+    const known = this.find(win)
+    if (known !== undefined) {
+      return known.kind === "tombstone" ? "BET_ROLLED_BACK" : this.replay(player, known, content)
+    }
+    if (win.currency !== player.currency) return "VALIDATION_FAILED"
+    const bet = this.find({ providerId: win.providerId, transactionId: win.betTransactionId })
+    if (bet === undefined) return "BET_NOT_FOUND"
+    if (bet.kind === "tombstone" || (bet.kind === "bet" && bet.takenBack)) return "BET_ROLLED_BACK"
+    if (bet.kind !== "bet" || bet.playerId !== playerId || bet.game !== win.game.id || bet.round !== win.roundId) {
+      return "BET_NOT_FOUND"
+    }
+    if (this.isClosed(playerId, win.game.id, win.roundId)) return "ROUND_CLOSED"
+
+    // split by what funded the round so far
+    const stakes = this.standing(playerId, win.game.id, win.roundId, "bet")
+    const bonusStake = stakes.reduce((sum, stake) => sum - stake.bonus, 0)
+    const allStakes = stakes.reduce((sum, stake) => sum + stake.amount, 0)
+    const bonusPart = bonusStake === 0 ? 0 : Math.floor(win.amount * bonusStake / allStakes)
+    const bonusId = stakes.find((stake) => stake.bonus !== 0)?.bonusId ?? null
+    const credited = this.creditBonus(player, bonusPart, bonusId)
+    const real = win.amount - bonusPart + credited.real
+    player.real += win.amount - bonusPart
+    this.remember(win, {
+      kind: "win",
+      playerId,
+      content,
+      game: win.game.id,
+      round: win.roundId,
+      amount: win.amount,
+      real,
+      bonus: credited.bonus,
+      bonusId,
+      late: credited.real
+    })
+    if (win.closesRound) this.closeRound(playerId, win.game.id, win.roundId)
+    return this.moved(player, real, credited.bonus, win.closesRound ? "closed" : "open", win.amount > 0)
+  }
+
+  private rollback(playerId: number, rollback: Rollback): ModelAnswer {
+    const player = this.player(playerId)
+    const { providerId, targetTransactionId } = rollback
+    if (!player.providerIds.includes(providerId)) return "NOT_FOUND"
+    const content = `rollback ${playerId} ${targetTransactionId}`
+    const known = this.find(rollback)
+    if (known !== undefined) return this.replay(player, known, content)
+    if (targetTransactionId === rollback.transactionId) return "ROLLBACK_NOT_ALLOWED"
+    const target = this.find({ providerId, transactionId: targetTransactionId })
+    const about = {
+      kind: "rollback",
+      playerId,
+      content,
+      game: target?.game ?? 0,
+      round: target?.round ?? ""
+    } satisfies Partial<Settled>
+    if (target === undefined || target.kind === "tombstone") {
+      if (target === undefined) {
+        this.remember({ providerId, transactionId: targetTransactionId }, { kind: "tombstone", playerId, content: "" })
+      }
+      this.remember(rollback, about)
+      return this.answer(player, "ignored", 0, 0, "closed")
+    }
+    if (target.playerId !== playerId) return "NOT_FOUND"
+    if (target.kind === "rollback") return "ROLLBACK_NOT_ALLOWED"
+    const round = target.kind === "promo" || this.isClosed(playerId, target.game, target.round) ? "closed" : "open"
+    if (target.takenBack) {
+      this.remember(rollback, about)
+      return this.answer(player, "ignored", 0, 0, round)
+    }
+    if (
+      target.kind === "bet" && this.standing(playerId, target.game, target.round, "win").some((win) => win.amount > 0)
+    ) {
+      return "BET_ALREADY_SETTLED"
+    }
+
+    target.takenBack = true
+    if (target.kind === "bet") this.takeBackWager(player, target)
+    const own = target.real - target.late
+    const ofBonus = target.bonus + target.late
+    player.real -= own
+    let [real, bonus] = [0 - own, 0]
+    if (target.kind === "bet") {
+      const credited = this.creditBonus(player, -target.bonus, target.bonusId)
+      real += credited.real
+      bonus = credited.bonus
+    } else if (ofBonus !== 0) {
+      // the bonus part of a win: never into debt, and from the real wallet once the bonus was converted
+      if (player.active?.id === target.bonusId) {
+        bonus = 0 - Math.min(player.bonus, ofBonus)
+        player.bonus += bonus
+      } else if (target.bonusId !== null && this.ended.get(target.bonusId)?.result === "converted") {
+        real -= ofBonus
+        player.real -= ofBonus
+        this.addLate(target.bonusId, -ofBonus)
+      }
+    }
+    this.remember(rollback, { ...about, real, bonus })
+    const forfeited = target.kind === "win" ? target.amount - target.real - target.bonus : 0
+    const hasEntries = forfeited !== 0 || target.real !== 0 || real !== 0 || bonus !== 0 ||
+      (target.kind === "bet" && target.bonus !== 0)
+    return this.moved(player, real, bonus, round, hasEntries)
+  }
+
+  // How things stand
+
+  private player(playerId: number): ModelPlayer {
+    const player = this.players.get(playerId)
+    if (player === undefined) throw new Error(`there is no player ${playerId}`)
+    return player
+  }
+
+  private find(message: { readonly providerId: number; readonly transactionId: string }): Settled | undefined {
+    return this.settled.get(`${message.providerId} ${message.transactionId}`)
+  }
+
+  private remember(
+    message: { readonly providerId: number; readonly transactionId: string },
+    fields: Pick<Settled, "kind" | "playerId" | "content"> & Partial<Settled>
+  ): void {
+    this.settled.set(`${message.providerId} ${message.transactionId}`, {
+      at: this.now,
+      game: 0,
+      round: "",
+      amount: 0,
+      real: 0,
+      bonus: 0,
+      bonusId: null,
+      wagered: 0,
+      late: 0,
+      takenBack: false,
+      ...fields
+    })
+  }
+
+  private standing(playerId: number, game: number, round: string, kind: "bet" | "win"): ReadonlyArray<Settled> {
+    return [...this.settled.values()].filter((message) =>
+      message.kind === kind && message.playerId === playerId && message.game === game && message.round === round &&
+      !message.takenBack
+    )
+  }
+
+  private isClosed(playerId: number, game: number, round: string): boolean {
+    return this.closed.has(`${playerId} ${game} ${round}`)
+  }
+
+  private closeRound(playerId: number, game: number, round: string): void {
+    this.closed.add(`${playerId} ${game} ${round}`)
+  }
+
+  private percentOf(bonus: ModelBonus, game: SettledGame): number {
+    return bonus.contributions[game.id] ?? (game.type === "live" ? 10 : 100)
+  }
+
+  private exceedsLimits(player: ModelPlayer, stake: number, realStake: number): boolean {
+    const over = (field: LimitField, value: number): boolean => {
+      const limit = player.limits[field]
+      return limit !== undefined && value > limit
+    }
+    const [day, week, month] = [
+      this.used(player.id, "day"),
+      this.used(player.id, "week"),
+      this.used(player.id, "month")
+    ]
+    return over("max_single_bet", stake) || over("casino_max_single_bet", stake) ||
+      over("max_daily_bet", day.bets + stake) || over("casino_max_daily_bet", day.bets + stake) ||
+      over("max_weekly_bet", week.bets + stake) || over("max_monthly_bet", month.bets + stake) ||
+      over("max_daily_loss", day.loss + realStake) || over("max_weekly_loss", week.loss + realStake) ||
+      over("max_monthly_loss", month.loss + realStake) || this.playsTooLong(player)
+  }
+
+  /** Play began with the first bet after a break of a quarter of an hour. */
+  private playsTooLong(player: ModelPlayer): boolean {
+    const minutes = player.limits.max_session_minutes
+    const bets = this.plays.get(player.id) ?? []
+    const last = bets.at(-1)
+    if (minutes === undefined || last === undefined || this.now - last >= 15 * minute) return false
+    let first = last
+    for (const at of bets.toReversed()) {
+      if (first - at >= 15 * minute) break
+      first = at
+    }
+    return this.now - first >= minutes * minute
+  }
+
+  /** Where money of a bonus goes: to the bonus while it runs, to the player once it was converted, else to nobody. */
+  private creditBonus(
+    player: ModelPlayer,
+    amount: number,
+    bonusId: number | null
+  ): { readonly real: number; readonly bonus: number } {
+    if (amount === 0 || bonusId === null) return { real: 0, bonus: 0 }
+    if (player.active?.id === bonusId) {
+      player.bonus += amount
+      return { real: 0, bonus: amount }
+    }
+    if (this.ended.get(bonusId)?.result !== "converted") return { real: 0, bonus: 0 }
+    player.real += amount
+    this.addLate(bonusId, amount)
+    return { real: amount, bonus: 0 }
+  }
+
+  private addLate(bonusId: number, amount: number): void {
+    const past = this.past.get(bonusId)
+    if (past !== undefined) past.late += amount
+  }
+
+  /**
+   * A bet that is taken back was never wagered. A conversion that was not earned without it did not happen: all that became
+   * real money of the bonus is the bonus's again, as far as the bonus can run on.
+   */
+  private takeBackWager(player: ModelPlayer, { bonusId, wagered }: Settled): void {
+    if (bonusId === null || wagered === 0) return
+    const past = this.past.get(bonusId)
+    const end = this.ended.get(bonusId)
+    if (player.active?.id === bonusId) player.active.wagered -= wagered
+    if (past === undefined || end?.result !== "converted") return
+    past.bonus.wagered -= wagered
+    if (past.bonus.wagered >= past.bonus.requirement) return
+    const back = Math.max(0, end.converted + end.forfeited + past.late)
+    player.real -= end.converted + past.late
+    this.ended.delete(bonusId)
+    this.past.delete(bonusId)
+    const isInTime = this.now < past.bonus.expiresAt
+    if (isInTime && player.active === null && this.mayReceive(player)) {
+      player.active = past.bonus
+      player.bonus = back
+    } else {
+      this.ended.set(bonusId, { result: isInTime ? "cancelled" : "expired", converted: 0, forfeited: back })
+    }
+  }
+
+  /** The requirement is met: pays out. Nothing is left, and no open round holds a stake of it: lost. */
+  private endBonusWhenDue(player: ModelPlayer): void {
+    const bonus = player.active
+    if (bonus === null) return
+    if (bonus.wagered >= bonus.requirement) {
+      const converted = bonus.maxConversion === 0 ? player.bonus : Math.min(player.bonus, bonus.maxConversion)
+      player.real += converted
+      this.forfeit(player, "converted", converted)
+    } else if (player.bonus === 0 && !this.holdsStake(player, bonus)) {
+      this.forfeit(player, "lost")
+    }
+    this.startNext(player)
+  }
+
+  /** Takes what is left of the running bonus. */
+  private forfeit(player: ModelPlayer, result: BonusResult, converted = 0): void {
+    if (player.active === null) return
+    if (player.bonus !== 0) player.hasMoved = true
+    this.past.set(player.active.id, { bonus: player.active, late: 0 })
+    this.ended.set(player.active.id, { result, converted, forfeited: player.bonus - converted })
+    player.bonus = 0
+    player.active = null
+  }
+
+  private mayReceive(player: ModelPlayer): boolean {
+    return player.status === "active" && this.now >= player.excludedUntil && !player.excludedFromBonuses
+  }
+
+  private startNext(player: ModelPlayer): void {
+    if (player.active !== null || !this.mayReceive(player)) return
+    const next = player.queue.shift()
+    if (next === undefined) return
+    player.active = { ...next, wagered: 0, result: null, expiresAt: this.now + next.validDays * 86_400_000 }
+    // what staff put there while no bonus ran is no part of this one
+    player.bonus = next.amount
+    player.hasMoved = true
+  }
+
+  /** What time brings: the running bonus ends, the next one starts. */
+  private tend(player: ModelPlayer): void {
+    if (player.active !== null && this.now >= player.active.expiresAt) this.forfeit(player, "expired")
+    this.startNext(player)
+  }
+
+  /** One step of the sequence for all that an action has moved. */
+  private count(player: ModelPlayer): void {
+    if (player.hasMoved) player.walletSeq++
+    player.hasMoved = false
+  }
+
+  /** Runs an action; one that is refused leaves no trace. */
+  private attempt<A>(playerId: number, run: () => A | string): A | string {
+    const player = this.player(playerId)
+    const isDue = player.active === null ? player.queue.length > 0 : this.now >= player.active.expiresAt
+    const before = isDue ? this.save() : undefined
+    const answer = run()
+    if (typeof answer === "string" && before !== undefined) this.restore(before)
+    return answer
+  }
+
+  private holdsStake(player: ModelPlayer, bonus: ModelBonus): boolean {
+    return [...this.settled.values()].some((message) =>
+      message.kind === "bet" && message.playerId === player.id && message.bonus !== 0 && message.bonusId === bonus.id &&
+      !message.takenBack && !this.isClosed(player.id, message.game, message.round)
+    )
+  }
+
+  // Answers
+
+  private answer(
+    player: ModelPlayer,
+    status: "processed" | "replayed" | "ignored",
+    real: number,
+    bonus: number,
+    round: "open" | "closed"
+  ): ModelAnswer {
+    this.count(player)
+    const { bonus: bonusBalance, real: balance, walletSeq } = player
+    return { status, real, bonus, balance, bonusBalance, walletSeq, round }
+  }
+
+  private moved(
+    player: ModelPlayer,
+    real: number,
+    bonus: number,
+    round: "open" | "closed",
+    moves = real !== 0 || bonus !== 0
+  ): ModelAnswer {
+    if (moves) player.hasMoved = true
+    this.endBonusWhenDue(player)
+    return this.answer(player, "processed", real, bonus, round)
+  }
+
+  private replay(player: ModelPlayer, known: Settled, content: string): ModelAnswer {
+    if (known.content !== content) return "DUPLICATE_TRANSACTION"
+    const isOpen = known.round !== "" && !this.isClosed(player.id, known.game, known.round)
+    return this.answer(player, "replayed", known.real, known.bonus, isOpen ? "open" : "closed")
+  }
+
+  private save() {
+    return structuredClone({
+      players: this.players,
+      settled: this.settled,
+      closed: this.closed,
+      ended: this.ended,
+      past: this.past,
+      plays: this.plays
+    })
+  }
+
+  private restore(saved: ReturnType<SettlementModel["save"]>): void {
+    this.players = saved.players
+    this.settled = saved.settled
+    this.closed = saved.closed
+    this.ended = saved.ended
+    this.past = saved.past
+    this.plays = saved.plays
+  }
+}

@@ -1,0 +1,41 @@
+/** Players as values, for tests of rules. */
+import { noActivity } from "../../src/domain/Activity.ts"
+import { emptyCounters } from "../../src/domain/limit/Limits.ts"
+import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+
+/** An active, verified player with nothing in the wallets, but for what is given. */
+export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
+  id: 1,
+  operatorId: 1,
+  currency: "EUR",
+  baseCurrency: "EUR",
+  country: "MT",
+  language: "en",
+  isTest: false,
+  status: "active",
+  restrictions: noRestrictions,
+  withdrawalHolds: [],
+  kycStatus: "verified",
+  documentExpiresAt: null,
+  exclusion: null,
+  sessionsEndedAt: null,
+  limits: {},
+  pendingLimits: [],
+  counters: emptyCounters,
+  real: 0,
+  bonus: 0,
+  realUpdatedAt: 0,
+  bonusUpdatedAt: 0,
+  entrySeq: 0,
+  walletSeq: 0,
+  withdrawn: 0,
+  activity: noActivity,
+  activeBonus: null,
+  pendingBonuses: [],
+  bonusGrants: {},
+  providerIds: [],
+  rounds: [],
+  transactions: [],
+  seeds: null,
+  ...overrides
+})

@@ -1,0 +1,411 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as FastCheck from "fast-check"
+import {
+  cancelBonusStep,
+  type CatalogueBonus,
+  grantStep,
+  redeemStep,
+  tendBonusesStep
+} from "../../src/domain/bonus/BonusGrants.ts"
+import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
+import type { Context } from "../../src/domain/Decision.ts"
+import { type ExclusionPeriod, periodEnd, selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
+import { depositStep } from "../../src/domain/payment/Payments.ts"
+import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import { type Action, type Bet, closeRound, settle, type Settlement } from "../../src/domain/settlement/Settlement.ts"
+import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
+import { type Answer, checkLedger, Desk } from "../kit/Desk.ts"
+import { bet, close, day, hour, makePlayer, minute, noon, rollback, roulette, slot, win } from "../kit/Messages.ts"
+import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
+
+// Goal: a bonus's whole life is what the terms say, whatever happens around it: the queue, wagering by contribution, conversion and
+// its cap, loss, expiry, cancellation, the cap of stakes, caps of grants and of promo codes. Method: random traffic that is mostly
+// about bonuses, told to the rules and to the plain model that the settlement tests have; every answer, every balance and every
+// bonus is compared after each command, and every kind of end and of refusal must have come up.
+
+const players = [1, 2]
+type Pick = { readonly playerId: number; readonly pick: number }
+
+type Command =
+  | {
+    readonly type: "bet"
+    readonly playerId: number
+    readonly amount: number
+    readonly game: typeof slot
+    readonly joins: boolean
+    readonly closes: boolean
+  }
+  | Pick & { readonly type: "win"; readonly amount: number; readonly closes: boolean }
+  | Pick & { readonly type: "rollback" | "close" | "cancel" }
+  | {
+    readonly type: "grant"
+    readonly playerId: number
+    readonly amount: number
+    readonly multiplier: number
+    readonly maxBet: number
+    readonly conversion: number
+    readonly validDays: number
+    readonly cap: number
+  }
+  | { readonly type: "redeem"; readonly playerId: number; readonly promo: number; readonly isStale: boolean }
+  | { readonly type: "deposit"; readonly playerId: number; readonly amount: number }
+  | { readonly type: "withdraw"; readonly playerId: number; readonly amount: number; readonly forfeitsBonus: boolean }
+  | { readonly type: "correct"; readonly playerId: number; readonly wallet: "real" | "bonus"; readonly amount: number }
+  | { readonly type: "self-exclude"; readonly playerId: number; readonly period: ExclusionPeriod }
+  | { readonly type: "keep from bonuses"; readonly playerId: number; readonly isKept: boolean }
+  | { readonly type: "look"; readonly playerId: number }
+  | { readonly type: "wait"; readonly ms: number }
+  | { readonly type: "wait for its end"; readonly playerId: number; readonly before: number }
+
+const oneOf = <const A>(...values: ReadonlyArray<A>) => FastCheck.constantFrom(...values)
+
+const playerId = oneOf(...players)
+const picked = { playerId, pick: FastCheck.nat() }
+
+/** A live game of which nothing counts towards the bonuses here. */
+const barred = { ...roulette, id: 13 }
+
+const weighted = (weight: number, arbitrary: FastCheck.Arbitrary<Command>) => ({ weight, arbitrary })
+
+const commands: FastCheck.Arbitrary<Command> = FastCheck.oneof(
+  weighted(
+    16,
+    FastCheck.record({
+      type: oneOf("bet"),
+      playerId,
+      amount: oneOf(1, 5, 20, 40, 41, 60, 100),
+      game: oneOf(slot, slot, slot, roulette, barred),
+      joins: oneOf(false, false, false, true),
+      closes: oneOf(false, false, false, false, true)
+    })
+  ),
+  weighted(
+    8,
+    FastCheck.record({ type: oneOf("win"), ...picked, amount: oneOf(0, 7, 60, 200), closes: oneOf(false, false, true) })
+  ),
+  weighted(3, FastCheck.record({ type: oneOf("rollback"), ...picked })),
+  weighted(3, FastCheck.record({ type: oneOf("close"), ...picked })),
+  weighted(1, FastCheck.record({ type: oneOf("cancel"), ...picked })),
+  weighted(
+    5,
+    FastCheck.record({
+      type: oneOf("grant"),
+      playerId,
+      amount: oneOf(20, 50, 100),
+      multiplier: oneOf(0, 1, 1, 2, 5),
+      maxBet: oneOf(0, 0, 0, 40),
+      conversion: oneOf(0, 1, 1, 1, 2),
+      validDays: oneOf(1, 7),
+      cap: oneOf(0, 0, 2)
+    })
+  ),
+  weighted(
+    2,
+    FastCheck.record({ type: oneOf("redeem"), playerId, promo: oneOf(0, 1, 2), isStale: FastCheck.boolean() })
+  ),
+  weighted(1, FastCheck.record({ type: oneOf("deposit"), playerId, amount: oneOf(10, 50) })),
+  weighted(
+    1,
+    FastCheck.record({ type: oneOf("withdraw"), playerId, amount: oneOf(1, 30), forfeitsBonus: FastCheck.boolean() })
+  ),
+  weighted(
+    1,
+    FastCheck.record({
+      type: oneOf("correct"),
+      playerId,
+      wallet: oneOf("real", "bonus", "bonus"),
+      amount: oneOf(30, 80, -10, -50)
+    })
+  ),
+  weighted(
+    1,
+    FastCheck.record({
+      type: oneOf("self-exclude"),
+      playerId,
+      period: FastCheck.oneof({ weight: 7, arbitrary: oneOf("24_hours") }, { weight: 1, arbitrary: oneOf("3_months") })
+    })
+  ),
+  weighted(
+    1,
+    FastCheck.record({ type: oneOf("keep from bonuses"), playerId, isKept: oneOf(false, false, false, true) })
+  ),
+  weighted(1, FastCheck.record({ type: oneOf("look"), playerId })),
+  weighted(2, FastCheck.record({ type: oneOf("wait"), ms: oneOf(minute, hour, day) })),
+  weighted(1, FastCheck.record({ type: oneOf("wait for its end"), playerId, before: oneOf(0, 1) }))
+)
+
+const reload = (terms: Partial<CatalogueBonus>): CatalogueBonus => ({
+  id: 900,
+  operatorId: 1,
+  name: "Reload",
+  description: "",
+  type: "no_deposit",
+  defaultAmount: 40,
+  wageringMultiplier: 1,
+  validDays: 7,
+  maxBet: 0,
+  maxConversionMultiplier: 1,
+  maxGrantsPerPlayer: 0,
+  isActive: true,
+  contributions: { [barred.id]: 0 },
+  currency: "EUR",
+  ...terms
+})
+
+const promos = [{ id: 70, cap: 1 }, { id: 71, cap: 2 }, { id: 72, cap: 0 }]
+
+const bank = { code: "bank", supportsWithdrawal: true, currencies: ["EUR"], minWithdrawal: 1, maxWithdrawal: 1000 }
+
+const plain = (answer: Answer<Settlement, { readonly code: string }>): ModelAnswer => {
+  if ("refusal" in answer) return answer.refusal.code
+  const { balance, bonusAmount, bonusBalance, realAmount, roundState, status, walletSeq } = answer.reply
+  return { status, real: realAmount, bonus: bonusAmount, balance, bonusBalance, walletSeq, round: roundState }
+}
+
+/** One play of commands on both sides. */
+class Play {
+  readonly desk: Desk
+  readonly model: SettlementModel
+  /** What came up, by name. */
+  private readonly tally: Map<string, number>
+  private readonly bets: Array<{ readonly playerId: number; readonly message: Bet }> = []
+  private readonly targets: Array<{ readonly playerId: number; readonly id: string }> = []
+  private count = 0
+
+  constructor(forgets: () => boolean, tally: Map<string, number>) {
+    const beginning = players.map((id) => makePlayer({ id, real: id === 1 ? 30 : 0 }))
+    this.desk = new Desk(beginning, forgets)
+    for (const { cap, id } of promos) if (cap > 0) this.desk.store.limitPromo(id, cap)
+    this.model = new SettlementModel(beginning, noon)
+    this.tally = tally
+  }
+
+  run(command: Command): void {
+    const { desk, model } = this
+    switch (command.type) {
+      case "bet": {
+        const { amount, closes, game, joins, playerId } = command
+        const last = this.bets.findLast((placed) => placed.playerId === playerId)?.message
+        const id = this.nextId()
+        const message = bet(id, amount, {
+          game: joins ? last?.game ?? game : game,
+          roundId: joins ? last?.roundId ?? id : id,
+          closesRound: closes
+        })
+        if (this.settle(playerId, message)) this.bets.push({ playerId, message })
+        return
+      }
+      case "win": {
+        const target = this.pick(this.bets, command)?.message
+        if (target === undefined) return
+        const { game, roundId, transactionId } = target
+        const closesRound = command.closes
+        this.settle(command.playerId, win(this.nextId(), transactionId, command.amount, { game, roundId, closesRound }))
+        return
+      }
+      case "rollback": {
+        const target = this.pick(this.targets, command)
+        if (target !== undefined) this.settle(command.playerId, rollback(this.nextId(), target.id))
+        return
+      }
+      case "close": {
+        const target = this.pick(this.bets, command)?.message
+        if (target === undefined) return
+        const message = close(target.roundId, target.game)
+        const answer = desk.ask((player, context) => closeRound(player, message, context), command.playerId)
+        return assert.deepStrictEqual(plain(answer), model.close(command.playerId, message))
+      }
+      case "cancel": {
+        const ids = [...desk.store.tables().bonuses.keys()]
+        const id = ids[command.pick % ids.length] ?? 0
+        const answer = desk.ask(cancelBonusStep({ id, reason: null, actor: "staff:1" }), command.playerId)
+        return assert.strictEqual("reply" in answer, model.cancel(command.playerId, id))
+      }
+      case "grant":
+        return this.grant(command)
+      case "redeem":
+        return this.redeem(command)
+      case "deposit": {
+        const { amount, playerId } = command
+        const request = { externalReference: this.nextId(), methodCode: null, method: null, info: null, notes: null }
+        const answer = desk.ask(depositStep({ amount, ...request }), playerId)
+        if ("reply" in answer) model.deposit(playerId, amount)
+        return
+      }
+      case "withdraw": {
+        const { amount, forfeitsBonus, playerId } = command
+        const request = { externalReference: null, methodCode: bank.code, method: bank, info: null, notes: null }
+        const answer = desk.ask(
+          withdrawalStep({ ...request, amount, bankName: null, kycThreshold: null, forfeitsBonus }),
+          playerId
+        )
+        return assert.strictEqual("reply" in answer, model.withdraw(playerId, amount, forfeitsBonus))
+      }
+      case "correct": {
+        const { amount, playerId, wallet } = command
+        const answer = desk.ask(correctionStep({ wallet, amount, reason: "a mistake", actor: "staff:1" }), playerId)
+        return assert.strictEqual("reply" in answer, model.correct(playerId, wallet, amount))
+      }
+      case "self-exclude": {
+        const { period, playerId } = command
+        const until = periodEnd(period, desk.now)
+        const answer = desk.ask(selfExcludeStep({ period, until: null, type: null, actor: "key:pk" }), playerId)
+        return assert.strictEqual("reply" in answer, model.selfExclude(playerId, until, period === "24_hours"))
+      }
+      case "keep from bonuses":
+        desk.set({ restrictions: { ...noRestrictions, excludedFromBonuses: command.isKept } }, command.playerId)
+        return model.excludeFromBonuses(command.playerId, command.isKept)
+      case "look":
+        desk.accept(tendBonusesStep, command.playerId)
+        return model.look(command.playerId)
+      case "wait":
+        return this.waitUntil(desk.now + command.ms)
+      case "wait for its end": {
+        const end = desk.player(command.playerId).activeBonus?.expiresAt ?? 0
+        return this.waitUntil(Math.max(desk.now, end - command.before))
+      }
+    }
+  }
+
+  /** Balances, which bonus runs and how far, which wait, and how the others ended. */
+  check(): void {
+    for (const playerId of players) {
+      const { activeBonus, bonus, pendingBonuses, real, walletSeq } = this.desk.player(playerId)
+      assert.deepStrictEqual({ real, bonus, walletSeq }, this.model.balances(playerId))
+      const { active, queue, wagered } = this.model.bonuses(playerId)
+      assert.deepStrictEqual(
+        [activeBonus?.id ?? null, activeBonus?.wagered ?? 0, pendingBonuses.map(({ id }) => id)],
+        [active, wagered, queue]
+      )
+    }
+    const { ended } = this.model.bonuses(1)
+    for (const { converted, forfeited, id, result } of this.desk.store.tables().bonuses.values()) {
+      assert.deepStrictEqual(result === null ? undefined : { result, converted, forfeited }, ended.get(id))
+    }
+  }
+
+  /** Counts how the bonuses ended. */
+  finish(): void {
+    for (const { converted, forfeited, result } of this.desk.store.tables().bonuses.values()) {
+      if (result !== null) this.note(result === "converted" && converted > 0 && forfeited > 0 ? "capped" : result)
+    }
+  }
+
+  private grant({ amount, cap, conversion, maxBet, multiplier, playerId, validDays }: Command & { type: "grant" }) {
+    const bonus = reload({
+      id: 900 + cap,
+      defaultAmount: amount,
+      wageringMultiplier: multiplier,
+      validDays,
+      maxBet,
+      maxConversionMultiplier: conversion,
+      maxGrantsPerPlayer: cap
+    })
+    const answer = this.desk.ask(grantStep({ bonus, amount: null, note: null }), playerId)
+    const state = this.model.grant(playerId, {
+      id: "reply" in answer ? answer.reply.id : 0,
+      bonusId: bonus.id,
+      cap,
+      amount,
+      requirement: amount * multiplier,
+      maxBet,
+      maxConversion: amount * conversion,
+      validDays,
+      contributions: bonus.contributions
+    })
+    if ("refusal" in answer) this.note(String(answer.refusal.details["reason"]))
+    assert.strictEqual("reply" in answer ? answer.reply.state : undefined, state)
+  }
+
+  private redeem({ isStale, playerId, promo: which }: Command & { type: "redeem" }) {
+    const promo = promos[which] ?? assert.fail("there is no such code")
+    const redeemed = this.desk.store.tables().redemptions.filter(({ promoCodeId }) => promoCodeId === promo.id)
+    const bonus = reload({ id: 950 + promo.id })
+    const answer = this.desk.ask(
+      redeemStep({
+        id: promo.id,
+        code: "CODE",
+        bonus,
+        isActive: true,
+        expiresAt: null,
+        // what was looked up before may be out of date by the time it counts
+        isUsedUp: !isStale && promo.cap > 0 && redeemed.length >= promo.cap,
+        isRedeemed: !isStale && redeemed.some((redemption) => redemption.playerId === playerId)
+      }),
+      playerId
+    )
+    const expected = this.model.redeem(playerId, promo, {
+      id: "reply" in answer ? answer.reply.bonus.id : 0,
+      bonusId: bonus.id,
+      cap: 0,
+      amount: bonus.defaultAmount,
+      requirement: bonus.defaultAmount,
+      maxBet: 0,
+      maxConversion: bonus.defaultAmount,
+      validDays: bonus.validDays,
+      contributions: bonus.contributions
+    })
+    if ("reply" in answer) return assert.strictEqual(answer.reply.bonus.state, expected)
+    const { code, details } = answer.refusal
+    this.note(String(details["reason"]) + (isStale ? " since" : ""))
+    if (code === "PROMO_CODE_INVALID") return assert.strictEqual(details["reason"], expected)
+    // who may have no bonus need not learn how a code stands that was good when it was looked up
+    assert.include(isStale ? ["used", "exhausted", "BONUS_INVALID"] : ["BONUS_INVALID"], expected)
+  }
+
+  /** Settles a message on both sides; gives whether it was taken. */
+  private settle(playerId: number, message: Action): boolean {
+    const does = (player: Player, context: Context) => settle(player, message, context)
+    const answer = plain(this.desk.ask<Settlement, { readonly code: string }>(does, playerId))
+    assert.deepStrictEqual(answer, this.model.settle(playerId, message))
+    if (typeof answer === "string") {
+      this.note(answer)
+      return false
+    }
+    if (message.action !== "rollback") this.targets.push({ playerId, id: message.transactionId })
+    return true
+  }
+
+  private pick<A extends { readonly playerId: number }>(from: ReadonlyArray<A>, { pick, playerId }: Pick) {
+    // the latest few, so that what is under way is met more than what is over
+    const own = from.filter((one) => one.playerId === playerId).slice(-4)
+    return own.length === 0 ? undefined : own[pick % own.length]
+  }
+
+  private waitUntil(instant: number): void {
+    this.desk.now = instant
+    this.model.now = instant
+  }
+
+  private nextId(): string {
+    return `${this.count++}`
+  }
+
+  private note(name: string): void {
+    this.tally.set(name, (this.tally.get(name) ?? 0) + 1)
+  }
+}
+
+describe("bonuses over long traffic", () => {
+  for (const remembers of [true, false]) {
+    it(`live and end as their terms say, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+      const tally = new Map<string, number>()
+      FastCheck.assert(
+        FastCheck.property(FastCheck.array(commands, { minLength: 20, maxLength: 80, size: "max" }), (all) => {
+          const play = new Play(() => !remembers, tally)
+          for (const command of all) {
+            play.run(command)
+            play.check()
+          }
+          checkLedger(play.desk.store, players.map((id) => makePlayer({ id, real: id === 1 ? 30 : 0 })))
+          play.finish()
+        }),
+        { numRuns: 300, seed: 20_261_121 }
+      )
+      const ends = ["converted", "capped", "lost", "expired", "cancelled"]
+      const refusals = ["BONUS_INVALID", "max_grants_per_player", "excluded_from_bonuses", "time_out", "self_exclusion"]
+      const codes = ["used", "used since", "exhausted", "exhausted since"]
+      for (const name of [...ends, ...refusals, ...codes]) assert.isAbove(tally.get(name) ?? 0, 4, name)
+    })
+  }
+})

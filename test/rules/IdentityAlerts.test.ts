@@ -1,0 +1,131 @@
+import { assert, describe, it } from "@effect/vitest"
+import { alertMoves, alertStatuses, defaultSettings, settingsWith } from "../../src/domain/compliance/AlertRules.ts"
+import {
+  countryMismatch,
+  type FactKind,
+  identityChangeAfterVerification,
+  identityChangeBeforeWithdrawal,
+  multiAccount,
+  sharedAddressMost
+} from "../../src/domain/compliance/IdentityAlerts.ts"
+
+// Goal: each rule about who players are finds what it is named after, and nothing beside it. Method: players as values, each rule at
+// and around each of its terms.
+
+const hour = 3_600_000
+const now = Date.parse("2026-11-20T12:00:00.000Z")
+
+describe("multiAccount", () => {
+  const found = (...others: ReadonlyArray<readonly [playerId: number, ...kinds: ReadonlyArray<FactKind>]>) =>
+    multiAccount(defaultSettings, others.map(([playerId, ...kinds]) => ({ playerId, kinds })))
+
+  it("is more severe the more the shared thing is one person's", () => {
+    for (
+      const [kind, severity] of [
+        ["personal_id", "critical"],
+        ["document_number", "critical"],
+        ["name_and_birth_date", "high"],
+        ["email", "high"],
+        ["phone", "high"],
+        ["address", "medium"]
+      ] as const
+    ) {
+      assert.strictEqual(found([7, kind])?.severity, severity, kind)
+    }
+    assert.strictEqual(found([7, "address", "phone"])?.severity, "high")
+    assert.deepInclude(found([9, "phone"], [7, "address"]), {
+      occurrence: "players 7+9",
+      details: { players: [7, 9], accounts: 3, shared: ["phone", "address"] }
+    })
+  })
+
+  it("takes several players behind one internet address, and not a whole network", () => {
+    assert.isUndefined(found([1, "ip"]))
+    assert.strictEqual(found([1, "ip"], [2, "ip"])?.severity, "low")
+    assert.strictEqual(found([1, "ip", "address"])?.severity, "medium")
+    const network = Array.from({ length: sharedAddressMost }, (_, index) => [index + 1, "ip"] as const)
+    assert.isUndefined(found(...network))
+    assert.isDefined(found(...network.slice(1)))
+    assert.deepInclude(found(...network, [99, "phone"])?.details, { players: [99] })
+    const two = settingsWith({ multi_account: { count: 2 } })
+    assert.isDefined(multiAccount(two, [{ playerId: 1, kinds: ["ip"] }]))
+  })
+
+  it("is nothing when nothing is shared, and lists no more than some", () => {
+    assert.isUndefined(found())
+    const many = Array.from({ length: 40 }, (_, index) => [40 - index, "phone"] as const)
+    const { details } = found(...many) ?? {}
+    assert.deepInclude(details, { accounts: 41, players: Array.from({ length: 20 }, (_, index) => index + 1) })
+    assert.isUndefined(
+      multiAccount(settingsWith({ multi_account: { enabled: false } }), [{ playerId: 1, kinds: ["email"] }])
+    )
+  })
+})
+
+describe("countryMismatch", () => {
+  const found = (profile: string, ...phone: ReadonlyArray<string>) =>
+    countryMismatch(defaultSettings, { profile, phone })
+
+  it("is a phone of another country", () => {
+    assert.deepInclude(found("MT", "DE"), {
+      severity: "low",
+      occurrence: "countries MT and DE",
+      details: { profile: "MT", phone: ["DE"] }
+    })
+    assert.isUndefined(found("MT", "MT"))
+    assert.isUndefined(found("CA", "US", "CA"))
+    assert.strictEqual(found("MT", "US", "CA")?.occurrence, "countries MT and CA+US")
+    assert.isUndefined(found("MT"))
+    assert.isUndefined(
+      countryMismatch(settingsWith({ country_mismatch: { enabled: false } }), { profile: "MT", phone: ["DE"] })
+    )
+  })
+})
+
+describe("identityChange", () => {
+  const change = { at: now, fields: ["birth_date", "last_name"] }
+
+  it("is another name after verification", () => {
+    assert.deepInclude(identityChangeAfterVerification(defaultSettings, change, now - 1), {
+      severity: "medium",
+      paymentId: null,
+      details: { fields: ["birth_date", "last_name"], after: "verification" }
+    })
+    assert.isUndefined(identityChangeAfterVerification(defaultSettings, change, null))
+    assert.isUndefined(identityChangeAfterVerification(defaultSettings, change, now + 1))
+    assert.isUndefined(identityChangeAfterVerification(defaultSettings, { at: now, fields: [] }, now - 1))
+  })
+
+  it("is another name shortly before a withdrawal", () => {
+    const found = (hours: number, changes = [change]) =>
+      identityChangeBeforeWithdrawal(defaultSettings, { id: 5, at: now + hours * hour }, changes)
+    assert.deepInclude(found(71), { severity: "high", paymentId: 5 })
+    assert.isUndefined(found(72))
+    assert.isUndefined(found(-1))
+    assert.isUndefined(found(1, []))
+    const latest = { at: now + hour, fields: ["first_name"] }
+    assert.deepInclude(found(2, [latest, change])?.details, { fields: ["first_name"] })
+    assert.deepInclude(found(0.5, [latest, change])?.details, { fields: change.fields })
+  })
+
+  it("is one occurrence, whatever brings it up", () => {
+    assert.strictEqual(
+      identityChangeAfterVerification(defaultSettings, change, 0)?.occurrence,
+      identityChangeBeforeWithdrawal(defaultSettings, { id: 5, at: now }, [change])?.occurrence
+    )
+    const off = settingsWith({ identity_change: { enabled: false } })
+    assert.isUndefined(identityChangeAfterVerification(off, change, 0))
+    assert.isUndefined(identityChangeBeforeWithdrawal(off, { id: 5, at: now }, [change]))
+  })
+})
+
+describe("alertMoves", () => {
+  it("lead on, between review and escalation, and to an end that is one", () => {
+    assert.deepStrictEqual(Object.fromEntries(alertStatuses.map((status) => [status, alertMoves(status)])), {
+      open: ["in_review", "escalated", "closed"],
+      in_review: ["escalated", "closed"],
+      escalated: ["in_review", "closed"],
+      closed: []
+    })
+  })
+})

@@ -1,0 +1,375 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
+import type { LimitField } from "../../src/domain/limit/Limits.ts"
+import { limitFields } from "../../src/domain/limit/Limits.ts"
+import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
+import type { Player } from "../../src/domain/player/Player.ts"
+import { newPlayer } from "../kit/players.ts"
+
+const start = Date.parse("2026-11-20T12:00:00.000Z")
+const hour = 3_600_000
+
+type Sent = { readonly [field in LimitField]?: number | null }
+
+const read = (sent: unknown) => {
+  const changes = readLimitChanges(sent)
+  return "_tag" in changes ? assert.fail(JSON.stringify(changes.details)) : changes
+}
+
+const decide = (player: Player, sent: Sent, now: number, coolingOffHours = 24) => {
+  const step = setLimitsStep({ changes: read(sent), coolingOffHours, actor: "key:pk" })
+  const decision = step(player, { now, firstId: 100, known: undefined })
+  return decision._tag === "Accept" ? decision : assert.fail(decision._tag)
+}
+
+const set = (player: Player, sent: Sent, now: number, coolingOffHours = 24) =>
+  decide(player, sent, now, coolingOffHours).state
+
+const limitAt = (player: Player, now: number, field: LimitField = "max_daily_bet") =>
+  limitsResource(player, now).limits[field]
+
+const pendingAt = (player: Player, now: number) =>
+  limitsResource(player, now).pending_changes.map(({ effective_at, field, requested_value }) => [
+    field,
+    requested_value,
+    (Date.parse(effective_at) - start) / hour
+  ])
+
+describe("readLimitChanges", () => {
+  it("takes every limit, as an amount or null", () => {
+    const amounts = Object.fromEntries(limitFields.map((field) => [field, 60]))
+    assert.deepStrictEqual(Object.fromEntries(read(amounts)), amounts)
+    const nothing = Object.fromEntries(limitFields.map((field) => [field, null]))
+    assert.deepStrictEqual(Object.fromEntries(read(nothing)), nothing)
+    assert.deepStrictEqual([...read({})], [])
+    assert.deepStrictEqual([...read({ max_balance: 0, max_daily_loss: Number.MAX_SAFE_INTEGER })], [
+      ["max_balance", 0],
+      ["max_daily_loss", Number.MAX_SAFE_INTEGER]
+    ])
+  })
+
+  // Goal: no bad value gets in, and a caller repairs a request in one go. Method: break each limit in another way, at once.
+  it("names every bad limit at once, and names that are none", () => {
+    const broken: { readonly [field: string]: unknown } = {
+      max_single_bet: -1,
+      max_daily_bet: 1.5,
+      max_weekly_bet: "100",
+      max_monthly_bet: true,
+      casino_max_single_bet: [],
+      casino_max_daily_bet: {},
+      max_daily_loss: Number.NaN,
+      max_weekly_loss: Number.MAX_SAFE_INTEGER + 1,
+      max_monthly_loss: Number.POSITIVE_INFINITY,
+      max_single_deposit: undefined,
+      max_session_minutes: 4,
+      max_daily_bets: 100,
+      toString: 1
+    }
+    const refusal = readLimitChanges({ ...broken, max_balance: 1000 })
+    assert.isTrue("_tag" in refusal && refusal.code === "VALIDATION_FAILED")
+    assert.deepStrictEqual(
+      "_tag" in refusal && Object.keys(refusal.details).sort(),
+      Object.keys(broken).map((field) => `limits.${field}`).sort()
+    )
+    for (const minutes of [0, 4, 1441, 5.5]) {
+      assert.property(readLimitChanges({ max_session_minutes: minutes }), "_tag", `${minutes}`)
+    }
+    for (const minutes of [5, 1440]) assert.strictEqual(read({ max_session_minutes: minutes }).size, 1)
+  })
+
+  it("takes nothing but an object", () => {
+    for (const sent of [undefined, null, [], "max_daily_bet", 1]) {
+      const refusal = readLimitChanges(sent)
+      assert.deepStrictEqual("_tag" in refusal && Object.keys(refusal.details), ["limits"])
+    }
+  })
+})
+
+describe("setLimitsStep", () => {
+  it("applies a first limit, a lower one and zero at once", () => {
+    let player = newPlayer()
+    for (const value of [1000, 999, 0]) {
+      const { reply, state } = decide(player, { max_daily_bet: value }, start)
+      assert.deepStrictEqual([reply.applied, reply.pending], [["max_daily_bet"], []])
+      assert.strictEqual(reply.resource.limits.max_daily_bet, value)
+      assert.strictEqual(limitAt(state, start), value)
+      player = state
+    }
+  })
+
+  it("lets a raise and a removal wait, each of the limits sent for itself, and keeps the others", () => {
+    const player = newPlayer({
+      limits: { max_daily_bet: 100, max_daily_loss: 100, max_balance: 100, max_weekly_bet: 7 }
+    })
+    const sent = { max_daily_bet: 200, max_daily_loss: null, max_balance: 50 }
+    const { reply, state } = decide(player, sent, start, 24)
+    assert.deepStrictEqual(reply.applied, ["max_balance"])
+    assert.deepStrictEqual(reply.pending, ["max_daily_bet", "max_daily_loss"])
+    assert.strictEqual(reply.coolingOffHours, 24)
+    const effective_at = "2026-11-21T12:00:00.000Z"
+    assert.deepStrictEqual(reply.resource.pending_changes, [
+      { field: "max_daily_bet", current_value: 100, requested_value: 200, effective_at },
+      { field: "max_daily_loss", current_value: 100, requested_value: null, effective_at }
+    ])
+    const early = limitsResource(state, start + 24 * hour - 1)
+    assert.deepInclude(early.limits, { max_daily_bet: 100, max_daily_loss: 100, max_balance: 50, max_weekly_bet: 7 })
+    const due = limitsResource(state, start + 24 * hour)
+    assert.deepInclude(due.limits, { max_daily_bet: 200, max_daily_loss: null, max_balance: 50, max_weekly_bet: 7 })
+    assert.deepStrictEqual(due.pending_changes, [])
+  })
+
+  it("drops a waiting raise when a lower value comes", () => {
+    const waiting = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
+    const lowered = set(waiting, { max_daily_bet: 90 }, start + hour)
+    assert.strictEqual(limitAt(lowered, start + hour), 90)
+    assert.deepStrictEqual(pendingAt(lowered, start + hour), [])
+    assert.strictEqual(limitAt(lowered, start + 1000 * hour), 90)
+  })
+
+  it("withdraws a waiting raise when the value in force is sent", () => {
+    const waiting = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
+    const { change, reply, state } = decide(waiting, { max_daily_bet: 100 }, start + hour)
+    assert.deepStrictEqual([reply.applied, reply.pending], [["max_daily_bet"], []])
+    assert.isNotNull(change)
+    assert.deepStrictEqual(pendingAt(state, start + hour), [])
+    assert.strictEqual(limitAt(state, start + 1000 * hour), 100)
+  })
+
+  it("replaces a waiting raise by another one, which waits from its own request on", () => {
+    const first = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
+    for (const value of [300, 900, null]) {
+      const second = set(first, { max_daily_bet: value }, start + 23 * hour)
+      assert.deepStrictEqual(pendingAt(second, start + 23 * hour), [["max_daily_bet", value, 47]])
+      assert.strictEqual(limitAt(second, start + 47 * hour - 1), 100)
+      assert.strictEqual(limitAt(second, start + 47 * hour), value)
+    }
+  })
+
+  it("writes nothing for what is so already: the value in force, no limit, the raise that waits", () => {
+    const player = set(newPlayer({ limits: { max_daily_bet: 100, max_balance: 5 } }), { max_daily_bet: 500 }, start)
+    const sent = { max_daily_bet: 500, max_balance: 5, max_daily_loss: null }
+    const { change, idsUsed, reply, state } = decide(player, sent, start + hour)
+    assert.isNull(change)
+    assert.strictEqual(idsUsed, 0)
+    assert.strictEqual(state, player)
+    assert.deepStrictEqual([reply.applied, reply.pending], [["max_balance", "max_daily_loss"], ["max_daily_bet"]])
+    assert.deepStrictEqual(pendingAt(state, start + hour), [["max_daily_bet", 500, 24]])
+    assert.isNull(decide(player, {}, start).change)
+  })
+
+  it("takes a raise whose time has come for the value in force, and writes it down with the next change", () => {
+    const waiting = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
+    const later = start + 24 * hour
+    // 300 is lower than the 500 of now, though higher than the 100 that are stored
+    assert.deepStrictEqual(decide(waiting, { max_daily_bet: 300 }, later).reply.applied, ["max_daily_bet"])
+    assert.deepStrictEqual(decide(waiting, { max_daily_bet: 300 }, later - 1).reply.pending, ["max_daily_bet"])
+    const other = set(waiting, { max_balance: 1 }, later)
+    assert.deepStrictEqual(other.limits, { max_daily_bet: 500, max_balance: 1 })
+    assert.deepStrictEqual(other.pendingLimits, [])
+  })
+
+  it("applies all at once where the operator has no cooling-off period", () => {
+    const waiting = set(newPlayer({ limits: { max_daily_bet: 100, max_balance: 100 } }), { max_daily_bet: 500 }, start)
+    const { reply, state } = decide(waiting, { max_daily_bet: 900, max_balance: null }, start, 0)
+    assert.deepStrictEqual([reply.applied, reply.pending], [["max_daily_bet", "max_balance"], []])
+    assert.deepStrictEqual(state.limits, { max_daily_bet: 900 })
+    assert.deepStrictEqual(state.pendingLimits, [])
+  })
+
+  it("wants the settings and one line of the audit log written, and no money moved", () => {
+    const player = newPlayer({ limits: { max_daily_bet: 100, max_balance: 9, max_weekly_bet: 7 }, walletSeq: 4 })
+    const { change, idsUsed, state } = decide(player, { max_daily_bet: 500, max_balance: 5 }, start)
+    assert.deepStrictEqual(change?.settings, {
+      status: "active",
+      kycStatus: "verified",
+      documentExpiresAt: null,
+      restrictions: player.restrictions,
+      withdrawalHolds: [],
+      exclusion: null,
+      sessionsEndedAt: null,
+      limits: { max_daily_bet: 100, max_balance: 5, max_weekly_bet: 7 },
+      pendingLimits: [{ field: "max_daily_bet", value: 500, effectiveAt: start + 24 * hour }],
+      updatedAt: start
+    })
+    assert.deepStrictEqual(state, {
+      ...player,
+      limits: { max_daily_bet: 100, max_balance: 5, max_weekly_bet: 7 },
+      pendingLimits: [{ field: "max_daily_bet", value: 500, effectiveAt: start + 24 * hour }]
+    })
+    assert.deepStrictEqual(change?.audit, [{
+      id: 100,
+      at: start,
+      actor: "key:pk",
+      action: "player.limits",
+      operatorId: 1,
+      playerId: 1,
+      subject: "player:1",
+      before: { limits: { max_daily_bet: 100, max_balance: 9 }, pending_changes: [] },
+      after: {
+        limits: { max_daily_bet: 100, max_balance: 5 },
+        pending_changes: [
+          { field: "max_daily_bet", requested_value: 500, effective_at: "2026-11-21T12:00:00.000Z" }
+        ]
+      },
+      reason: null
+    }])
+    assert.strictEqual(idsUsed, 1)
+    assert.deepStrictEqual([change?.entries, change?.events], [[], []])
+  })
+})
+
+const modelFields = ["max_daily_bet", "max_monthly_deposit", "max_session_minutes"] as const
+type ModelField = (typeof modelFields)[number]
+
+interface Request {
+  /** Hours and milliseconds since the request before. */
+  readonly wait: readonly [hours: number, ms: number]
+  readonly sent: { readonly [field in ModelField]?: number | null }
+  readonly coolingOffHours: number
+}
+
+const value = fc.option(fc.constantFrom(5, 10, 20, 30, 40))
+
+const requests: fc.Arbitrary<ReadonlyArray<Request>> = fc.array(
+  fc.record({
+    wait: fc.tuple(fc.constantFrom(0, 0, 1, 2, 23, 24, 48, 72), fc.constantFrom(0, 0, 1, 3_599_999)),
+    sent: fc.record(
+      { max_daily_bet: value, max_monthly_deposit: value, max_session_minutes: value },
+      { requiredKeys: [] }
+    ),
+    coolingOffHours: fc.constantFrom(24, 24, 24, 2, 72, 0)
+  }),
+  { maxLength: 20 }
+)
+
+/** Every request with its time, the player after it, and some times to look at. */
+const replay = (list: ReadonlyArray<Request>) => {
+  let now = start
+  let player = newPlayer()
+  return list.map(({ coolingOffHours, sent, wait: [hours, ms] }) => {
+    now += hours * hour + ms
+    player = set(player, sent, now, coolingOffHours)
+    // what is stored is what comes back
+    player = {
+      ...player,
+      ...JSON.parse(JSON.stringify({ limits: player.limits, pendingLimits: player.pendingLimits }))
+    }
+    return { now, sent, coolingOffHours, player }
+  })
+}
+
+const loose = (limit: number | null | undefined) => limit ?? Number.POSITIVE_INFINITY
+
+describe("limits over time", () => {
+  // Goal: the rule is what an ordinary scheduler would do that wakes up for every raise. Method: a model with one alarm clock
+  // per limit, rung in order of time, beside the rule that is only ever asked; they must agree after every request and
+  // at each of the moments around which something could change.
+  it("agree with a model that keeps an alarm clock per limit", () => {
+    const inForce = new Map<string, number>()
+    const alarms = new Map<string, { readonly at: number; readonly value: number | null }>()
+    const assign = (field: string, next: number | null) => {
+      if (next === null) inForce.delete(field)
+      else inForce.set(field, next)
+    }
+    const ring = (until: number) => {
+      for (const [field, alarm] of alarms) {
+        if (alarm.at > until) continue
+        assign(field, alarm.value)
+        alarms.delete(field)
+      }
+    }
+    const agree = (player: Player, now: number) => {
+      const { limits, pending_changes } = limitsResource(player, now)
+      for (const field of modelFields) assert.strictEqual(limits[field], inForce.get(field) ?? null, field)
+      const expected = modelFields.filter((field) => alarms.has(field)).map((field) => ({
+        field,
+        current_value: inForce.get(field) ?? null,
+        requested_value: alarms.get(field)?.value ?? null,
+        effective_at: new Date(alarms.get(field)?.at ?? 0).toISOString()
+      }))
+      assert.sameDeepMembers([...pending_changes], expected)
+    }
+    fc.assert(
+      fc.property(requests, (list) => {
+        inForce.clear()
+        alarms.clear()
+        const history = replay(list)
+        for (const [index, { coolingOffHours, now, player, sent }] of history.entries()) {
+          ring(now)
+          for (const field of modelFields) {
+            const next = sent[field]
+            if (next === undefined) continue
+            const isRaise = loose(next) > loose(inForce.get(field))
+            if (!isRaise || coolingOffHours === 0) {
+              assign(field, next)
+              alarms.delete(field)
+            } else if (!alarms.has(field) || alarms.get(field)?.value !== next) {
+              alarms.set(field, { at: now + coolingOffHours * hour, value: next })
+            }
+          }
+          agree(player, now)
+          const end = history[index + 1]?.now ?? now + 200 * hour
+          const moments = [...alarms.values()].flatMap(({ at }) => [at - 1, at, at + 1]).filter((at) =>
+            at > now && at < end
+          )
+          for (const moment of moments.sort((a, b) => a - b)) {
+            ring(moment)
+            agree(player, moment)
+          }
+        }
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  // Goal: no interleaving of requests makes a raise effective early, and a restriction never waits. Method: judge only what was
+  // sent and what is in force, without any idea of how the rule keeps its books: whenever a limit is looser than a moment
+  // before, that very value was asked for at least its cooling-off period ago, and nothing else was since.
+  it("become looser only by a request that has waited, and stricter with the request", () => {
+    let raises = 0
+    fc.assert(
+      fc.property(requests, (list) => {
+        const history = replay(list)
+        const moments = [
+          ...new Set(
+            history.flatMap(({ coolingOffHours, now }) => [-1, 0, 1].map((ms) => now + coolingOffHours * hour + ms))
+          )
+        ].sort((a, b) => a - b)
+        for (const field of modelFields) {
+          let before: number | null = null
+          const look = (moment: number, player: Player, requestsSeen: number) => {
+            const limit = limitAt(player, moment, field)
+            if (loose(limit) > loose(before)) {
+              raises += 1
+              const asked = history.slice(0, requestsSeen).filter(({ sent }) => sent[field] !== undefined)
+              const unbroken = asked.slice(asked.findLastIndex(({ sent }) => sent[field] !== limit) + 1)
+              assert.isTrue(
+                unbroken.some(({ coolingOffHours, now }) => now + coolingOffHours * hour <= moment),
+                `${field} ${before} became ${limit} at ${(moment - start) / hour}`
+              )
+            }
+            before = limit
+          }
+          let previous = newPlayer()
+          for (const [index, { now, player, sent }] of history.entries()) {
+            look(now, previous, index)
+            const inForce = before
+            look(now, player, index + 1)
+            const asked = sent[field]
+            if (asked !== undefined && loose(asked) <= loose(inForce)) {
+              assert.strictEqual(limitAt(player, now, field), asked)
+            }
+            const end = history[index + 1]?.now ?? Number.POSITIVE_INFINITY
+            for (
+              const moment of moments.filter((at) => at > now && at < end)
+            ) look(moment, player, index + 1)
+            previous = player
+          }
+        }
+      }),
+      { numRuns: 500 }
+    )
+    assert.isAbove(raises, 100, "the requests raise limits")
+  })
+})

@@ -1,0 +1,296 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import {
+  alertRules,
+  defaultSettings,
+  type RuleOverrides,
+  settingsWith,
+  severities
+} from "../../src/domain/compliance/AlertRules.ts"
+import {
+  depositVelocity,
+  largeDeposit,
+  largeWithdrawal,
+  lowPlayWithdrawal,
+  type PaymentCase,
+  type PaymentFact,
+  playNeeded,
+  rapidInOut,
+  structuring
+} from "../../src/domain/compliance/MoneyAlerts.ts"
+
+// Goal: each rule about payments finds what anti-money-laundering people mean by its name, to the unit and the millisecond, and
+// nothing beside it. Method: payments as values on a clock of hours, each rule at and around each of its terms.
+
+const hour = 3_600_000
+const start = Date.parse("2026-11-20T00:00:00.000Z")
+
+let id = 0
+
+const payment = (type: "deposit" | "withdrawal", amount: number, hours: number, more: Partial<PaymentFact> = {}) => ({
+  id: ++id,
+  type,
+  status: type === "deposit" ? "paid" : "new",
+  amount,
+  isReversed: false,
+  at: start + hours * hour,
+  ...more
+} as const satisfies PaymentFact)
+
+/** The last of payments in the order of time, with those before it. */
+const caseOf = (payments: ReadonlyArray<PaymentFact>, factor: number | null = 1): PaymentCase => {
+  const [last, ...before] = payments.toReversed()
+  return last === undefined ? assert.fail("no payment") : { payment: last, before, factor }
+}
+
+const deposits = (amounts: ReadonlyArray<number>, everyHours = 1) =>
+  amounts.map((amount, index) => payment("deposit", amount, index * everyHours))
+
+const withTerms = (rule: (typeof alertRules)[number], terms: RuleOverrides) => settingsWith({ [rule]: terms })
+
+const severityOf = (finding: { readonly severity: string } | undefined) => finding?.severity
+
+describe("largeDeposit and largeWithdrawal", () => {
+  it("find from the threshold on, more severe the larger", () => {
+    const settings = withTerms("large_deposit", { threshold: 1000 })
+    const severity = (amount: number) => severityOf(largeDeposit(settings, caseOf(deposits([amount]))))
+    assert.deepStrictEqual(
+      [999, 1000, 2499, 2500, 9999, 10_000, 1_000_000].map(severity),
+      [undefined, "medium", "medium", "high", "high", "critical", "critical"]
+    )
+    const withdrawal = caseOf([payment("withdrawal", 1000, 0)])
+    assert.strictEqual(
+      severityOf(largeWithdrawal(withTerms("large_withdrawal", { threshold: 1001 }), withdrawal)),
+      undefined
+    )
+    assert.deepInclude(largeWithdrawal(withTerms("large_withdrawal", { threshold: 1000 }), withdrawal), {
+      rule: "large_withdrawal",
+      occurrence: `payment ${withdrawal.payment.id}`,
+      paymentId: withdrawal.payment.id
+    })
+  })
+
+  it("are in the operator's currency, and without a rate in the player's", () => {
+    const settings = withTerms("large_deposit", { threshold: 1000 })
+    const found = (amount: number, factor: number | null) => largeDeposit(settings, caseOf(deposits([amount]), factor))
+    assert.isUndefined(found(1998, 0.5))
+    assert.deepStrictEqual(found(2000, 0.5)?.details, { amount: 1000, threshold: 1000 })
+    assert.deepStrictEqual(found(1000, null)?.details, { amount: 1000, threshold: 1000, unconverted: true })
+    assert.isUndefined(found(999, null))
+  })
+})
+
+describe("structuring", () => {
+  const settings = withTerms("structuring", { threshold: 1000, percent: 20, count: 3, windowHours: 24 })
+  const found = (amounts: ReadonlyArray<number>, everyHours = 1) =>
+    structuring(settings, caseOf(deposits(amounts, everyHours)))
+
+  it("is several deposits just below the threshold", () => {
+    assert.isUndefined(found([900, 900]))
+    assert.deepInclude(found([800, 999, 900])?.details, {
+      deposits: 3,
+      amount: 2699,
+      threshold: 1000,
+      window_hours: 24
+    })
+    assert.strictEqual(severityOf(found([900, 900, 900, 900, 900])), "high")
+    assert.strictEqual(severityOf(found([900, 900, 900, 900, 900, 900])), "critical")
+  })
+
+  it("is neither what reaches the threshold nor what is far below", () => {
+    assert.isUndefined(found([900, 1000, 900]))
+    assert.isUndefined(found([900, 799, 900]))
+    // what meets the rule is judged when it comes, and not again with a deposit of another kind
+    assert.isUndefined(found([900, 900, 900, 100]))
+    assert.isUndefined(found([900, 900, 900, 5000]))
+    assert.isDefined(found([900, 100, 900, 5000, 900]))
+  })
+
+  it("is within the window, to the millisecond", () => {
+    assert.isUndefined(found([900, 900, 900], 12))
+    const first = payment("deposit", 900, 0)
+    const [second, third] = [payment("deposit", 900, 1), payment("deposit", 900, 24, { at: start + 24 * hour - 1 })]
+    assert.isDefined(structuring(settings, caseOf([first, second, third])))
+    assert.isUndefined(structuring(settings, caseOf([first, second, { ...third, at: start + 24 * hour }])))
+  })
+
+  it("is one occurrence within a window of the grid", () => {
+    const series = deposits([900, 900, 900, 900], 7)
+    const [third, fourth] = [caseOf(series.slice(0, 3)), caseOf(series)].map((of) =>
+      structuring(settings, of)?.occurrence
+    )
+    assert.strictEqual(third, "24h from 2026-11-20T00:00:00.000Z")
+    assert.strictEqual(fourth, third)
+    const next = structuring(settings, caseOf([...series.slice(1), payment("deposit", 900, 24)]))
+    assert.strictEqual(next?.occurrence, "24h from 2026-11-21T00:00:00.000Z")
+  })
+
+  it("counts deposits that were charged back: they were made", () => {
+    const series = deposits([900, 900, 900]).map((each) => ({ ...each, isReversed: true }))
+    assert.isDefined(structuring(settings, caseOf(series)))
+  })
+})
+
+describe("depositVelocity", () => {
+  const settings = withTerms("deposit_velocity", { threshold: 1000, count: 4, windowHours: 24 })
+  const found = (amounts: ReadonlyArray<number>, everyHours = 1) =>
+    depositVelocity(settings, caseOf(deposits(amounts, everyHours)))
+
+  it("is many deposits, or much money, within the window", () => {
+    assert.isUndefined(found([1, 1, 1]))
+    assert.deepInclude(found([1, 1, 1, 1])?.details, { deposits: 4, amount: 4, count: 4, threshold: 1000 })
+    assert.isUndefined(found([500, 499]))
+    assert.deepInclude(found([500, 500])?.details, { deposits: 2, amount: 1000 })
+    assert.isUndefined(found([1, 1, 1, 1], 8))
+    assert.isDefined(found([1, 1, 1, 1], 7))
+  })
+
+  it("is more severe the faster", () => {
+    assert.strictEqual(severityOf(found([2498, 1])), "medium")
+    assert.strictEqual(severityOf(found([2499, 1])), "high")
+    assert.strictEqual(severityOf(found(Array.from({ length: 10 }, () => 1))), "high")
+    assert.strictEqual(severityOf(found([9999, 1])), "critical")
+  })
+
+  it("leaves one large deposit to the rule about those", () => {
+    assert.isUndefined(found([1_000_000]))
+  })
+
+  it("counts no withdrawals", () => {
+    const of = caseOf([...deposits([400, 400]), payment("withdrawal", 900, 3), payment("deposit", 100, 4)])
+    assert.isUndefined(depositVelocity(settings, caseOf([...deposits([600, 600]), payment("withdrawal", 900, 3)])))
+    assert.isUndefined(depositVelocity(settings, of))
+  })
+})
+
+describe("rapidInOut", () => {
+  const settings = withTerms("rapid_in_out", { threshold: 1000, percent: 10, windowHours: 24 })
+  const found = (payments: ReadonlyArray<PaymentFact>) => rapidInOut(settings, caseOf(payments))
+
+  it("is about as much out as in", () => {
+    for (const [amount, isFound] of [[899, false], [900, true], [1000, true], [1100, true], [1101, false]] as const) {
+      assert.strictEqual(
+        found([payment("deposit", 1000, 0), payment("withdrawal", amount, 5)]) !== undefined,
+        isFound,
+        `${amount}`
+      )
+    }
+  })
+
+  it("is the last deposits, however many were before", () => {
+    const series = [payment("deposit", 7000, 0), payment("deposit", 600, 1), payment("deposit", 500, 2)]
+    assert.deepInclude(found([...series, payment("withdrawal", 1100, 9)])?.details, {
+      deposits: 2,
+      deposited: 1100,
+      withdrawn: 1100,
+      minutes_since_deposit: 420
+    })
+    assert.isUndefined(found([...series, payment("withdrawal", 4000, 9)]))
+  })
+
+  it("is several withdrawals together, but none that was refused", () => {
+    const series = [payment("deposit", 2000, 0), payment("withdrawal", 1000, 4)]
+    assert.deepInclude(found([...series, payment("withdrawal", 950, 9)])?.details, { deposited: 2000, withdrawn: 1950 })
+    const refused = series.map((each) => each.type === "withdrawal" ? { ...each, status: "rejected" as const } : each)
+    assert.isUndefined(found([...refused, payment("withdrawal", 950, 9)]))
+  })
+
+  it("takes some money, and some haste", () => {
+    assert.isUndefined(found([payment("deposit", 999, 0), payment("withdrawal", 999, 5)]))
+    assert.isUndefined(found([payment("deposit", 1000, 0), payment("withdrawal", 1000, 24)]))
+    assert.strictEqual(severityOf(found([payment("deposit", 1000, 0), payment("withdrawal", 1000, 4)])), "high")
+    assert.strictEqual(severityOf(found([payment("deposit", 1000, 0), payment("withdrawal", 1000, 3)])), "critical")
+  })
+
+  it("is nothing where the deposit was charged back", () => {
+    assert.isUndefined(found([payment("deposit", 1000, 0, { isReversed: true }), payment("withdrawal", 1000, 3)]))
+    assert.isUndefined(found([payment("withdrawal", 1000, 3)]))
+  })
+})
+
+describe("lowPlayWithdrawal", () => {
+  const settings = withTerms("low_play_withdrawal", { threshold: 1000, percent: 50, windowHours: 240 })
+  const of = caseOf([payment("deposit", 601, 0), payment("deposit", 400, 30), payment("withdrawal", 1, 50)])
+
+  it("asks for play since the first of the deposits", () => {
+    assert.deepStrictEqual(playNeeded(settings, of), { deposited: 1001, stakes: 501, since: start })
+    assert.isUndefined(lowPlayWithdrawal(settings, of, 501))
+    assert.strictEqual(severityOf(lowPlayWithdrawal(settings, of, 500)), "medium")
+    assert.strictEqual(severityOf(lowPlayWithdrawal(settings, of, 51)), "medium")
+    assert.strictEqual(severityOf(lowPlayWithdrawal(settings, of, 50)), "high")
+    assert.deepInclude(lowPlayWithdrawal(settings, of, -7)?.details, { deposited: 1001, staked: 0, percent: 50 })
+  })
+
+  it("asks for none after small, old or reversed deposits", () => {
+    const later = caseOf([...of.before.toReversed(), payment("withdrawal", 1, 240)])
+    assert.isUndefined(playNeeded(settings, later))
+    const reversed = of.before.map((each) => ({ ...each, isReversed: each.amount === 400 }))
+    assert.isUndefined(playNeeded(settings, { ...of, before: reversed }))
+    assert.isUndefined(playNeeded(settings, { ...of, before: [] }))
+    assert.isUndefined(playNeeded(settings, { ...of, factor: 0.99 }))
+  })
+
+  it("may ask for more than was deposited", () => {
+    const twice = withTerms("low_play_withdrawal", { threshold: 1000, percent: 200, windowHours: 240 })
+    assert.deepInclude(playNeeded(twice, of), { stakes: 2002 })
+  })
+})
+
+describe("all of them", () => {
+  const rules = [largeDeposit, structuring, depositVelocity, largeWithdrawal, rapidInOut]
+  const anyCase = fc.array(
+    fc.record({
+      type: fc.constantFrom("deposit" as const, "withdrawal" as const),
+      amount: fc.integer({ min: 1, max: 3_000_000 }),
+      hours: fc.integer({ min: 0, max: 100 })
+    }),
+    { minLength: 1, maxLength: 12 }
+  ).map((rows) =>
+    caseOf(rows.toSorted((a, b) => a.hours - b.hours).map(({ amount, hours, type }) => payment(type, amount, hours)))
+  )
+
+  it("find nothing when they are off", () => {
+    const off = settingsWith(Object.fromEntries(alertRules.map((rule) => [rule, { enabled: false }])))
+    fc.assert(fc.property(anyCase, (of) => {
+      assert.deepStrictEqual(rules.map((rule) => rule(off, of)).filter((found) => found !== undefined), [])
+      assert.isUndefined(lowPlayWithdrawal(off, of, 0))
+    }))
+  })
+
+  it("are at least as severe as they are set to be, and say the same of the same", () => {
+    fc.assert(fc.property(anyCase, (of) => {
+      for (const rule of rules) {
+        const found = rule(defaultSettings, of)
+        assert.deepStrictEqual(rule(defaultSettings, of), found)
+        if (found === undefined) continue
+        const least = defaultSettings[found.rule].severity
+        assert.isAtLeast(severities.indexOf(found.severity), severities.indexOf(least))
+        assert.strictEqual(found.stopsWithdrawals, false)
+      }
+    }))
+  })
+
+  it("stop withdrawals when they are set to", () => {
+    const stopping = settingsWith(Object.fromEntries(alertRules.map((rule) => [rule, { stopWithdrawals: true }])))
+    const found = rules.map((rule) => rule(stopping, caseOf(deposits([9_000_000]))))
+    assert.deepStrictEqual(found.map((each) => each?.stopsWithdrawals), [
+      true,
+      undefined,
+      undefined,
+      undefined,
+      undefined
+    ])
+  })
+})
+
+describe("settingsWith", () => {
+  it("puts what is set over the defaults, and nothing that a rule has no use for", () => {
+    const settings = settingsWith({ large_deposit: { threshold: 5, count: 9, stopWithdrawals: true } })
+    assert.deepStrictEqual(settings.large_deposit, {
+      ...defaultSettings.large_deposit,
+      threshold: 5,
+      stopWithdrawals: true
+    })
+    assert.deepStrictEqual({ ...settings, large_deposit: defaultSettings.large_deposit }, defaultSettings)
+  })
+})

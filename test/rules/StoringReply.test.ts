@@ -1,0 +1,40 @@
+import { assert, describe, it } from "@effect/vitest"
+import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
+import { depositStep } from "../../src/domain/payment/Payments.ts"
+import { storingReply } from "../../src/domain/StoringReply.ts"
+import { Desk } from "../kit/Desk.ts"
+import { makePlayer, noon } from "../kit/Messages.ts"
+
+const claim = { scope: "operator:1", key: "key", fingerprint: new Uint8Array([1, 2, 3]) }
+
+const render = (reply: object) => ({ status: 201, body: JSON.stringify(reply) })
+
+const deposit = depositStep({
+  amount: 5,
+  externalReference: "ref",
+  methodCode: null,
+  method: null,
+  info: null,
+  notes: null
+})
+
+describe("an answer under a claimed key", () => {
+  it("is written with its effect, and with nothing else", () => {
+    const desk = new Desk([makePlayer()])
+    const outcome = desk.accept(storingReply(deposit, claim, render))
+    const { entries, replies } = desk.store.tables()
+    assert.deepStrictEqual(replies, [{ ...claim, status: 201, body: JSON.stringify(outcome), createdAt: noon }])
+    assert.strictEqual(entries.length, 1)
+    // what is found made already writes nothing, so the key stays with whoever claimed it
+    assert.isTrue(desk.accept(storingReply(deposit, { ...claim, key: "other" }, render)).isRepeat)
+    assert.strictEqual(desk.store.tables().replies.length, 1)
+  })
+
+  it("is not written for a refusal, nor without a claim", () => {
+    const desk = new Desk([makePlayer()])
+    const correct = (amount: number) => correctionStep({ wallet: "real", amount, reason: "", actor: "staff:1" })
+    desk.refuse(storingReply(correct(0), claim, render))
+    desk.accept(storingReply(correct(1), undefined, render))
+    assert.deepStrictEqual(desk.store.tables().replies, [])
+  })
+})

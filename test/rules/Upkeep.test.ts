@@ -1,0 +1,112 @@
+import { assert, describe, it } from "@effect/vitest"
+import { moveKycStep } from "../../src/domain/player/AccountStatus.ts"
+import type { PlayerStatus } from "../../src/domain/player/Player.ts"
+import { exclusionKeptMs, upkeepStep } from "../../src/domain/player/Upkeep.ts"
+import { newPlayer } from "../kit/players.ts"
+
+// Goal: what time brings to an account is written down at its instant, once, with its trace; nothing is written down early.
+// Method: call the rule one millisecond before and at each instant, and again on what came of it.
+
+const due = 1_800_000_000_000
+const at = (now: number) => ({ now, firstId: 50, known: undefined })
+const active: PlayerStatus = "active"
+
+describe("upkeep", () => {
+  it("applies a raised limit when its waiting is over, and leaves the others waiting", () => {
+    const player = newPlayer({
+      limits: { max_daily_bet: 100, max_balance: 5, max_single_bet: 9 },
+      pendingLimits: [
+        { field: "max_daily_bet", value: 500, effectiveAt: due },
+        { field: "max_balance", value: null, effectiveAt: due },
+        { field: "max_single_bet", value: 20, effectiveAt: due + 1 }
+      ]
+    })
+    assert.strictEqual(upkeepStep(player, at(due - 1)).state, player)
+    const { change, state } = upkeepStep(player, at(due))
+    assert.deepStrictEqual(state.limits, { max_daily_bet: 500, max_single_bet: 9 })
+    assert.deepStrictEqual(state.pendingLimits, [{ field: "max_single_bet", value: 20, effectiveAt: due + 1 }])
+    assert.deepStrictEqual(change?.settings?.limits, state.limits)
+    assert.deepStrictEqual(
+      change?.audit.map(({ action, actor, after, before }) => ({ action, actor, before, after })),
+      [{
+        action: "player.limits",
+        actor: "scheduler",
+        before: { limits: { max_daily_bet: 100, max_balance: 5 } },
+        after: { limits: { max_daily_bet: 500, max_balance: null } }
+      }]
+    )
+    assert.isNull(upkeepStep(state, at(due)).change)
+  })
+
+  it("forgets an exclusion when no session token from before it can still be alive", () => {
+    const exclusion = { type: "time_out", since: due - 1000, until: due } as const
+    const player = newPlayer({ exclusion, status: active })
+    assert.strictEqual(upkeepStep(player, at(due + exclusionKeptMs - 1)).state, player)
+    const { change, state } = upkeepStep(player, at(due + exclusionKeptMs))
+    assert.isNull(state.exclusion)
+    assert.deepStrictEqual(change?.audit.map(({ after }) => after), [{ self_exclusion: null }])
+    const forGood = newPlayer({ exclusion: { type: "self_closure", since: 0, until: null } })
+    assert.strictEqual(upkeepStep(forGood, at(Number.MAX_SAFE_INTEGER)).state, forGood)
+  })
+
+  it("lets a verified identity expire with its document, and tells the operator", () => {
+    const verified = newPlayer({ kycStatus: "verified", documentExpiresAt: due })
+    assert.strictEqual(upkeepStep(verified, at(due - 1)).state, verified)
+    const { change, idsUsed, state } = upkeepStep(verified, at(due))
+    assert.strictEqual(state.kycStatus, "expired")
+    assert.isNull(state.documentExpiresAt)
+    assert.deepStrictEqual(change?.events.map(({ data, type }) => ({ type, data })), [{
+      type: "kyc.status_changed",
+      data: { previous_status: "verified", status: "expired", is_verified: false }
+    }])
+    assert.strictEqual(new Set([...change?.events ?? [], ...change?.audit ?? []].map(({ id }) => id)).size, 2)
+    assert.strictEqual(idsUsed, 2)
+    const other = newPlayer({ kycStatus: "pending_review", documentExpiresAt: due })
+    assert.strictEqual(upkeepStep(other, at(due)).state, other)
+  })
+
+  it("does all that is due in one change", () => {
+    const { change, state } = upkeepStep(
+      newPlayer({
+        documentExpiresAt: due,
+        exclusion: { type: "time_out", since: 0, until: due - exclusionKeptMs },
+        limits: { max_balance: 1 },
+        pendingLimits: [{ field: "max_balance", value: 2, effectiveAt: due }]
+      }),
+      at(due)
+    )
+    assert.deepStrictEqual(change?.audit.map(({ action }) => action), [
+      "player.limits",
+      "player.self_exclusion",
+      "player.kyc"
+    ])
+    assert.deepStrictEqual([state.limits, state.exclusion, state.kycStatus], [{ max_balance: 2 }, null, "expired"])
+  })
+})
+
+describe("the day on which a document expires", () => {
+  const verify = (documentExpiresAt: number | null, status: "verified" | "rejected" = "verified") =>
+    moveKycStep({ status, documentExpiresAt, reason: null, actor: "staff:1" })(
+      newPlayer({ kycStatus: "pending_review" }),
+      at(due)
+    )
+
+  it("is kept with a verification, and named in the audit log", () => {
+    const midnight = Date.UTC(2031, 5, 1)
+    const decision = verify(midnight)
+    assert(decision._tag === "Accept")
+    assert.strictEqual(decision.state.documentExpiresAt, midnight)
+    assert.deepStrictEqual(decision.change?.audit[0]?.after, {
+      kyc_status: "verified",
+      document_expires_on: "2031-05-31"
+    })
+  })
+
+  it("is refused when it is over, and with any other status", () => {
+    for (const decision of [verify(due), verify(due + 1, "rejected")]) {
+      assert(decision._tag === "Refuse")
+      assert.deepStrictEqual(Object.keys(decision.error.details), ["document_expires_on"])
+    }
+    assert.strictEqual(verify(due + 1)._tag, "Accept")
+  })
+})

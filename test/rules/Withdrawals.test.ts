@@ -1,0 +1,212 @@
+import { assert, describe, it } from "@effect/vitest"
+import { depositStep } from "../../src/domain/payment/Payments.ts"
+import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import { unverifiedAllowance, type Withdrawal, withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
+import { checkLedger, Desk } from "../kit/Desk.ts"
+import { day, makeBonus, makePlayer, noon } from "../kit/Messages.ts"
+import { bank, depositOf, withdrawalOf } from "../kit/Payments.ts"
+
+// Goal: what a request to withdraw holds, and every reason not to (SPEC section 4.4). Method: the rule on a store in memory.
+
+const request = (amount: number, overrides: Partial<Withdrawal> = {}) => withdrawalStep(withdrawalOf(amount, overrides))
+
+const open = (overrides: Partial<Player> = {}) => new Desk([makePlayer(overrides)])
+
+describe("withdrawalStep", () => {
+  it("holds the amount, opens a request and tells the operator", () => {
+    const desk = open()
+    const { isRepeat, payment } = desk.accept(
+      request(300, { externalReference: "w1", notes: "n", bankName: "Bank" })
+    )
+    assert.isFalse(isRepeat)
+    const expected = {
+      id: payment.id,
+      operatorId: 1,
+      playerId: 1,
+      type: "withdrawal",
+      status: "new",
+      amount: 300,
+      currency: "EUR",
+      paymentMethod: "bank",
+      externalReference: "w1",
+      info: "DE89",
+      notes: "n",
+      bankName: "Bank",
+      rejectReason: null,
+      isReversed: false,
+      firstApprovedBy: null,
+      secondApprovedBy: null,
+      createdAt: noon,
+      paidAt: null,
+      rejectedAt: null,
+      cancelledAt: null,
+      updatedAt: noon
+    }
+    assert.deepStrictEqual<unknown>(payment, expected)
+    const { entries, events, payments } = desk.store.tables()
+    assert.deepStrictEqual(payments, [payment])
+    assert.deepStrictEqual(entries.map((entry) => [entry.type, entry.amount, entry.balanceAfter]), [
+      ["withdrawal", -300, 700]
+    ])
+    assert.strictEqual(entries[0]?.paymentRequestId, payment.id)
+    assert.deepInclude(desk.player(), { real: 700, withdrawn: 300, walletSeq: 1 })
+    assert.deepStrictEqual(events.map(({ type }) => type), ["withdrawal.requested"])
+    assert.deepStrictEqual(events[0]?.data, {
+      payment: {
+        id: payment.id,
+        type: "withdrawal",
+        status: "new",
+        player_id: 1,
+        amount: 300,
+        currency: "EUR",
+        payment_method: "bank",
+        external_reference: "w1",
+        info: "DE89",
+        reject_reason: null,
+        is_reversed: false,
+        created_at: "2026-11-18T12:00:00.000Z",
+        paid_at: null,
+        rejected_at: null,
+        cancelled_at: null,
+        updated_at: "2026-11-18T12:00:00.000Z"
+      }
+    })
+    // what was held cannot be held again
+    assert.deepInclude(desk.refuse(request(701)), { code: "INSUFFICIENT_FUNDS", details: { balance: 700 } })
+    assert.strictEqual(desk.accept(request(700)).payment.amount, 700)
+    assert.deepInclude(desk.player(), { real: 0, withdrawn: 1000, walletSeq: 2 })
+  })
+
+  it("answers a known reference with its withdrawal, whatever became of the player", () => {
+    const desk = open()
+    const first = desk.accept(request(300, { externalReference: "w1" }))
+    desk.set({ status: "closed" })
+    desk.forget()
+    assert.deepStrictEqual(
+      desk.accept(request(300, { externalReference: "w1", method: null, methodCode: "other" })),
+      { payment: first.payment, isRepeat: true }
+    )
+    assert.strictEqual(desk.store.tables().payments.length, 1)
+  })
+
+  it("refuses a reference that names another operation", () => {
+    const desk = new Desk([makePlayer(), makePlayer({ id: 2 }), makePlayer({ id: 3, operatorId: 9 })])
+    desk.accept(request(300, { externalReference: "w1" }))
+    desk.accept(depositStep(depositOf(50, "d1")))
+    const wrong: ReadonlyArray<readonly [number, string, number]> = [[299, "w1", 1], [300, "w1", 2], [50, "d1", 1]]
+    for (const [amount, externalReference, playerId] of wrong) {
+      const refusal = desk.refuse(request(amount, { externalReference }), playerId)
+      assert.deepInclude(refusal, { code: "DUPLICATE_TRANSACTION", details: { external_reference: externalReference } })
+    }
+    const deposit = desk.refuse(depositStep(depositOf(300, "w1")))
+    assert.strictEqual(deposit.code, "DUPLICATE_TRANSACTION")
+    // references are the operator's own
+    assert.isFalse(desk.accept(request(300, { externalReference: "w1" }), 3).isRepeat)
+  })
+
+  it("without a reference every request is a new one, and asks the store nothing", () => {
+    const desk = open()
+    const ids = [desk.accept(request(100)), desk.accept(request(100))].map(({ payment }) => payment.id)
+    assert.strictEqual(new Set(ids).size, 2)
+    assert.strictEqual(desk.looks, 0)
+  })
+
+  it("refuses who may not, but not who is excluded from play", () => {
+    const restricted: ReadonlyArray<readonly [Partial<Player>, string]> = [
+      [{ status: "locked" }, "locked"],
+      [{ status: "closed" }, "closed"],
+      [{ restrictions: { ...noRestrictions, canWithdraw: false } }, "can_withdraw"]
+    ]
+    for (const [player, reason] of restricted) {
+      assert.deepInclude(open(player).refuse(request(10)), { code: "PLAYER_RESTRICTED", details: { reason } })
+    }
+    const exclusion = { type: "self_exclusion", since: noon - day, until: noon + 100 * day } as const
+    const others = { ...noRestrictions, canLogin: false, canDeposit: false, canBet: false, excludedFromBonuses: true }
+    assert.strictEqual(open({ exclusion, restrictions: others }).accept(request(10)).payment.status, "new")
+  })
+
+  it("keeps to the method and its bounds", () => {
+    const desk = open({ real: 20_000 })
+    const refused = (amount: number, overrides: Partial<Withdrawal> = {}) => {
+      const { code, details } = desk.refuse(request(amount, overrides))
+      assert.strictEqual(code, "PAYMENT_REQUEST_INVALID")
+      return details
+    }
+    assert.deepStrictEqual(refused(100, { method: null, methodCode: "cash" }), { payment_method: "cash" })
+    assert.deepStrictEqual(refused(100, { method: { ...bank, supportsWithdrawal: false } }), { payment_method: "bank" })
+    assert.deepStrictEqual(refused(100, { method: { ...bank, currencies: ["SEK"] } }), {
+      payment_method: "bank",
+      currency: "EUR"
+    })
+    for (const amount of [9, 10_001]) {
+      assert.deepStrictEqual(refused(amount), { min_withdrawal: 10, max_withdrawal: 10_000 })
+    }
+    for (const amount of [10, 10_000]) desk.accept(request(amount))
+  })
+
+  it("stops an unverified player at the threshold", () => {
+    const desk = open({ kycStatus: "pending_review", real: 1000 })
+    desk.accept(request(300, { kycThreshold: 500 }))
+    assert.strictEqual(unverifiedAllowance(desk.player(), 500), 200)
+    const refusal = desk.refuse(request(201, { kycThreshold: 500 }))
+    assert.deepInclude(refusal, {
+      code: "KYC_REQUIRED",
+      details: { kyc_status: "pending_review", unverified_withdrawal_allowance: 200, threshold: 500 }
+    })
+    desk.accept(request(200, { kycThreshold: 500 }))
+    assert.strictEqual(unverifiedAllowance(desk.player(), 500), 0)
+    // lowering the threshold does not make the allowance negative
+    assert.strictEqual(unverifiedAllowance(desk.player(), 100), 0)
+    assert.isNull(unverifiedAllowance(desk.player(), null))
+    assert.strictEqual(desk.refuse(request(10, { kycThreshold: 500 })).code, "KYC_REQUIRED")
+    desk.set({ kycStatus: "verified" })
+    assert.isNull(unverifiedAllowance(desk.player(), 500))
+    desk.accept(request(400, { kycThreshold: 500 }))
+    desk.set({ kycStatus: "expired" })
+    assert.strictEqual(desk.refuse(request(10, { kycThreshold: 500 })).code, "KYC_REQUIRED")
+  })
+
+  it("refuses while the balance is negative", () => {
+    const desk = open({ real: -5 })
+    assert.deepInclude(desk.refuse(request(10)), { code: "INSUFFICIENT_FUNDS", details: { balance: -5 } })
+  })
+
+  it("judges account, method, verification and funds in this order", () => {
+    const wrong = { method: null, kycThreshold: 0 }
+    const codes: ReadonlyArray<readonly [Partial<Player>, Partial<Withdrawal>, string]> = [
+      [{ status: "locked", kycStatus: "rejected", real: 0 }, wrong, "PLAYER_RESTRICTED"],
+      [{ kycStatus: "rejected", real: 0 }, wrong, "PAYMENT_REQUEST_INVALID"],
+      [{ kycStatus: "rejected", real: 0 }, { kycThreshold: 0 }, "KYC_REQUIRED"],
+      [{ real: 0 }, { kycThreshold: 0 }, "INSUFFICIENT_FUNDS"]
+    ]
+    for (const [player, withdrawal, code] of codes) {
+      assert.strictEqual(open(player).refuse(request(10, withdrawal)).code, code)
+    }
+  })
+
+  it("ends the running bonus where the operator wants that", () => {
+    const player = makePlayer({ bonus: 80, activeBonus: makeBonus({ wagered: 40 }) })
+    const desk = new Desk([player])
+    desk.accept(request(100))
+    assert.deepInclude(desk.player(), { real: 900, bonus: 0, activeBonus: null, walletSeq: 1 })
+    const { bonuses, entries, events } = desk.store.tables()
+    assert.strictEqual(bonuses.get(501)?.result, "cancelled")
+    assert.deepStrictEqual(entries.map(({ amount, playerBonusId, type }) => [type, amount, playerBonusId]), [
+      ["withdrawal", -100, null],
+      ["bonus_correction_down", -80, 501]
+    ])
+    assert.include(events.map(({ type }) => type), "withdrawal.requested")
+    checkLedger(desk.store, [player])
+
+    const kept = new Desk([player])
+    kept.accept(request(100, { forfeitsBonus: false }))
+    assert.deepInclude(kept.player(), { real: 900, bonus: 80 })
+    assert.strictEqual(kept.player().activeBonus?.id, 501)
+  })
+
+  it("a refused request ends no bonus", () => {
+    const desk = open({ bonus: 80, activeBonus: makeBonus() })
+    desk.refuse(request(1001))
+    assert.strictEqual(desk.player().activeBonus?.id, 501)
+  })
+})

@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { playStep } from "../../../src/domain/original/OriginalRounds.ts"
+import type { JsonObject } from "../../../src/domain/original/Original.ts"
+import { originals } from "../../../src/domain/original/Originals.ts"
+import { Desk } from "../../kit/Desk.ts"
+import { makePlayer } from "../../kit/Messages.ts"
+import { openChance, playOf, startSeedsOf } from "../../kit/Originals.ts"
+
+const checked = (name: string, params: JsonObject, stake: number) => {
+  const bet = originals.get(name)?.check(params, stake)
+  return bet?._tag === "Checked" ? bet : assert.fail(`${name}: ${JSON.stringify(params)}`)
+}
+
+describe("the bounds of a round", () => {
+  const bounds = { maxStake: 1000, maxPayout: 50_000 }
+  const seated = () => {
+    const desk = new Desk([makePlayer({ real: 1_000_000 })])
+    desk.accept(startSeedsOf("bounds"))
+    return desk
+  }
+
+  // Goal: nobody wins more in a round than the operator's bound, however unlikely. Method: params whose highest payout is known, at the
+  // largest stake that the bound lets through and one above it.
+  const cases = [
+    ["limbo", { target: 1_000_000 }, undefined],
+    ["limbo", { target: 100 }, 500],
+    ["limbo", { target: 2 }, 1000],
+    ["dice", { direction: "under", target: 1 }, 505],
+    ["coin_flip", { side: "heads" }, 1000],
+    ["mines", { mines: 24, cells: [7] }, 1000],
+    ["plinko", { rows: 16, risk: "high" }, 50]
+  ] as const
+  for (const [name, params, largest] of cases) {
+    it(`lets ${largest ?? "nothing"} be staked on ${name} with ${JSON.stringify(params)}`, () => {
+      const refusedAt = (stake: number) =>
+        seated().refuse(playStep({ ...playOf(checked(name, params, stake)), bounds }, openChance))
+      if (largest !== undefined) {
+        const bet = checked(name, params, largest)
+        assert.isAtMost(bet.maxPayout, bounds.maxPayout)
+        assert.strictEqual(seated().accept(playStep({ ...playOf(bet), bounds }, openChance))._tag, "Played")
+      }
+      const refusal = refusedAt((largest ?? 0) + 1)
+      assert.strictEqual(refusal.code, "VALIDATION_FAILED")
+      assert.match(JSON.stringify(refusal.details), new RegExp(`must be at most ${largest ?? 0}\\b`))
+    })
+  }
+
+  it("of params is what they can pay at most", () => {
+    assert.strictEqual(checked("limbo", { target: 1.5 }, 1000).maxPayout, 1500)
+    assert.strictEqual(checked("coin_flip", { side: "tails" }, 1000).maxPayout, 1980)
+  })
+})

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { drawsOf, hashServerSeed } from "../../../src/domain/original/Fairness.ts"
+import type { Played } from "../../../src/domain/original/Original.ts"
+import { originals } from "../../../src/domain/original/Originals.ts"
+import { bet, hmacSha256, sha256 } from "./support.ts"
+
+// Goal: a player who follows the documented recipe gets what was played, now and after every change. Method: read the
+// known rounds and the script from the page itself; play the rounds by the rules, and run the script on them.
+
+const page = readFileSync(
+  join(import.meta.dirname, "..", "..", "..", "docs", "decisions", "0007-originals.md"),
+  "utf8"
+)
+
+const blocks = (language: string): ReadonlyArray<string> =>
+  Array.from(page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm")), (match) => match[1] ?? "")
+
+const lines = <A, I>(schema: Schema.Codec<A, I>, block: string | undefined): ReadonlyArray<A> =>
+  (block ?? "").trim().split("\n").map((line) => Schema.decodeUnknownSync(schema)(JSON.parse(line)))
+
+const Seed = Schema.Struct({ seed: Schema.String, server_seed: Schema.String, server_seed_hash: Schema.String })
+
+const JsonObject = Schema.Record(Schema.String, Schema.Json)
+
+const Round = Schema.Struct({
+  game: Schema.String,
+  params: JsonObject,
+  stake: Schema.Int,
+  seed: Schema.String,
+  client_seed: Schema.String,
+  nonce: Schema.Int,
+  multiplier: Schema.Number,
+  payout: Schema.Int,
+  outcome: JsonObject
+})
+
+const [seedBlock, roundBlock] = blocks("jsonl")
+const seeds = new Map(lines(Seed, seedBlock).map((seed) => [seed.seed, seed]))
+const rounds = lines(Round, roundBlock).map((round) => ({
+  ...round,
+  ...seeds.get(round.seed) ?? assert.fail(round.seed)
+}))
+
+/** What chance decided in the outcome of each game: the script tells no more than that. */
+const decided: { readonly [game: string]: string } = {
+  dice: "roll",
+  limbo: "result",
+  coin_flip: "result",
+  plinko: "path",
+  mines: "mine_cells"
+}
+
+describe("known rounds", () => {
+  it("show every original, won and lost where it can be", () => {
+    assert.deepStrictEqual(new Set(rounds.map((round) => round.game)), new Set(originals.keys()))
+    for (const game of originals.keys()) {
+      const won = rounds.filter((round) => round.game === game).map((round) => round.outcome["won"])
+      assert.deepStrictEqual(new Set(won), new Set(game === "plinko" ? [undefined] : [true, false]), game)
+    }
+  })
+
+  it("have server seeds under their hashes", () => {
+    for (const { server_seed, server_seed_hash } of seeds.values()) {
+      assert.match(server_seed, /^[0-9a-f]{64}$/)
+      assert.strictEqual(hashServerSeed(sha256, server_seed), server_seed_hash)
+    }
+  })
+
+  it.each(rounds)("$game with nonce $nonce comes out as documented", (round) => {
+    const original = originals.get(round.game) ?? assert.fail(round.game)
+    const draws = drawsOf(hmacSha256, {
+      serverSeed: round.server_seed,
+      clientSeed: round.client_seed,
+      nonce: round.nonce
+    })
+    const documented: Played = { payout: round.payout, multiplier: round.multiplier, outcome: round.outcome }
+    assert.deepStrictEqual(bet(original, round.params, round.stake).play(draws), documented)
+  })
+})
+
+describe("the script", () => {
+  const [script] = blocks("js")
+
+  it.each(rounds)("verifies $game with nonce $nonce", (round) => {
+    const args = [round.server_seed, round.client_seed, String(round.nonce), round.game, JSON.stringify(round.params)]
+    const printed = execFileSync(process.execPath, ["--input-type=module", "-", ...args], {
+      input: script ?? assert.fail("the page has no script"),
+      encoding: "utf8"
+    })
+    const result = round.outcome[decided[round.game] ?? assert.fail(round.game)]
+    assert.strictEqual(printed, `${round.server_seed_hash} ${JSON.stringify(result)}\n`)
+  })
+})

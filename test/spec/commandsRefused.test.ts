@@ -1,0 +1,108 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { rolesFor } from "../../src/features/staff/Authorisation.ts"
+import { runHere } from "../kit/Backoffice.ts"
+import { cases } from "../kit/commands/Cases.ts"
+import { commandOf, filled, layerScene, Scene, refusal, shortened } from "../kit/commands/Scene.ts"
+
+// Goal: whatever is wrong with a command is said as promised (CONTRACT 3), and changes nothing: a refusal is the envelope on standard
+// error and exit 1, wrong usage is the usage there and exit 2. Method: every command with an id of nothing, with values that are not
+// allowed, without each thing that it needs, as a role that may not, as nobody, as somebody who left, and without a service; then the
+// log of what staff did, which must have no new line.
+
+/** The name of a command as the table of roles has it. */
+const actionOf = (line: string): string => commandOf(line).replace(" ", ".").replace("-", "_")
+
+/** The cases by their nouns. */
+const byNoun = Map.groupBy(cases, ({ line }) => line.split(" ")[0] ?? "")
+
+/** How many lines the log has. */
+const lines = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM audit_log`
+  return row?.total ?? 0
+})
+
+/** Runs what must change nothing. */
+const changingNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const before = yield* lines
+    yield* effect
+    assert.strictEqual(yield* lines, before)
+  })
+
+layer(layerScene, { excludeTestServices: true })("commands that are refused", (it) => {
+  for (const [noun, ours] of byNoun) {
+    it.effect(`CONTRACT 3 an id of nothing and a value that is not allowed: the envelope, exit 1: ${noun}`, () =>
+      Effect.gen(function*() {
+        const scene = yield* Scene
+        yield* changingNothing(Effect.gen(function*() {
+          for (const [line, code] of ours.flatMap(({ refused }) => refused)) {
+            assert.strictEqual((yield* refusal(line, scene)).code, code, line)
+          }
+        }))
+      }))
+
+    it.effect(`CONTRACT 3 a role that may not, nobody, and somebody who left: the envelope, exit 1: ${noun}`, () =>
+      Effect.gen(function*() {
+        const scene = yield* Scene
+        yield* changingNothing(Effect.gen(function*() {
+          for (const { line } of ours) {
+            const may: ReadonlyArray<string> = rolesFor(actionOf(line))
+            assert.include(may, "admin", line)
+            for (const [role, token] of Object.entries(scene.tokens)) {
+              if (may.includes(role)) continue
+              const { code } = yield* refusal(line, scene, { token })
+              assert.strictEqual(code, "INSUFFICIENT_SCOPE", `${line} as ${role}`)
+            }
+            assert.deepStrictEqual(
+              [
+                yield* refusal(line, scene, { token: undefined }),
+                yield* refusal(line, scene, { token: "nobodys-token-at-all" }),
+                yield* refusal(line, scene, { token: scene.lostToken })
+              ].map(({ code }) => code),
+              ["MISSING_CREDENTIALS", "INVALID_API_KEY", "INVALID_API_KEY"],
+              line
+            )
+          }
+        }))
+      }))
+  }
+
+  it.effect("CONTRACT 3 what is not understood or left out: the usage, exit 2", () =>
+    Effect.gen(function*() {
+      const scene = yield* Scene
+      const nouns = [...byNoun.keys()]
+      const wrong = [
+        "",
+        "everything",
+        ...nouns,
+        ...nouns.map((noun) => `${noun} everything`),
+        ...cases.flatMap((
+          { line, misused }
+        ) => [...misused, ...shortened(line), `${line} --colour red`, `${line} surplus`])
+      ]
+      yield* changingNothing(Effect.gen(function*() {
+        for (const line of wrong) {
+          const { exitCode, stderr, stdout } = yield* runHere(filled(scene, line))
+          assert.deepStrictEqual([exitCode, stdout], [2, ""], `${line}: ${stderr.slice(0, 300)}`)
+          assert.include(stderr, "USAGE", line)
+        }
+      }))
+    }))
+
+  it.effect("CONTRACT 3 without a service: a line that says what to do, exit 1", () =>
+    Effect.gen(function*() {
+      const scene = yield* Scene
+      for (const { line } of cases) {
+        const { code, message } = yield* refusal(line, scene, { port: 1 })
+        assert.strictEqual(code, "SERVER_ERROR", line)
+        assert.match(
+          message,
+          /^Nothing answers at http:\/\/127\.0\.0\.1:1\. Start the service with npm start, or say /,
+          line
+        )
+      }
+    }))
+})

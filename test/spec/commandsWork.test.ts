@@ -1,0 +1,91 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Command } from "effect/cli"
+import { HttpApi } from "effect/http-api"
+import { BackofficeApi } from "../../src/contract/StaffApi.ts"
+import { program } from "../../src/commandLine.ts"
+import { runHere } from "../kit/Backoffice.ts"
+import { fresh } from "../kit/Casino.ts"
+import { cases } from "../kit/commands/Cases.ts"
+import { commandOf, done, filled, layerScene, Scene } from "../kit/commands/Scene.ts"
+
+// Goal: every command of the command line (CONTRACT 3) works, prints what is promised, and takes effect at once. Method: the command
+// line's own function in this process against a running service; each looks at what it did as operators, providers and players see
+// it. backofficeCli.test.ts and commandLine.test.ts run the same commands as processes.
+
+/** Nouns whose tests stand elsewhere: compliance. */
+const elsewhere = ["alert"]
+
+/** Commands that print lines instead of a document, or ask no service: chainExport.test.ts. */
+const apart = ["ledger export", "ledger check-export"]
+
+const verbsBelow = (command: Command.Command.Any, path: ReadonlyArray<string>): ReadonlyArray<string> =>
+  command.subcommands.length === 0
+    ? [path.join(" ")]
+    : command.subcommands.flatMap(({ commands }) =>
+      commands.flatMap((below) => verbsBelow(below, [...path, below.name]))
+    )
+
+/** `noun verb` of all that the command line offers, from its own definitions. */
+const offered = verbsBelow(program, []).filter((name) =>
+  !elsewhere.includes(name.split(" ")[0] ?? "") && !apart.includes(name)
+)
+
+/** The endpoints as commands, and whether they only read. */
+const endpoints = (() => {
+  const found = new Map<string, boolean>()
+  HttpApi.reflect(BackofficeApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const noun = group.identifier.replaceAll("_", "-")
+      const name = `${noun} ${endpoint.identifier.replaceAll("_", "-")}`
+      if (!elsewhere.includes(noun) && !apart.includes(name)) found.set(name, endpoint.method === "GET")
+    }
+  })
+  return found
+})()
+
+describe("the cases of the command line", () => {
+  it("CONTRACT 3 every command has a case that works and cases that are refused, and every endpoint has a command", () => {
+    const tried = cases.map(({ line }) => commandOf(line))
+    assert.isAbove(offered.length, 50)
+    assert.sameMembers(tried, [...offered])
+    assert.sameMembers([...endpoints.keys()], [...offered])
+    const unrefused = cases.filter(({ misused, refused }) => misused.length + refused.length === 0)
+    assert.deepStrictEqual(unrefused.map(({ line }) => line), [])
+    // who changes something is followed into the audit log
+    const silent = cases.filter(({ changes, line }) => (changes === undefined) !== endpoints.get(commandOf(line)))
+    assert.deepStrictEqual(silent.map(({ line }) => line), [])
+  })
+})
+
+layer(layerScene, { excludeTestServices: true })("commands that work", (it) => {
+  for (const { line, works } of cases) {
+    it.effect(`CONTRACT 3 ${commandOf(line)} does what it says`, () =>
+      Effect.scoped(Effect.gen(function*() {
+        yield* works(yield* Scene)
+      })))
+  }
+
+  it.effect("CONTRACT 3 a terminal gets a table, and JSON when it asks for it", () =>
+    Effect.gen(function*() {
+      const scene = yield* Scene
+      for (const { changes, line } of cases) {
+        if (changes !== undefined) continue
+        const words = filled(scene, line)
+        const onTerminal = yield* runHere(words, { isTerminal: true })
+        assert.deepStrictEqual([onTerminal.exitCode, onTerminal.stderr], [0, ""], line)
+        assert.notMatch(onTerminal.stdout, /^[[{]/, line)
+        const json = yield* runHere([...words, "--json"], { isTerminal: true })
+        const piped = yield* runHere(words)
+        assert.deepStrictEqual(JSON.parse(json.stdout), JSON.parse(piped.stdout), line)
+      }
+      const name = fresh("table-")
+      const { stdout } = yield* runHere(["provider", "create", "--slug", name, "--name", "Acme"], { isTerminal: true })
+      assert.match(stdout, new RegExp(`^slug +${name}$`, "m"))
+      assert.match(stdout, /^secret +ps_live_\w{43}$/m)
+      const listed = yield* runHere(["operator", "list"], { isTerminal: true })
+      assert.match(listed.stdout, /^id +slug +name +currency/)
+      assert.strictEqual(listed.stdout.trim().split("\n").length, 1 + (yield* done("operator list")).length)
+    }))
+})

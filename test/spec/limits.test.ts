@@ -1,0 +1,276 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { goTo, minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
+import { type Answer, type Casino, House, layerCasinos, move, openCasino } from "../kit/Casino.ts"
+import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
+
+// Goal: each of the sixteen limits of SPEC 2.9 lets through what is exactly at it and refuses one unit more, says so in the same
+// words as DECISIONS 2.9, and opens again at the first millisecond of the next window, not before. Method: over HTTP, on a Friday
+// at noon, with a calendar that the test turns.
+
+const day = "2026-11-21T00:00:00.000Z"
+const week = "2026-11-23T00:00:00.000Z"
+const month = "2026-12-01T00:00:00.000Z"
+const year = "2027-01-01T00:00:00.000Z"
+
+const assertLimit = (answer: Answer, limit: string, value: number, used: number, resetsAt: string | null) => {
+  assertRefused(answer, 422, "LIMIT_EXCEEDED")
+  const { retry: _, ...details } = answer.details
+  assert.deepStrictEqual(details, { limit, value, used, resets_at: resetsAt })
+}
+
+const justBefore = (instant: string) => new Date(Date.parse(instant) - 1).toISOString()
+
+/** Another session of a player: wallet sessions end after twelve hours. */
+const seatAgain = Effect.fnUntraced(function*(casino: Casino, seat: Effect.Success<ReturnType<Casino["sit"]>>) {
+  const { session_token } = dataOf(yield* casino.launch(seat.id))
+  return casino.playOf(session_token, seat.ref)
+})
+
+layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits at their edges", (it) => {
+  for (const limit of ["max_single_bet", "casino_max_single_bet"]) {
+    it.effect(`2.9 ${limit}: a bet of exactly that, and not of one unit more`, () =>
+      Effect.gen(function*() {
+        const casino = yield* House
+        const seat = yield* casino.sit(5000)
+        dataOf(yield* casino.limit(seat.id, { [limit]: 1000 }))
+        dataOf(yield* seat.bet(1000))
+        assertLimit(yield* seat.bet(1001), limit, 1000, 0, null)
+        dataOf(yield* seat.bet(1000))
+      }))
+  }
+
+  const windows: ReadonlyArray<readonly [limit: string, end: string]> = [
+    ["max_daily_bet", day],
+    ["max_weekly_bet", week],
+    ["max_monthly_bet", month],
+    ["casino_max_daily_bet", day],
+    ["max_daily_loss", day],
+    ["max_weekly_loss", week],
+    ["max_monthly_loss", month]
+  ]
+  for (const [limit, end] of windows) {
+    it.effect(`2.9 ${limit}: up to exactly that, until its window ends`, () =>
+      whileTimePasses(Effect.gen(function*() {
+        const casino = yield* House
+        const seat = yield* casino.sit(5000)
+        dataOf(yield* casino.limit(seat.id, { [limit]: 1000 }))
+        dataOf(yield* seat.bet(400))
+        assertLimit(yield* seat.bet(601), limit, 1000, 400, end)
+        dataOf(yield* seat.bet(600))
+        assertLimit(yield* seat.bet(1), limit, 1000, 1000, end)
+        yield* goTo(justBefore(end))
+        const late = yield* seatAgain(casino, seat)
+        assertLimit(yield* late.bet(1), limit, 1000, 1000, end)
+        yield* goTo(end)
+        dataOf(yield* late.bet(1000))
+        assert.strictEqual((yield* late.bet(1)).details["used"], 1000)
+      })))
+  }
+
+  it.effect("2.9 max_single_deposit: a deposit of exactly that, and not of one unit more", () =>
+    Effect.gen(function*() {
+      const casino = yield* House
+      const { id } = yield* casino.register()
+      dataOf(yield* casino.limit(id, { max_single_deposit: 1000 }))
+      dataOf(yield* casino.deposit(id, 1000), 201)
+      assertLimit(yield* casino.deposit(id, 1001), "max_single_deposit", 1000, 0, null)
+      dataOf(yield* casino.deposit(id, 1000), 201)
+    }))
+
+  const deposits: ReadonlyArray<readonly [limit: string, end: string]> = [
+    ["max_daily_deposit", day],
+    ["max_weekly_deposit", week],
+    ["max_monthly_deposit", month],
+    ["max_yearly_deposit", year]
+  ]
+  for (const [limit, end] of deposits) {
+    it.effect(`2.9 ${limit}: up to exactly that, until its window ends; nothing gives it back`, () =>
+      whileTimePasses(Effect.gen(function*() {
+        const casino = yield* House
+        const { id } = yield* casino.register()
+        dataOf(yield* casino.limit(id, { [limit]: 1000 }))
+        const first = dataOf(yield* casino.deposit(id, 400), 201)
+        assertLimit(yield* casino.deposit(id, 601), limit, 1000, 400, end)
+        dataOf(yield* casino.deposit(id, 600), 201)
+        assertLimit(yield* casino.deposit(id, 1), limit, 1000, 1000, end)
+        // gross: neither a reversal nor a withdrawal makes room
+        assert.strictEqual((yield* move(first.id, "chargeback")).status, 200)
+        dataOf(yield* casino.withdraw(id, 600), 201)
+        assertLimit(yield* casino.deposit(id, 1), limit, 1000, 1000, end)
+        yield* goTo(justBefore(end))
+        assertLimit(yield* casino.deposit(id, 1), limit, 1000, 1000, end)
+        yield* goTo(end)
+        dataOf(yield* casino.deposit(id, 1000), 201)
+        assert.strictEqual((yield* casino.deposit(id, 1)).details["used"], 1000)
+      })))
+  }
+
+  it.effect("2.9 max_balance: a deposit up to exactly that; wins, refunds and conversions go beyond", () =>
+    Effect.gen(function*() {
+      const casino = yield* House
+      const seat = yield* casino.sit(400)
+      dataOf(yield* casino.limit(seat.id, { max_balance: 1000 }))
+      assertLimit(yield* casino.deposit(seat.id, 601), "max_balance", 1000, 400, null)
+      dataOf(yield* casino.deposit(seat.id, 600), 201)
+      assertLimit(yield* casino.deposit(seat.id, 1), "max_balance", 1000, 1000, null)
+      const held = dataOf(yield* casino.withdraw(seat.id, 500), 201)
+      dataOf(yield* casino.deposit(seat.id, 500), 201)
+      assert.strictEqual((yield* move(held.id, "reject")).status, 200)
+      const { transaction_id } = dataOf(yield* seat.bet(100))
+      dataOf(yield* seat.win(transaction_id, 2000))
+      const cash = yield* casino.newBonus({ type: "cash", wagering_multiplier: 0, default_amount: 50 })
+      dataOf(yield* casino.grant(seat.id, cash.id), 201)
+      assert.deepStrictEqual(yield* casino.balances(seat.id), [3450, 0])
+      assertLimit(yield* casino.deposit(seat.id, 1), "max_balance", 1000, 3450, null)
+    }))
+
+  it.effect("2.9 max_session_minutes: from the first session on, to the millisecond, until a break of 15 minutes", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* House
+      const seat = yield* casino.sit(1000)
+      dataOf(yield* casino.limit(seat.id, { max_session_minutes: 5 }))
+      const { transaction_id } = dataOf(yield* seat.bet(10))
+      yield* pass(5 * minuteMs - 1)
+      dataOf(yield* casino.launch(seat.id))
+      dataOf(yield* seat.bet(10))
+      yield* pass(1)
+      const opens = new Date(Date.parse(noon) + 20 * minuteMs - 1).toISOString()
+      assertLimit(yield* seat.bet(10), "max_session_minutes", 5, 5, opens)
+      assertLimit(yield* casino.launch(seat.id), "max_session_minutes", 5, 5, opens)
+      // settlement goes on, and is no play
+      yield* pass(10 * minuteMs)
+      dataOf(yield* seat.win(transaction_id, 100))
+      yield* goTo(justBefore(opens))
+      assertRefused(yield* seat.bet(10), 422, "LIMIT_EXCEEDED")
+      yield* goTo(opens)
+      dataOf(yield* seat.bet(10))
+      dataOf(yield* casino.launch(seat.id))
+      // five minutes from here
+      yield* pass(5 * minuteMs - 1)
+      dataOf(yield* seat.bet(10))
+      yield* pass(1)
+      assertRefused(yield* casino.launch(seat.id), 422, "LIMIT_EXCEEDED")
+    })))
+
+  it.effect("2.9 each limit takes 0 to 2^53-1, the session 5 to 1440, all of them null, and nothing else", () =>
+    Effect.gen(function*() {
+      const casino = yield* House
+      const { id } = yield* casino.register()
+      const { limits } = dataOf(yield* casino.get(`/players/${id}/limits`))
+      const names = Object.keys(limits)
+      assert.strictEqual(names.length, 16)
+      for (const name of names) {
+        const isSession = name === "max_session_minutes"
+        const [least, most] = isSession ? [5, 1440] : [0, Number.MAX_SAFE_INTEGER]
+        for (const value of [most + 1, least - 1, 7.5, "100", true, [100], {}]) {
+          const refused = yield* casino.limit(id, { [name]: value })
+          assertRefused(refused, 422, "VALIDATION_FAILED")
+          assert.hasAllKeys(refused.details, [`limits.${name}`], JSON.stringify(value))
+        }
+        for (const value of [null, most, least]) {
+          const { data, meta } = yield* casino.limit(id, { [name]: value })
+          assert.deepStrictEqual([data.limits[name], meta.applied, meta.pending], [value, [name], []])
+        }
+      }
+      // 0 refuses every such action
+      const seat = yield* casino.sit(100)
+      dataOf(yield* casino.limit(seat.id, { max_single_bet: 0, max_single_deposit: 0 }))
+      assertLimit(yield* seat.bet(1), "max_single_bet", 0, 0, null)
+      assertLimit(yield* casino.deposit(seat.id, 1), "max_single_deposit", 0, 0, null)
+    }))
+
+  it.effect("2.9 all sixteen at once: the first in the list that refuses is the answer, and one PUT sets them all", () =>
+    Effect.gen(function*() {
+      const casino = yield* House
+      const seat = yield* casino.sit(1000)
+      const { limits } = dataOf(yield* casino.get(`/players/${seat.id}/limits`))
+      const all = Object.fromEntries(Object.keys(limits).map((name, index) => [name, 100 + index]))
+      const { data, meta } = yield* casino.limit(seat.id, all)
+      assert.deepStrictEqual(data.limits, all)
+      assert.sameMembers(meta.applied, Object.keys(all))
+      assert.strictEqual((yield* seat.bet(101)).details["limit"], "max_single_bet")
+      dataOf(yield* seat.bet(100))
+      assert.strictEqual((yield* seat.bet(100)).details["limit"], "max_daily_bet")
+    }))
+})
+
+layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 what limits count", (it) => {
+  it.effect("4 loss limits count real money net: wins and rollbacks restore, bonus stakes do not count", () =>
+    Effect.gen(function*() {
+      const casino = yield* House
+      const seat = yield* casino.sit(1000)
+      dataOf(yield* casino.limit(seat.id, { max_daily_loss: 500 }))
+      const first = dataOf(yield* seat.bet(500))
+      assertLimit(yield* seat.bet(1), "max_daily_loss", 500, 500, day)
+      dataOf(yield* seat.win(first.transaction_id, 300))
+      assertLimit(yield* seat.bet(301), "max_daily_loss", 500, 200, day)
+      const second = dataOf(yield* seat.bet(300))
+      dataOf(yield* seat.rollback(second.transaction_id))
+      const third = dataOf(yield* seat.bet(300))
+      // ahead is below zero, and leaves as much more room
+      dataOf(yield* seat.win(third.transaction_id, 900))
+      assertLimit(yield* seat.bet(901), "max_daily_loss", 500, -400, day)
+      const spent = dataOf(yield* seat.bet(900))
+      assertLimit(yield* seat.bet(1), "max_daily_loss", 500, 500, day)
+      assert.strictEqual(spent.balance, 500)
+
+      // a stake of bonus money loses no real money: 100 real, then 400 of the bonus
+      const other = yield* casino.sit(100)
+      dataOf(yield* casino.limit(other.id, { max_daily_loss: 100 }))
+      const bonus = yield* casino.newBonus({ wagering_multiplier: 50 })
+      dataOf(yield* casino.grant(other.id, bonus.id), 201)
+      const mixed = dataOf(yield* other.bet(200))
+      assert.deepStrictEqual([mixed.real_amount, mixed.bonus_amount], [-100, -100])
+      assert.strictEqual(dataOf(yield* other.bet(300)).bonus_amount, -300)
+      const { usage } = dataOf(yield* casino.get(`/players/${other.id}/limits`))
+      assert.deepStrictEqual([usage.max_daily_loss.used, usage.max_daily_bet.used], [100, 500])
+    }))
+
+  it.effect("4 bet limits count gross stakes, real and bonus: rollbacks restore, wins do not", () =>
+    Effect.gen(function*() {
+      const casino = yield* House
+      const seat = yield* casino.sit(300)
+      const bonus = yield* casino.newBonus({ wagering_multiplier: 50 })
+      dataOf(yield* casino.grant(seat.id, bonus.id), 201)
+      dataOf(yield* casino.limit(seat.id, { max_daily_bet: 500 }))
+      const mixed = dataOf(yield* seat.bet(500))
+      assert.deepStrictEqual([mixed.real_amount, mixed.bonus_amount], [-300, -200])
+      assertLimit(yield* seat.bet(1), "max_daily_bet", 500, 500, day)
+      dataOf(yield* seat.rollback(mixed.transaction_id))
+      const again = dataOf(yield* seat.bet(499))
+      dataOf(yield* seat.win(again.transaction_id, 1000))
+      assertLimit(yield* seat.bet(2), "max_daily_bet", 500, 499, day)
+      dataOf(yield* seat.bet(1))
+    }))
+
+  it.effect("4 a rollback on another day restores the window that the bet counted in, and no other", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* House
+      const seat = yield* casino.sit(2000)
+      dataOf(yield* casino.limit(seat.id, { max_daily_bet: 500, max_weekly_bet: 600 }))
+      const { transaction_id } = dataOf(yield* seat.bet(500))
+      yield* goTo(day)
+      const tomorrow = yield* seatAgain(casino, seat)
+      dataOf(yield* tomorrow.bet(100))
+      assertLimit(yield* tomorrow.bet(1), "max_weekly_bet", 600, 600, week)
+      dataOf(yield* tomorrow.rollback(transaction_id))
+      assertLimit(yield* tomorrow.bet(401), "max_daily_bet", 500, 100, "2026-11-22T00:00:00.000Z")
+      dataOf(yield* tomorrow.bet(400))
+    })))
+
+  it.effect("4 a raise counts for a bet from its instant on, and a lower limit at once", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino({ cooling_off_hours: 1 })
+      const seat = yield* casino.sit(2000)
+      dataOf(yield* casino.limit(seat.id, { max_single_bet: 100 }))
+      dataOf(yield* casino.limit(seat.id, { max_single_bet: 200 }))
+      yield* pass(60 * minuteMs - 1)
+      assertLimit(yield* seat.bet(101), "max_single_bet", 100, 0, null)
+      yield* pass(1)
+      dataOf(yield* seat.bet(200))
+      assertLimit(yield* seat.bet(201), "max_single_bet", 200, 0, null)
+      dataOf(yield* casino.limit(seat.id, { max_single_bet: 50 }))
+      assertLimit(yield* seat.bet(51), "max_single_bet", 50, 0, null)
+    })))
+})

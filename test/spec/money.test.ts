@@ -1,0 +1,492 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { made, staffCall } from "../kit/Backoffice.ts"
+import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
+import { type Casino, type Fields, House, layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
+import { assertRefused, dataOf } from "../kit/PublicApi.ts"
+
+// Goal: money moves between the real and the bonus wallet as DECISIONS 4 says, row by row. Method: bets, wins and rollbacks of a
+// provider over HTTP, with the amounts worked out by hand in the test; the ledger of all of it is proved at the end.
+
+interface Entry {
+  readonly wallet: string
+  readonly type: string
+  readonly amount: number
+  readonly player_bonus_id: number | null
+}
+
+/** The ledger without its first deposit, oldest first: wallet, type, amount. */
+const movesOf = (casino: Casino, playerId: number) =>
+  Effect.map(
+    casino.get(`/players/${playerId}/transactions?per_page=100`),
+    ({ data }) =>
+      data.toReversed().filter(({ type }: Entry) => type !== "deposit").map(({ amount, type, wallet }: Entry) => [
+        wallet,
+        type,
+        amount
+      ])
+  )
+
+const lastBonus = (casino: Casino, playerId: number) =>
+  Effect.map(casino.get(`/players/${playerId}/bonuses`), ({ data }) => data[0])
+
+/** A seat with real money and an activated bonus. */
+const withBonus = Effect.fnUntraced(function*(casino: Casino, real: number, bonus: number, terms: Fields = {}) {
+  const offered = yield* casino.newBonus({ wagering_multiplier: 100, default_amount: bonus, ...terms })
+  const seat = yield* casino.sit(real)
+  const granted = dataOf(yield* casino.grant(seat.id, offered.id), 201)
+  return { ...seat, bonusId: Number(granted.id) }
+})
+
+layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus rules", (it) => {
+  it.effect("4 funding a bet: real first, then bonus, two entries in one step", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 100, 500)
+      const first = dataOf(yield* seat.bet(60))
+      assert.deepInclude(first, { real_amount: -60, bonus_amount: 0, balance: 40, bonus_balance: 500 })
+      const mixed = dataOf(yield* seat.bet(100))
+      assert.deepInclude(mixed, { real_amount: -40, bonus_amount: -60, balance: 0, bonus_balance: 440 })
+      assert.strictEqual(mixed.wallet_transaction_ids.length, 2)
+      assert.strictEqual(mixed.wallet_seq, first.wallet_seq + 1)
+      assert.deepInclude(dataOf(yield* seat.bet(440)), { real_amount: 0, bonus_amount: -440, bonus_balance: 0 })
+      assert.deepStrictEqual(yield* movesOf(house, seat.id), [
+        ["bonus", "bonus_correction_up", 500],
+        ["real", "casino_bet", -60],
+        ["real", "casino_bet", -40],
+        ["bonus", "casino_bet", -60],
+        ["bonus", "casino_bet", -440]
+      ])
+    }))
+
+  it.effect("4 funding a bet: no bonus money where the game contributes 0 %, nor of a bonus that does not run", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const none = yield* withBonus(house, 100, 500, { contributions: { [house.slots.id]: 0 } })
+      assertRefused(yield* none.bet(101), 402, "INSUFFICIENT_FUNDS", { balance: 100, retry: "never" })
+      dataOf(yield* none.bet(100))
+      const still = yield* lastBonus(house, none.id)
+      assert.deepStrictEqual([still.state, still.wagered_amount], ["activated", 0])
+      // on another game the same bonus is staked
+      dataOf(yield* none.bet(500, { game_id: "table" }))
+
+      // what staff put into the bonus wallet belongs to no bonus
+      const seat = yield* house.sit(100)
+      yield* made(`/players/${seat.id}/corrections`, { wallet: "bonus", amount: 300, reason: "gift" })
+      assertRefused(yield* seat.bet(101), 402, "INSUFFICIENT_FUNDS", { balance: 100, retry: "never" })
+    }))
+
+  it.effect("4 routing a win: by the round's cumulative funding, the bonus part rounded down", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 100, 500)
+      // 100 real and 200 bonus in one round of two bets
+      const round = { round_id: `cumulative-${seat.id}` }
+      const { transaction_id } = dataOf(yield* seat.bet(150, round))
+      dataOf(yield* seat.bet(150, round))
+      const paid = dataOf(yield* seat.win(transaction_id, 1000, round))
+      assert.deepInclude(paid, { real_amount: 334, bonus_amount: 666, balance: 334, bonus_balance: 966 })
+      assert.strictEqual(paid.wallet_transaction_ids.length, 2)
+      // a unit that cannot be split is the player's own
+      const other = yield* withBonus(house, 1, 500)
+      const bet = dataOf(yield* other.bet(3))
+      assert.deepInclude(dataOf(yield* other.win(bet.transaction_id, 1)), { real_amount: 1, bonus_amount: 0 })
+    }))
+
+  it.effect("4 routing a win: all real once the bonus was converted", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 0, 500, { wagering_multiplier: 1 })
+      const { transaction_id } = dataOf(yield* seat.bet(500))
+      assert.strictEqual((yield* lastBonus(house, seat.id)).result, "converted")
+      assert.deepInclude(dataOf(yield* seat.win(transaction_id, 800)), {
+        real_amount: 800,
+        bonus_amount: 0,
+        balance: 800,
+        bonus_balance: 0
+      })
+    }))
+
+  it.effect("4 routing a win: credited and at once forfeited when the bonus ended otherwise", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 100, 500)
+      const { transaction_id } = dataOf(yield* seat.bet(400))
+      yield* staff("POST", `/player-bonuses/${seat.bonusId}/cancel`, {})
+      assert.deepInclude(dataOf(yield* seat.win(transaction_id, 1000)), {
+        real_amount: 250,
+        bonus_amount: 0,
+        balance: 250,
+        bonus_balance: 0
+      })
+      assert.deepStrictEqual((yield* movesOf(house, seat.id)).slice(-3), [
+        ["real", "casino_win", 250],
+        ["bonus", "casino_win", 750],
+        ["bonus", "bonus_correction_down", -750]
+      ])
+    }))
+
+  it.effect("4 rollback: exactly what the bet took from each wallet, its wagered amount and its share of the sums", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 100, 500)
+      const before = dataOf(yield* house.get(`/players/${seat.id}/limits`)).usage
+      dataOf(yield* seat.bet(10))
+      const bet = dataOf(yield* seat.bet(300))
+      assert.strictEqual((yield* lastBonus(house, seat.id)).wagered_amount, 310)
+      const back = dataOf(yield* seat.rollback(bet.transaction_id))
+      assert.deepInclude(back, { real_amount: 90, bonus_amount: 210, balance: 90, bonus_balance: 500 })
+      assert.strictEqual((yield* lastBonus(house, seat.id)).wagered_amount, 10)
+      const { usage } = dataOf(yield* house.get(`/players/${seat.id}/limits`))
+      for (const limit of ["max_daily_bet", "max_monthly_bet", "max_daily_loss", "max_weekly_loss"]) {
+        assert.strictEqual(usage[limit].used, before[limit].used + 10, limit)
+      }
+      // a win is taken back by the same shares
+      const again = dataOf(yield* seat.bet(180))
+      const won = dataOf(yield* seat.win(again.transaction_id, 101, { round_closed: false }))
+      assert.deepInclude(won, { real_amount: 51, bonus_amount: 50 })
+      assert.deepInclude(dataOf(yield* seat.rollback(won.transaction_id)), { real_amount: -51, bonus_amount: -50 })
+    }))
+
+  it.effect("4 contribution: rng 100 %, live 10 %, or what staff set; the whole stake counts, progress is rounded down", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const rows: ReadonlyArray<readonly [contributions: Fields, game: string, stake: number, wagered: number]> = [
+        [{}, "slots", 99, 99],
+        [{}, "table", 99, 9],
+        [{ [house.slots.id]: 50 }, "slots", 99, 49],
+        [{ [house.table.id]: 100 }, "table", 99, 99],
+        [{ [house.table.id]: 0 }, "slots", 99, 99]
+      ]
+      for (const [contributions, game_id, stake, wagered] of rows) {
+        const seat = yield* withBonus(house, 50, 100, { contributions, wagering_multiplier: 3 })
+        dataOf(yield* seat.bet(stake, { game_id }))
+        const shown = yield* lastBonus(house, seat.id)
+        const progress = Math.floor(wagered * 100 / 300)
+        assert.deepStrictEqual([shown.wager_requirement, shown.wagered_amount, shown.wagering_progress], [
+          300,
+          wagered,
+          progress
+        ])
+      }
+    }))
+
+  it.effect("4 wagering: converts at exactly the requirement, not one unit below", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 1000, 100, { wagering_multiplier: 3 })
+      dataOf(yield* seat.bet(299))
+      assert.deepInclude(yield* lastBonus(house, seat.id), { state: "activated", wagering_progress: 99 })
+      dataOf(yield* seat.bet(1))
+      assert.deepInclude(yield* lastBonus(house, seat.id), {
+        state: "finished",
+        result: "converted",
+        wagering_progress: 100,
+        converted_amount: 100
+      })
+      assert.deepStrictEqual(yield* house.balances(seat.id), [800, 0])
+    }))
+
+  it.effect("4 max_bet: a total stake of exactly that, and not of one unit more; 0 means no cap; only while a bonus runs", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 100, 500, { max_bet: 150 })
+      assertRefused(yield* seat.bet(151), 422, "BONUS_INVALID", { max_bet: 150, retry: "never" })
+      assert.deepInclude(dataOf(yield* seat.bet(150)), { real_amount: -100, bonus_amount: -50 })
+      yield* staff("POST", `/player-bonuses/${seat.bonusId}/cancel`, {})
+      dataOf(yield* house.deposit(seat.id, 1000), 201)
+      dataOf(yield* seat.bet(151))
+      const free = yield* withBonus(house, 1000, 500, { max_bet: 0 })
+      dataOf(yield* free.bet(1500))
+    }))
+
+  it.effect("4 max_conversion_multiplier: up to amount × multiplier is converted, the rest forfeited; 0 means no cap", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const rows: ReadonlyArray<readonly [multiplier: number, win: number, converted: number, forfeited: number]> = [
+        [2, 100, 200, 0],
+        [2, 101, 200, 1],
+        [2, 500, 200, 400],
+        [0, 500, 600, 0]
+      ]
+      for (const [max_conversion_multiplier, win, converted, forfeited] of rows) {
+        // bonus money only: 100, all of it staked and won back before the requirement is met by a last bet of real money
+        const seat = yield* withBonus(house, 0, 100, { wagering_multiplier: 2, max_conversion_multiplier })
+        const { transaction_id } = dataOf(yield* seat.bet(100))
+        dataOf(yield* seat.win(transaction_id, 100 + win))
+        dataOf(yield* house.deposit(seat.id, 100), 201)
+        dataOf(yield* seat.bet(100))
+        assert.deepInclude(yield* lastBonus(house, seat.id), {
+          result: "converted",
+          converted_amount: converted,
+          forfeited_amount: forfeited
+        })
+        assert.deepStrictEqual(yield* house.balances(seat.id), [converted, 0])
+      }
+    }))
+
+  it.effect("4 lost: when nothing is left and no open round holds a stake of it", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 0, 100)
+      const { transaction_id } = dataOf(yield* seat.bet(100))
+      // its win may still come
+      assert.strictEqual((yield* lastBonus(house, seat.id)).state, "activated")
+      dataOf(yield* seat.win(transaction_id, 0))
+      assert.deepInclude(yield* lastBonus(house, seat.id), { state: "finished", result: "lost", forfeited_amount: 0 })
+    }))
+
+  it.effect("4 withdrawal while a bonus runs: forfeits it unless the operator says otherwise", () =>
+    Effect.gen(function*() {
+      for (const forfeit of [undefined, true, false]) {
+        const settings = forfeit === undefined ? {} : { forfeit_bonus_on_withdrawal: forfeit }
+        const casino = yield* openCasino(settings)
+        const seat = yield* withBonus(casino, 100, 500)
+        // one that is refused forfeits nothing
+        assertRefused(yield* casino.withdraw(seat.id, 101), 402, "INSUFFICIENT_FUNDS")
+        assert.strictEqual((yield* lastBonus(casino, seat.id)).state, "activated")
+        const held = dataOf(yield* casino.withdraw(seat.id, 40), 201)
+        const keeps = forfeit === false
+        assert.deepStrictEqual(yield* casino.balances(seat.id), [60, keeps ? 500 : 0])
+        const { forfeited_amount, result, state } = yield* lastBonus(casino, seat.id)
+        assert.deepStrictEqual(
+          [state, result, forfeited_amount],
+          keeps ? ["activated", null, 0] : ["finished", "cancelled", 500]
+        )
+        // the bonus does not come back with the money
+        yield* move(held.id, "cancel")
+        assert.deepStrictEqual(yield* casino.balances(seat.id), [100, keeps ? 500 : 0])
+      }
+    }))
+
+  it.effect("4 negative balance: only by rollback of a win, chargeback or correction_down; bets and withdrawals wait", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const assertOwing = Effect.fnUntraced(function*(
+        seat: Effect.Success<ReturnType<Casino["sit"]>>,
+        type: string,
+        owed: number
+      ) {
+        assert.deepStrictEqual(yield* house.balances(seat.id), [-owed, 0], type)
+        assertRefused(yield* seat.bet(1), 402, "INSUFFICIENT_FUNDS", { balance: -owed, retry: "never" })
+        assertRefused(yield* house.withdraw(seat.id, 1), 402, "INSUFFICIENT_FUNDS", { balance: -owed })
+        assert.deepStrictEqual((yield* movesOf(house, seat.id)).at(-1)?.[1], type)
+        dataOf(yield* house.deposit(seat.id, owed + 5), 201)
+        dataOf(yield* seat.bet(5))
+      })
+      const winner = yield* house.sit(100)
+      const bet = dataOf(yield* winner.bet(100))
+      const won = dataOf(yield* winner.win(bet.transaction_id, 300, { round_closed: false }))
+      dataOf(yield* winner.bet(300))
+      dataOf(yield* winner.rollback(won.transaction_id))
+      yield* assertOwing(winner, "casino_rollback", 300)
+
+      const charged = yield* house.sit(0)
+      const { id: paymentId } = dataOf(yield* house.deposit(charged.id, 200), 201)
+      dataOf(yield* charged.bet(150))
+      yield* move(paymentId, "chargeback")
+      yield* assertOwing(charged, "chargeback", 150)
+
+      const corrected = yield* house.sit(10)
+      yield* made(`/players/${corrected.id}/corrections`, { amount: -50, reason: "mistake" })
+      yield* assertOwing(corrected, "correction_down", 40)
+      // bonus money is never owed
+      const refused = yield* staffCall("POST", `/backoffice/v1/players/${corrected.id}/corrections`, {
+        wallet: "bonus",
+        amount: -1,
+        reason: "mistake"
+      })
+      assert.strictEqual(refused.status, 422)
+    }))
+
+  it.effect("4 unverified_withdrawal_allowance: threshold minus what was asked for, not below 0; null when verified or none", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ kyc_withdrawal_threshold: 500 })
+      const { id } = yield* casino.register()
+      dataOf(yield* casino.deposit(id, 5000), 201)
+      const allowance = Effect.map(
+        casino.get(`/players/${id}/wallet`),
+        ({ data }) => data.unverified_withdrawal_allowance
+      )
+      assert.strictEqual(yield* allowance, 500)
+      const first = dataOf(yield* casino.withdraw(id, 200), 201)
+      const second = dataOf(yield* casino.withdraw(id, 100), 201)
+      assert.strictEqual(yield* allowance, 200)
+      assertRefused(yield* casino.withdraw(id, 201), 422, "KYC_REQUIRED")
+      const third = dataOf(yield* casino.withdraw(id, 200), 201)
+      assert.strictEqual(yield* allowance, 0)
+      assertRefused(yield* casino.withdraw(id, 1), 422, "KYC_REQUIRED")
+      yield* move(first.id, "reject")
+      yield* move(second.id, "cancel")
+      assert.strictEqual(yield* allowance, 300)
+      // what was paid stays counted
+      yield* move(third.id, "approve")
+      yield* move(third.id, "pay")
+      assert.strictEqual(yield* allowance, 300)
+      yield* staff("PATCH", `/operators/${casino.slug}`, { kyc_withdrawal_threshold: 100 })
+      assert.strictEqual(yield* allowance, 0)
+      yield* staff("POST", `/players/${id}/kyc`, { status: "pending_review" })
+      assert.strictEqual(yield* allowance, 0)
+      yield* staff("POST", `/players/${id}/kyc`, { status: "verified" })
+      assert.isNull(yield* allowance)
+      dataOf(yield* casino.withdraw(id, 4000), 201)
+      yield* staff("POST", `/players/${id}/kyc`, { status: "expired" })
+      assert.strictEqual(yield* allowance, 0)
+      yield* staff("PATCH", `/operators/${casino.slug}`, { kyc_withdrawal_threshold: null })
+      assert.isNull(yield* allowance)
+    }))
+
+  it.effect("3.2 and CONTRACT 2: what was begun is settled for a closed account and for a game that is switched off", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(1000)
+      const [{ id: paymentId }] = dataOf(yield* casino.get(`/payments?player_id=${seat.id}`))
+      const [won, taken] = [dataOf(yield* seat.bet(100)), dataOf(yield* seat.bet(200))]
+      const [held, asked] = [
+        dataOf(yield* casino.withdraw(seat.id, 50), 201),
+        dataOf(yield* casino.withdraw(seat.id, 60), 201)
+      ]
+      yield* casino.put(`/players/${seat.id}/status`, { status: "closed" })
+      yield* staff("PATCH", `/games/${casino.slots.id}`, { active: false })
+      assertRefused(yield* seat.bet(1), 404, "NOT_FOUND")
+      assert.deepInclude(dataOf(yield* seat.win(won.transaction_id, 300)), { status: "processed", balance: 890 })
+      assert.deepInclude(dataOf(yield* seat.rollback(taken.transaction_id)), { status: "processed", balance: 1090 })
+      assert.strictEqual((yield* move(held.id, "reject")).status, 200)
+      assert.strictEqual((yield* move(asked.id, "cancel")).status, 200)
+      assert.deepStrictEqual(yield* casino.balances(seat.id), [1200, 0])
+      assert.strictEqual((yield* move(paymentId, "chargeback")).status, 200)
+      assert.deepStrictEqual(yield* casino.balances(seat.id), [200, 0])
+    }))
+
+  // Goal: a provider that staff switched off takes no bets, and pays and takes back what it began. Method: two bets, the provider
+  // off, then every kind of message, both ways into the service.
+  it.effect("CONTRACT 2 a provider that is switched off settles what was begun, and takes no bets", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(1000)
+      const [won, taken] = [dataOf(yield* seat.bet(100)), dataOf(yield* seat.bet(200))]
+      yield* staff("PATCH", `/providers/${casino.studio.slug}`, { active: false })
+      for (const more of [{}, { is_free: true, amount: 0, campaign_id: "c" }]) {
+        assertRefused(yield* seat.bet(1, more), 404, "NOT_FOUND")
+      }
+      assertRefused(
+        yield* casino.tell("bet-win", {
+          request_id: "off",
+          transaction_id: "off-bet",
+          session_token: seat.token,
+          game_id: "slots",
+          round_id: "off",
+          amount: 1,
+          currency: "EUR",
+          win: { transaction_id: "off-win", amount: 5 },
+          round_closed: true
+        }),
+        404,
+        "NOT_FOUND"
+      )
+      // a retry of a bet from before gets its answer, and nothing is taken twice
+      const again = yield* seat.bet(100, { transaction_id: won.transaction_id, round_id: won.transaction_id })
+      assert.deepInclude(dataOf(again), { status: "replayed", balance: 700 })
+      assert.deepInclude(dataOf(yield* seat.win(won.transaction_id, 300)), { status: "processed", balance: 1000 })
+      assert.deepInclude(dataOf(yield* seat.rollback(taken.transaction_id)), { status: "processed", balance: 1200 })
+      const prize = {
+        request_id: "p",
+        transaction_id: `${casino.slug}-p`,
+        player_ref: seat.ref,
+        amount: 7,
+        currency: "EUR",
+        kind: "cash_drop",
+        campaign_id: "c"
+      }
+      assert.deepInclude(dataOf(yield* casino.tell("promo-win", prize)), { status: "processed", balance: 1207 })
+      yield* staff("PATCH", `/providers/${casino.studio.slug}`, { active: true })
+      assert.deepInclude(dataOf(yield* seat.bet(7)), { balance: 1200 })
+    }))
+
+  it.effect("3.4 a bonus is staked to the last millisecond of its days, and not in the next", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* withBonus(house, 0, 500, { valid_days: 1 })
+      yield* pass(dayMs - 1)
+      const { session_token } = dataOf(yield* house.launch(seat.id))
+      const play = house.playOf(session_token, seat.ref)
+      assert.deepInclude(dataOf(yield* play.bet(100)), { bonus_amount: -100, bonus_balance: 400 })
+      yield* pass(1)
+      assertRefused(yield* play.bet(100), 402, "INSUFFICIENT_FUNDS", { balance: 0, retry: "never" })
+      assert.deepInclude(yield* lastBonus(house, seat.id), { result: "expired", forfeited_amount: 400 })
+    })))
+
+  it.effect("CONTRACT 2 wallet_seq rises by one with every action that moves money, whoever acts, and with no other", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* house.sit(1000)
+      const first = dataOf(yield* seat.bet(10, { round_id: "seq", transaction_id: `seq-${seat.id}` }))
+      let expected: number = first.wallet_seq
+      /** A known message is answered with today's number. */
+      const assertMoved = Effect.fnUntraced(function*(by: number, what: string) {
+        const today = dataOf(yield* seat.bet(10, { round_id: "seq", transaction_id: `seq-${seat.id}` }))
+        assert.deepStrictEqual([today.status, today.wallet_seq], ["replayed", expected += by], what)
+      })
+      yield* assertMoved(0, "a replay")
+      dataOf(yield* house.deposit(seat.id, 100), 201)
+      yield* assertMoved(1, "a deposit")
+      const held = dataOf(yield* house.withdraw(seat.id, 50), 201)
+      yield* assertMoved(1, "a withdrawal")
+      yield* move(held.id, "approve")
+      yield* assertMoved(0, "an approval")
+      yield* move(held.id, "reject")
+      yield* assertMoved(1, "a refund")
+      yield* made(`/players/${seat.id}/corrections`, { amount: 5, reason: "x" })
+      yield* assertMoved(1, "a correction")
+      dataOf(yield* seat.win(first.transaction_id, 0, { round_id: "seq", round_closed: false }))
+      yield* assertMoved(0, "a win of 0")
+      const never = `never-${seat.id}`
+      assert.strictEqual(dataOf(yield* seat.rollback(never)).status, "ignored")
+      yield* assertMoved(0, "an ignored rollback")
+      assertRefused(yield* seat.bet(5000), 402, "INSUFFICIENT_FUNDS")
+      yield* assertMoved(0, "a refusal")
+      const { id: bonusId } = yield* house.newBonus({ type: "cash", wagering_multiplier: 0 })
+      dataOf(yield* house.grant(seat.id, bonusId), 201)
+      yield* assertMoved(1, "a grant that is paid out: one action")
+      dataOf(yield* house.limit(seat.id, { max_single_bet: 100 }))
+      yield* assertMoved(0, "a limit")
+      const { player_ref, round } = { player_ref: seat.ref, round: { game_id: "slots", round_id: "seq" } }
+      dataOf(yield* house.tell("round/close", { player_ref, ...round }))
+      yield* assertMoved(0, "a round close")
+    }))
+
+  it.effect("6 what is refused leaves no event, no entry and no payment", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const house = yield* House
+      const seat = yield* house.sit(100)
+      const bonus = yield* house.newBonus({ max_grants_per_player: 1 })
+      dataOf(yield* house.grant(seat.id, bonus.id), 201)
+      dataOf(yield* house.limit(seat.id, { max_single_deposit: 100 }))
+      const rows = Effect.forEach(
+        ["events", "ledger_entries", "payment_requests", "player_bonuses", "audit_log"],
+        (table) =>
+          Effect.map(sql`SELECT FROM ${sql.literal(table)} WHERE player_id = ${seat.id}`, ({ length }) => length)
+      )
+      const before = yield* rows
+      const { first_name, last_name, birth_date } = seat.player
+      for (
+        const answer of [
+          yield* house.deposit(seat.id, 101),
+          yield* house.withdraw(seat.id, 101),
+          yield* house.grant(seat.id, bonus.id),
+          yield* seat.bet(5000),
+          yield* house.exclude(seat.id, { period: "never" }),
+          yield* house.put(`/players/${seat.id}/status`, { status: "open" }),
+          yield* house.post("/players", { first_name, last_name, birth_date })
+        ]
+      ) assert.include([402, 422], answer.status, answer.text)
+      assert.deepStrictEqual(yield* rows, before)
+    }))
+
+  it.effect("4 and the ledger of all of it proves itself", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* staff("GET", "/ledger/verification")).violations, [])
+    }))
+})

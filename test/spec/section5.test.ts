@@ -1,0 +1,240 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { made, staffCall } from "../kit/Backoffice.ts"
+import { pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
+import { browserCall, fresh, House, layerCasinos, openCasino, operatorWith, plainCall, staff } from "../kit/Casino.ts"
+import { type Call, signedHeaders, type Signer } from "../kit/HttpCalls.ts"
+import { sign } from "../kit/sign.ts"
+import { assertRefused, dataOf } from "../kit/PublicApi.ts"
+
+// Goal: who may call what is as SPEC 5 says. Method: over HTTP, with signatures made by hand from the words of the specification,
+// and the table of scopes written down from it, not read from the service.
+
+const me = "/api/v1/operator/me"
+
+const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))
+
+/** Every operator endpoint of SPEC 4 with its scope, as the specification lists them. */
+const scopes: ReadonlyArray<readonly [method: string, path: string, scope: string]> = [
+  ["GET", "/players", "players:read"],
+  ["POST", "/players", "players:write"],
+  ["GET", "/players/1", "players:read"],
+  ["PATCH", "/players/1", "players:write"],
+  ["PUT", "/players/1/status", "players:write"],
+  ["POST", "/players/1/session-tokens", "players:write"],
+  ["GET", "/players/1/wallet", "wallet:read"],
+  ["GET", "/players/1/transactions", "wallet:read"],
+  ["GET", "/payment-methods", "payments:read"],
+  ["GET", "/payments", "payments:read"],
+  ["GET", "/payments/1", "payments:read"],
+  ["POST", "/players/1/deposits", "payments:write"],
+  ["POST", "/players/1/withdrawals", "payments:write"],
+  ["GET", "/games", "games:read"],
+  ["GET", "/games/providers", "games:read"],
+  ["GET", "/games/categories", "games:read"],
+  ["GET", "/games/1", "games:read"],
+  ["POST", "/players/1/games/1/launch", "games:launch"],
+  ["GET", "/bonuses", "bonuses:read"],
+  ["GET", "/players/1/bonuses", "bonuses:read"],
+  ["POST", "/players/1/bonuses", "bonuses:write"],
+  ["POST", "/players/1/promo-codes", "bonuses:write"],
+  ["GET", "/players/1/limits", "players:read"],
+  ["PUT", "/players/1/limits", "limits:write"],
+  ["POST", "/players/1/self-exclusion", "limits:write"],
+  ["GET", "/reports/ggr", "reports:read"]
+]
+
+/** The feature that each scope's endpoints belong to (DECISIONS 1), where an endpoint does not say otherwise. */
+const features: { readonly [scope: string]: string } = {
+  "players:read": "players",
+  "players:write": "players",
+  "limits:write": "responsible_gaming",
+  "wallet:read": "players",
+  "payments:read": "payments",
+  "payments:write": "payments",
+  "games:read": "games",
+  "games:launch": "games",
+  "bonuses:read": "bonuses",
+  "bonuses:write": "bonuses",
+  "reports:read": "reports"
+}
+
+layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it) => {
+  it.effect("5.1 the string to sign: method, URI as sent, timestamp, body bytes, and the nonce only when it is sent", () =>
+    Effect.gen(function*() {
+      const { signer } = yield* House
+      const timestamp = String(yield* seconds)
+      const attempt = (method: string, uri: string, raw: string, nonce?: string) =>
+        plainCall(uri, {
+          method,
+          ...(raw === "" ? {} : { raw }),
+          headers: {
+            "X-Api-Key": signer.key,
+            "X-Timestamp": timestamp,
+            "X-Signature": sign(signer.secret, method, uri, timestamp, raw, nonce),
+            ...(nonce === undefined ? {} : { "X-Nonce": nonce })
+          }
+        })
+      // queries are signed as they are sent: order, case of escapes, empty parts
+      const uris = [
+        "/api/v1/operator/players?per_page=1&page=2",
+        "/api/v1/operator/players?page=2&per_page=1",
+        "/api/v1/operator/players?search=%c3%a9",
+        "/api/v1/operator/players?search=%C3%A9&&",
+        "/api/v1/operator/players?"
+      ]
+      for (const uri of uris) assert.strictEqual((yield* attempt("GET", uri, "")).status, 200, uri)
+      const spaced = `{ "amount" : 1 ,\n "x": "\u00e9" }`
+      assert.strictEqual((yield* attempt("POST", "/api/v1/operator/players", spaced)).code, "VALIDATION_FAILED")
+      assert.strictEqual((yield* attempt("POST", "/api/v1/operator/players", spaced, "n-1")).code, "VALIDATION_FAILED")
+    }))
+
+  it.effect("5.1 rule 1: a signature is accepted once for as long as its timestamp could count; with a nonce the bytes may repeat", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const { signer } = yield* House
+      const timestamp = yield* seconds
+      const call: Call = { headers: signedHeaders(signer, me, { timestamp: timestamp + 300, nonce: fresh("n") }) }
+      assert.strictEqual((yield* plainCall(me, call)).status, 200)
+      assertRefused(yield* plainCall(me, call), 401, "REPLAYED_REQUEST")
+      // to the last second in which its timestamp would be good
+      yield* pass(600 * secondMs)
+      assertRefused(yield* plainCall(me, call), 401, "REPLAYED_REQUEST")
+      yield* pass(secondMs)
+      assertRefused(yield* plainCall(me, call), 401, "TIMESTAMP_OUT_OF_RANGE")
+    })))
+
+  it.effect("5.1 rule 2: other bytes of the same meaning do not match", () =>
+    Effect.gen(function*() {
+      const { signer } = yield* House
+      const uri = "/api/v1/operator/players"
+      const body = JSON.stringify({ username: "x" })
+      const headers = signedHeaders(signer, uri, {
+        timestamp: yield* seconds,
+        raw: body,
+        method: "POST",
+        nonce: fresh("n")
+      })
+      for (const raw of [`${body} `, body.replace(":", ": "), "", body.replace("x", "\\u0078")]) {
+        assertRefused(yield* plainCall(uri, { method: "POST", raw, headers }), 401, "INVALID_SIGNATURE")
+      }
+      assertRefused(yield* plainCall(uri, { method: "POST", raw: body, headers }), 422, "VALIDATION_FAILED")
+    }))
+
+  it.effect("5.1 rule 4: a rotated secret is over at once, a revoked key too", () =>
+    Effect.gen(function*() {
+      const { slug } = yield* House
+      const key = yield* made("/keys", { operator: slug })
+      const rotated = yield* staff("POST", `/keys/${key.key}/rotate`)
+      assertRefused(yield* operatorWith(key).get("/me"), 401, "INVALID_SIGNATURE")
+      assert.strictEqual((yield* operatorWith(rotated).get("/me")).status, 200)
+      yield* staff("POST", `/keys/${key.key}/revoke`)
+      assertRefused(yield* operatorWith(rotated).get("/me"), 401, "API_KEY_INACTIVE")
+    }))
+
+  it.effect("5.2 an allowlist of addresses and ranges; an empty one allows any", () =>
+    Effect.gen(function*() {
+      const { slug } = yield* House
+      const rows: ReadonlyArray<readonly [list: ReadonlyArray<string>, isAllowed: boolean]> = [
+        [[], true],
+        [["127.0.0.1"], true],
+        [["127.0.0.0/8"], true],
+        [["127.0.0.2"], false],
+        [["203.0.113.0/24", "2001:db8::/32"], false],
+        [["2001:db8::1", "127.0.0.1/32"], true]
+      ]
+      for (const [ip_allowlist, isAllowed] of rows) {
+        const key = operatorWith(yield* made("/keys", { operator: slug, ip_allowlist }))
+        const answer = yield* key.get("/me")
+        assert.deepStrictEqual([answer.status, answer.code], isAllowed ? [200, undefined] : [403, "IP_NOT_ALLOWED"])
+      }
+    }))
+
+  it.effect("5.3 each endpoint asks for its scope: with it alone the call comes through, with all others it does not", () =>
+    Effect.gen(function*() {
+      const { slug } = yield* House
+      const all = Object.keys(features)
+      const keys = new Map<string, readonly [only: Signer, others: Signer]>()
+      for (const scope of Object.keys(features)) {
+        const only = operatorWith(yield* made("/keys", { operator: slug, scopes: [scope] }))
+        const others = operatorWith(
+          yield* made("/keys", { operator: slug, scopes: all.filter((other) => other !== scope) })
+        )
+        keys.set(scope, [only.signer, others.signer])
+      }
+      for (const [method, path, scope] of scopes) {
+        const [only, others] = keys.get(scope) ?? []
+        assert.isDefined(only)
+        assert.isDefined(others)
+        const body = method === "GET" ? undefined : {}
+        const with_ = yield* operatorWith(only ?? { key: "", secret: "" }).call(method, path, body)
+        assert.include([200, 404, 422], with_.status, `${method} ${path} ${with_.text}`)
+        const without = yield* operatorWith(others ?? { key: "", secret: "" }).call(method, path, body)
+        assertRefused(without, 403, "INSUFFICIENT_SCOPE", { required_scopes: [scope] })
+      }
+      // who a key is asks for none
+      assert.strictEqual(
+        (yield* operatorWith(yield* made("/keys", { operator: slug, scopes: [] })).get("/me")).status,
+        200
+      )
+    }))
+
+  it.effect("5.3 and DECISIONS 1: each feature that is off closes its endpoints of a turnkey operator, and no others", () =>
+    Effect.gen(function*() {
+      const turnkey = yield* openCasino({ cooperation_model: "turnkey" })
+      const featureOf = (path: string, scope: string) =>
+        path.endsWith("/limits") ? "responsible_gaming" : features[scope] ?? ""
+      for (const feature of new Set(Object.values(features))) {
+        yield* staff("PATCH", `/operators/${turnkey.slug}`, { disabled_features: [feature] })
+        const seen = new Set<string>()
+        for (const [method, path, scope] of scopes) {
+          const own = featureOf(path, scope)
+          // of the others one each
+          if (own !== feature && seen.has(own)) continue
+          seen.add(own)
+          const answer = yield* turnkey.call(method, path, method === "GET" ? undefined : {})
+          if (own === feature) assertRefused(answer, 403, "FEATURE_NOT_AVAILABLE", { feature })
+          else assert.notStrictEqual(answer.status, 403, `${method} ${path} without ${feature}`)
+        }
+        assert.strictEqual((yield* turnkey.get("/me")).status, 200)
+      }
+      // an API operator has all of them, whatever is written about it
+      const api = yield* openCasino()
+      yield* staffCall("PATCH", `/backoffice/v1/operators/${api.slug}`, { disabled_features: ["players", "games"] })
+      assert.strictEqual((yield* api.get("/players")).status, 200)
+      assert.strictEqual((yield* api.get("/games")).status, 200)
+    }))
+
+  it.effect("5.4 rules 1 to 5: a token is issued to who may log in, serves its player, and ends with its key", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const { id } = yield* house.register()
+      const issuing = operatorWith(yield* made("/keys", { operator: house.slug, rate_limit_per_minute: 4 }))
+      const issued = yield* issuing.post(`/players/${id}/session-tokens`)
+      const { token } = dataOf(issued, 201)
+      // the token's calls count against the key
+      assert.strictEqual(issued.headers["x-ratelimit-remaining"], "3")
+      assert.strictEqual((yield* browserCall(token, "/me")).headers["x-ratelimit-remaining"], "2")
+      assert.strictEqual((yield* issuing.get("/me")).headers["x-ratelimit-remaining"], "1")
+      assert.strictEqual((yield* browserCall(token, "/wallet")).status, 200)
+      assertRefused(yield* browserCall(token, "/me"), 429, "RATE_LIMITED")
+      assertRefused(yield* issuing.get("/me"), 429, "RATE_LIMITED")
+
+      const other = operatorWith(yield* made("/keys", { operator: house.slug }))
+      const lasting = dataOf(yield* other.post(`/players/${id}/session-tokens`), 201)
+      yield* staff("POST", `/keys/${other.signer.key}/revoke`)
+      assertRefused(yield* browserCall(lasting.token, "/me"), 401, "INVALID_PLAYER_TOKEN", {})
+      for (const authorization of ["", "Bearer ", "Bearer x", `Basic ${token}`, token]) {
+        const answer = yield* plainCall("/api/v1/player/me", { headers: { authorization } })
+        assertRefused(answer, 401, "INVALID_PLAYER_TOKEN", {})
+      }
+      for (const status of ["locked", "closed"]) {
+        yield* house.put(`/players/${id}/status`, { status })
+        assertRefused(yield* house.post(`/players/${id}/session-tokens`), 422, "PLAYER_RESTRICTED", { reason: status })
+      }
+      yield* house.put(`/players/${id}/status`, { status: "active" })
+      dataOf(yield* house.exclude(id, { period: "12_months" }))
+      assertRefused(yield* house.post(`/players/${id}/session-tokens`), 422, "PLAYER_RESTRICTED", {
+        reason: "self_exclusion"
+      })
+    }))
+})

@@ -1,0 +1,268 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { made } from "../kit/Backoffice.ts"
+import {
+  browserCall,
+  type Casino,
+  type Fields,
+  fresh,
+  layerCasinos,
+  openCasino,
+  plainCall,
+  signedCall
+} from "../kit/Casino.ts"
+import { assertRefused, dataOf } from "../kit/PublicApi.ts"
+
+// Goal: an API key sees only the data of its own operator (SPEC 1): no endpoint with an id in its path answers, changes or betrays
+// another operator's record. Method: walk over the document that the service serves; a rival calls each endpoint with a body that
+// the owner's own call proves to be good, so that nothing but the owner of the record can be the reason of the 404. An endpoint, an
+// id or a method that this file does not know fails the walk.
+
+interface Victim {
+  readonly player: number
+  readonly payment: number
+  readonly round: number
+  readonly bonus: number
+  readonly code: string
+}
+
+/** Whose the thing is that a parameter of a path names. */
+const owners: { readonly [parameter: string]: "an operator" | "a provider" | "everybody" } = {
+  player: "an operator",
+  payment: "an operator",
+  round: "an operator",
+  game: "everybody",
+  transaction_id: "a provider"
+}
+
+/** A good body for every endpoint that changes something below an id. Statuses are those of the owner's own call. */
+const bodies: { readonly [endpoint: string]: (victim: Victim) => Fields } = {
+  "patch /api/v1/operator/players/{player}": () => ({ city: fresh("Town ") }),
+  "put /api/v1/operator/players/{player}/status": () => ({ status: "active", reason: fresh("why ") }),
+  "post /api/v1/operator/players/{player}/session-tokens": () => ({ ttl_minutes: 5 }),
+  "delete /api/v1/operator/players/{player}/session-tokens": () => ({}),
+  "post /api/v1/operator/players/{player}/deposits": () => ({ amount: 100, external_reference: fresh("tenant-") }),
+  "post /api/v1/operator/players/{player}/withdrawals": () => ({ amount: 10, payment_method: "bank" }),
+  "post /api/v1/operator/players/{player}/games/{game}/launch": () => ({ mode: "real" }),
+  "post /api/v1/operator/players/{player}/bonuses": ({ bonus }) => ({ bonus_id: bonus, amount: 30 }),
+  "post /api/v1/operator/players/{player}/promo-codes": ({ code }) => ({ code }),
+  "put /api/v1/operator/players/{player}/limits": () => ({ limits: { max_daily_bet: 5000 } }),
+  // last: whoever is excluded may do nothing else
+  "post /api/v1/operator/players/{player}/self-exclusion": () => ({ period: "7_days" })
+}
+
+interface Operation {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly parameters: ReadonlyArray<string>
+}
+
+/** Every operation of the served document that has an id in its path. */
+const operations = Effect.gen(function*() {
+  const { json } = yield* plainCall("/openapi.json")
+  const paths: { readonly [path: string]: object } = Object(json).paths
+  return Object.entries(paths).flatMap(([path, methods]): ReadonlyArray<Operation> =>
+    path.includes("{")
+      ? Object.keys(methods).map((method) => ({
+        name: `${method} ${path}`,
+        method: method.toUpperCase(),
+        path,
+        parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = ""]) => parameter)
+      }))
+      : []
+  )
+})
+
+/** All that can be read of a victim, by its own operator and in the tables that nobody shows. */
+const snapshotOf = Effect.fnUntraced(function*(casino: Casino, { payment, player }: Victim) {
+  const sql = yield* SqlClient.SqlClient
+  const shown = yield* Effect.forEach(
+    ["", "/wallet", "/transactions?per_page=100", "/limits", "/bonuses?per_page=100"],
+    (path) => casino.get(`/players/${player}${path}`)
+  )
+  const payments = yield* casino.get(`/payments?player_id=${player}&per_page=100`)
+  const one = yield* casino.get(`/payments/${payment}`)
+  const count = (table: string) =>
+    Effect.map(
+      sql`SELECT FROM ${sql.literal(table)} WHERE player_id = ${player}`,
+      (rows) => rows.length
+    )
+  const counts = yield* Effect.forEach(["events", "audit_log", "game_sessions", "promo_redemptions"], count)
+  return { shown: [...shown, payments, one].map(({ data, status }) => [status, data]), counts }
+})
+
+/** Plays a round of an original as a player; gives its id. */
+const playedRound = Effect.fnUntraced(function*(casino: Casino, player: number) {
+  const dice = yield* made("/games", {
+    provider: casino.studio.slug,
+    external_id: fresh("dice"),
+    name: fresh("Dice"),
+    original: "dice"
+  })
+  const { token } = dataOf(yield* casino.post(`/players/${player}/session-tokens`), 201)
+  const body = { stake: 10, params: { direction: "under", target: 50 } }
+  return Number(dataOf(yield* browserCall(token, `/games/${dice.id}/play`, { body })).round_id)
+})
+
+layer(layerCasinos, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
+  it.effect("1 an endpoint with an id in its path answers 404 to another operator, whatever the method, and changes nothing", () =>
+    Effect.gen(function*() {
+      const mine = yield* openCasino()
+      const rival = yield* openCasino()
+      const { id: player } = yield* mine.register({ external_id: "victim" })
+      const { id: payment } = dataOf(yield* mine.deposit(player, 100_000, { external_reference: "taken" }), 201)
+      const { id: bonus } = yield* mine.newBonus()
+      const code = fresh("OURS")
+      yield* made("/promo-codes", { operator: mine.slug, code, bonus })
+      const round = yield* playedRound(mine, player)
+      const victim: Victim = { player, payment, round, bonus, code }
+      // the rival has everything of the same name
+      yield* made("/promo-codes", { operator: rival.slug, code, bonus: (yield* rival.newBonus()).id })
+
+      const all = (yield* operations).filter(({ path }) => path.startsWith("/api/v1/operator/"))
+      for (const { name, parameters } of all) {
+        for (const parameter of parameters) assert.property(owners, parameter, `whose is {${parameter}} of ${name}?`)
+      }
+      const owned = all.filter(({ parameters }) => parameters.some((parameter) => owners[parameter] === "an operator"))
+      const writing = owned.filter(({ method }) => method !== "GET").map(({ name }) => name)
+      assert.sameMembers(writing, Object.keys(bodies), "what does a new endpoint take?")
+
+      const uriOf = ({ path }: Operation, ids: { readonly player: unknown; readonly payment: unknown }) =>
+        path.replace("{player}", String(ids.player)).replace("{payment}", String(ids.payment))
+          .replace("{game}", String(mine.slots.id)).replace("{round}", String(round))
+      const bodyOf = ({ method, name }: Operation): { readonly body?: Fields } => {
+        const body = bodies[name]?.(victim)
+        return method === "GET" || body === undefined ? {} : { body }
+      }
+      const nobody = { player: 999_999_999, payment: 999_999_999 }
+      const before = yield* snapshotOf(mine, victim)
+      for (const operation of owned) {
+        const { method, name } = operation
+        const body = bodyOf(operation)
+        const theirs = yield* signedCall(rival.signer, uriOf(operation, victim), { method, ...body })
+        const nobodys = yield* signedCall(rival.signer, uriOf(operation, nobody), { method, ...body })
+        assertRefused(theirs, 404, "NOT_FOUND")
+        assert.deepStrictEqual(theirs.json, nobodys.json, `${name}: not even in words`)
+        if (method === "GET") continue
+        // nor does the form of a body or an idempotency key tell more
+        for (const bad of [{ raw: "[" }, { body: { amount: "x", limits: 5, status: 7, period: 1 } }]) {
+          assertRefused(
+            yield* signedCall(rival.signer, uriOf(operation, victim), { method, ...bad }),
+            404,
+            "NOT_FOUND"
+          )
+        }
+      }
+      assert.deepStrictEqual(yield* snapshotOf(mine, victim), before)
+
+      // the same requests are good ones: the owner's pass. What ends the player's play comes last.
+      const order = (operation: Operation) => Object.keys(bodies).indexOf(operation.name)
+      for (const operation of [...owned].sort((a, b) => order(a) - order(b))) {
+        const { method, name } = operation
+        const body = bodyOf(operation)
+        const keyed = method === "POST" ? { headers: { "Idempotency-Key": `key of ${name}` } } : {}
+        const uri = uriOf(operation, victim)
+        const own = yield* signedCall(mine.signer, uri, { method, ...body, ...keyed })
+        assert.isBelow(own.status, 300, `${name}: ${own.text}`)
+        if (method !== "POST") continue
+        // an idempotency key is the operator's own: the rival's is another one
+        const stolen = yield* signedCall(rival.signer, uri, { method, ...body, ...keyed })
+        assertRefused(stolen, 404, "NOT_FOUND")
+        assert.isUndefined(stolen.headers["idempotent-replayed"])
+      }
+    }))
+
+  it.effect("1 what a request names beside its path is the operator's own as well", () =>
+    Effect.gen(function*() {
+      const mine = yield* openCasino()
+      const rival = yield* openCasino()
+      const { email, id, username } = yield* mine.register({ external_id: "named", phone: "+35621000001" })
+      dataOf(yield* mine.deposit(id, 100, { external_reference: "named" }), 201)
+      const bonus = yield* mine.newBonus()
+      const lists = [
+        `/players?username=${username}`,
+        `/players?email=${email}`,
+        "/players?external_id=named",
+        `/players?search=${username}`,
+        `/payments?player_id=${id}`,
+        "/payments?external_reference=named"
+      ]
+      for (const path of lists) {
+        assert.strictEqual(dataOf(yield* mine.get(path)).length, 1, path)
+        const theirs = yield* rival.get(path)
+        assert.deepStrictEqual([theirs.data, theirs.meta.total], [[], 0], path)
+      }
+      assert.deepStrictEqual(dataOf(yield* rival.get("/bonuses")), [])
+      assert.notInclude((yield* rival.get("/payment-methods")).text, mine.slug)
+
+      const { id: theirs } = yield* rival.register({ username, email, external_id: "named", phone: "+35621000001" })
+      dataOf(yield* rival.deposit(theirs, 900, { external_reference: "named" }), 201)
+      assertRefused(yield* rival.grant(theirs, bonus.id), 404, "NOT_FOUND")
+      assert.deepStrictEqual(yield* mine.balances(id), [100, 0])
+      // an exclusion keeps somebody out of one operator, not of the other
+      dataOf(yield* mine.exclude(id, { period: "6_months" }))
+      const again = { username: fresh("again"), email: `${fresh("again")}@example.com` }
+      const { birth_date, first_name, last_name } = dataOf(yield* mine.get(`/players/${id}`))
+      const person = { ...again, birth_date, first_name, last_name, country: "MT", terms_accepted: true }
+      assertRefused(yield* mine.post("/players", person), 422, "SELF_EXCLUDED_IDENTITY")
+      assert.strictEqual((yield* rival.post("/players", person)).status, 201)
+    }))
+
+  it.effect("1 a token opens its own player only, and of all rounds the player's own", () =>
+    Effect.gen(function*() {
+      const found = (yield* operations).filter(({ path }) => path.startsWith("/api/v1/player/"))
+      assert.isNotEmpty(found)
+      const owned = found.filter(({ parameters }) => parameters.some((parameter) => owners[parameter] !== "everybody"))
+      assert.deepStrictEqual(owned.map(({ name }) => name), ["get /api/v1/player/rounds/{round}"])
+      const mine = yield* openCasino()
+      const rival = yield* openCasino()
+      const [ada, bob, eve] = [yield* mine.sit(1000), yield* mine.sit(2000), yield* rival.sit(3000)]
+      const tokenOf = Effect.fnUntraced(function*(casino: Casino, id: number) {
+        return String(dataOf(yield* casino.post(`/players/${id}/session-tokens`), 201).token)
+      })
+      const rounds: ReadonlyArray<readonly [owner: number, round: number]> = [
+        [ada.id, yield* playedRound(mine, ada.id)],
+        [bob.id, yield* playedRound(mine, bob.id)],
+        [eve.id, yield* playedRound(rival, eve.id)]
+      ]
+      for (const [casino, { id }] of [[mine, ada], [mine, bob], [rival, eve]] as const) {
+        const token = yield* tokenOf(casino, id)
+        assert.strictEqual(dataOf(yield* browserCall(token, "/me")).id, id)
+        const [balance] = yield* casino.balances(id)
+        assert.deepInclude(dataOf(yield* browserCall(token, "/wallet")), { player_id: id, balance })
+        const entries = dataOf(yield* browserCall(token, "/transactions"))
+        assert.deepStrictEqual([...new Set(entries.map((entry: Fields) => entry["player_id"]))], [id])
+        // of the rounds of three players each sees one
+        for (const [owner, round] of rounds) {
+          const { status } = yield* browserCall(token, `/rounds/${round}`)
+          assert.strictEqual(status, owner === id ? 200 : 404)
+        }
+        // an id in the query is nobody's business
+        assert.strictEqual(dataOf(yield* browserCall(token, `/me?player=${bob.id}&player_id=${bob.id}`)).id, id)
+      }
+    }))
+
+  it.effect("1 a provider sees its own transactions, players and games", () =>
+    Effect.gen(function*() {
+      const mine = yield* openCasino()
+      const rival = yield* openCasino()
+      const found = (yield* operations).filter(({ path }) => path.startsWith("/api/v1/provider/"))
+      assert.deepStrictEqual(found.map(({ name }) => name), [
+        "get /api/v1/provider/wallet/transactions/{transaction_id}"
+      ])
+      const seat = yield* mine.sit(1000)
+      const { transaction_id } = dataOf(yield* seat.bet(100))
+      const path = `/api/v1/provider/wallet/transactions/${transaction_id}`
+      const ask = (studio: Casino["studio"]) =>
+        signedCall({ header: "X-Provider-Key", key: studio.key, secret: studio.secret }, path)
+      assert.strictEqual(dataOf(yield* ask(mine.studio)).status, "processed")
+      assert.strictEqual(dataOf(yield* ask(rival.studio)).status, "unknown")
+      const about = rival.playOf(seat.token, seat.ref)
+      assertRefused(yield* about.bet(10), 401, "INVALID_SESSION")
+      assertRefused(yield* about.win(transaction_id, 500), 404, "NOT_FOUND")
+      assertRefused(yield* about.rollback(transaction_id), 404, "NOT_FOUND")
+      assert.deepStrictEqual(yield* mine.balances(seat.id), [900, 0])
+    }))
+})
