@@ -37,7 +37,7 @@ const unreadable = refuse("TRY_AGAIN", "The key cannot be checked right now. Its
 const Texts = Schema.Array(Schema.String)
 
 const ApiKeyRow = Schema.Struct({
-  id: Schema.BigInt,
+  id: Schema.Number,
   key: Schema.String,
   name: Schema.String,
   secret_sealed: Schema.Uint8Array,
@@ -47,26 +47,26 @@ const ApiKeyRow = Schema.Struct({
   expires_at: Schema.NullOr(Schema.Date),
   revoked_at: Schema.NullOr(Schema.Date),
   rotated_at: Schema.NullOr(Schema.Date),
-  operator_id: Schema.BigInt,
+  operator_id: Schema.Number,
   operator_slug: Schema.String,
   operator_name: Schema.String,
   operator_currency: Schema.String,
   cooperation_model: Schema.Literals(["api", "turnkey"]),
   operator_active: Schema.Boolean,
   cooling_off_hours: Schema.Int,
-  withdrawal_second_approval_above: Schema.NullOr(Schema.BigInt),
-  kyc_withdrawal_threshold: Schema.NullOr(Schema.BigInt),
+  withdrawal_second_approval_above: Schema.NullOr(Schema.Number),
+  kyc_withdrawal_threshold: Schema.NullOr(Schema.Number),
   forfeit_bonus_on_withdrawal: Schema.Boolean,
   disabled_features: Texts,
-  original_max_stake: Schema.BigInt,
-  original_max_payout: Schema.BigInt,
-  daily_deposit_cap: Schema.NullOr(Schema.BigInt),
-  daily_withdrawal_cap: Schema.NullOr(Schema.BigInt),
+  original_max_stake: Schema.Number,
+  original_max_payout: Schema.Number,
+  daily_deposit_cap: Schema.NullOr(Schema.Number),
+  daily_withdrawal_cap: Schema.NullOr(Schema.Number),
   default_limits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number))
 })
 
 const ProviderRow = Schema.Struct({
-  id: Schema.BigInt,
+  id: Schema.Number,
   slug: Schema.String,
   name: Schema.String,
   key: Schema.String,
@@ -77,29 +77,27 @@ const ProviderRow = Schema.Struct({
   active: Schema.Boolean
 })
 
-const numberOrNull = (value: bigint | null): number | null => value === null ? null : Number(value)
-
 const toOperator = (row: typeof ApiKeyRow.Type): Operator => ({
-  id: Number(row.operator_id),
+  id: row.operator_id,
   slug: row.operator_slug,
   name: row.operator_name,
   currency: row.operator_currency,
   cooperationModel: row.cooperation_model,
   active: row.operator_active,
   coolingOffHours: row.cooling_off_hours,
-  withdrawalSecondApprovalAbove: numberOrNull(row.withdrawal_second_approval_above),
-  kycWithdrawalThreshold: numberOrNull(row.kyc_withdrawal_threshold),
+  withdrawalSecondApprovalAbove: row.withdrawal_second_approval_above,
+  kycWithdrawalThreshold: row.kyc_withdrawal_threshold,
   forfeitBonusOnWithdrawal: row.forfeit_bonus_on_withdrawal,
   disabledFeatures: features.filter((feature) => row.disabled_features.includes(feature)),
-  originalBounds: { maxStake: Number(row.original_max_stake), maxPayout: Number(row.original_max_payout) },
-  dailyDepositCap: numberOrNull(row.daily_deposit_cap),
-  dailyWithdrawalCap: numberOrNull(row.daily_withdrawal_cap),
+  originalBounds: { maxStake: row.original_max_stake, maxPayout: row.original_max_payout },
+  dailyDepositCap: row.daily_deposit_cap,
+  dailyWithdrawalCap: row.daily_withdrawal_cap,
   defaultLimits: row.default_limits
 })
 
 const toApiKey = (row: typeof ApiKeyRow.Type): ApiKey => ({
-  id: Number(row.id),
-  operatorId: Number(row.operator_id),
+  id: row.id,
+  operatorId: row.operator_id,
   key: row.key,
   name: row.name,
   scopes: scopes.filter((scope) => row.scopes.includes(scope)),
@@ -111,7 +109,7 @@ const toApiKey = (row: typeof ApiKeyRow.Type): ApiKey => ({
 })
 
 const toProvider = (row: typeof ProviderRow.Type): Provider => ({
-  id: Number(row.id),
+  id: row.id,
   slug: row.slug,
   name: row.name,
   key: row.key,
@@ -234,7 +232,7 @@ export class Credentials extends Context.Service<Credentials, {
           }
         },
         invalidateOperator: (operatorId) => {
-          operators.invalidateWhere((row) => Number(row.operator_id) === operatorId)
+          operators.invalidateWhere((row) => row.operator_id === operatorId)
         }
       })
     })

@@ -144,7 +144,7 @@ export class Chain extends Context.Service<Chain, {
       const extend = Effect.fnUntraced(function*(chainId: number, rows: LinkedRows) {
         yield* sql`SELECT pg_advisory_xact_lock(${lockSpace}::integer, ${chainId}::integer)`
         const [last] = yield* Effect.orDie(decodeLast(
-          yield* sql`SELECT link::float8 AS link, encode(hash, 'hex') AS hash FROM chain_links
+          yield* sql`SELECT link, encode(hash, 'hex') AS hash FROM chain_links
             WHERE chain_id = ${chainId} ORDER BY chain_links.link DESC LIMIT 1`
         ))
         const link = nextLink(key, { chainId, link: last?.link ?? 0, hash: last?.hash ?? noHash }, rows)

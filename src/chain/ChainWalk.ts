@@ -176,7 +176,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
   const linksOf = Effect.fnUntraced(function*(ranges: ReadonlyArray<Range>) {
     const places: ReadonlyArray<Array<Part>> = ranges.map(() => [])
     const links = yield* Effect.orDie(decodeLinks(
-      yield* sql`SELECT r.place::float8 AS place, ${linkColumns}
+      yield* sql`SELECT r.place, ${linkColumns}
         FROM unnest(${bigints(ranges.map(({ chainId }) => chainId))}::text::bigint[],
           ${bigints(ranges.map(({ from }) => from))}::text::bigint[], ${
         bigints(ranges.map(({ to }) => to))

@@ -34,7 +34,7 @@ export class OldRows extends Context.Service<OldRows, {
 
       const linkEntries = Effect.fnUntraced(function*({ beforeId, playerId, seq }: typeof State.Type) {
         const rows = yield* Effect.orDie(decodeEntries(
-          yield* sql`SELECT e.player_id::float8 AS "playerId", e.seq::float8 AS seq, ${
+          yield* sql`SELECT e.player_id AS "playerId", e.seq, ${
             sql.literal(entryLineSql("e"))
           } AS line FROM ledger_entries e
             WHERE (e.player_id, e.seq) > (${playerId}::text::bigint, ${seq}::text::bigint) AND e.id < ${beforeId}::text::bigint
@@ -54,7 +54,7 @@ export class OldRows extends Context.Service<OldRows, {
 
       const linkAudit = Effect.fnUntraced(function*({ auditId, beforeId }: typeof State.Type) {
         const rows = yield* Effect.orDie(decodeAudit(
-          yield* sql`SELECT a.id::float8 AS id, ${sql.literal(auditLineSql("a"))} AS line FROM audit_log a
+          yield* sql`SELECT a.id, ${sql.literal(auditLineSql("a"))} AS line FROM audit_log a
             WHERE a.id > ${auditId}::text::bigint AND a.id < ${beforeId}::text::bigint ORDER BY a.id LIMIT ${rowsPerLink}`
         ))
         const last = rows.at(-1)

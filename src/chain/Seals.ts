@@ -58,7 +58,7 @@ export class Seals extends Context.Service<Seals, {
           const shorter = changed.filter(({ isShorter }) => isShorter)
           if (heads.length === 0) return { seal: undefined, heads, shorter }
           const [last] = yield* Effect.orDie(decodeSeals(
-            yield* sql`SELECT seal::float8 AS seal, encode(hash, 'hex') AS hash FROM chain_seals
+            yield* sql`SELECT seal, encode(hash, 'hex') AS hash FROM chain_seals
               ORDER BY chain_seals.seal DESC LIMIT 1`
           ))
           const seal = (last?.seal ?? 0) + 1

@@ -61,7 +61,7 @@ const databaseFamilies = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const clock = yield* Clock.Clock
   const look = connectionRows(sql`
-    SELECT application_name AS pool, coalesce(state, 'unknown') AS state, count(*)::float8 AS connections
+    SELECT application_name AS pool, coalesce(state, 'unknown') AS state, count(*) AS connections
     FROM pg_stat_activity
     WHERE datname = current_database() AND application_name IN ('pitboss', 'pitboss-journal')
     GROUP BY 1, 2 ORDER BY 1, 2`)

@@ -1,5 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql"
@@ -69,6 +69,24 @@ export class ServingClient extends Context.Service<ServingClient, SqlClient.SqlC
   "pitboss/platform/ServingClient"
 ) {}
 
+const readInt8 = (bytes: Uint8Array, offset: number) => {
+  const value = Number(new DataView(bytes.buffer, bytes.byteOffset + offset, 8).getBigInt64(0))
+  return Number.isSafeInteger(value)
+    ? Result.succeed(value)
+    : Result.fail(new PgTypes.CodecError({ message: "a bigint is beyond the exact integers of a number" }))
+}
+
+/**
+ * Reads `bigint` as a number: all that the tables hold are safe integers (`domain/Money.ts`; ids of a sequence). A value beyond
+ * fails its statement instead of losing digits.
+ */
+const exactNumbers = PgTypes.makeRegistry()
+exactNumbers.register<number | bigint>(PgTypes.OID.int8, {
+  encode: (value) => PgTypes.encode(BigInt(value), PgTypes.OID.int8),
+  decode: (bytes) => readInt8(bytes, 0),
+  read: readInt8
+}, { arrayOid: PgTypes.OID.int8Array })
+
 const connection = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
   url,
   connectTimeout: "2500 millis",
@@ -79,6 +97,7 @@ const connection = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
 const general = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
   ...connection(url),
   applicationName: "pitboss",
+  types: exactNumbers,
   maxConnections,
   minConnections: 1,
   startupParameters: {

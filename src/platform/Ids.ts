@@ -37,7 +37,7 @@ export class Ids extends Context.Service<Ids, {
 
       const nextBlock = SqlSchema.findOne({
         Request: Schema.Void,
-        Result: Schema.Struct({ first: Schema.BigInt }),
+        Result: Schema.Struct({ first: Schema.Number }),
         execute: () => sql`SELECT nextval('ids') AS first`
       })(undefined).pipe(
         Effect.mapError((error) =>
@@ -52,7 +52,7 @@ export class Ids extends Context.Service<Ids, {
         fetching = current
         run(nextBlock.pipe(
           Effect.map(({ first }) => {
-            blocks.push({ next: Number(first), end: Number(first) + blockSize })
+            blocks.push({ next: first, end: first + blockSize })
           }),
           Effect.onExit((exit) =>
             Effect.sync(() => {

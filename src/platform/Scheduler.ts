@@ -136,7 +136,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
               WHERE (jobs.next_run_at <= ${toDate(now)} OR jobs.next_run_at > ${toDate(latestDue)})
                 AND (jobs.lease_until IS NULL OR jobs.lease_until <= ${toDate(now)}
                   OR jobs.lease_until > ${toDate(latestLease)})
-            RETURNING failures::float8 AS failures`
+            RETURNING failures`
       )
       return taken[0]?.failures
     })
@@ -205,8 +205,8 @@ const make = (jobs: ReadonlyArray<Job>) =>
     )
 
     const list = sql`SELECT name, next_run_at AS "nextRunAt", lease_until AS "leaseUntil",
-            last_started_at AS "lastStartedAt", last_ended_at AS "lastEndedAt", last_done::float8 AS "lastDone",
-            failures::float8 AS failures, last_error AS "lastError"
+            last_started_at AS "lastStartedAt", last_ended_at AS "lastEndedAt", last_done AS "lastDone",
+            failures, last_error AS "lastError"
           FROM jobs ORDER BY name`.pipe(
       Effect.flatMap(decodeJobs),
       Effect.flatMap((rows) =>

@@ -7,11 +7,11 @@ const optionalTime = Schema.NullOr(Schema.Date)
 
 /** The columns of `bonuses b JOIN operators o` in the names and types of {@link CatalogueRow}. */
 export const catalogueColumns =
-  `b.id::float8 AS id, b.operator_id::float8 AS "operatorId", b.name, b.description, b.type,
-  b.default_amount::float8 AS "defaultAmount", b.wagering_multiplier::float8 AS "wageringMultiplier",
-  b.valid_days::float8 AS "validDays", b.max_bet::float8 AS "maxBet",
-  b.max_conversion_multiplier::float8 AS "maxConversionMultiplier",
-  b.max_grants_per_player::float8 AS "maxGrantsPerPlayer", b.active AS "isActive", b.contributions, o.currency`
+  `b.id, b.operator_id AS "operatorId", b.name, b.description, b.type,
+  b.default_amount AS "defaultAmount", b.wagering_multiplier AS "wageringMultiplier",
+  b.valid_days AS "validDays", b.max_bet AS "maxBet",
+  b.max_conversion_multiplier AS "maxConversionMultiplier",
+  b.max_grants_per_player AS "maxGrantsPerPlayer", b.active AS "isActive", b.contributions, o.currency`
 
 export const CatalogueRow = Schema.Struct({
   id: Schema.Number,
@@ -46,12 +46,12 @@ export const catalogueFields = (bonus: CatalogueBonus) => ({
 })
 
 /** The columns of `player_bonuses b JOIN players p` in the names and types of {@link PlayerBonusRow}. */
-export const playerBonusColumns = `b.id::float8 AS id, b.player_id::float8 AS "playerId", p.currency,
-  b.bonus_id::float8 AS "bonusId", b.name, b.type, b.state, b.result, b.amount::float8 AS amount,
-  b.wager_requirement::float8 AS "wagerRequirement", b.wagered::float8 AS wagered, b.max_bet::float8 AS "maxBet",
-  b.max_conversion::float8 AS "maxConversion", b.valid_days::float8 AS "validDays", b.contributions,
-  b.open_rounds::float8 AS "openRounds", b.converted::float8 AS converted, b.forfeited::float8 AS forfeited,
-  b.late_amount::float8 AS late, b.restored_amount::float8 AS restored,
+export const playerBonusColumns = `b.id, b.player_id AS "playerId", p.currency,
+  b.bonus_id AS "bonusId", b.name, b.type, b.state, b.result, b.amount,
+  b.wager_requirement AS "wagerRequirement", b.wagered, b.max_bet AS "maxBet",
+  b.max_conversion AS "maxConversion", b.valid_days AS "validDays", b.contributions,
+  b.open_rounds AS "openRounds", b.converted, b.forfeited,
+  b.late_amount AS late, b.restored_amount AS restored,
   b.started_at AS "startedAt", b.expires_at AS "expiresAt", b.finished_at AS "finishedAt", b.created_at AS "createdAt"`
 
 export const PlayerBonusRow = Schema.Struct({

@@ -6,8 +6,8 @@ import { openDetails } from "./SealedFields.ts"
 
 /** The columns of `payment_requests` in the names and types of `PaymentRow`. */
 export const paymentColumns =
-  `id::float8 AS id, operator_id::float8 AS "operatorId", player_id::float8 AS "playerId", type, status,
-  amount::float8 AS amount, currency, payment_method AS "paymentMethod", external_reference AS "externalReference", info, notes,
+  `id, operator_id AS "operatorId", player_id AS "playerId", type, status,
+  amount, currency, payment_method AS "paymentMethod", external_reference AS "externalReference", info, notes,
   bank_name AS "bankName", details_sealed AS "detailsSealed", reject_reason AS "rejectReason", is_reversed AS "isReversed",
   first_approved_by AS "firstApprovedBy", second_approved_by AS "secondApprovedBy", created_at AS "createdAt",
   paid_at AS "paidAt", rejected_at AS "rejectedAt", cancelled_at AS "cancelledAt", updated_at AS "updatedAt"`

@@ -121,7 +121,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
     }
     for (const { from, to } of rests) {
       const [found] = yield* counts(
-        sql`SELECT count(*)::float8 AS total FROM ${sql.literal(table)} WHERE ${
+        sql`SELECT count(*) AS total FROM ${sql.literal(table)} WHERE ${
           sql.and([
             sql`true`,
             ...shared,

@@ -6,7 +6,7 @@ import type { PlayerSeeds } from "../domain/original/PlayerSeeds.ts"
  * The seeds of the player `$1` that are not retired. The nonce that comes next, and the client seed that counts, are those that
  * the last round under a seed has left.
  */
-export const openSeedsText = `SELECT s.id::float8 AS id, s.server_seed_hash AS hash,
+export const openSeedsText = `SELECT s.id, s.server_seed_hash AS hash,
     s.started_at IS NOT NULL AS "isCurrent", coalesce(r.client_seed, s.client_seed, '') AS "clientSeed",
     coalesce(r.nonce + 1, 0)::float8 AS nonce
   FROM server_seeds s LEFT JOIN LATERAL (SELECT nonce, client_seed FROM original_rounds WHERE seed_id = s.id

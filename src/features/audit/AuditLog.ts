@@ -132,8 +132,8 @@ export class AuditLog extends Context.Service<AuditLog, {
           )
         }).pipe(orTryAgain)
 
-      const columns = sql.literal(`id::float8 AS id, at, actor, action, operator_id::float8 AS operator_id,
-        player_id::float8 AS player_id, subject, before, after, reason`)
+      const columns = sql.literal(`id, at, actor, action, operator_id,
+        player_id, subject, before, after, reason`)
 
       const conditionsOf = (filters: AuditFilters): ReadonlyArray<Statement.Fragment> =>
         [
@@ -156,7 +156,7 @@ export class AuditLog extends Context.Service<AuditLog, {
         const [found, counted] = yield* Effect.all([
           auditRows(sql`SELECT ${columns} ${from} ORDER BY audit_log.at DESC, audit_log.id DESC
             LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
-          counts(sql`SELECT count(*)::float8 AS total FROM (SELECT ${from} LIMIT ${countedMost + 1}) counted`)
+          counts(sql`SELECT count(*) AS total FROM (SELECT ${from} LIMIT ${countedMost + 1}) counted`)
         ], { concurrency: 2 })
         const total = counted[0]?.total ?? 0
         return { items: found.map(toFields), total: Math.min(total, countedMost), more: total > countedMost }

@@ -229,7 +229,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       const refuseCashAlone = Effect.fnUntraced(
         function*({ currency, id, operatorId }: Player, amount: number, now: number) {
           const operator = yield* oneOf(thresholdRows(
-            sql`SELECT currency AS base, withdrawal_second_approval_above::float8 AS "secondApprovalAbove" FROM operators
+            sql`SELECT currency AS base, withdrawal_second_approval_above AS "secondApprovalAbove" FROM operators
             WHERE id = ${operatorId}`
           ))
           if (operator === undefined) return
@@ -268,7 +268,7 @@ export class Bonuses extends Context.Service<Bonuses, {
           yield* actors.read(operatorId, playerId)
           const row = isStorable(code)
             ? yield* orTryAgain(oneOf(promoRows(
-              sql`SELECT c.id::float8 AS "promoCodeId", c.code, c.active AS "isPromoActive", c.expires_at AS "expiresAt",
+              sql`SELECT c.id AS "promoCodeId", c.code, c.active AS "isPromoActive", c.expires_at AS "expiresAt",
                   c.max_redemptions IS NOT NULL AND c.redemptions >= c.max_redemptions AS "isUsedUp",
                   EXISTS (SELECT FROM promo_redemptions r WHERE r.promo_code_id = c.id AND r.player_id = ${playerId})
                     AS "isRedeemed", ${catalogueSql}
@@ -316,7 +316,7 @@ export class Bonuses extends Context.Service<Bonuses, {
 
       const ownerOf = Effect.fnUntraced(function*(playerBonusId: number) {
         const owner = yield* orTryAgain(oneOf(owners(
-          sql`SELECT player_id::float8 AS "playerId" FROM player_bonuses WHERE id = ${playerBonusId}`
+          sql`SELECT player_id AS "playerId" FROM player_bonuses WHERE id = ${playerBonusId}`
         )))
         return owner === undefined ? yield* Effect.fail(noSuchBonus) : owner.playerId
       })
@@ -345,7 +345,7 @@ export class Bonuses extends Context.Service<Bonuses, {
             playerBonusRows(
               sql`SELECT ${playerBonusSql} ${from} ORDER BY b.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
             ),
-            counts(sql`SELECT count(*)::float8 AS total ${from}`)
+            counts(sql`SELECT count(*) AS total ${from}`)
           ], { concurrency: 2 })
           return { items: found.map(toOwnedBonus), total: counted[0]?.total ?? 0 }
         },
@@ -368,7 +368,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       const tend = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const due = yield* owners(
-          sql`(SELECT player_id::float8 AS "playerId" FROM player_bonuses
+          sql`(SELECT player_id AS "playerId" FROM player_bonuses
               WHERE state = 'activated' AND expires_at <= ${toDate(now)} ORDER BY expires_at LIMIT ${tendedMost})
             UNION (SELECT b.player_id::float8 FROM player_bonuses b JOIN players p ON p.id = b.player_id
               WHERE b.state = 'pending' AND p.status = 'active' AND NOT p.excluded_from_bonuses
@@ -384,7 +384,7 @@ export class Bonuses extends Context.Service<Bonuses, {
           { concurrency: tendedAtOnce }
         )
         const registered = yield* dueRows(
-          sql`SELECT p.id::float8 AS "playerId", p.operator_id::float8 AS "operatorId", p.registration_promo_code AS code
+          sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId", p.registration_promo_code AS code
             FROM players p JOIN operators o ON o.id = p.operator_id
             WHERE p.registration_promo_due AND p.created_at <= ${toDate(now - registrationMs)}
               AND p.created_at > ${toDate(now - registrationDueMs)}

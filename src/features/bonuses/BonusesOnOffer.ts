@@ -165,20 +165,20 @@ export class BonusesOnOffer extends Context.Service<BonusesOnOffer, {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
       const references = yield* makeReferences
-      const bonusColumns = sql.literal(`id::float8 AS id, operator_id::float8 AS operator_id, name, description, type,
-        default_amount::float8 AS default_amount, wagering_multiplier::float8 AS wagering_multiplier,
-        valid_days::float8 AS valid_days, max_bet::float8 AS max_bet,
-        max_conversion_multiplier::float8 AS max_conversion_multiplier,
-        max_grants_per_player::float8 AS max_grants_per_player, contributions, active, created_at, updated_at`)
-      const promoColumns = sql.literal(`id::float8 AS id, operator_id::float8 AS operator_id, code,
-        bonus_id::float8 AS bonus_id, expires_at, max_redemptions::float8 AS max_redemptions,
-        redemptions::float8 AS redemptions, active, created_at`)
+      const bonusColumns = sql.literal(`id, operator_id, name, description, type,
+        default_amount, wagering_multiplier,
+        valid_days, max_bet,
+        max_conversion_multiplier,
+        max_grants_per_player, contributions, active, created_at, updated_at`)
+      const promoColumns = sql.literal(`id, operator_id, code,
+        bonus_id, expires_at, max_redemptions,
+        redemptions, active, created_at`)
 
       const refuseTerms = Effect.fnUntraced(function*(bonus: StaffBonusFields) {
         const named = Object.keys(bonus.contributions).map(Number)
         const found = named.length === 0
           ? []
-          : yield* gameRows(sql`SELECT id::float8 AS id FROM games WHERE ${sql.in("id", named)}`)
+          : yield* gameRows(sql`SELECT id FROM games WHERE ${sql.in("id", named)}`)
         const known = new Set(found.map(({ id }) => id))
         const unknown = named.filter((id) => !known.has(id))
         const fields = {

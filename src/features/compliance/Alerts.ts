@@ -182,8 +182,8 @@ export class Alerts extends Context.Service<Alerts, {
       const references = yield* makeReferences
 
       const from =
-        sql`SELECT a.id::float8 AS id, a.operator_id::float8 AS operator_id, a.player_id::float8 AS player_id,
-          a.rule, a.severity, a.status, a.occurrence, a.payment_request_id::float8 AS payment_id, a.details, a.notes,
+        sql`SELECT a.id, a.operator_id, a.player_id,
+          a.rule, a.severity, a.status, a.occurrence, a.payment_request_id AS payment_id, a.details, a.notes,
           a.hold <> 'none' AND a.status <> 'closed' AND NOT p.withdrawal_holds @>
             jsonb_build_array(jsonb_build_object('alertId', a.id, 'isLifted', true)) AS stops_withdrawals,
           a.created_at, a.updated_at, a.closed_at

@@ -71,7 +71,7 @@ export class Holds extends Context.Service<Holds, {
 
       const placeAll = Effect.gen(function*() {
         const wanted = yield* wantedRows(
-          sql`SELECT id::float8 AS "alertId", player_id::float8 AS "playerId", rule FROM compliance_alerts
+          sql`SELECT id AS "alertId", player_id AS "playerId", rule FROM compliance_alerts
             WHERE hold = 'wanted' AND status <> 'closed' ORDER BY compliance_alerts.id LIMIT ${most}`
         )
         return resultOf(yield* Effect.forEach(wanted, (alert) => count(place(alert), alert), { concurrency: atOnce }))
@@ -79,7 +79,7 @@ export class Holds extends Context.Service<Holds, {
 
       const tidy = Effect.gen(function*() {
         const left = yield* leftRows(
-          sql`SELECT a.id::float8 AS "alertId", p.id::float8 AS "playerId" FROM players p
+          sql`SELECT a.id AS "alertId", p.id AS "playerId" FROM players p
             CROSS JOIN LATERAL jsonb_array_elements(p.withdrawal_holds) AS h(hold)
             JOIN compliance_alerts a ON a.id = (h.hold ->> 'alertId')::bigint AND a.status = 'closed'
             WHERE p.withdrawal_holds <> '[]' LIMIT ${most}`

@@ -36,7 +36,7 @@ export const makeRuleBook = Effect.map(SqlClient.SqlClient, (sql) => {
   const overridesOf = Effect.fnUntraced(function*(operatorIds: ReadonlyArray<number>) {
     const ids = Result.getOrThrow(PgTypes.array([...new Set(operatorIds)], PgTypes.OID.float8))
     const rows = yield* overrideRows(
-      sql`SELECT s.operator_id::float8 AS "operatorId", s.rule, s.settings
+      sql`SELECT s.operator_id AS "operatorId", s.rule, s.settings
         FROM unnest(${ids}::float8[]) AS u(id) JOIN compliance_settings s ON s.operator_id = u.id::bigint`
     )
     const found = new Map<number, { [rule in AlertRule]?: RuleOverrides }>()

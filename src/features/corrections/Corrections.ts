@@ -129,16 +129,16 @@ export class Corrections extends Context.Service<Corrections, {
       // a transaction is open while the player's actor commits: one at a time leaves the connections to the others
       const approving = yield* Semaphore.make(1)
       const columns = sql.literal(
-        `id::float8 AS id, operator_id::float8 AS operator_id, player_id::float8 AS player_id, wallet,
-        amount::float8 AS amount, currency, reason, status, requested_by, requested_at, decided_by, decided_at,
-        transaction_id::float8 AS transaction_id, reject_reason`
+        `id, operator_id, player_id, wallet,
+        amount, currency, reason, status, requested_by, requested_at, decided_by, decided_at,
+        transaction_id, reject_reason`
       )
 
       /** The player's operator, locked: one correction of it at a time finds out whether it is one too many. */
       const locked = Effect.fnUntraced(function*(playerId: number) {
         const subject = yield* oneOf(subjects(
-          sql`SELECT o.id::float8 AS "operatorId", p.currency, o.currency AS base,
-              o.withdrawal_second_approval_above::float8 AS "secondApprovalAbove",
+          sql`SELECT o.id AS "operatorId", p.currency, o.currency AS base,
+              o.withdrawal_second_approval_above AS "secondApprovalAbove",
               (SELECT count(*)::float8 FROM corrections c WHERE c.player_id = p.id AND c.status = 'pending') AS waiting
             FROM players p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${playerId}::float8::bigint
             FOR NO KEY UPDATE OF o`
@@ -313,7 +313,7 @@ export class Corrections extends Context.Service<Corrections, {
           correctionRows(sql`SELECT ${columns} FROM corrections WHERE ${where}
             ORDER BY corrections.requested_at DESC, corrections.id DESC
             LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
-          counts(sql`SELECT count(*)::float8 AS total FROM corrections WHERE ${where}`)
+          counts(sql`SELECT count(*) AS total FROM corrections WHERE ${where}`)
         ], { concurrency: 2 })
         return { items: found.map(toFields), total: counted[0]?.total ?? 0 }
       }, orTryAgain)

@@ -133,8 +133,8 @@ export class DemoSeed extends Context.Service<DemoSeed, {
 
       const read = Effect.gen(function*() {
         const row = yield* oneOf(credentialRows(
-          sql`SELECT o.id::float8 AS operator_id, k.id::float8 AS api_key_id, k.key AS api_key,
-              k.secret_sealed AS api_key_sealed, p.id::float8 AS provider_id, p.key AS provider_key,
+          sql`SELECT o.id AS operator_id, k.id AS api_key_id, k.key AS api_key,
+              k.secret_sealed AS api_key_sealed, p.id AS provider_id, p.key AS provider_key,
               p.secret_sealed AS provider_sealed
             FROM operators o JOIN api_keys k ON k.operator_id = o.id AND k.revoked_at IS NULL
               JOIN providers p ON p.slug = o.slug
@@ -157,10 +157,10 @@ export class DemoSeed extends Context.Service<DemoSeed, {
             secret: yield* open(providerPurpose(row.provider_id), row.provider_sealed)
           },
           games: yield* gameRows(
-            sql`SELECT id::float8 AS id, external_id, name FROM games WHERE provider_id = ${row.provider_id} ORDER BY id`
+            sql`SELECT id, external_id, name FROM games WHERE provider_id = ${row.provider_id} ORDER BY id`
           ),
           originals: yield* gameRows(
-            sql`SELECT g.id::float8 AS id, g.external_id, g.name FROM games g JOIN providers p ON p.id = g.provider_id
+            sql`SELECT g.id, g.external_id, g.name FROM games g JOIN providers p ON p.id = g.provider_id
               WHERE p.slug = ${house.slug} AND g.original IS NOT NULL ORDER BY g.id`
           )
         } satisfies DemoCredentials

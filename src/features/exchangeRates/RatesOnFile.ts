@@ -64,7 +64,7 @@ export class ExchangeRates extends Context.Service<ExchangeRates, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
-      const columns = sql.literal("id::float8 AS id, currency, base, rate::float8 AS rate, created_at")
+      const columns = sql.literal("id, currency, base, rate::float8 AS rate, created_at")
 
       const set = Effect.fn("ExchangeRates.set")(function*(actor: Actor, input: RateInput) {
         const refusal = refuseInput(input)
@@ -106,7 +106,7 @@ export class ExchangeRates extends Context.Service<ExchangeRates, {
         const from = sql`FROM exchange_rates WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
         const [found, counted] = yield* Effect.all([
           rateRows(sql`SELECT ${columns} ${from} ORDER BY id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
-          counts(sql`SELECT count(*)::float8 AS total ${from}`)
+          counts(sql`SELECT count(*) AS total ${from}`)
         ], { concurrency: 2 })
         return { items: found.map(toFields), total: counted[0]?.total ?? 0 }
       }, orTryAgain)

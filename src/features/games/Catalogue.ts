@@ -120,8 +120,8 @@ export class Catalogue extends Context.Service<Catalogue, {
       const auditLog = yield* AuditLog
       const games = yield* Games
       const references = yield* makeReferences
-      const columns = sql.literal(`g.id::float8 AS id, g.external_id, g.name, g.type, g.category, g.rtp::float8 AS rtp,
-        g.thumbnail_url, g.original, g.active, p.id::float8 AS provider_id, p.slug AS provider_slug,
+      const columns = sql.literal(`g.id, g.external_id, g.name, g.type, g.category, g.rtp::float8 AS rtp,
+        g.thumbnail_url, g.original, g.active, p.id AS provider_id, p.slug AS provider_slug,
         p.name AS provider_name, g.created_at, g.updated_at`)
 
       const read = Effect.fnUntraced(
@@ -186,7 +186,7 @@ export class Catalogue extends Context.Service<Catalogue, {
           gameRows(
             sql`SELECT ${columns} ${from} ORDER BY g.name, g.id LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
           ),
-          counts(sql`SELECT count(*)::float8 AS total ${from}`)
+          counts(sql`SELECT count(*) AS total ${from}`)
         ], { concurrency: 2 })
         return { items: found.map(toFields), total: counted[0]?.total ?? 0 }
       }, orTryAgain)

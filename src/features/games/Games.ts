@@ -122,9 +122,9 @@ export class Games extends Context.Service<Games, {
       /** Rises with every refresh: what was read before one must not be remembered after it. */
       let generation = 0
 
-      const columns = sql.literal(`g.id::float8 AS id, g.external_id AS "externalId", g.name, g.type, g.category,
+      const columns = sql.literal(`g.id, g.external_id AS "externalId", g.name, g.type, g.category,
         g.rtp::float8 AS rtp, g.thumbnail_url AS "thumbnailUrl", g.original, g.active AND p.active AS active,
-        p.id::float8 AS "providerId", p.slug AS "providerSlug", p.name AS "providerName",
+        p.id AS "providerId", p.slug AS "providerSlug", p.name AS "providerName",
         p.launch_url AS "launchUrl", p.demo_url AS "demoUrl"`)
 
       const remember = (game: Game): void => {
@@ -185,19 +185,19 @@ export class Games extends Context.Service<Games, {
             sql`SELECT ${columns} ${from} ORDER BY g.name, g.id
               LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
           ),
-          counts(sql`SELECT count(*)::float8 AS total ${from}`)
+          counts(sql`SELECT count(*) AS total ${from}`)
         ], { concurrency: 2 })
         return { items: found.map(toGame), total: counted[0]?.total ?? 0 }
       }, orTryAgain)
 
       const providers = orTryAgain(providerSummaries(
-        sql`SELECT p.id::float8 AS id, p.slug, p.name, count(g.id)::float8 AS games_count
+        sql`SELECT p.id, p.slug, p.name, count(g.id)::float8 AS games_count
           FROM providers p LEFT JOIN games g ON g.provider_id = p.id AND g.active
           WHERE p.active GROUP BY p.id ORDER BY p.name, p.id`
       )).pipe(Effect.withSpan("Games.providers"))
 
       const categories = orTryAgain(categorySummaries(
-        sql`SELECT g.category, count(*)::float8 AS games_count
+        sql`SELECT g.category, count(*) AS games_count
           FROM games g JOIN providers p ON p.id = g.provider_id
           WHERE g.active AND p.active GROUP BY g.category ORDER BY g.category`
       )).pipe(Effect.withSpan("Games.categories"))

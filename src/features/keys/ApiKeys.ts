@@ -98,7 +98,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       const entropy = yield* Entropy
       const references = yield* makeReferences
       const columns = sql.literal(
-        `id::float8 AS id, operator_id::float8 AS operator_id, key, name, scopes, ip_allowlist,
+        `id, operator_id, key, name, scopes, ip_allowlist,
         rate_limit_per_minute, expires_at, revoked_at, created_at, updated_at`
       )
 

@@ -49,8 +49,8 @@ const order = [...new Set(laws.flatMap(({ rule }) => rule))]
 /** What a law has found: of each rule the first hundred. */
 const toldOf = ({ rule, statement }: Law): string =>
   typeof rule === "string"
-    ? `SELECT '${rule}' AS rule, player_id::float8 AS player_id, subject, message FROM (${statement}) found LIMIT ${toldMost}`
-    : `SELECT rule, player_id::float8 AS player_id, subject, message
+    ? `SELECT '${rule}' AS rule, player_id, subject, message FROM (${statement}) found LIMIT ${toldMost}`
+    : `SELECT rule, player_id, subject, message
         FROM (SELECT *, row_number() OVER (PARTITION BY rule) AS place FROM (${statement}) found) told
         WHERE place <= ${toldMost}`
 

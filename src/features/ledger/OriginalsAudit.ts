@@ -103,9 +103,9 @@ const isRight = (round: typeof RevealedRound.Type): boolean => {
 
 /** Rounds whose seed is revealed and which seeds and rules do not lead to. `condition` is one on `operator_id`. */
 export const findWrongOutcomes = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, condition: string) {
-  const text = `SELECT r.id::float8 AS id, r.player_id::float8 AS "playerId", r.original, r.seed_id::float8 AS "seedId",
-      r.nonce::float8 AS nonce, r.client_seed AS "clientSeed", s.server_seed AS "serverSeed", r.stake::float8 AS stake,
-      r.payout::float8 AS payout, r.multiplier::float8 AS multiplier, r.params, r.outcome
+  const text = `SELECT r.id, r.player_id AS "playerId", r.original, r.seed_id AS "seedId",
+      r.nonce, r.client_seed AS "clientSeed", s.server_seed AS "serverSeed", r.stake,
+      r.payout, r.multiplier::float8 AS multiplier, r.params, r.outcome
     FROM (SELECT * FROM original_rounds WHERE ${condition}) r
     JOIN server_seeds s ON s.id = r.seed_id AND s.server_seed IS NOT NULL
     WHERE (r.seed_id, r.nonce) > ($1::float8::bigint, $2::float8::bigint)

@@ -20,7 +20,7 @@ export class ActiveOperators extends Context.Service<ActiveOperators, {
       let inactive: ReadonlySet<number> = new Set()
       // one at a time: an older reading must not overwrite a newer one
       const refreshing = yield* Semaphore.make(1)
-      const refresh = ids(sql`SELECT id::float8 AS id FROM operators WHERE NOT active`).pipe(
+      const refresh = ids(sql`SELECT id FROM operators WHERE NOT active`).pipe(
         Effect.map((rows) => {
           inactive = new Set(rows.map(({ id }) => id))
         }),

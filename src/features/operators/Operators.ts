@@ -133,11 +133,11 @@ export class Operators extends Context.Service<Operators, {
       const methods = yield* PaymentMethods
       const switches = yield* ActiveOperators
       const references = yield* makeReferences
-      const columns = sql.literal(`id::float8 AS id, slug, name, currency, cooperation_model, active, cooling_off_hours,
-        withdrawal_second_approval_above::float8 AS withdrawal_second_approval_above,
-        kyc_withdrawal_threshold::float8 AS kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal, disabled_features,
-        original_max_stake::float8 AS original_max_stake, original_max_payout::float8 AS original_max_payout,
-        daily_deposit_cap::float8 AS daily_deposit_cap, daily_withdrawal_cap::float8 AS daily_withdrawal_cap, default_limits,
+      const columns = sql.literal(`id, slug, name, currency, cooperation_model, active, cooling_off_hours,
+        withdrawal_second_approval_above,
+        kyc_withdrawal_threshold, forfeit_bonus_on_withdrawal, disabled_features,
+        original_max_stake, original_max_payout,
+        daily_deposit_cap, daily_withdrawal_cap, default_limits,
         created_at, updated_at`)
 
       const create = Effect.fn("Operators.create")(function*(actor: Actor, input: OperatorInput) {

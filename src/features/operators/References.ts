@@ -19,7 +19,7 @@ export const makeReferences = Effect.map(SqlClient.SqlClient, (sql) => {
         const id = idIn(reference)
         if (!isStorable(reference)) return yield* Effect.fail(notFound)
         const row = yield* oneOf(idRows(
-          sql`SELECT id::float8 AS id FROM ${sql(table)}
+          sql`SELECT id FROM ${sql(table)}
             WHERE ${id === undefined ? sql`slug = ${reference}` : sql`id = ${id}`}`
         ))
         return row === undefined ? yield* Effect.fail(notFound) : row.id

@@ -236,10 +236,10 @@ export class Originals extends Context.Service<Originals, {
       const round: Originals["Service"]["round"] = Effect.fn("Originals.round")(
         function*(operatorId, playerId, roundId) {
           const row = yield* orTryAgain(oneOf(roundRows(
-            sql`SELECT r.id::text AS "roundId", r.game_id::float8 AS "gameId", r.original, r.stake::float8 AS stake,
-                r.payout::float8 AS payout, r.multiplier::float8 AS multiplier, r.params, r.outcome, p.currency,
+            sql`SELECT r.id::text AS "roundId", r.game_id AS "gameId", r.original, r.stake,
+                r.payout, r.multiplier::float8 AS multiplier, r.params, r.outcome, p.currency,
                 r.created_at AS "createdAt", s.server_seed_hash AS "serverSeedHash", r.client_seed AS "clientSeed",
-                r.nonce::float8 AS nonce, s.server_seed AS "serverSeed"
+                r.nonce, s.server_seed AS "serverSeed"
               FROM original_rounds r JOIN server_seeds s ON s.id = r.seed_id JOIN players p ON p.id = r.player_id
               WHERE r.id = ${roundId}::float8::bigint AND r.player_id = ${playerId}::float8::bigint
                 AND r.operator_id = ${operatorId}::float8::bigint`

@@ -58,7 +58,7 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
 
       const open = Effect.fnUntraced(function*(playerId: number, seedId: number) {
         const row = yield* orTryAgain(oneOf(sealedRows(
-          sql`SELECT id::float8 AS id, server_seed_hash AS hash, server_seed_sealed AS sealed FROM server_seeds
+          sql`SELECT id, server_seed_hash AS hash, server_seed_sealed AS sealed FROM server_seeds
             WHERE id = ${seedId}::float8::bigint AND player_id = ${playerId}::float8::bigint`
         )))
         if (row === undefined) return yield* Effect.fail(gone)
@@ -76,7 +76,7 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
 
       const lost = Effect.fnUntraced(function*(playerId: number) {
         const rows = yield* orTryAgain(sealedRows(
-          sql`SELECT id::float8 AS id, server_seed_hash AS hash, server_seed_sealed AS sealed FROM server_seeds
+          sql`SELECT id, server_seed_hash AS hash, server_seed_sealed AS sealed FROM server_seeds
             WHERE player_id = ${playerId}::float8::bigint AND retired_at IS NULL`
         ))
         const unopened = yield* Effect.filter(

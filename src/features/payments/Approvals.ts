@@ -60,8 +60,8 @@ export class Approvals extends Context.Service<Approvals, {
       // read from the table: what staff set for the operator a moment ago counts
       const find = Effect.fnUntraced(function*(paymentId: number) {
         const subject = yield* oneOf(subjects(
-          sql`SELECT p.player_id::float8 AS "playerId", p.currency, o.currency AS base,
-              o.withdrawal_second_approval_above::float8 AS "secondApprovalAbove", p.created_at AS "createdAt",
+          sql`SELECT p.player_id AS "playerId", p.currency, o.currency AS base,
+              o.withdrawal_second_approval_above AS "secondApprovalAbove", p.created_at AS "createdAt",
               p.first_approved_by AS "firstApprovedBy", p.second_approved_by AS "secondApprovedBy"
             FROM payment_requests p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${paymentId}::float8::bigint`
         ))

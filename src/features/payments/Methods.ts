@@ -70,10 +70,10 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
       const byOperator = yield* Cache.makeWith(
         (operatorId: number) =>
           orTryAgain(methods(
-            sql`SELECT id::float8 AS id, operator_id::float8 AS "operatorId", code, name, currencies,
+            sql`SELECT id, operator_id AS "operatorId", code, name, currencies,
                 supports_deposit AS "supportsDeposit", supports_withdrawal AS "supportsWithdrawal",
-                min_deposit::float8 AS "minDeposit", max_deposit::float8 AS "maxDeposit",
-                min_withdrawal::float8 AS "minWithdrawal", max_withdrawal::float8 AS "maxWithdrawal"
+                min_deposit AS "minDeposit", max_deposit AS "maxDeposit",
+                min_withdrawal AS "minWithdrawal", max_withdrawal AS "maxWithdrawal"
               FROM payment_methods WHERE operator_id = ${operatorId} AND active ORDER BY code`
           )),
         { capacity: remembered, timeToLive: (exit) => Exit.isSuccess(exit) ? freshFor : 0 }

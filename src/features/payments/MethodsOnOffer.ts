@@ -100,9 +100,9 @@ export class MethodsOnOffer extends Context.Service<MethodsOnOffer, {
       const auditLog = yield* AuditLog
       const methods = yield* PaymentMethods
       const references = yield* makeReferences
-      const columns = sql.literal(`id::float8 AS id, operator_id::float8 AS operator_id, code, name, currencies,
-        supports_deposit, supports_withdrawal, min_deposit::float8 AS min_deposit, max_deposit::float8 AS max_deposit,
-        min_withdrawal::float8 AS min_withdrawal, max_withdrawal::float8 AS max_withdrawal, active, created_at`)
+      const columns = sql.literal(`id, operator_id, code, name, currencies,
+        supports_deposit, supports_withdrawal, min_deposit, max_deposit,
+        min_withdrawal, max_withdrawal, active, created_at`)
 
       const create = Effect.fn("MethodsOnOffer.create")(function*(actor: Actor, input: MethodInput) {
         const fields = yield* auditLog.change(actor, ({ newId, now, record }) =>

@@ -157,7 +157,7 @@ export class Payments extends Context.Service<Payments, {
         const [total, rows] = yield* Effect.all([
           playerId !== undefined || externalReference !== undefined
             ? Effect.map(
-              counts(sql`SELECT count(*)::float8 AS total FROM payment_requests WHERE ${where}`),
+              counts(sql`SELECT count(*) AS total FROM payment_requests WHERE ${where}`),
               ([row]) => row?.total ?? 0
             )
             : countPayments({ operatorId, groups: { type, status }, createdFrom, createdTo }),

@@ -40,7 +40,7 @@ export const makeStaffFacts = Effect.map(
       const named = labels.flatMap((label) => /^staff:([1-9]\d{0,14})$/.exec(label)?.[1] ?? []).map(Number)
       const ids = Result.getOrThrow(PgTypes.array(named, PgTypes.OID.float8))
       const rows = named.length === 0 ? [] : yield* factRows(
-        sql`SELECT s.id::float8 AS id, s.created_by AS "createdBy", s.token_issued_at AS "tokenIssuedAt",
+        sql`SELECT s.id, s.created_by AS "createdBy", s.token_issued_at AS "tokenIssuedAt",
           t.issued_by AS "tokenIssuedBy"
         FROM unnest(${ids}::float8[]) AS u(id) JOIN staff s ON s.id = u.id::bigint
         LEFT JOIN LATERAL (SELECT issued_by FROM staff_tokens

@@ -73,7 +73,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       /** What an amount is worth to the operator, rounded up. */
       const valueOf = Effect.fnUntraced(function*({ amount, playerId }: Spending) {
         const row = yield* oneOf(valueRows(
-          sql`SELECT p.operator_id::float8 AS "operatorId", CASE WHEN p.currency = o.currency THEN ${
+          sql`SELECT p.operator_id AS "operatorId", CASE WHEN p.currency = o.currency THEN ${
             Math.abs(amount)
           }::float8
               ELSE (SELECT ceil(${Math.abs(amount)}::float8::numeric * factor)::float8 FROM exchange_rates r
@@ -103,7 +103,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       ) {
         if (spender.id === null) return
         const { budget = null, used = 0 } = (yield* oneOf(budgetRows(
-          sql`SELECT s.daily_budget::float8 AS budget,
+          sql`SELECT s.daily_budget AS budget,
               (SELECT coalesce(sum(value), 0)::float8 FROM staff_spending
                 WHERE staff = ${spender.label} AND operator_id = ${operatorId} AND at >= ${
             toDate(windowStart("day", now))

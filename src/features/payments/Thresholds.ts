@@ -42,7 +42,7 @@ export class Thresholds extends Context.Service<Thresholds, {
       )
       const kyc = Effect.fn("Thresholds.kyc")(function*(operatorId: number, currency: string) {
         const row = yield* orTryAgain(oneOf(settings(
-          sql`SELECT kyc_withdrawal_threshold::float8 AS threshold, currency AS base FROM operators WHERE id = ${operatorId}`
+          sql`SELECT kyc_withdrawal_threshold AS threshold, currency AS base FROM operators WHERE id = ${operatorId}`
         )))
         return row === undefined ? null : yield* convert(row.threshold, { currency, base: row.base })
       })

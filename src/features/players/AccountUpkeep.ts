@@ -31,7 +31,7 @@ export class AccountUpkeep extends Context.Service<AccountUpkeep, {
       // `$.effectiveAt` is the domain's own name in the column
       const findDue = (now: number) =>
         dueRows(
-          sql`(SELECT id::float8 AS "playerId" FROM players
+          sql`(SELECT id AS "playerId" FROM players
               WHERE pending_limits <> '[]' AND EXISTS (SELECT FROM jsonb_array_elements(pending_limits) AS change
                 WHERE (change ->> 'effectiveAt')::float8 <= ${now}::float8)
               LIMIT ${most})

@@ -67,7 +67,7 @@ export class PersonalDataUpkeep extends Context.Service<PersonalDataUpkeep, {
 
       const players: Step = Effect.fnUntraced(function*([after = "0"]) {
         const rows = yield* playerRows(
-          sql`SELECT id::float8 AS id, personal_id AS "personalId", document_number AS "documentNumber" FROM players
+          sql`SELECT id, personal_id AS "personalId", document_number AS "documentNumber" FROM players
             WHERE players.id > ${after}::text::bigint AND (personal_id IS NOT NULL OR document_number IS NOT NULL)
             ORDER BY players.id LIMIT ${rowsPerPage} FOR NO KEY UPDATE`
         )
@@ -85,7 +85,7 @@ export class PersonalDataUpkeep extends Context.Service<PersonalDataUpkeep, {
 
       const payments: Step = Effect.fnUntraced(function*([after = "0"]) {
         const rows = yield* paymentRows(
-          sql`SELECT id::float8 AS id, info, notes, bank_name AS "bankName" FROM payment_requests r
+          sql`SELECT id, info, notes, bank_name AS "bankName" FROM payment_requests r
             WHERE r.id > ${after}::text::bigint AND (info IS NOT NULL OR notes IS NOT NULL OR bank_name IS NOT NULL)
             ORDER BY r.id LIMIT ${rowsPerPage} FOR NO KEY UPDATE`
         )

@@ -59,7 +59,7 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
 
       const ownerOf = Effect.fnUntraced(function*(playerId: number) {
         const row = yield* oneOf(owners(
-          sql`SELECT operator_id::float8 AS "operatorId" FROM players WHERE id = ${playerId}::float8::bigint`
+          sql`SELECT operator_id AS "operatorId" FROM players WHERE id = ${playerId}::float8::bigint`
         ))
         return row === undefined ? yield* Effect.fail(notFound) : row.operatorId
       })
@@ -101,10 +101,10 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
         ) n`
         const [found, counted] = yield* Effect.all([
           noteRows(
-            sql`SELECT id::float8 AS id, ${playerId}::float8 AS player_id, author, text, subject, created_at, sealed
+            sql`SELECT id, ${playerId}::float8 AS player_id, author, text, subject, created_at, sealed
             FROM ${all} ORDER BY n.created_at DESC, n.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
           ),
-          counts(sql`SELECT count(*)::float8 AS total FROM ${all}`)
+          counts(sql`SELECT count(*) AS total FROM ${all}`)
         ], { concurrency: 2 })
         return { items: yield* Effect.forEach(found, toLine), total: counted[0]?.total ?? 0 }
       }, orTryAgain)

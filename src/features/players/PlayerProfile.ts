@@ -61,7 +61,7 @@ export type PlayerRow = typeof PlayerRow.Type
 
 /** Selects a {@link PlayerRow} from `players`. */
 export const playerColumns =
-  `id::float8 AS id, operator_id::float8 AS "operatorId", external_id AS "externalId", username,
+  `id, operator_id AS "operatorId", external_id AS "externalId", username,
   email, first_name AS "firstName", last_name AS "lastName", middle_name AS "middleName", gender,
   to_char(birth_date, 'YYYY-MM-DD') AS "birthDate", country, city, address, zip_code AS "zipCode", phone,
   personal_id AS "personalId", document_number AS "documentNumber", numbers_sealed AS "numbersSealed", language, currency, status, category,

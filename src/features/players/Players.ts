@@ -378,7 +378,7 @@ export class Players extends Context.Service<Players, {
           const [found] = yield* inTransaction(sql)(Effect.andThen(
             sql`SET LOCAL work_mem = '32MB'`,
             gathered(
-              sql`SELECT count(*)::float8 AS total,
+              sql`SELECT count(*) AS total,
               (coalesce(array_agg(id::float8 ORDER BY id DESC), '{}'))[${first}::int:${first + limit - 1}::int] AS ids
             FROM (SELECT id FROM players WHERE ${sql.and(conditions)} ${
                 most === undefined ? sql`` : sql`ORDER BY id DESC LIMIT ${most}::float8::bigint`
@@ -416,7 +416,7 @@ export class Players extends Context.Service<Players, {
           const [found, total] = yield* Effect.all([
             players(sql`SELECT ${columns} ${from} ORDER BY players.id DESC LIMIT ${perPage} OFFSET ${offset}`),
             isOfOne
-              ? Effect.map(counts(sql`SELECT count(*)::float8 AS total ${from}`), ([row]) => row?.total ?? 0)
+              ? Effect.map(counts(sql`SELECT count(*) AS total ${from}`), ([row]) => row?.total ?? 0)
               : countPlayers({ operatorId, groups: { status, kyc_status: kycStatus }, createdFrom, createdTo })
           ], { concurrency: 2 })
           return { items: found, total }

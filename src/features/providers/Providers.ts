@@ -93,7 +93,7 @@ export class Providers extends Context.Service<Providers, {
       const entropy = yield* Entropy
       const references = yield* makeReferences
       const columns = sql.literal(
-        "id::float8 AS id, slug, name, key, launch_url, demo_url, ip_allowlist, active, created_at, updated_at"
+        "id, slug, name, key, launch_url, demo_url, ip_allowlist, active, created_at, updated_at"
       )
 
       const create = Effect.fn("Providers.create")(function*(actor: Actor, input: ProviderInput) {

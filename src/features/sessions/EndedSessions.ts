@@ -35,7 +35,7 @@ export const layerEndedSessionsBy = (maxEnds: number) =>
 
       const look = Effect.gen(function*() {
         const found = yield* ends(
-          sql`SELECT id::float8 AS id, sessions_ended_at AS "endedAt", sessions_ended_at::text AS instant FROM players
+          sql`SELECT id, sessions_ended_at AS "endedAt", sessions_ended_at::text AS instant FROM players
           WHERE ${
             last === undefined
               ? sql`sessions_ended_at >= now() - make_interval(secs => ${lookBackSeconds})`

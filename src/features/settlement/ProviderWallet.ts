@@ -159,7 +159,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
 
       const findTransaction = (providerId: number, transactionId: string) =>
         orTryAgain(oneOf(storedTransactions(
-          sql`SELECT t.player_id::float8 AS "playerId", t.kind, EXISTS (SELECT FROM provider_transactions r
+          sql`SELECT t.player_id AS "playerId", t.kind, EXISTS (SELECT FROM provider_transactions r
               WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
               AND r.kind = 'rollback' AND r.status = 'processed') AS "rolledBack"
             FROM provider_transactions t

@@ -82,13 +82,13 @@ export class StaleRounds extends Context.Service<StaleRounds, {
           }`
           const [found, counted] = yield* Effect.all([
             roundRows(
-              sql`SELECT s.operator_id::float8 AS "operatorId", s.player_id::float8 AS "playerId",
-                  s.game_id::float8 AS "gameId", g.name AS game, p.slug AS provider, s.round_id AS "roundId",
-                  r.real_stake::float8 AS "realStake", r.bonus_stake::float8 AS "bonusStake", s.opened_at AS "openedAt",
+              sql`SELECT s.operator_id AS "operatorId", s.player_id AS "playerId",
+                  s.game_id AS "gameId", g.name AS game, p.slug AS provider, s.round_id AS "roundId",
+                  r.real_stake AS "realStake", r.bonus_stake AS "bonusStake", s.opened_at AS "openedAt",
                   pl.currency
                 ${from} ORDER BY s.opened_at, s.player_id, s.round_id LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
             ),
-            countRows(sql`SELECT count(*)::float8 AS total ${from}`)
+            countRows(sql`SELECT count(*) AS total ${from}`)
           ], { concurrency: 2 })
           return {
             items: found.map(({ openedAt, ...round }) => ({ ...round, openedAt: fromDate(openedAt) })),
@@ -121,7 +121,7 @@ export class StaleRounds extends Context.Service<StaleRounds, {
           WHERE r.player_id = s.player_id AND r.game_id = s.game_id AND r.round_id = s.round_id AND r.closed
           RETURNING 1`).length
         const left = yield* oneOf(sumRows(
-          sql`SELECT count(*)::float8 AS stale,
+          sql`SELECT count(*) AS stale,
             count(*) FILTER (WHERE opened_at <= ${toDate(now - reconcileAfterMs)})::float8 AS old FROM stale_rounds`
         ))
         const stale = left?.stale ?? 0

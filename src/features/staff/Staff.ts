@@ -131,7 +131,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       const entropy = yield* Entropy
       const { bootstrapToken, bootstrapTokenRestored, staffTokenDays } = yield* Settings
       const columns = sql.literal(
-        `id::float8 AS id, name, role, active, daily_budget::float8 AS daily_budget, created_at,
+        `id, name, role, active, daily_budget, created_at,
         created_by, token_issued_at, token_issued_by, last_used_at`
       )
       const shown = (row: typeof StaffRow.Type) => toFields(row, staffTokenDays)

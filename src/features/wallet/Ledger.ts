@@ -82,10 +82,10 @@ export class Ledger extends Context.Service<Ledger, {
       const blocks = makeLedgerBlocks(sql)
 
       const columns = sql.literal(
-        `id::float8 AS id, player_id::float8 AS "playerId", operator_id::float8 AS "operatorId",
-        seq::float8 AS seq, wallet, type, amount::float8 AS amount, balance_after::float8 AS "balanceAfter",
-        payment_request_id::float8 AS "paymentRequestId", game_id::float8 AS "gameId", game_round_id AS "gameRoundId",
-        player_bonus_id::float8 AS "playerBonusId", created_at AS "createdAt"`
+        `id, player_id AS "playerId", operator_id AS "operatorId",
+        seq, wallet, type, amount, balance_after AS "balanceAfter",
+        payment_request_id AS "paymentRequestId", game_id AS "gameId", game_round_id AS "gameRoundId",
+        player_bonus_id AS "playerBonusId", created_at AS "createdAt"`
       )
 
       // Orders name the table: just `seq` would be the column of the answer, a float, which no index is ordered by.
@@ -137,7 +137,7 @@ export class Ledger extends Context.Service<Ledger, {
             return page(rows, total)
           }
           const [counted, rows] = yield* Effect.all([
-            counts(sql`SELECT count(*)::float8 AS total FROM ledger_entries WHERE ${where}`),
+            counts(sql`SELECT count(*) AS total FROM ledger_entries WHERE ${where}`),
             entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${where}
               ORDER BY ledger_entries.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${offset}::float8::bigint`)
           ], { concurrency: 2 })

@@ -57,9 +57,9 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
-      const columns = sql.literal(`d.id::float8 AS id, d.operator_id::float8 AS operator_id,
-        d.endpoint_id::float8 AS webhook_id, d.event_id::text AS event_id, e.type, d.status,
-        d.attempts::float8 AS attempts, d.next_attempt_at, d.response_status::float8 AS response_status, d.error,
+      const columns = sql.literal(`d.id, d.operator_id,
+        d.endpoint_id AS webhook_id, d.event_id::text AS event_id, e.type, d.status,
+        d.attempts, d.next_attempt_at, d.response_status, d.error,
         d.created_at, d.updated_at`)
 
       const list = Effect.fn("WebhookDeliveries.list")(function*(query: DeliveryQuery) {
@@ -72,7 +72,7 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
         const [found, counted] = yield* Effect.all([
           deliveryRows(sql`SELECT ${columns} FROM webhook_deliveries d JOIN events e ON e.id = d.event_id
             WHERE ${where} ORDER BY d.created_at DESC, d.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
-          counts(sql`SELECT count(*)::float8 AS total FROM webhook_deliveries d WHERE ${where}`)
+          counts(sql`SELECT count(*) AS total FROM webhook_deliveries d WHERE ${where}`)
         ], { concurrency: 2 })
         return { items: found.map(toFields), total: counted[0]?.total ?? 0 }
       }, orTryAgain)

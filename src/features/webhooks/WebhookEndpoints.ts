@@ -135,7 +135,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
       const entropy = yield* Entropy
       const ids = yield* Ids
       const references = yield* makeReferences
-      const columns = sql.literal(`id::float8 AS id, operator_id::float8 AS operator_id, url, events, active,
+      const columns = sql.literal(`id, operator_id, url, events, active,
         previous_secret_until, created_at, updated_at`)
 
       const refuseInput = ({ events, url }: WebhookUpdate): Effect.Effect<void, Invalid> => {
@@ -156,7 +156,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
             // two at a time must not both find room for the last one
             yield* sql`SELECT 1 FROM operators WHERE id = ${operatorId} FOR NO KEY UPDATE`
             const [counted] = yield* counts(
-              sql`SELECT count(*)::float8 AS total FROM webhook_endpoints WHERE operator_id = ${operatorId}`
+              sql`SELECT count(*) AS total FROM webhook_endpoints WHERE operator_id = ${operatorId}`
             )
             if ((counted?.total ?? 0) >= maxEndpoints) return yield* Effect.fail(tooMany)
             const events = stored(input.events ?? eventTypes)
@@ -274,7 +274,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
 
       const ping = Effect.fn("WebhookEndpoints.ping")(function*(actor: Actor, id: number, operator?: string) {
         const row = yield* orTryAgain(oneOf(secretRows(
-          sql`SELECT operator_id::float8 AS operator_id, url, secret_sealed, previous_secret_sealed, previous_secret_until
+          sql`SELECT operator_id, url, secret_sealed, previous_secret_sealed, previous_secret_until
             FROM webhook_endpoints WHERE id = ${id}`
         )))
         if (row === undefined) return yield* Effect.fail(notFound)

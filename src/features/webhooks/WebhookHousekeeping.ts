@@ -63,7 +63,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
                     FOR NO KEY UPDATE SKIP LOCKED) d
                   LIMIT ${rows}
                 ) RETURNING 1)
-              SELECT count(*)::float8 AS done FROM done`
+              SELECT count(*) AS done FROM done`
           )
           const ended = yield* inBatches((rows) =>
             sql`WITH done AS (
@@ -74,7 +74,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
                     AND next_attempt_at < ${before}
                   ORDER BY created_at, id LIMIT ${rows} FOR NO KEY UPDATE SKIP LOCKED
                 ) RETURNING 1)
-              SELECT count(*)::float8 AS done FROM done`
+              SELECT count(*) AS done FROM done`
           )
           const deliveries = yield* inBatches((rows) =>
             sql`WITH done AS (
@@ -83,7 +83,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
                     AND updated_at < ${before}
                   ORDER BY created_at, id LIMIT ${rows} FOR UPDATE SKIP LOCKED
                 ) RETURNING 1)
-              SELECT count(*)::float8 AS done FROM done`
+              SELECT count(*) AS done FROM done`
           )
           const events = yield* inBatches((rows) =>
             sql`WITH done AS (
@@ -92,7 +92,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
                     AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id)
                   LIMIT ${rows} FOR UPDATE SKIP LOCKED
                 ) RETURNING 1)
-              SELECT count(*)::float8 AS done FROM done`
+              SELECT count(*) AS done FROM done`
           )
           const kinds = [hurried, ended, deliveries, events]
           return {

@@ -146,13 +146,13 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
 const epochMs = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::bigint`
 
 const playerColumns =
-  `p.id::float8 AS id, p.operator_id::float8 AS "operatorId", p.currency, coalesce((SELECT o.currency FROM operators o WHERE o.id = p.operator_id), p.currency) AS "baseCurrency", p.country, p.language,
+  `p.id, p.operator_id AS "operatorId", p.currency, coalesce((SELECT o.currency FROM operators o WHERE o.id = p.operator_id), p.currency) AS "baseCurrency", p.country, p.language,
   p.is_test AS "isTest", p.status, p.kyc_status AS "kycStatus", p.document_expires_at AS "documentExpiresAt", p.can_login AS "canLogin", p.can_deposit AS "canDeposit",
   p.can_withdraw AS "canWithdraw", p.can_bet AS "canBet", p.excluded_from_bonuses AS "excludedFromBonuses",
   p.withdrawal_holds AS "withdrawalHolds",
   p.exclusion_type AS "exclusionType", p.exclusion_since AS "exclusionSince", p.exclusion_until AS "exclusionUntil",
-  p.sessions_ended_at AS "sessionsEndedAt", p.limits, p.pending_limits AS "pendingLimits", a.version::float8 AS version, a.entry_seq::float8 AS "entrySeq",
-  a.wallet_seq::float8 AS "walletSeq", a.withdrawn::float8 AS withdrawn, a.real_balance::float8 AS real, a.bonus_balance::float8 AS bonus, a.counters, a.activity,
+  p.sessions_ended_at AS "sessionsEndedAt", p.limits, p.pending_limits AS "pendingLimits", a.version, a.entry_seq AS "entrySeq",
+  a.wallet_seq AS "walletSeq", a.withdrawn, a.real_balance AS real, a.bonus_balance AS bonus, a.counters, a.activity,
   a.provider_ids::float8[] AS "providerIds", a.real_updated_at AS "realUpdatedAt", a.bonus_updated_at AS "bonusUpdatedAt",
   (SELECT jsonb_agg(jsonb_build_object('id', b.id, 'bonusId', b.bonus_id, 'name', b.name, 'type', b.type, 'amount', b.amount,
     'wagerRequirement', b.wager_requirement, 'maxBet', b.max_bet, 'maxConversion', b.max_conversion, 'validDays', b.valid_days,

@@ -36,11 +36,11 @@ const TransactionRow = Schema.Struct({
   rolledBack: Schema.Boolean
 })
 
-const transactionsText = `SELECT t.provider_id::float8 AS "providerId", t.transaction_id AS "transactionId",
-  t.player_id::float8 AS "playerId", t.kind, t.status, t.amount::float8 AS amount, t.game_id::float8 AS "gameId",
-  t.round_id AS "roundId", t.target_transaction_id AS "targetId", t.detail, t.real_amount::float8 AS "realAmount",
-  t.bonus_amount::float8 AS "bonusAmount", t.entry_ids::float8[] AS "entryIds", t.player_bonus_id::float8 AS "bonusId",
-  t.wagered::float8 AS wagered, t.created_at AS "createdAt",
+const transactionsText = `SELECT t.provider_id AS "providerId", t.transaction_id AS "transactionId",
+  t.player_id AS "playerId", t.kind, t.status, t.amount, t.game_id AS "gameId",
+  t.round_id AS "roundId", t.target_transaction_id AS "targetId", t.detail, t.real_amount AS "realAmount",
+  t.bonus_amount AS "bonusAmount", t.entry_ids::float8[] AS "entryIds", t.player_bonus_id AS "bonusId",
+  t.wagered, t.created_at AS "createdAt",
   EXISTS (SELECT FROM provider_transactions r WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
     AND r.kind = 'rollback' AND r.status = 'processed') AS "rolledBack"
   FROM provider_transactions t WHERE t.provider_id = $1::float8::bigint AND t.transaction_id = ANY ($2::text[])`
@@ -57,8 +57,8 @@ const RoundRow = Schema.Struct({
   openedAt: Schema.Date
 })
 
-const roundsText = `SELECT r.game_id::float8 AS "gameId", r.round_id AS "roundId", r.real_stake::float8 AS "realStake",
-  r.bonus_stake::float8 AS "bonusStake", r.paid_wins::float8 AS "paidWins", r.player_bonus_id::float8 AS "bonusId", r.closed,
+const roundsText = `SELECT r.game_id AS "gameId", r.round_id AS "roundId", r.real_stake AS "realStake",
+  r.bonus_stake AS "bonusStake", r.paid_wins AS "paidWins", r.player_bonus_id AS "bonusId", r.closed,
   r.is_live AS "isLive", r.opened_at AS "openedAt"
   FROM unnest($2::float8[], $3::text[]) AS u(game_id, round_id)
   JOIN rounds r ON r.player_id = $1::float8::bigint AND r.game_id = u.game_id::bigint AND r.round_id = u.round_id`
@@ -70,11 +70,11 @@ const paymentByIdText = `SELECT ${paymentColumns} FROM payment_requests
   WHERE player_id = $1::float8::bigint AND id = $2::float8::bigint`
 
 // the rounds are counted where a conversion may be reversed; none is added to those that were open when the bonus ended
-const bonusesText = `SELECT b.id::float8 AS id, b.bonus_id::float8 AS "bonusId", b.name, b.type, b.state, b.result,
-  b.amount::float8 AS amount, b.wager_requirement::float8 AS "wagerRequirement", b.wagered::float8 AS wagered,
-  b.max_bet::float8 AS "maxBet", b.max_conversion::float8 AS "maxConversion", b.valid_days::float8 AS "validDays",
-  b.contributions, b.converted::float8 AS converted, b.forfeited::float8 AS forfeited, b.late_amount::float8 AS late,
-  b.restored_amount::float8 AS restored, b.started_at AS "startedAt", b.expires_at AS "expiresAt",
+const bonusesText = `SELECT b.id, b.bonus_id AS "bonusId", b.name, b.type, b.state, b.result,
+  b.amount, b.wager_requirement AS "wagerRequirement", b.wagered,
+  b.max_bet AS "maxBet", b.max_conversion AS "maxConversion", b.valid_days AS "validDays",
+  b.contributions, b.converted, b.forfeited, b.late_amount AS late,
+  b.restored_amount AS restored, b.started_at AS "startedAt", b.expires_at AS "expiresAt",
   b.finished_at AS "finishedAt", b.created_at AS "createdAt",
   CASE WHEN b.result = 'converted' AND b.open_rounds > 0 THEN (SELECT count(*) FROM rounds r
     WHERE r.player_id = b.player_id AND r.player_bonus_id = b.id AND NOT r.closed AND r.bonus_stake > 0)

@@ -61,7 +61,7 @@ export const makeAlertStore = Effect.gen(function*() {
             payment_request_id = coalesce(excluded.payment_request_id, a.payment_request_id),
             hold = CASE WHEN a.hold = 'none' THEN excluded.hold ELSE a.hold END, updated_at = excluded.updated_at
           WHERE a.status <> 'closed' AND ${rank("excluded.severity")} > ${rank("a.severity")}
-          RETURNING id::float8 AS id`
+          RETURNING id`
       ))
       // an alert of the same occurrence keeps its id, so that it was there already
       if (row?.id !== id) return false

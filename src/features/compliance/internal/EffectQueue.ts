@@ -56,7 +56,7 @@ export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
         const [lock] = yield* lockRows(sql`SELECT pg_try_advisory_xact_lock(${followerLock}) AS "isMine"`)
         if (lock?.isMine !== true) return []
         const rows = yield* effectRows(
-          sql`SELECT id::float8 AS id, kind, player_id::float8 AS "playerId", subject_id::float8 AS "subjectId", fields, at
+          sql`SELECT id, kind, player_id AS "playerId", subject_id AS "subjectId", fields, at
             FROM compliance_effects
             WHERE not_before <= ${toDate(options.now)} OR not_before > ${toDate(options.now + longestPauseMs)}
             ORDER BY compliance_effects.id LIMIT ${options.most} FOR UPDATE SKIP LOCKED`

@@ -93,7 +93,7 @@ export interface IdentityHistory {
 export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, PersonalData]), ([sql, personal]) => {
   const subjects = Effect.fnUntraced(function*(playerIds: ReadonlyArray<number>) {
     const rows = yield* subjectRows(
-      sql`SELECT p.id::float8 AS "playerId", p.operator_id::float8 AS "operatorId",
+      sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId",
           CASE WHEN p.currency = o.currency THEN 1::float8 ELSE (SELECT x.factor::float8 FROM exchange_rates x
             WHERE x.currency = p.currency AND x.base = o.currency ORDER BY x.id DESC LIMIT 1) END AS factor,
           p.email, p.first_name AS "firstName", p.last_name AS "lastName", to_char(p.birth_date, 'YYYY-MM-DD') AS "birthDate",
@@ -116,7 +116,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
     const cases = new Map<number, { payment: PaymentFact | undefined; before: Array<PaymentFact> }>()
     if (wanted.length === 0) return cases
     const rows = yield* paymentRows(
-      sql`SELECT u.id AS "caseId", q.id::float8 AS id, q.type, q.status, q.amount::float8 AS amount,
+      sql`SELECT u.id AS "caseId", q.id, q.type, q.status, q.amount,
           q.is_reversed AS "isReversed", q.created_at AS at
         FROM unnest(${floats(wanted.map(({ paymentId }) => paymentId))}::float8[],
             ${floats(wanted.map(({ hours }) => hours))}::float8[]) AS u(id, hours)
@@ -180,7 +180,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
   const sessionAddresses = Effect.fnUntraced(function*(sessionIds: ReadonlyArray<number>) {
     if (sessionIds.length === 0) return new Map<number, string | null>()
     const rows = yield* sessionRows(
-      sql`SELECT s.id::float8 AS id, s.ip FROM unnest(${floats(sessionIds)}::float8[]) AS u(id)
+      sql`SELECT s.id, s.ip FROM unnest(${floats(sessionIds)}::float8[]) AS u(id)
         JOIN game_sessions s ON s.id = u.id::bigint`
     )
     return new Map(rows.map(({ id, ip }) => [id, ip]))

@@ -106,7 +106,7 @@ export const makePlayerFacts = Effect.map(Effect.all([SqlClient.SqlClient, Perso
       SELECT u.operator_id::bigint, u.kind, u.digest, u.player_id::bigint FROM ${source} ORDER BY u.place
       ON CONFLICT DO NOTHING`
     const shared = yield* sharedRows(
-      sql`SELECT DISTINCT u.player_id AS "playerId", o.player_id::float8 AS "otherId", u.kind FROM ${source}
+      sql`SELECT DISTINCT u.player_id AS "playerId", o.player_id AS "otherId", u.kind FROM ${source}
         JOIN player_facts mine ON mine.operator_id = u.operator_id::bigint AND mine.kind = u.kind AND mine.digest = u.digest
           AND mine.player_id = u.player_id::bigint
         CROSS JOIN LATERAL (SELECT f.player_id FROM player_facts f

@@ -54,7 +54,7 @@ const countAmongNewest = Effect.fnUntraced(function*(
   limit: number
 ) {
   const [found] = yield* counts(
-    sql`SELECT count(*)::float8 AS count FROM (
+    sql`SELECT count(*) AS count FROM (
       SELECT 1 FROM (
         SELECT ${sql.literal(text.includes("\n") ? "username, email, last_name" : "search_text")} FROM players
         ${operatorId === undefined ? sql`` : sql`WHERE operator_id = ${operatorId}`} ORDER BY id DESC LIMIT ${newest}

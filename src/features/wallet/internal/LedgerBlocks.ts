@@ -117,7 +117,7 @@ export const makeLedgerBlocks = (sql: SqlClient.SqlClient) => {
       const uncertain = [full, ...found.filter(({ whole }) => !whole).map(({ block }) => block)]
       const exact = new Map(
         (yield* counted(
-          sql`SELECT block::float8 AS block, count(*)::float8 AS entries FROM ${among(playerId, uncertain)}
+          sql`SELECT block, count(*) AS entries FROM ${among(playerId, uncertain)}
           WHERE ${where} GROUP BY block`
         )).map(({ block, entries }) => [block, entries])
       )

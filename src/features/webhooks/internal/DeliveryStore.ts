@@ -106,7 +106,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
             SELECT id FROM events WHERE NOT fanned_out ORDER BY id LIMIT ${fannedOutAtOnce} FOR UPDATE SKIP LOCKED
           ) RETURNING id, operator_id, type
         )
-        SELECT t.id::float8 AS "eventId", e.id::float8 AS "endpointId", t.operator_id::float8 AS "operatorId",
+        SELECT t.id AS "eventId", e.id AS "endpointId", t.operator_id AS "operatorId",
           e.is_full AS "isFull"
         FROM taken t LEFT JOIN webhook_endpoints e
           ON e.operator_id = t.operator_id AND (e.events IS NULL OR t.type = ANY (e.events))
@@ -138,7 +138,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
   /** Active endpoints that have something due. */
   const endpointsDue = Effect.fn("DeliveryStore.endpointsDue")(function*(now: number) {
     const found = yield* endpointRows(sql`
-      SELECT e.id::float8 AS "endpointId" FROM webhook_endpoints e
+      SELECT e.id AS "endpointId" FROM webhook_endpoints e
       WHERE e.active AND EXISTS (
         SELECT FROM webhook_deliveries d
         WHERE d.endpoint_id = e.id AND d.status = 'pending' AND d.next_attempt_at <= ${toDate(now)}
@@ -176,10 +176,10 @@ export const makeDeliveryStore = Effect.gen(function*() {
           FROM due WHERE d.id = due.id
           RETURNING d.id, d.attempts, d.endpoint_id, d.event_id
         )
-        SELECT t.id::float8 AS id, t.attempts::float8 AS attempts, e.id::float8 AS "endpointId", e.url,
+        SELECT t.id, t.attempts, e.id AS "endpointId", e.url,
           e.secret_sealed AS secret, e.previous_secret_sealed AS "previousSecret",
-          e.previous_secret_until AS "previousUntil", v.id::float8 AS "eventId", v.type, v.created_at AS "createdAt",
-          v.data::text AS data, v.player_id::float8 AS "playerId", r.id::float8 AS "paymentId",
+          e.previous_secret_until AS "previousUntil", v.id AS "eventId", v.type, v.created_at AS "createdAt",
+          v.data::text AS data, v.player_id AS "playerId", r.id AS "paymentId",
           CASE WHEN v.type = 'player.registered' THEN p.numbers_sealed END AS numbers, r.details_sealed AS details
         FROM taken t JOIN webhook_endpoints e ON e.id = t.endpoint_id JOIN events v ON v.id = t.event_id
           LEFT JOIN players p ON p.id = v.player_id
