@@ -16,7 +16,7 @@ import {
   postKnowing,
   settle,
   start
-} from "../kit/ReceiptMachine.ts"
+} from "../kit/ToyMachine.ts"
 
 const services = Layer.mergeAll(Ids.layerTest(), Placement.layerHere)
 

@@ -3,7 +3,7 @@ import { Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { type CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
 import * as Journal from "../../src/engine/Journal.ts"
-import { failureOf, isWaiting, makeGate, settle, start } from "../kit/ReceiptMachine.ts"
+import { failureOf, isWaiting, makeGate, settle, start } from "../kit/ToyMachine.ts"
 
 interface Row {
   readonly name: string

@@ -14,7 +14,7 @@ import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { portOf } from "../kit/EdgeServer.ts"
 import { send } from "../kit/HttpCalls.ts"
 import { makePlayer } from "../kit/Messages.ts"
-import { type Behaviour, makeGate } from "../kit/ReceiptMachine.ts"
+import { type Behaviour, makeGate } from "../kit/ToyMachine.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: a service that cannot write says so before its callers have to find out, also when the database answers everything else, and

@@ -13,7 +13,7 @@ import type { Context } from "../../src/domain/Decision.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import { type Exclusion, noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { type Action, settle } from "../../src/domain/settlement/Settlement.ts"
-import { Desk } from "../kit/Desk.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, day, makePlayer, minute, noon, win } from "../kit/Messages.ts"
 
 // SPEC 3.4 and 4.6 with numbers that can be followed by hand. Everything runs twice: with a player who remembers, and with one
@@ -54,22 +54,24 @@ const cancel = (id: number) => cancelBonusStep({ id, reason: "asked for", actor:
 const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
 
 for (const remembers of [true, false]) {
-  const makeDesk = (player: Partial<Player> = {}) => new Desk([makePlayer(player)], () => !remembers)
+  const makeRunner = (player: Partial<Player> = {}) => new RuleRunner([makePlayer(player)], () => !remembers)
 
-  const eventsOf = (desk: Desk) =>
-    desk.store.tables().events.map(({ data, type }) => {
+  const eventsOf = (runner: RuleRunner) =>
+    runner.store.tables().events.map(({ data, type }) => {
       const { id, result, state } = Object(data["bonus"])
       return [type, id, state, result]
     })
 
-  const entriesOf = (desk: Desk) =>
-    desk.store.tables().entries.map(({ amount, playerBonusId, type, wallet }) => [type, wallet, amount, playerBonusId])
+  const entriesOf = (runner: RuleRunner) =>
+    runner.store.tables().entries.map((
+      { amount, playerBonusId, type, wallet }
+    ) => [type, wallet, amount, playerBonusId])
 
   describe(`a player who ${remembers ? "remembers" : "forgets"}`, () => {
     it("a grant by staff is written down, and its note is theirs", () => {
-      const desk = makeDesk()
-      const bonus = desk.accept(grant({}, { note: "sorry", grantedBy: "staff:7" }))
-      const { audit, bonuses, notes } = desk.store.tables()
+      const runner = makeRunner()
+      const bonus = runner.accept(grant({}, { note: "sorry", grantedBy: "staff:7" }))
+      const { audit, bonuses, notes } = runner.store.tables()
       assert.deepStrictEqual(bonuses.get(bonus.id)?.state, "activated")
       assert.deepStrictEqual(audit.map(({ id: _, ...line }) => line), [{
         at: noon,
@@ -86,15 +88,15 @@ for (const remembers of [true, false]) {
         { operatorId: 1, playerId: 1, author: "staff:7", text: "sorry", createdAt: noon }
       ])
       // an operator's grant is told by the bonus alone
-      desk.accept(grant({}, { note: "hello" }))
-      desk.accept(grant({}, { grantedBy: "staff:7" }))
-      const after = desk.store.tables()
+      runner.accept(grant({}, { note: "hello" }))
+      runner.accept(grant({}, { grantedBy: "staff:7" }))
+      const after = runner.store.tables()
       assert.deepStrictEqual([after.audit.length, after.notes.length, after.bonuses.size], [2, 1, 3])
     })
 
     it("3.4: a grant is credited at once and runs from then on", () => {
-      const desk = makeDesk()
-      const bonus = desk.accept(grant())
+      const runner = makeRunner()
+      const bonus = runner.accept(grant())
       assert.deepInclude(bonus, {
         bonusId: 5,
         state: "activated",
@@ -105,15 +107,15 @@ for (const remembers of [true, false]) {
         expiresAt: noon + 7 * day,
         finishedAt: null
       })
-      assert.deepInclude(desk.player(), { real: 1000, bonus: 500, walletSeq: 1, entrySeq: 1, bonusGrants: { 5: 1 } })
-      assert.deepStrictEqual(entriesOf(desk), [["bonus_correction_up", "bonus", 500, bonus.id]])
-      assert.deepStrictEqual(eventsOf(desk), [["bonus.granted", bonus.id, "activated", null]])
+      assert.deepInclude(runner.player(), { real: 1000, bonus: 500, walletSeq: 1, entrySeq: 1, bonusGrants: { 5: 1 } })
+      assert.deepStrictEqual(entriesOf(runner), [["bonus_correction_up", "bonus", 500, bonus.id]])
+      assert.deepStrictEqual(eventsOf(runner), [["bonus.granted", bonus.id, "activated", null]])
     })
 
     it("3.4: one without wagering is paid out at once, also beside one that runs", () => {
-      const desk = makeDesk()
-      const running = desk.accept(grant())
-      const cash = desk.accept(grant({ id: 6, type: "cash", wageringMultiplier: 0, defaultAmount: 70 }))
+      const runner = makeRunner()
+      const running = runner.accept(grant())
+      const cash = runner.accept(grant({ id: 6, type: "cash", wageringMultiplier: 0, defaultAmount: 70 }))
       assert.deepInclude(cash, {
         state: "finished",
         result: "converted",
@@ -121,89 +123,89 @@ for (const remembers of [true, false]) {
         forfeited: 0,
         finishedAt: noon
       })
-      assert.deepInclude(desk.player(), { real: 1070, bonus: 500, walletSeq: 2 })
-      assert.strictEqual(desk.player().activeBonus?.id, running.id)
-      assert.deepStrictEqual(entriesOf(desk).slice(1), [
+      assert.deepInclude(runner.player(), { real: 1070, bonus: 500, walletSeq: 2 })
+      assert.strictEqual(runner.player().activeBonus?.id, running.id)
+      assert.deepStrictEqual(entriesOf(runner).slice(1), [
         ["bonus_correction_up", "bonus", 70, cash.id],
         ["bonus_conversion", "bonus", -70, cash.id],
         ["bonus_conversion", "real", 70, cash.id]
       ])
-      assert.deepStrictEqual(eventsOf(desk).slice(1), [
+      assert.deepStrictEqual(eventsOf(runner).slice(1), [
         ["bonus.granted", cash.id, "activated", null],
         ["bonus.completed", cash.id, "finished", "converted"]
       ])
     })
 
     it("3.4: others wait; the oldest is activated when the one before ends, and its days run from then", () => {
-      const desk = makeDesk()
-      const first = desk.accept(grant())
-      const second = desk.accept(grant({ id: 6, defaultAmount: 60 }))
-      const third = desk.accept(grant({ id: 7, defaultAmount: 30 }))
+      const runner = makeRunner()
+      const first = runner.accept(grant())
+      const second = runner.accept(grant({ id: 6, defaultAmount: 60 }))
+      const third = runner.accept(grant({ id: 7, defaultAmount: 30 }))
       assert.deepStrictEqual([second.state, second.startedAt, second.expiresAt], ["pending", null, null])
-      assert.deepInclude(desk.player(), { bonus: 500, walletSeq: 1 })
-      desk.now += day
-      desk.accept(cancel(first.id))
-      assert.deepInclude(desk.player().activeBonus, {
+      assert.deepInclude(runner.player(), { bonus: 500, walletSeq: 1 })
+      runner.now += day
+      runner.accept(cancel(first.id))
+      assert.deepInclude(runner.player().activeBonus, {
         id: second.id,
         startedAt: noon + day,
         expiresAt: noon + 8 * day
       })
-      assert.deepInclude(desk.player(), { real: 1000, bonus: 60, walletSeq: 2 })
-      assert.deepStrictEqual(desk.player().pendingBonuses.map(({ id }) => id), [third.id])
+      assert.deepInclude(runner.player(), { real: 1000, bonus: 60, walletSeq: 2 })
+      assert.deepStrictEqual(runner.player().pendingBonuses.map(({ id }) => id), [third.id])
     })
 
     it("3.4: wagering converts, and the next one starts with the same bet", () => {
-      const desk = makeDesk()
-      const first = desk.accept(grant({ maxConversionMultiplier: 1, defaultAmount: 300 }))
-      const second = desk.accept(grant({ defaultAmount: 60 }))
-      desk.accept(does(bet("b", 550)))
-      desk.accept(does(win("w", "b", 100)))
-      desk.accept(does(bet("b2", 550, { roundId: "second" })))
+      const runner = makeRunner()
+      const first = runner.accept(grant({ maxConversionMultiplier: 1, defaultAmount: 300 }))
+      const second = runner.accept(grant({ defaultAmount: 60 }))
+      runner.accept(does(bet("b", 550)))
+      runner.accept(does(win("w", "b", 100)))
+      runner.accept(does(bet("b2", 550, { roundId: "second" })))
       // 1000 real and 300 bonus; 550 and 550 staked, of which 1100 real money with the win
-      assert.deepInclude(desk.player(), { real: 300, bonus: 60 })
-      const bonuses = desk.store.tables().bonuses
+      assert.deepInclude(runner.player(), { real: 300, bonus: 60 })
+      const bonuses = runner.store.tables().bonuses
       assert.deepInclude(bonuses.get(first.id), { result: "converted", converted: 300, forfeited: 0, wagered: 1100 })
       assert.strictEqual(bonuses.get(second.id)?.state, "activated")
     })
 
     it("3.4: time ends a bonus before anything else is decided, in one step of the wallet sequence", () => {
-      const desk = makeDesk()
-      const bonus = desk.accept(grant())
-      desk.now = noon + 7 * day
+      const runner = makeRunner()
+      const bonus = runner.accept(grant())
+      runner.now = noon + 7 * day
       // the stake would need bonus money; the expiry stands only with what is accepted
-      assert.strictEqual(desk.refuse(does(bet("b", 1200))).code, "INSUFFICIENT_FUNDS")
-      assert.strictEqual(desk.player().bonus, 500)
-      const reply = desk.accept(does(bet("b", 100)))
+      assert.strictEqual(runner.refuse(does(bet("b", 1200))).code, "INSUFFICIENT_FUNDS")
+      assert.strictEqual(runner.player().bonus, 500)
+      const reply = runner.accept(does(bet("b", 100)))
       assert.deepInclude(reply, { realAmount: -100, bonusAmount: 0, balance: 900, bonusBalance: 0, walletSeq: 2 })
-      assert.deepInclude(desk.store.tables().bonuses.get(bonus.id), { result: "expired", forfeited: 500, wagered: 0 })
-      assert.deepStrictEqual(eventsOf(desk).at(-1), ["bonus.completed", bonus.id, "finished", "expired"])
+      assert.deepInclude(runner.store.tables().bonuses.get(bonus.id), { result: "expired", forfeited: 500, wagered: 0 })
+      assert.deepStrictEqual(eventsOf(runner).at(-1), ["bonus.completed", bonus.id, "finished", "expired"])
     })
 
     it("3.4: looking at a player is enough for time to count, and changes nothing before", () => {
-      const desk = makeDesk()
-      desk.accept(grant())
-      desk.accept(grant({ defaultAmount: 60 }))
-      desk.now = noon + 7 * day - 1
-      const entries = desk.store.tables().entries.length
-      desk.accept(tendBonusesStep)
-      assert.strictEqual(desk.store.tables().entries.length, entries)
-      desk.now += 1
-      assert.deepInclude(desk.accept(tendBonusesStep), { bonus: 60, walletSeq: 2 })
+      const runner = makeRunner()
+      runner.accept(grant())
+      runner.accept(grant({ defaultAmount: 60 }))
+      runner.now = noon + 7 * day - 1
+      const entries = runner.store.tables().entries.length
+      runner.accept(tendBonusesStep)
+      assert.strictEqual(runner.store.tables().entries.length, entries)
+      runner.now += 1
+      assert.deepInclude(runner.accept(tendBonusesStep), { bonus: 60, walletSeq: 2 })
     })
 
     it("3.5: none is activated while an exclusion is in force; the first action after it is enough", () => {
-      const desk = makeDesk()
-      const first = desk.accept(grant())
-      const second = desk.accept(grant({ defaultAmount: 60 }))
+      const runner = makeRunner()
+      const first = runner.accept(grant())
+      const second = runner.accept(grant({ defaultAmount: 60 }))
       const exclusion: Exclusion = { type: "time_out", since: noon, until: noon + day }
-      desk.set({ exclusion })
-      desk.accept(cancel(first.id))
-      assert.deepInclude(desk.player(), { bonus: 0, activeBonus: null })
-      desk.now += day
+      runner.set({ exclusion })
+      runner.accept(cancel(first.id))
+      assert.deepInclude(runner.player(), { bonus: 0, activeBonus: null })
+      runner.now += day
       const deposit = { methodCode: null, method: null, info: null, notes: null }
-      desk.accept(depositStep({ ...deposit, amount: 10, externalReference: "r" }))
-      assert.strictEqual(desk.player().activeBonus?.id, second.id)
-      assert.deepInclude(desk.player(), { real: 1010, bonus: 60, walletSeq: 3 })
+      runner.accept(depositStep({ ...deposit, amount: 10, externalReference: "r" }))
+      assert.strictEqual(runner.player().activeBonus?.id, second.id)
+      assert.deepInclude(runner.player(), { real: 1010, bonus: 60, walletSeq: 3 })
     })
 
     it("4.6: refuses who may have none, and what is no longer offered", () => {
@@ -215,58 +217,58 @@ for (const remembers of [true, false]) {
         [{ exclusion: { type: "time_out", since: 0, until: null } }, "time_out"]
       ] as const
       for (const [player, reason] of reasons) {
-        const refusal = makeDesk(player).refuse(grant())
+        const refusal = makeRunner(player).refuse(grant())
         assert.deepStrictEqual([refusal.code, refusal.details["reason"]], ["BONUS_INVALID", reason])
       }
-      const desk = makeDesk({ exclusion: { type: "time_out", since: 0, until: noon } })
-      assert.strictEqual(desk.refuse(grant({ isActive: false })).details["reason"], "inactive")
-      assert.strictEqual(desk.refuse(grant({ currency: "SEK" })).details["reason"], "currency")
-      assert.strictEqual(desk.accept(grant({ currency: "SEK" }, { amount: 20 })).amount, 20)
+      const runner = makeRunner({ exclusion: { type: "time_out", since: 0, until: noon } })
+      assert.strictEqual(runner.refuse(grant({ isActive: false })).details["reason"], "inactive")
+      assert.strictEqual(runner.refuse(grant({ currency: "SEK" })).details["reason"], "currency")
+      assert.strictEqual(runner.accept(grant({ currency: "SEK" }, { amount: 20 })).amount, 20)
     })
 
     it("4.6: refuses more grants than the bonus allows a player, whatever became of them", () => {
-      const desk = makeDesk()
-      const { id } = desk.accept(grant({ maxGrantsPerPlayer: 2 }))
-      desk.accept(cancel(id))
-      desk.accept(grant({ maxGrantsPerPlayer: 2 }))
-      const refusal = desk.refuse(grant({ maxGrantsPerPlayer: 2 }))
+      const runner = makeRunner()
+      const { id } = runner.accept(grant({ maxGrantsPerPlayer: 2 }))
+      runner.accept(cancel(id))
+      runner.accept(grant({ maxGrantsPerPlayer: 2 }))
+      const refusal = runner.refuse(grant({ maxGrantsPerPlayer: 2 }))
       assert.deepStrictEqual(
         [refusal.code, refusal.details],
         ["BONUS_INVALID", { reason: "max_grants_per_player", max_grants_per_player: 2 }]
       )
-      assert.strictEqual(desk.accept(grant({ id: 6, maxGrantsPerPlayer: 2 })).state, "pending")
+      assert.strictEqual(runner.accept(grant({ id: 6, maxGrantsPerPlayer: 2 })).state, "pending")
     })
 
     it("4.6: refuses amounts that cannot be counted, and a queue without end", () => {
-      const desk = makeDesk()
+      const runner = makeRunner()
       for (const amount of [0, -5, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER / 2]) {
-        assert.strictEqual(desk.refuse(grant({}, { amount })).details["reason"], "amount")
+        assert.strictEqual(runner.refuse(grant({}, { amount })).details["reason"], "amount")
       }
-      for (let times = 0; times <= maxPendingBonuses; times++) desk.accept(grant())
-      assert.strictEqual(desk.refuse(grant()).details["reason"], "max_pending")
-      assert.strictEqual(desk.accept(grant({ wageringMultiplier: 0 })).state, "finished")
+      for (let times = 0; times <= maxPendingBonuses; times++) runner.accept(grant())
+      assert.strictEqual(runner.refuse(grant()).details["reason"], "max_pending")
+      assert.strictEqual(runner.accept(grant({ wageringMultiplier: 0 })).state, "finished")
     })
 
     it("cancels what runs and what waits, once, and writes down who did it", () => {
-      const desk = makeDesk()
-      const first = desk.accept(grant())
-      const second = desk.accept(grant())
-      assert.deepInclude(desk.accept(cancel(second.id)), { state: "finished", result: "cancelled", forfeited: 0 })
-      assert.deepInclude(desk.accept(cancel(first.id)), { state: "finished", result: "cancelled", forfeited: 500 })
-      for (const { id } of [first, second]) assert.strictEqual(desk.refuse(cancel(id)).code, "BONUS_INVALID")
-      assert.strictEqual(desk.refuse(cancel(4)).code, "BONUS_INVALID")
-      assert.deepInclude(desk.player(), { bonus: 0, activeBonus: null, pendingBonuses: [], walletSeq: 2 })
+      const runner = makeRunner()
+      const first = runner.accept(grant())
+      const second = runner.accept(grant())
+      assert.deepInclude(runner.accept(cancel(second.id)), { state: "finished", result: "cancelled", forfeited: 0 })
+      assert.deepInclude(runner.accept(cancel(first.id)), { state: "finished", result: "cancelled", forfeited: 500 })
+      for (const { id } of [first, second]) assert.strictEqual(runner.refuse(cancel(id)).code, "BONUS_INVALID")
+      assert.strictEqual(runner.refuse(cancel(4)).code, "BONUS_INVALID")
+      assert.deepInclude(runner.player(), { bonus: 0, activeBonus: null, pendingBonuses: [], walletSeq: 2 })
       assert.deepStrictEqual(
-        desk.store.tables().audit.map(({ action, actor, reason, subject }) => [action, actor, subject, reason]),
+        runner.store.tables().audit.map(({ action, actor, reason, subject }) => [action, actor, subject, reason]),
         [second, first].map(({ id }) => ["bonus.cancel", "staff:7", `player_bonus:${id}`, "asked for"])
       )
     })
 
     it("4.6: a promo code grants its bonus, once per player", () => {
-      const desk = makeDesk()
-      const { bonus, code, redemptionId } = desk.accept(redeemStep(promo()))
+      const runner = makeRunner()
+      const { bonus, code, redemptionId } = runner.accept(redeemStep(promo()))
       assert.deepStrictEqual([code, bonus.state, bonus.bonusId], ["WELCOME10", "activated", 5])
-      assert.deepStrictEqual(desk.store.tables().redemptions, [{
+      assert.deepStrictEqual(runner.store.tables().redemptions, [{
         id: redemptionId,
         promoCodeId: 70,
         operatorId: 1,
@@ -275,21 +277,21 @@ for (const remembers of [true, false]) {
         createdAt: noon
       }])
       // the code was looked up before that: the commit says that it is not so any more
-      const refusal = desk.refuse(redeemStep(promo()))
+      const refusal = runner.refuse(redeemStep(promo()))
       assert.deepStrictEqual([refusal.code, refusal.details], ["PROMO_CODE_INVALID", { reason: "used" }])
     })
 
     it("4.6: a promo code that is over, switched off or used up is refused", () => {
-      const desk = makeDesk()
+      const runner = makeRunner()
       const reasonOf = (fields: Partial<PromoCode>) => {
-        const { code, details } = desk.refuse(redeemStep(promo(fields)))
+        const { code, details } = runner.refuse(redeemStep(promo(fields)))
         return [code, details["reason"]]
       }
       assert.deepStrictEqual(reasonOf({ expiresAt: noon }), ["PROMO_CODE_INVALID", "expired"])
       assert.deepStrictEqual(reasonOf({ isActive: false }), ["PROMO_CODE_INVALID", "unknown"])
       assert.deepStrictEqual(reasonOf({ isUsedUp: true }), ["PROMO_CODE_INVALID", "exhausted"])
       assert.deepStrictEqual(reasonOf({ bonus: { ...welcome, isActive: false } }), ["BONUS_INVALID", "inactive"])
-      assert.strictEqual(desk.accept(redeemStep(promo({ expiresAt: noon + minute }))).bonus.state, "activated")
+      assert.strictEqual(runner.accept(redeemStep(promo({ expiresAt: noon + minute }))).bonus.state, "activated")
     })
   })
 }
@@ -297,12 +299,12 @@ for (const remembers of [true, false]) {
 describe("a promo code with a cap", () => {
   // Goal: whoever looked the code up while it was good learns from the commit that it is not. Method: three players, two places.
   it("is not redeemed more often than that", () => {
-    const desk = new Desk([1, 2, 3].map((id) => makePlayer({ id })))
-    desk.store.limitPromo(70, 2)
-    desk.accept(redeemStep(promo()), 1)
-    desk.accept(redeemStep(promo()), 2)
-    const refusal = desk.refuse(redeemStep(promo()), 3)
+    const runner = new RuleRunner([1, 2, 3].map((id) => makePlayer({ id })))
+    runner.store.limitPromo(70, 2)
+    runner.accept(redeemStep(promo()), 1)
+    runner.accept(redeemStep(promo()), 2)
+    const refusal = runner.refuse(redeemStep(promo()), 3)
     assert.deepStrictEqual([refusal.code, refusal.details], ["PROMO_CODE_INVALID", { reason: "exhausted" }])
-    assert.deepInclude(desk.player(3), { bonus: 0, activeBonus: null })
+    assert.deepInclude(runner.player(3), { bonus: 0, activeBonus: null })
   })
 })

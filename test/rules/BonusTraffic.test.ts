@@ -14,7 +14,7 @@ import { depositStep } from "../../src/domain/payment/Payments.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { type Action, type Bet, closeRound, settle, type Settlement } from "../../src/domain/settlement/Settlement.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
-import { type Answer, checkLedger, Desk } from "../kit/Desk.ts"
+import { type Answer, checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, close, day, hour, makePlayer, minute, noon, rollback, roulette, slot, win } from "../kit/Messages.ts"
 import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
 
@@ -164,7 +164,7 @@ const plain = (answer: Answer<Settlement, { readonly code: string }>): ModelAnsw
 
 /** One play of commands on both sides. */
 class Play {
-  readonly desk: Desk
+  readonly runner: RuleRunner
   readonly model: SettlementModel
   /** What came up, by name. */
   private readonly tally: Map<string, number>
@@ -174,14 +174,14 @@ class Play {
 
   constructor(forgets: () => boolean, tally: Map<string, number>) {
     const beginning = players.map((id) => makePlayer({ id, real: id === 1 ? 30 : 0 }))
-    this.desk = new Desk(beginning, forgets)
-    for (const { cap, id } of promos) if (cap > 0) this.desk.store.limitPromo(id, cap)
+    this.runner = new RuleRunner(beginning, forgets)
+    for (const { cap, id } of promos) if (cap > 0) this.runner.store.limitPromo(id, cap)
     this.model = new SettlementModel(beginning, noon)
     this.tally = tally
   }
 
   run(command: Command): void {
-    const { desk, model } = this
+    const { runner, model } = this
     switch (command.type) {
       case "bet": {
         const { amount, closes, game, joins, playerId } = command
@@ -212,13 +212,13 @@ class Play {
         const target = this.pick(this.bets, command)?.message
         if (target === undefined) return
         const message = close(target.roundId, target.game)
-        const answer = desk.ask((player, context) => closeRound(player, message, context), command.playerId)
+        const answer = runner.ask((player, context) => closeRound(player, message, context), command.playerId)
         return assert.deepStrictEqual(plain(answer), model.close(command.playerId, message))
       }
       case "cancel": {
-        const ids = [...desk.store.tables().bonuses.keys()]
+        const ids = [...runner.store.tables().bonuses.keys()]
         const id = ids[command.pick % ids.length] ?? 0
-        const answer = desk.ask(cancelBonusStep({ id, reason: null, actor: "staff:1" }), command.playerId)
+        const answer = runner.ask(cancelBonusStep({ id, reason: null, actor: "staff:1" }), command.playerId)
         return assert.strictEqual("reply" in answer, model.cancel(command.playerId, id))
       }
       case "grant":
@@ -228,14 +228,14 @@ class Play {
       case "deposit": {
         const { amount, playerId } = command
         const request = { externalReference: this.nextId(), methodCode: null, method: null, info: null, notes: null }
-        const answer = desk.ask(depositStep({ amount, ...request }), playerId)
+        const answer = runner.ask(depositStep({ amount, ...request }), playerId)
         if ("reply" in answer) model.deposit(playerId, amount)
         return
       }
       case "withdraw": {
         const { amount, forfeitsBonus, playerId } = command
         const request = { externalReference: null, methodCode: bank.code, method: bank, info: null, notes: null }
-        const answer = desk.ask(
+        const answer = runner.ask(
           withdrawalStep({ ...request, amount, bankName: null, kycThreshold: null, forfeitsBonus }),
           playerId
         )
@@ -243,26 +243,26 @@ class Play {
       }
       case "correct": {
         const { amount, playerId, wallet } = command
-        const answer = desk.ask(correctionStep({ wallet, amount, reason: "a mistake", actor: "staff:1" }), playerId)
+        const answer = runner.ask(correctionStep({ wallet, amount, reason: "a mistake", actor: "staff:1" }), playerId)
         return assert.strictEqual("reply" in answer, model.correct(playerId, wallet, amount))
       }
       case "self-exclude": {
         const { period, playerId } = command
-        const until = periodEnd(period, desk.now)
-        const answer = desk.ask(selfExcludeStep({ period, until: null, type: null, actor: "key:pk" }), playerId)
+        const until = periodEnd(period, runner.now)
+        const answer = runner.ask(selfExcludeStep({ period, until: null, type: null, actor: "key:pk" }), playerId)
         return assert.strictEqual("reply" in answer, model.selfExclude(playerId, until, period === "24_hours"))
       }
       case "keep from bonuses":
-        desk.set({ restrictions: { ...noRestrictions, excludedFromBonuses: command.isKept } }, command.playerId)
+        runner.set({ restrictions: { ...noRestrictions, excludedFromBonuses: command.isKept } }, command.playerId)
         return model.excludeFromBonuses(command.playerId, command.isKept)
       case "look":
-        desk.accept(tendBonusesStep, command.playerId)
+        runner.accept(tendBonusesStep, command.playerId)
         return model.look(command.playerId)
       case "wait":
-        return this.waitUntil(desk.now + command.ms)
+        return this.waitUntil(runner.now + command.ms)
       case "wait for its end": {
-        const end = desk.player(command.playerId).activeBonus?.expiresAt ?? 0
-        return this.waitUntil(Math.max(desk.now, end - command.before))
+        const end = runner.player(command.playerId).activeBonus?.expiresAt ?? 0
+        return this.waitUntil(Math.max(runner.now, end - command.before))
       }
     }
   }
@@ -270,7 +270,7 @@ class Play {
   /** Balances, which bonus runs and how far, which wait, and how the others ended. */
   check(): void {
     for (const playerId of players) {
-      const { activeBonus, bonus, pendingBonuses, real, walletSeq } = this.desk.player(playerId)
+      const { activeBonus, bonus, pendingBonuses, real, walletSeq } = this.runner.player(playerId)
       assert.deepStrictEqual({ real, bonus, walletSeq }, this.model.balances(playerId))
       const { active, queue, wagered } = this.model.bonuses(playerId)
       assert.deepStrictEqual(
@@ -279,14 +279,14 @@ class Play {
       )
     }
     const { ended } = this.model.bonuses(1)
-    for (const { converted, forfeited, id, result } of this.desk.store.tables().bonuses.values()) {
+    for (const { converted, forfeited, id, result } of this.runner.store.tables().bonuses.values()) {
       assert.deepStrictEqual(result === null ? undefined : { result, converted, forfeited }, ended.get(id))
     }
   }
 
   /** Counts how the bonuses ended. */
   finish(): void {
-    for (const { converted, forfeited, result } of this.desk.store.tables().bonuses.values()) {
+    for (const { converted, forfeited, result } of this.runner.store.tables().bonuses.values()) {
       if (result !== null) this.note(result === "converted" && converted > 0 && forfeited > 0 ? "capped" : result)
     }
   }
@@ -301,7 +301,7 @@ class Play {
       maxConversionMultiplier: conversion,
       maxGrantsPerPlayer: cap
     })
-    const answer = this.desk.ask(grantStep({ bonus, amount: null, note: null }), playerId)
+    const answer = this.runner.ask(grantStep({ bonus, amount: null, note: null }), playerId)
     const state = this.model.grant(playerId, {
       id: "reply" in answer ? answer.reply.id : 0,
       bonusId: bonus.id,
@@ -319,9 +319,9 @@ class Play {
 
   private redeem({ isStale, playerId, promo: which }: Command & { type: "redeem" }) {
     const promo = promos[which] ?? assert.fail("there is no such code")
-    const redeemed = this.desk.store.tables().redemptions.filter(({ promoCodeId }) => promoCodeId === promo.id)
+    const redeemed = this.runner.store.tables().redemptions.filter(({ promoCodeId }) => promoCodeId === promo.id)
     const bonus = reload({ id: 950 + promo.id })
-    const answer = this.desk.ask(
+    const answer = this.runner.ask(
       redeemStep({
         id: promo.id,
         code: "CODE",
@@ -356,7 +356,7 @@ class Play {
   /** Settles a message on both sides; gives whether it was taken. */
   private settle(playerId: number, message: Action): boolean {
     const does = (player: Player, context: Context) => settle(player, message, context)
-    const answer = plain(this.desk.ask<Settlement, { readonly code: string }>(does, playerId))
+    const answer = plain(this.runner.ask<Settlement, { readonly code: string }>(does, playerId))
     assert.deepStrictEqual(answer, this.model.settle(playerId, message))
     if (typeof answer === "string") {
       this.note(answer)
@@ -373,7 +373,7 @@ class Play {
   }
 
   private waitUntil(instant: number): void {
-    this.desk.now = instant
+    this.runner.now = instant
     this.model.now = instant
   }
 
@@ -397,7 +397,7 @@ describe("bonuses over long traffic", () => {
             play.run(command)
             play.check()
           }
-          checkLedger(play.desk.store, players.map((id) => makePlayer({ id, real: id === 1 ? 30 : 0 })))
+          checkLedger(play.runner.store, players.map((id) => makePlayer({ id, real: id === 1 ? 30 : 0 })))
           play.finish()
         }),
         { numRuns: 300, seed: 20_261_121 }

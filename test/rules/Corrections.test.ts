@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Correction, correctionStep } from "../../src/domain/wallet/Corrections.ts"
-import { Desk } from "../kit/Desk.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
 import { grantStep } from "../../src/domain/bonus/BonusGrants.ts"
 import { settle } from "../../src/domain/settlement/Settlement.ts"
 import { bet, makePlayer } from "../kit/Messages.ts"
@@ -18,11 +18,11 @@ describe("a correction", () => {
   ] as const
   for (const [wallet, amount, type, balanceAfter] of cases) {
     it(`of ${amount} in the ${wallet} wallet is a ${type}, with its reason in the audit log`, () => {
-      const desk = new Desk([makePlayer({ bonus: 100 })])
-      const entry = desk.accept(correct(wallet, amount))
+      const runner = new RuleRunner([makePlayer({ bonus: 100 })])
+      const entry = runner.accept(correct(wallet, amount))
       assert.deepInclude(entry, { wallet, type, amount, balanceAfter, seq: 1 })
-      assert.strictEqual(desk.player().walletSeq, 1)
-      const [record] = desk.store.tables().audit
+      assert.strictEqual(runner.player().walletSeq, 1)
+      const [record] = runner.store.tables().audit
       assert.deepInclude(record, {
         actor: "staff:7",
         action: "player.correct",
@@ -37,9 +37,9 @@ describe("a correction", () => {
 
   // Goal: no bonus pays out what it did not grant. Method: money in the bonus wallet while no bonus runs, then one that converts.
   it("in the bonus wallet while no bonus runs is no part of the next bonus", () => {
-    const desk = new Desk([makePlayer({ real: 200, pendingBonuses: [] })])
-    desk.accept(correct("bonus", 5000))
-    desk.accept(grantStep({
+    const runner = new RuleRunner([makePlayer({ real: 200, pendingBonuses: [] })])
+    runner.accept(correct("bonus", 5000))
+    runner.accept(grantStep({
       bonus: {
         id: 5,
         operatorId: 1,
@@ -59,16 +59,16 @@ describe("a correction", () => {
       amount: null,
       note: null
     }))
-    assert.deepInclude(desk.player(), { real: 200, bonus: 100 })
-    desk.accept((player, context) => settle(player, bet("b", 100), context))
-    assert.deepInclude(desk.player(), { real: 200, bonus: 0, activeBonus: null })
+    assert.deepInclude(runner.player(), { real: 200, bonus: 100 })
+    runner.accept((player, context) => settle(player, bet("b", 100), context))
+    assert.deepInclude(runner.player(), { real: 200, bonus: 0, activeBonus: null })
   })
 
   it("moves something, never owes bonus money, and stays within the safe range", () => {
-    const desk = new Desk([makePlayer({ bonus: 100 })])
+    const runner = new RuleRunner([makePlayer({ bonus: 100 })])
     for (const step of [correct("real", 0), correct("bonus", -101), correct("real", Number.MAX_SAFE_INTEGER)]) {
-      assert.deepInclude(desk.refuse(step), { code: "VALIDATION_FAILED" })
+      assert.deepInclude(runner.refuse(step), { code: "VALIDATION_FAILED" })
     }
-    assert.strictEqual(desk.store.tables().audit.length, 0)
+    assert.strictEqual(runner.store.tables().audit.length, 0)
   })
 })

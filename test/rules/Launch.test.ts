@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Launch, launchStep } from "../../src/domain/settlement/Launch.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { settle } from "../../src/domain/settlement/Settlement.ts"
-import { Desk } from "../kit/Desk.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, hour, makePlayer, minute, noon } from "../kit/Messages.ts"
 
 const launch = (overrides: Partial<Launch> = {}) =>
@@ -10,10 +10,10 @@ const launch = (overrides: Partial<Launch> = {}) =>
 
 describe("a launch", () => {
   it("for money opens a session and makes the provider one of the player's", () => {
-    const desk = new Desk([makePlayer()], () => true)
-    const { expiresAt, sessionId } = desk.accept(launch())
+    const runner = new RuleRunner([makePlayer()], () => true)
+    const { expiresAt, sessionId } = runner.accept(launch())
     assert.strictEqual(expiresAt, noon + 12 * hour)
-    assert.deepStrictEqual(desk.store.tables().sessions, [{
+    assert.deepStrictEqual(runner.store.tables().sessions, [{
       id: sessionId,
       playerId: 1,
       gameId: 11,
@@ -23,8 +23,8 @@ describe("a launch", () => {
       openedAt: noon,
       expiresAt
     }])
-    desk.accept(launch())
-    const { counters, providerIds, walletSeq } = desk.player()
+    runner.accept(launch())
+    const { counters, providerIds, walletSeq } = runner.player()
     assert.deepStrictEqual(providerIds, [1, 9])
     assert.deepInclude(counters, { playSince: noon, lastBetAt: 0 })
     assert.strictEqual(walletSeq, 0)
@@ -37,26 +37,26 @@ describe("a launch", () => {
   ]
   for (const [reason, settings] of barred) {
     it(`for money is refused to a player who is barred (${reason}); a demo is not, and leaves the account alone`, () => {
-      const desk = new Desk([makePlayer(settings)])
-      assert.deepInclude(desk.refuse(launch()), { code: "PLAYER_RESTRICTED", details: { reason } })
-      const before = desk.player()
-      desk.accept(launch({ mode: "demo" }))
-      assert.deepStrictEqual(desk.player(), before)
-      assert.strictEqual(desk.store.tables().sessions[0]?.mode, "demo")
+      const runner = new RuleRunner([makePlayer(settings)])
+      assert.deepInclude(runner.refuse(launch()), { code: "PLAYER_RESTRICTED", details: { reason } })
+      const before = runner.player()
+      runner.accept(launch({ mode: "demo" }))
+      assert.deepStrictEqual(runner.player(), before)
+      assert.strictEqual(runner.store.tables().sessions[0]?.mode, "demo")
     })
   }
 
   it("is refused when the player has played for too long, until a break has passed", () => {
-    const desk = new Desk([makePlayer({ limits: { max_session_minutes: 20 } })])
-    desk.accept(launch())
+    const runner = new RuleRunner([makePlayer({ limits: { max_session_minutes: 20 } })])
+    runner.accept(launch())
     for (const number of [1, 2]) {
-      desk.now += 10 * minute
+      runner.now += 10 * minute
       const message = bet(`b${number}`, 1)
-      if (number === 1) desk.accept((player, context) => settle(player, message, context))
+      if (number === 1) runner.accept((player, context) => settle(player, message, context))
     }
-    assert.deepInclude(desk.refuse(launch()), { code: "LIMIT_EXCEEDED" })
-    desk.accept(launch({ mode: "demo" }))
-    desk.now = noon + 25 * minute
-    desk.accept(launch())
+    assert.deepInclude(runner.refuse(launch()), { code: "LIMIT_EXCEEDED" })
+    runner.accept(launch({ mode: "demo" }))
+    runner.now = noon + 25 * minute
+    runner.accept(launch())
   })
 })

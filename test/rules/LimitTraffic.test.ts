@@ -10,7 +10,7 @@ import { depositStep } from "../../src/domain/payment/Payments.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
 import { type Action, settle } from "../../src/domain/settlement/Settlement.ts"
-import { type Answer, Desk } from "../kit/Desk.ts"
+import { type Answer, RuleRunner } from "../kit/RuleRunner.ts"
 import { LimitModel, type ModelRefusal } from "../kit/LimitModel.ts"
 import { bet, day, hour, makeBonus, makePlayer, minute, providerId, rollback, slot, win } from "../kit/Messages.ts"
 import { moveOf } from "../kit/Payments.ts"
@@ -116,7 +116,7 @@ const isRefusal = (answer: Happening | ModelRefusal): answer is ModelRefusal => 
 
 /** One play of commands on both sides. `note` hears of each refusal. */
 class Play {
-  readonly desk: Desk
+  readonly runner: RuleRunner
   readonly model: LimitModel
   private readonly note: (refusal: ModelRefusal) => void
   private readonly bets: Array<{ readonly id: string; readonly happening: Happening }> = []
@@ -127,23 +127,23 @@ class Play {
   constructor(start: number, real: number, forgets: () => boolean, note: (refusal: ModelRefusal) => void) {
     // bonus money without end, so that every stake is paid for, and a bonus that nothing ends
     const activeBonus = makeBonus({ wagerRequirement: 1e12, expiresAt: start + 40_000 * day })
-    this.desk = new Desk([makePlayer({ real, bonus: 1e9, activeBonus })], forgets)
-    this.desk.now = start
+    this.runner = new RuleRunner([makePlayer({ real, bonus: 1e9, activeBonus })], forgets)
+    this.runner.now = start
     this.model = new LimitModel(start, real)
     this.note = note
   }
 
   run(command: Command): void {
-    const { desk, model } = this
+    const { runner, model } = this
     const id = `${this.count++}`
     switch (command.type) {
       case "wait":
-        return this.waitUntil(desk.now + command.ms)
+        return this.waitUntil(runner.now + command.ms)
       case "wait for midnight":
-        return this.waitUntil(Math.max(desk.now, (Math.floor(desk.now / day) + 1) * day - command.before))
+        return this.waitUntil(Math.max(runner.now, (Math.floor(runner.now / day) + 1) * day - command.before))
       case "bet": {
         const expected = model.bet(command.amount)
-        const answer = desk.ask(does(bet(id, command.amount, { roundId: id })))
+        const answer = runner.ask(does(bet(id, command.amount, { roundId: id })))
         if (this.agreeOnRefusal(answer, expected)) return
         if (!isRefusal(expected)) this.bets.push({ id, happening: expected })
         return
@@ -151,7 +151,7 @@ class Play {
       case "win": {
         const target = this.pick(this.bets.filter(({ happening }) => !happening.isTakenBack), command.pick)
         if (target === undefined) return
-        desk.accept(does(win(id, target.id, command.amount, { roundId: target.id })))
+        runner.accept(does(win(id, target.id, command.amount, { roundId: target.id })))
         this.wins.push({ id, happening: model.win(target.happening, command.amount), bet: target.happening })
         return
       }
@@ -162,11 +162,11 @@ class Play {
           command.pick
         )
         if (target === undefined) return
-        desk.accept(does(rollback(id, target.id)))
+        runner.accept(does(rollback(id, target.id)))
         return model.takeBack(target.happening)
       }
       case "deposit": {
-        const answer = desk.ask(depositStep({
+        const answer = runner.ask(depositStep({
           amount: command.amount,
           externalReference: id,
           methodCode: null,
@@ -183,7 +183,7 @@ class Play {
         const paymentId = this.pick(this.deposits, command.pick)
         if (paymentId === undefined) return
         this.deposits.splice(this.deposits.indexOf(paymentId), 1)
-        const payment = desk.accept(
+        const payment = runner.accept(
           movePaymentStep(moveOf(paymentId, "chargeback"))
         )
         model.real -= payment.amount
@@ -191,7 +191,7 @@ class Play {
       }
       case "launch": {
         const { mode } = command
-        const answer = desk.ask(launchStep({ gameId: slot.id, providerId, mode, platform: null, ip: null }))
+        const answer = runner.ask(launchStep({ gameId: slot.id, providerId, mode, platform: null, ip: null }))
         this.agreeOnRefusal(answer, mode === "real" ? model.launch() : undefined)
         return
       }
@@ -199,7 +199,7 @@ class Play {
         const changes = readLimitChanges(command.sent)
         if ("_tag" in changes) return assert.fail("the limits are good")
         const { coolingOffHours } = command
-        const { applied, pending } = desk.accept(setLimitsStep({ changes, coolingOffHours, actor: "key:pk" }))
+        const { applied, pending } = runner.accept(setLimitsStep({ changes, coolingOffHours, actor: "key:pk" }))
         const expected = model.setLimits(command.sent, coolingOffHours)
         assert.sameMembers([...applied], [...expected.applied])
         return assert.sameMembers([...pending], [...expected.pending])
@@ -209,8 +209,8 @@ class Play {
 
   /** What is told of the limits is what the model works out. */
   check(): void {
-    const player = this.desk.player()
-    const { limits, pending_changes, usage } = limitsResource(player, this.desk.now)
+    const player = this.runner.player()
+    const { limits, pending_changes, usage } = limitsResource(player, this.runner.now)
     const told = { limits, usage, pending_changes: [...pending_changes] }
     const expected = this.model.resource()
     assert.strictEqual(player.real, this.model.real)
@@ -222,7 +222,7 @@ class Play {
   }
 
   private waitUntil(instant: number): void {
-    this.desk.now = instant
+    this.runner.now = instant
     this.model.now = instant
   }
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { retireLostSeedsStep } from "../../src/domain/original/LostSeeds.ts"
 import { playStep, rotateSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
-import { Desk } from "../kit/Desk.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer } from "../kit/Messages.ts"
 import { betPaying, openChance, playOf, sealedSeedOf, serverSeedOf, startSeedsOf } from "../kit/Originals.ts"
 
@@ -9,16 +9,16 @@ import { betPaying, openChance, playOf, sealedSeedOf, serverSeedOf, startSeedsOf
 // lost is never revealed. Method: the rule over a store in memory, for each of the two seeds lost, both and none; then the player
 // plays and rotates.
 
-const deskOf = () => {
-  const desk = new Desk([makePlayer({ real: 1000 })])
-  desk.accept(startSeedsOf("a"))
-  return desk
+const runnerOf = () => {
+  const runner = new RuleRunner([makePlayer({ real: 1000 })])
+  runner.accept(startSeedsOf("a"))
+  return runner
 }
 
-const seedsOf = (desk: Desk) => desk.player().seeds ?? assert.fail("no seeds")
+const seedsOf = (runner: RuleRunner) => runner.player().seeds ?? assert.fail("no seeds")
 
-const retire = (desk: Desk, lost: ReadonlyArray<number>) =>
-  desk.accept(retireLostSeedsStep({
+const retire = (runner: RuleRunner, lost: ReadonlyArray<number>) =>
+  runner.accept(retireLostSeedsStep({
     lost: new Set(lost),
     fresh: { first: sealedSeedOf("fresh 1"), second: sealedSeedOf("fresh 2") },
     reason: "the key is gone",
@@ -42,14 +42,14 @@ const cases: ReadonlyArray<
 describe("lost seeds", () => {
   for (const [name, [isCurrentLost, isNextLost], [current, next]] of cases) {
     it(`${name}: retired, and the player goes on`, () => {
-      const desk = deskOf()
-      desk.accept(playStep(playOf(betPaying(10, 0), "mine"), openChance))
-      const before = seedsOf(desk)
+      const runner = runnerOf()
+      runner.accept(playStep(playOf(betPaying(10, 0), "mine"), openChance))
+      const before = seedsOf(runner)
       const lost = [
         ...(isCurrentLost ? [before.current.serverSeed] : []),
         ...(isNextLost ? [before.next.serverSeed] : [])
       ]
-      const { retired, seeds } = retire(desk, lost)
+      const { retired, seeds } = retire(runner, lost)
       assert.deepStrictEqual(retired, [
         ...(isCurrentLost ? [hashOf("a 1")] : []),
         ...(isNextLost ? [hashOf("a 2")] : [])
@@ -59,35 +59,35 @@ describe("lost seeds", () => {
         hashOf(next)
       ])
       // what the store holds is what the actor believes
-      desk.forget()
-      assert.deepStrictEqual(desk.accept(startSeedsOf("other")), seeds)
-      assert.strictEqual(seedsOf(desk).current.nonce, isCurrentLost ? 0 : 1)
-      assert.strictEqual(seedsOf(desk).current.clientSeed, "mine")
-      const rows = desk.store.tables().seeds
+      runner.forget()
+      assert.deepStrictEqual(runner.accept(startSeedsOf("other")), seeds)
+      assert.strictEqual(seedsOf(runner).current.nonce, isCurrentLost ? 0 : 1)
+      assert.strictEqual(seedsOf(runner).current.clientSeed, "mine")
+      const rows = runner.store.tables().seeds
       for (const { hash, isLost, retiredAt, serverSeed } of rows) {
         assert.strictEqual(isLost, retired.includes(hash))
         assert.deepStrictEqual([retiredAt !== null, serverSeed], [isLost, null])
       }
-      const [line] = desk.store.tables().audit
+      const [line] = runner.store.tables().audit
       assert.deepInclude(line, { action: "player.retire_seeds", actor: "staff:1", reason: "the key is gone" })
-      const played = desk.accept(playStep(playOf(betPaying(10, 0)), openChance))
+      const played = runner.accept(playStep(playOf(betPaying(10, 0)), openChance))
       assert.strictEqual(played._tag === "Played" && played.fairness.serverSeedHash, hashOf(current))
-      const rotated = desk.accept(rotateSeedsStep({ fresh: sealedSeedOf("b"), clientSeed: undefined }, openChance))
+      const rotated = runner.accept(rotateSeedsStep({ fresh: sealedSeedOf("b"), clientSeed: undefined }, openChance))
       assert.strictEqual(
         rotated._tag === "Rotated" && rotated.retired.serverSeed,
         serverSeedOf(String(seeds?.current.serverSeed))
       )
-      assert.strictEqual(seedsOf(desk).current.serverSeedHash, hashOf(next))
+      assert.strictEqual(seedsOf(runner).current.serverSeedHash, hashOf(next))
     })
   }
 
   it("none: nothing is done, and nothing is written down", () => {
-    const desk = deskOf()
-    const before = seedsOf(desk)
-    assert.deepStrictEqual(retire(desk, []), { retired: [], seeds: before })
-    assert.deepStrictEqual(retire(desk, [999]), { retired: [], seeds: before })
-    assert.lengthOf(desk.store.tables().audit, 0)
-    const nobody = new Desk([makePlayer()])
+    const runner = runnerOf()
+    const before = seedsOf(runner)
+    assert.deepStrictEqual(retire(runner, []), { retired: [], seeds: before })
+    assert.deepStrictEqual(retire(runner, [999]), { retired: [], seeds: before })
+    assert.lengthOf(runner.store.tables().audit, 0)
+    const nobody = new RuleRunner([makePlayer()])
     assert.deepStrictEqual(retire(nobody, [1]), { retired: [], seeds: null })
   })
 })

@@ -5,7 +5,7 @@ import { drawsOf } from "../../src/domain/original/Fairness.ts"
 import type { JsonObject } from "../../src/domain/original/Original.ts"
 import { originals } from "../../src/domain/original/Originals.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import { checkLedger, Desk } from "../kit/Desk.ts"
+import { checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import { day, makeBonus, makePlayer, minute, slot } from "../kit/Messages.ts"
 import {
   betPaying,
@@ -21,29 +21,29 @@ import {
 // the rules over a store in memory; what is drawn is made again here. Money is compared with the plain model in
 // SettlementTraffic.test.ts.
 
-/** A desk with one player who has seeds. */
-const deskOf = (player: Partial<Player> = {}, forgets: () => boolean = () => false): Desk => {
-  const desk = new Desk([makePlayer(player)], forgets)
-  desk.accept(startSeedsOf("a"))
-  return desk
+/** A runner with one player who has seeds. */
+const runnerOf = (player: Partial<Player> = {}, forgets: () => boolean = () => false): RuleRunner => {
+  const runner = new RuleRunner([makePlayer(player)], forgets)
+  runner.accept(startSeedsOf("a"))
+  return runner
 }
 
-const play = (desk: Desk, ...args: Parameters<typeof playOf>) => {
-  const reply = desk.accept(playStep(playOf(...args), openChance))
+const play = (runner: RuleRunner, ...args: Parameters<typeof playOf>) => {
+  const reply = runner.accept(playStep(playOf(...args), openChance))
   return reply._tag === "Played" ? reply : assert.fail(reply._tag)
 }
 
-const rounds = (desk: Desk) => desk.store.tables().originalRounds
+const rounds = (runner: RuleRunner) => runner.store.tables().originalRounds
 
-const rotate = (desk: Desk, name: string, clientSeed?: string) => {
-  const reply = desk.accept(rotateSeedsStep({ fresh: sealedSeedOf(name), clientSeed }, openChance))
+const rotate = (runner: RuleRunner, name: string, clientSeed?: string) => {
+  const reply = runner.accept(rotateSeedsStep({ fresh: sealedSeedOf(name), clientSeed }, openChance))
   return reply._tag === "Rotated" ? reply : assert.fail(reply._tag)
 }
 
 describe("a play", () => {
   it("takes the stake and pays in one change, in a round of its own", () => {
-    const desk = deskOf()
-    const { balance, bonusBalance, entries, fairness, round, walletSeq } = play(desk, betPaying(100, 250))
+    const runner = runnerOf()
+    const { balance, bonusBalance, entries, fairness, round, walletSeq } = play(runner, betPaying(100, 250))
     assert.deepStrictEqual([balance, bonusBalance, walletSeq], [1150, 0, 1])
     assert.deepStrictEqual(
       entries.map(({ amount, gameId, gameRoundId, type, wallet }) => ({ amount, gameId, gameRoundId, type, wallet })),
@@ -58,11 +58,11 @@ describe("a play", () => {
       clientSeed: "lucky",
       nonce: 0
     })
-    assert.deepStrictEqual(rounds(desk), [round])
+    assert.deepStrictEqual(rounds(runner), [round])
     // nothing is left open that a provider's message could find
-    assert.strictEqual(desk.store.tables().rounds.size, 0)
-    assert.strictEqual(desk.player().counters.betDay, 100)
-    assert.strictEqual(desk.player().counters.lossDay, -150)
+    assert.strictEqual(runner.store.tables().rounds.size, 0)
+    assert.strictEqual(runner.player().counters.betDay, 100)
+    assert.strictEqual(runner.player().counters.lossDay, -150)
   })
 
   it("draws what the recipe draws from seeds and nonce, for every original", () => {
@@ -73,45 +73,45 @@ describe("a play", () => {
       ["plinko", { rows: 12, risk: "high" }],
       ["mines", { mines: 5, cells: [1, 2, 3] }]
     ])
-    const desk = deskOf({ real: 100_000 })
+    const runner = runnerOf({ real: 100_000 })
     let nonce = 0
     for (const [name, original] of originals) {
       const choice = params.get(name) ?? assert.fail(name)
       const bet = original.check(choice, 100)
       assert(bet._tag === "Checked", name)
-      const played = play(desk, bet)
+      const played = play(runner, bet)
       const seed = { serverSeed: serverSeedOf(String(played.round.seedId)), clientSeed: "lucky", nonce: nonce++ }
       const { multiplier, outcome, payout } = bet.play(drawsOf(hmacSha256, seed))
       assert.deepInclude(played.round, { multiplier, outcome, payout, params: choice })
     }
-    checkLedger(desk.store, [makePlayer({ real: 100_000 })])
+    checkLedger(runner.store, [makePlayer({ real: 100_000 })])
   })
 
   it("asks the store for seeds once, and remembers them until the player rests", () => {
-    const desk = deskOf()
-    desk.forget()
-    const before = desk.looks
-    for (let turn = 0; turn < 3; turn++) play(desk, betPaying(10, 0))
-    assert.strictEqual(desk.looks - before, 1)
-    desk.forget()
-    assert.strictEqual(play(desk, betPaying(10, 0)).fairness.nonce, 3)
-    assert.strictEqual(desk.looks - before, 2)
+    const runner = runnerOf()
+    runner.forget()
+    const before = runner.looks
+    for (let turn = 0; turn < 3; turn++) play(runner, betPaying(10, 0))
+    assert.strictEqual(runner.looks - before, 1)
+    runner.forget()
+    assert.strictEqual(play(runner, betPaying(10, 0)).fairness.nonce, 3)
+    assert.strictEqual(runner.looks - before, 2)
   })
 
   it("keeps the client seed that came with a bet for the rounds after it", () => {
-    const desk = deskOf()
-    assert.strictEqual(play(desk, betPaying(1, 0), "mine").fairness.clientSeed, "mine")
-    desk.forget()
-    assert.deepInclude(play(desk, betPaying(1, 0)).fairness, { clientSeed: "mine", nonce: 1 })
+    const runner = runnerOf()
+    assert.strictEqual(play(runner, betPaying(1, 0), "mine").fairness.clientSeed, "mine")
+    runner.forget()
+    assert.deepInclude(play(runner, betPaying(1, 0)).fairness, { clientSeed: "mine", nonce: 1 })
   })
 
   it("does nothing while there are no seeds, or while the seed is closed", () => {
-    const desk = new Desk([makePlayer()])
-    assert.strictEqual(desk.accept(playStep(playOf(betPaying(1, 0)), openChance))._tag, "NoSeeds")
-    desk.accept(startSeedsOf("a"))
-    const closed = desk.accept(playStep(playOf(betPaying(1, 0)), { ...openChance, open: () => undefined }))
-    assert.deepStrictEqual(closed, { _tag: "SeedClosed", seedId: desk.player().seeds?.current.serverSeed ?? 0 })
-    assert.deepStrictEqual([rounds(desk).length, desk.store.tables().entries.length], [0, 0])
+    const runner = new RuleRunner([makePlayer()])
+    assert.strictEqual(runner.accept(playStep(playOf(betPaying(1, 0)), openChance))._tag, "NoSeeds")
+    runner.accept(startSeedsOf("a"))
+    const closed = runner.accept(playStep(playOf(betPaying(1, 0)), { ...openChance, open: () => undefined }))
+    assert.deepStrictEqual(closed, { _tag: "SeedClosed", seedId: runner.player().seeds?.current.serverSeed ?? 0 })
+    assert.deepStrictEqual([rounds(runner).length, runner.store.tables().entries.length], [0, 0])
   })
 })
 
@@ -135,19 +135,19 @@ describe("a refused play", () => {
   ]
   for (const [what, code, player] of refusals) {
     it(`draws nothing and takes no nonce: ${what}`, () => {
-      const desk = deskOf(player)
+      const runner = runnerOf(player)
       let draws = 0
       const bet = betPaying(100, () => ++draws)
-      assert.strictEqual(desk.refuse(playStep(playOf(bet), openChance)).code, code)
+      assert.strictEqual(runner.refuse(playStep(playOf(bet), openChance)).code, code)
       assert.strictEqual(draws, 0)
-      assert.deepStrictEqual(rounds(desk), [])
-      assert.strictEqual(desk.player().seeds?.current.nonce, 0)
+      assert.deepStrictEqual(rounds(runner), [])
+      assert.strictEqual(runner.player().seeds?.current.nonce, 0)
     })
   }
 
   it("is refused the same whatever the outcome would be", () => {
     const answers = [0, 1_000_000].map((payout) =>
-      deskOf({ real: 999_999_999_500_000 }).refuse(playStep(playOf(betPaying(100, payout)), openChance))
+      runnerOf({ real: 999_999_999_500_000 }).refuse(playStep(playOf(betPaying(100, payout)), openChance))
     )
     assert.deepStrictEqual(answers[0], answers[1])
   })
@@ -155,33 +155,33 @@ describe("a refused play", () => {
 
 describe("limits on time", () => {
   it("count from the first play, as no launch is needed", () => {
-    const desk = deskOf({ limits: { max_session_minutes: 30 } })
+    const runner = runnerOf({ limits: { max_session_minutes: 30 } })
     for (let minutes = 0; minutes < 30; minutes += 10) {
-      play(desk, betPaying(1, 0))
-      desk.now += 10 * minute
+      play(runner, betPaying(1, 0))
+      runner.now += 10 * minute
     }
-    const refusal = desk.refuse(playStep(playOf(betPaying(1, 0)), openChance))
+    const refusal = runner.refuse(playStep(playOf(betPaying(1, 0)), openChance))
     assert.deepInclude(refusal.details, { limit: "max_session_minutes", used: 30 })
-    desk.now += 15 * minute
-    play(desk, betPaying(1, 0))
+    runner.now += 15 * minute
+    play(runner, betPaying(1, 0))
   })
 })
 
 describe("bonus money", () => {
   const withBonus = (bonus: Parameters<typeof makeBonus>[0], player: Partial<Player> = {}) =>
-    deskOf({ real: 40, bonus: 100, activeBonus: makeBonus(bonus), ...player })
+    runnerOf({ real: 40, bonus: 100, activeBonus: makeBonus(bonus), ...player })
 
   it("pays after real money, and gets its share of the win, rounded down", () => {
-    const desk = withBonus({})
-    const { entries } = play(desk, betPaying(60, 101))
+    const runner = withBonus({})
+    const { entries } = play(runner, betPaying(60, 101))
     assert.deepStrictEqual(entries.map(({ amount, type, wallet }) => [wallet, type, amount]), [
       ["real", "casino_bet", -40],
       ["bonus", "casino_bet", -20],
       ["real", "casino_win", 68],
       ["bonus", "casino_win", 33]
     ])
-    assert.deepInclude(desk.player(), { real: 68, bonus: 113, walletSeq: 1 })
-    assert.deepInclude(desk.player().activeBonus ?? {}, { wagered: 60, openRounds: 0 })
+    assert.deepInclude(runner.player(), { real: 68, bonus: 113, walletSeq: 1 })
+    assert.deepInclude(runner.player().activeBonus ?? {}, { wagered: 60, openRounds: 0 })
   })
 
   it("is not lost while the round that holds the last of it is undecided", () => {
@@ -196,8 +196,8 @@ describe("bonus money", () => {
   })
 
   it("is converted by the stake that meets the requirement, and the win is the player's own", () => {
-    const desk = withBonus({ wagerRequirement: 100, maxConversion: 30 })
-    const { entries, balance, bonusBalance } = play(desk, betPaying(100, 200))
+    const runner = withBonus({ wagerRequirement: 100, maxConversion: 30 })
+    const { entries, balance, bonusBalance } = play(runner, betPaying(100, 200))
     assert.deepStrictEqual(entries.map(({ amount, type, wallet }) => [wallet, type, amount]), [
       ["real", "casino_bet", -40],
       ["bonus", "casino_bet", -60],
@@ -208,23 +208,23 @@ describe("bonus money", () => {
       ["real", "casino_win", 120]
     ])
     assert.deepStrictEqual([balance, bonusBalance], [230, 0])
-    assert.strictEqual(desk.player().walletSeq, 1)
+    assert.strictEqual(runner.player().walletSeq, 1)
   })
 
   it("whose time is over pays nothing", () => {
-    const desk = withBonus({}, { real: 0 })
-    desk.now += 8 * day
-    assert.strictEqual(desk.refuse(playStep(playOf(betPaying(10, 0)), openChance)).code, "INSUFFICIENT_FUNDS")
+    const runner = withBonus({}, { real: 0 })
+    runner.now += 8 * day
+    assert.strictEqual(runner.refuse(playStep(playOf(betPaying(10, 0)), openChance)).code, "INSUFFICIENT_FUNDS")
   })
 })
 
 describe("a rotation", () => {
   it("reveals the seed that was used, takes the promised one into use and promises another", () => {
-    const desk = deskOf()
-    play(desk, betPaying(1, 0))
-    play(desk, betPaying(1, 0), "mine")
-    const before = desk.player().seeds ?? assert.fail("no seeds")
-    const { retired, seeds } = rotate(desk, "b")
+    const runner = runnerOf()
+    play(runner, betPaying(1, 0))
+    play(runner, betPaying(1, 0), "mine")
+    const before = runner.player().seeds ?? assert.fail("no seeds")
+    const { retired, seeds } = rotate(runner, "b")
     assert.deepStrictEqual(retired, {
       serverSeed: serverSeedOf(String(before.current.serverSeed)),
       serverSeedHash: before.current.serverSeedHash,
@@ -232,33 +232,33 @@ describe("a rotation", () => {
     })
     assert.deepStrictEqual(seeds.current, { ...before.next, clientSeed: "mine", nonce: 0 })
     assert.strictEqual(seeds.next.serverSeedHash, sealedSeedOf("b").hash)
-    desk.forget()
-    assert.deepStrictEqual(play(desk, betPaying(1, 0)).fairness, {
+    runner.forget()
+    assert.deepStrictEqual(play(runner, betPaying(1, 0)).fairness, {
       serverSeedHash: before.next.serverSeedHash,
       clientSeed: "mine",
       nonce: 0
     })
-    const stored = desk.store.tables().seeds.map((
+    const stored = runner.store.tables().seeds.map((
       { retiredAt, serverSeed }
     ) => [retiredAt !== null, serverSeed !== null])
     assert.deepStrictEqual(stored, [[true, true], [false, false], [false, false]])
   })
 
   it("sets the client seed for the rounds after it", () => {
-    const desk = deskOf()
-    rotate(desk, "b", "chosen")
-    desk.forget()
-    assert.strictEqual(play(desk, betPaying(1, 0)).fairness.clientSeed, "chosen")
+    const runner = runnerOf()
+    rotate(runner, "b", "chosen")
+    runner.forget()
+    assert.strictEqual(play(runner, betPaying(1, 0)).fairness.clientSeed, "chosen")
   })
 
   it("needs seeds, and gives nobody other ones who has some", () => {
-    const desk = new Desk([makePlayer()])
+    const runner = new RuleRunner([makePlayer()])
     const command = { fresh: sealedSeedOf("b"), clientSeed: undefined }
-    assert.strictEqual(desk.accept(rotateSeedsStep(command, openChance))._tag, "NoSeeds")
-    const seeds = desk.accept(startSeedsOf("a"))
-    assert.deepStrictEqual(desk.accept(startSeedsOf("other")), seeds)
-    assert.lengthOf(desk.store.tables().seeds, 2)
-    const closed = desk.accept(rotateSeedsStep(command, { open: () => undefined }))
+    assert.strictEqual(runner.accept(rotateSeedsStep(command, openChance))._tag, "NoSeeds")
+    const seeds = runner.accept(startSeedsOf("a"))
+    assert.deepStrictEqual(runner.accept(startSeedsOf("other")), seeds)
+    assert.lengthOf(runner.store.tables().seeds, 2)
+    const closed = runner.accept(rotateSeedsStep(command, { open: () => undefined }))
     assert.strictEqual(closed._tag, "SeedClosed")
   })
 })
@@ -269,25 +269,25 @@ describe("nonces", () => {
     FastCheck.assert(FastCheck.property(
       FastCheck.array(FastCheck.constantFrom("play", "refused", "rotate", "forget"), { maxLength: 40 }),
       (commands) => {
-        const desk = deskOf({ real: 1_000_000 })
+        const runner = runnerOf({ real: 1_000_000 })
         const drawn: Array<string> = []
         commands.forEach((command, index) => {
-          if (command === "forget") desk.forget()
-          if (command === "rotate") rotate(desk, `r${index}`)
-          if (command === "refused") desk.refuse(playStep(playOf(betPaying(9_000_000, 0)), openChance))
+          if (command === "forget") runner.forget()
+          if (command === "rotate") rotate(runner, `r${index}`)
+          if (command === "refused") runner.refuse(playStep(playOf(betPaying(9_000_000, 0)), openChance))
           if (command === "play") {
             const bet = betPaying(1, (draws) => {
               drawn.push(String(draws.below(2 ** 32)))
               return 0
             })
-            play(desk, bet)
+            play(runner, bet)
           }
         })
         assert.strictEqual(new Set(drawn).size, drawn.length)
         const bySeed = new Map<number, Array<number>>()
-        for (const { nonce, seedId } of rounds(desk)) bySeed.set(seedId, [...bySeed.get(seedId) ?? [], nonce])
+        for (const { nonce, seedId } of rounds(runner)) bySeed.set(seedId, [...bySeed.get(seedId) ?? [], nonce])
         for (const nonces of bySeed.values()) assert.deepStrictEqual(nonces, nonces.map((_, index) => index))
-        assert.strictEqual(rounds(desk).length, drawn.length)
+        assert.strictEqual(rounds(runner).length, drawn.length)
       }
     ))
   })

@@ -13,7 +13,7 @@ import { maxBalance } from "../../src/domain/Money.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import type { KycStatus } from "../../src/domain/player/Player.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
-import { checkLedger, Desk } from "../kit/Desk.ts"
+import { checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer, minute, noon } from "../kit/Messages.ts"
 import { depositOf, moveOf, withdrawalOf } from "../kit/Payments.ts"
 
@@ -23,10 +23,10 @@ import { depositOf, moveOf, withdrawalOf } from "../kit/Payments.ts"
 const step = (paymentId: number, name: PaymentMove, overrides: Partial<MovePayment> = {}) =>
   movePaymentStep(moveOf(paymentId, name, overrides))
 
-/** A desk with a withdrawal of 400 out of 1000 that has come as far as `status`; gives its id. */
+/** A runner with a withdrawal of 400 out of 1000 that has come as far as `status`; gives its id. */
 const withWithdrawal = (status: PaymentStatus = "new") => {
-  const desk = new Desk([makePlayer(), makePlayer({ id: 2 })])
-  const { id } = desk.accept(withdrawalStep(withdrawalOf(400, { externalReference: "w" }))).payment
+  const runner = new RuleRunner([makePlayer(), makePlayer({ id: 2 })])
+  const { id } = runner.accept(withdrawalStep(withdrawalOf(400, { externalReference: "w" }))).payment
   const ways: { readonly [status in PaymentStatus]: ReadonlyArray<PaymentMove> } = {
     new: [],
     allowed: ["approve"],
@@ -34,11 +34,11 @@ const withWithdrawal = (status: PaymentStatus = "new") => {
     rejected: ["reject"],
     cancelled: ["cancel"]
   }
-  for (const name of ways[status]) desk.accept(step(id, name))
-  return { desk, id }
+  for (const name of ways[status]) runner.accept(step(id, name))
+  return { runner, id }
 }
 
-const eventsOf = (desk: Desk) => desk.store.tables().events.map(({ type }) => type)
+const eventsOf = (runner: RuleRunner) => runner.store.tables().events.map(({ type }) => type)
 
 describe("movePaymentStep", () => {
   it("allows these edges and no others", () => {
@@ -52,8 +52,8 @@ describe("movePaymentStep", () => {
     const statuses: ReadonlyArray<PaymentStatus> = ["new", "allowed", "paid", "rejected", "cancelled"]
     for (const status of statuses) {
       for (const name of paymentMoves) {
-        const { desk, id } = withWithdrawal(status)
-        const answer = desk.ask(step(id, name))
+        const { runner, id } = withWithdrawal(status)
+        const answer = runner.ask(step(id, name))
         const label = `${name} from ${status}`
         assert.strictEqual("reply" in answer, allowed[status].includes(name), label)
         if ("refusal" in answer) {
@@ -64,35 +64,35 @@ describe("movePaymentStep", () => {
         }
       }
     }
-    const desk = new Desk([makePlayer()])
-    const { id } = desk.accept(depositStep(depositOf(100, "d"))).payment
+    const runner = new RuleRunner([makePlayer()])
+    const { id } = runner.accept(depositStep(depositOf(100, "d"))).payment
     for (const name of paymentMoves) {
-      if (name !== "chargeback") assert.strictEqual(desk.refuse(step(id, name)).code, "PAYMENT_REQUEST_INVALID")
+      if (name !== "chargeback") assert.strictEqual(runner.refuse(step(id, name)).code, "PAYMENT_REQUEST_INVALID")
     }
-    assert.isTrue(desk.accept(step(id, "chargeback")).isReversed)
-    assert.deepInclude(desk.refuse(step(id, "chargeback")).details, { is_reversed: true })
+    assert.isTrue(runner.accept(step(id, "chargeback")).isReversed)
+    assert.deepInclude(runner.refuse(step(id, "chargeback")).details, { is_reversed: true })
   })
 
   it("approval and payout move no money and are dated", () => {
-    const { desk, id } = withWithdrawal()
-    desk.now = noon + minute
-    assert.deepInclude(desk.accept(step(id, "approve")), {
+    const { runner, id } = withWithdrawal()
+    runner.now = noon + minute
+    assert.deepInclude(runner.accept(step(id, "approve")), {
       status: "allowed",
       firstApprovedBy: "staff:1",
       paidAt: null,
       updatedAt: noon + minute
     })
-    desk.now = noon + 2 * minute
-    const paid = desk.accept(step(id, "pay", { actor: "staff:2", reason: "batch 7" }))
+    runner.now = noon + 2 * minute
+    const paid = runner.accept(step(id, "pay", { actor: "staff:2", reason: "batch 7" }))
     assert.deepInclude(paid, {
       status: "paid",
       paidAt: noon + 2 * minute,
       updatedAt: noon + 2 * minute,
       createdAt: noon
     })
-    assert.deepInclude(desk.player(), { real: 600, withdrawn: 400, walletSeq: 1, entrySeq: 1 })
-    assert.deepStrictEqual(eventsOf(desk), ["withdrawal.requested", "withdrawal.paid"])
-    const { audit, events, payments } = desk.store.tables()
+    assert.deepInclude(runner.player(), { real: 600, withdrawn: 400, walletSeq: 1, entrySeq: 1 })
+    assert.deepStrictEqual(eventsOf(runner), ["withdrawal.requested", "withdrawal.paid"])
+    const { audit, events, payments } = runner.store.tables()
     assert.deepStrictEqual(payments, [paid])
     assert.deepInclude(events[1]?.data["payment"], { id, status: "paid", paid_at: "2026-11-18T12:02:00.000Z" })
     const trail = { first_approved_by: "staff:1", reject_reason: null, is_reversed: false }
@@ -124,16 +124,16 @@ describe("movePaymentStep", () => {
 
   it("a rejection returns the money and tells the operator why", () => {
     for (const status of ["new", "allowed"] as const) {
-      const { desk, id } = withWithdrawal(status)
-      const rejected = desk.accept(step(id, "reject", { reason: "name differs" }))
+      const { runner, id } = withWithdrawal(status)
+      const rejected = runner.accept(step(id, "reject", { reason: "name differs" }))
       assert.deepInclude(rejected, {
         status: "rejected",
         rejectReason: "name differs",
         rejectedAt: noon,
         cancelledAt: null
       })
-      assert.deepInclude(desk.player(), { real: 1000, withdrawn: 0, walletSeq: 2 })
-      const { entries, events } = desk.store.tables()
+      assert.deepInclude(runner.player(), { real: 1000, withdrawn: 0, walletSeq: 2 })
+      const { entries, events } = runner.store.tables()
       assert.deepInclude(entries[1], {
         type: "withdrawal_rejection",
         amount: 400,
@@ -143,115 +143,118 @@ describe("movePaymentStep", () => {
       assert.strictEqual(events.at(-1)?.type, "withdrawal.rejected")
       assert.deepInclude(events.at(-1)?.data["payment"], { status: "rejected", reject_reason: "name differs" })
     }
-    const { desk, id } = withWithdrawal()
-    assert.isString(desk.accept(step(id, "reject")).rejectReason, "there is always a reason to read")
+    const { runner, id } = withWithdrawal()
+    assert.isString(runner.accept(step(id, "reject")).rejectReason, "there is always a reason to read")
   })
 
   it("a cancellation returns the money and tells nobody", () => {
-    const { desk, id } = withWithdrawal()
-    const cancelled = desk.accept(step(id, "cancel", { reason: "asked to" }))
+    const { runner, id } = withWithdrawal()
+    const cancelled = runner.accept(step(id, "cancel", { reason: "asked to" }))
     assert.deepInclude(cancelled, { status: "cancelled", cancelledAt: noon, rejectedAt: null, rejectReason: null })
-    assert.deepInclude(desk.player(), { real: 1000, withdrawn: 0, walletSeq: 2 })
-    assert.deepStrictEqual(desk.store.tables().entries.map(({ type }) => type), ["withdrawal", "withdrawal_rejection"])
-    assert.deepStrictEqual(eventsOf(desk), ["withdrawal.requested"])
-    assert.strictEqual(desk.store.tables().audit[0]?.reason, "asked to")
+    assert.deepInclude(runner.player(), { real: 1000, withdrawn: 0, walletSeq: 2 })
+    assert.deepStrictEqual(runner.store.tables().entries.map(({ type }) => type), [
+      "withdrawal",
+      "withdrawal_rejection"
+    ])
+    assert.deepStrictEqual(eventsOf(runner), ["withdrawal.requested"])
+    assert.strictEqual(runner.store.tables().audit[0]?.reason, "asked to")
   })
 
   it("a refund comes whatever became of the player", () => {
-    const { desk, id } = withWithdrawal()
-    desk.set({ status: "closed", limits: { max_balance: 1 } })
-    desk.accept(step(id, "reject"))
-    assert.strictEqual(desk.player().real, 1000)
+    const { runner, id } = withWithdrawal()
+    runner.set({ status: "closed", limits: { max_balance: 1 } })
+    runner.accept(step(id, "reject"))
+    assert.strictEqual(runner.player().real, 1000)
   })
 
   it("a chargeback takes the deposit back, below zero if it must", () => {
-    const desk = new Desk([makePlayer({ real: 0 })])
-    const { id } = desk.accept(depositStep(depositOf(500, "d"))).payment
-    desk.accept(withdrawalStep(withdrawalOf(300)))
-    const counters = desk.player().counters
-    const reversed = desk.accept(step(id, "chargeback", { reason: "fraud" }))
+    const runner = new RuleRunner([makePlayer({ real: 0 })])
+    const { id } = runner.accept(depositStep(depositOf(500, "d"))).payment
+    runner.accept(withdrawalStep(withdrawalOf(300)))
+    const counters = runner.player().counters
+    const reversed = runner.accept(step(id, "chargeback", { reason: "fraud" }))
     assert.deepInclude(reversed, { status: "paid", isReversed: true, paidAt: noon, rejectReason: null })
-    assert.deepInclude(desk.player(), { real: -300, withdrawn: 300, walletSeq: 3 })
-    assert.deepStrictEqual(desk.player().counters, counters, "a reversal restores no deposit limit")
-    assert.deepInclude(desk.store.tables().entries.at(-1), { type: "chargeback", amount: -500, paymentRequestId: id })
-    assert.deepStrictEqual(desk.store.tables().audit.map(({ action, reason }) => [action, reason]), [
+    assert.deepInclude(runner.player(), { real: -300, withdrawn: 300, walletSeq: 3 })
+    assert.deepStrictEqual(runner.player().counters, counters, "a reversal restores no deposit limit")
+    assert.deepInclude(runner.store.tables().entries.at(-1), { type: "chargeback", amount: -500, paymentRequestId: id })
+    assert.deepStrictEqual(runner.store.tables().audit.map(({ action, reason }) => [action, reason]), [
       ["payment.chargeback", "fraud"]
     ])
-    assert.strictEqual(desk.refuse(withdrawalStep(withdrawalOf(10))).code, "INSUFFICIENT_FUNDS")
+    assert.strictEqual(runner.refuse(withdrawalStep(withdrawalOf(10))).code, "INSUFFICIENT_FUNDS")
     // the reference goes on to name the deposit
-    const again = desk.accept(depositStep(depositOf(500, "d")))
+    const again = runner.accept(depositStep(depositOf(500, "d")))
     assert.deepInclude(again, { isRepeat: true })
     assert.isTrue(again.payment.isReversed)
   })
 
   it("a refund beyond the largest balance waits until there is room", () => {
-    const { desk, id } = withWithdrawal()
+    const { runner, id } = withWithdrawal()
     const correct = (amount: number) => correctionStep({ wallet: "real", amount, reason: "r", actor: "a" })
-    desk.accept(correct(maxBalance - 600))
-    assert.deepInclude(desk.refuse(step(id, "reject")), {
+    runner.accept(correct(maxBalance - 600))
+    assert.deepInclude(runner.refuse(step(id, "reject")), {
       code: "PAYMENT_REQUEST_INVALID",
       details: { balance: maxBalance }
     })
-    desk.accept(correct(-400))
-    assert.strictEqual(desk.accept(step(id, "reject")).status, "rejected")
-    assert.strictEqual(desk.player().real, maxBalance)
+    runner.accept(correct(-400))
+    assert.strictEqual(runner.accept(step(id, "reject")).status, "rejected")
+    assert.strictEqual(runner.player().real, maxBalance)
   })
 
   it("what counts beside it decides as well, and what stands against the actor refuses", () => {
-    const { desk, id } = withWithdrawal()
+    const { runner, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 400, beside: 1 }
     const objecting = { approvedBy: [], objection: "token_issued_after_request" } as const
-    assert.deepInclude(desk.refuse(step(id, "approve", { ...strict, judged: objecting })), {
+    assert.deepInclude(runner.refuse(step(id, "approve", { ...strict, judged: objecting })), {
       code: "PAYMENT_REQUEST_INVALID",
       details: { reason: "token_issued_after_request", first_approved_by: null }
     })
-    assert.strictEqual(desk.accept(step(id, "approve", strict)).status, "new")
+    assert.strictEqual(runner.accept(step(id, "approve", strict)).status, "new")
     // judged for somebody who had not approved it yet
-    assert.strictEqual(desk.refuse(step(id, "approve", { ...strict, actor: "staff:2" })).code, "TRY_AGAIN")
+    assert.strictEqual(runner.refuse(step(id, "approve", { ...strict, actor: "staff:2" })).code, "TRY_AGAIN")
     // where one person is enough, nothing stands against anybody
     const other = withWithdrawal()
-    assert.strictEqual(other.desk.accept(step(other.id, "approve", { judged: objecting })).status, "allowed")
+    assert.strictEqual(other.runner.accept(step(other.id, "approve", { judged: objecting })).status, "allowed")
   })
 
   it("above the threshold two different people approve", () => {
-    const { desk, id } = withWithdrawal()
+    const { runner, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 399 }
     /** As judged for those who have approved it by then. */
     const after = (...approvedBy: Array<string>) => ({ ...strict, judged: { approvedBy, objection: undefined } })
-    assert.deepInclude(desk.accept(step(id, "approve", strict)), { status: "new", firstApprovedBy: "staff:1" })
-    desk.forget()
-    assert.deepInclude(desk.refuse(step(id, "approve", strict)), {
+    assert.deepInclude(runner.accept(step(id, "approve", strict)), { status: "new", firstApprovedBy: "staff:1" })
+    runner.forget()
+    assert.deepInclude(runner.refuse(step(id, "approve", strict)), {
       code: "PAYMENT_REQUEST_INVALID",
       details: { reason: "second_approver", first_approved_by: "staff:1" }
     })
-    assert.strictEqual(desk.refuse(step(id, "pay", strict)).code, "PAYMENT_REQUEST_INVALID")
-    const allowed = desk.accept(step(id, "approve", { ...after("staff:1"), actor: "staff:2" }))
+    assert.strictEqual(runner.refuse(step(id, "pay", strict)).code, "PAYMENT_REQUEST_INVALID")
+    const allowed = runner.accept(step(id, "approve", { ...after("staff:1"), actor: "staff:2" }))
     assert.deepInclude(allowed, { status: "allowed", firstApprovedBy: "staff:1", secondApprovedBy: "staff:2" })
-    assert.deepStrictEqual(desk.store.tables().audit.map(({ actor, after, before }) => [actor, before, after]), [
+    assert.deepStrictEqual(runner.store.tables().audit.map(({ actor, after, before }) => [actor, before, after]), [
       ["staff:1", trailOf("new", null), trailOf("new", "staff:1")],
       ["staff:2", trailOf("new", "staff:1"), {
         ...trailOf("allowed", "staff:1"),
         second_approved_by: "staff:2"
       }]
     ])
-    assert.strictEqual(desk.accept(step(id, "pay", after("staff:1", "staff:2"))).status, "paid")
+    assert.strictEqual(runner.accept(step(id, "pay", after("staff:1", "staff:2"))).status, "paid")
 
     // at the threshold one is enough
     const other = withWithdrawal()
-    assert.strictEqual(other.desk.accept(step(other.id, "approve", { secondApprovalAbove: 400 })).status, "allowed")
+    assert.strictEqual(other.runner.accept(step(other.id, "approve", { secondApprovalAbove: 400 })).status, "allowed")
     // one that was approved once can still be rejected or cancelled
     for (const name of ["reject", "cancel"] as const) {
       const once = withWithdrawal()
-      once.desk.accept(step(once.id, "approve", strict))
-      once.desk.accept(step(once.id, name, strict))
-      assert.strictEqual(once.desk.player().real, 1000)
+      once.runner.accept(step(once.id, "approve", strict))
+      once.runner.accept(step(once.id, name, strict))
+      assert.strictEqual(once.runner.player().real, 1000)
     }
   })
 
   it("finds only payments of the player", () => {
-    const { desk, id } = withWithdrawal()
-    assert.strictEqual(desk.refuse(step(id, "approve"), 2).code, "NOT_FOUND")
-    assert.strictEqual(desk.refuse(step(999_999, "approve")).code, "NOT_FOUND")
+    const { runner, id } = withWithdrawal()
+    assert.strictEqual(runner.refuse(step(id, "approve"), 2).code, "NOT_FOUND")
+    assert.strictEqual(runner.refuse(step(999_999, "approve")).code, "NOT_FOUND")
   })
 })
 
@@ -392,14 +395,14 @@ describe("payments as a whole", () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 60 }), fc.infiniteStream(fc.boolean()), (commands, forgets) => {
         const beginning = [1, 2].map((id) => makePlayer({ id, real: 0 }))
-        const desk = new Desk(beginning, () => forgets.next().value)
+        const runner = new RuleRunner(beginning, () => forgets.next().value)
         const model = new Model()
         const ids: Array<number> = []
 
         const run = (given: Command): void => {
           switch (given._tag) {
             case "Correct": {
-              desk.accept(
+              runner.accept(
                 correctionStep({ wallet: "real", amount: given.amount, reason: "r", actor: "a" }),
                 given.player
               )
@@ -407,7 +410,7 @@ describe("payments as a whole", () => {
               return
             }
             case "Verify": {
-              desk.set({ kycStatus: given.status }, given.player)
+              runner.set({ kycStatus: given.status }, given.player)
               if (given.status === "verified") model.unverified.delete(given.player)
               else model.unverified.add(given.player)
               return
@@ -419,8 +422,8 @@ describe("payments as a whole", () => {
               const expected = model.file(given._tag === "Deposit", player, amount, reference)
               const externalReference = `r${reference}`
               const answer = given._tag === "Deposit"
-                ? desk.ask(depositStep(depositOf(amount, externalReference)), player)
-                : desk.ask(
+                ? runner.ask(depositStep(depositOf(amount, externalReference)), player)
+                : runner.ask(
                   withdrawalStep(withdrawalOf(amount, {
                     externalReference: reference === 0 ? null : externalReference,
                     kycThreshold
@@ -440,10 +443,10 @@ describe("payments as a whole", () => {
               const [id, paper] = [ids[index], model.papers[index]]
               if (id === undefined || paper === undefined) return
               const actor = `staff:${given.staff}`
-              const payment = desk.store.tables().payments.find((one) => one.id === id)
+              const payment = runner.store.tables().payments.find((one) => one.id === id)
               const approvedBy = payment === undefined ? [] : approversOf(payment)
               const judged = { approvedBy, objection: undefined }
-              const answer = desk.ask(
+              const answer = runner.ask(
                 movePaymentStep(moveOf(id, given.move, { actor, secondApprovalAbove, judged })),
                 paper.player
               )
@@ -456,13 +459,13 @@ describe("payments as a whole", () => {
           run(given)
           for (const id of [1, 2]) {
             assert.deepStrictEqual(
-              [desk.player(id).real, desk.player(id).withdrawn],
+              [runner.player(id).real, runner.player(id).withdrawn],
               [model.balance(id), model.withdrawn(id)]
             )
           }
         }
-        checkLedger(desk.store, beginning)
-        const { entries, events, payments } = desk.store.tables()
+        checkLedger(runner.store, beginning)
+        const { entries, events, payments } = runner.store.tables()
         assert.deepStrictEqual(events.map(({ type }) => type), model.events)
         for (const payment of payments) {
           const own = entries.filter(({ paymentRequestId }) => paymentRequestId === payment.id)

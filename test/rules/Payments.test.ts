@@ -3,7 +3,7 @@ import { maxBalance } from "../../src/domain/Money.ts"
 import { emptyCounters } from "../../src/domain/limit/Limits.ts"
 import { type Deposit, depositStep } from "../../src/domain/payment/Payments.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import { Desk } from "../kit/Desk.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
 import { day, makePlayer, noon } from "../kit/Messages.ts"
 
 type DepositMethod = NonNullable<Deposit["method"]>
@@ -24,8 +24,8 @@ const by = (method: DepositMethod | null, methodCode = "card"): Partial<Deposit>
 describe("a deposit", () => {
   // Goal: money, payment, event and counters in one change.
   it("is credited at once, as paid, and told to the operator", () => {
-    const desk = new Desk([makePlayer({ walletSeq: 4 })])
-    const { isRepeat, payment } = desk.accept(deposit("ref", 500, { ...by(card), info: "visa", notes: "vip" }))
+    const runner = new RuleRunner([makePlayer({ walletSeq: 4 })])
+    const { isRepeat, payment } = runner.accept(deposit("ref", 500, { ...by(card), info: "visa", notes: "vip" }))
     assert.isFalse(isRepeat)
     assert.deepInclude(payment, {
       type: "deposit",
@@ -40,7 +40,7 @@ describe("a deposit", () => {
       createdAt: noon,
       paidAt: noon
     })
-    const { entries, events, payments } = desk.store.tables()
+    const { entries, events, payments } = runner.store.tables()
     assert.deepStrictEqual(payments, [payment])
     assert.strictEqual(entries.length, 1)
     assert.deepInclude(entries[0], {
@@ -55,26 +55,26 @@ describe("a deposit", () => {
       "data.payment.id": payment.id,
       "data.payment.paid_at": "2026-11-18T12:00:00.000Z"
     })
-    const { counters, walletSeq } = desk.player()
+    const { counters, walletSeq } = runner.player()
     assert.strictEqual(walletSeq, 5)
     assert.deepInclude(counters, { depositDay: 500, depositWeek: 500, depositMonth: 500, depositYear: 500, betDay: 0 })
   })
 
   it("is made once per reference, whatever became of the player since", () => {
-    const desk = new Desk([makePlayer()], () => true)
-    const first = desk.accept(deposit("ref", 500))
-    desk.set({ status: "closed", limits: { max_single_deposit: 1 } })
-    desk.now += 30 * day
-    assert.deepStrictEqual(desk.accept(deposit("ref", 500, by(null))), { payment: first.payment, isRepeat: true })
-    assert.strictEqual(desk.player().real, 1500)
+    const runner = new RuleRunner([makePlayer()], () => true)
+    const first = runner.accept(deposit("ref", 500))
+    runner.set({ status: "closed", limits: { max_single_deposit: 1 } })
+    runner.now += 30 * day
+    assert.deepStrictEqual(runner.accept(deposit("ref", 500, by(null))), { payment: first.payment, isRepeat: true })
+    assert.strictEqual(runner.player().real, 1500)
   })
 
   it("is refused under a reference that named something else", () => {
-    const desk = new Desk([makePlayer(), makePlayer({ id: 2 }), makePlayer({ id: 3, operatorId: 2 })])
-    desk.accept(deposit("ref", 500))
-    assert.strictEqual(desk.refuse(deposit("ref", 501)).code, "DUPLICATE_TRANSACTION")
-    assert.strictEqual(desk.refuse(deposit("ref", 500), 2).code, "DUPLICATE_TRANSACTION")
-    assert.isFalse(desk.accept(deposit("ref", 500), 3).isRepeat, "another operator has references of its own")
+    const runner = new RuleRunner([makePlayer(), makePlayer({ id: 2 }), makePlayer({ id: 3, operatorId: 2 })])
+    runner.accept(deposit("ref", 500))
+    assert.strictEqual(runner.refuse(deposit("ref", 501)).code, "DUPLICATE_TRANSACTION")
+    assert.strictEqual(runner.refuse(deposit("ref", 500), 2).code, "DUPLICATE_TRANSACTION")
+    assert.isFalse(runner.accept(deposit("ref", 500), 3).isRepeat, "another operator has references of its own")
   })
 
   // Goal: one fixed order of checks. Method: everything is wrong at once; what is named is put right, one after the other.
@@ -100,28 +100,28 @@ describe("a deposit", () => {
     }
     let fields: Partial<Deposit> = { amount: 99, ...by(null) }
     for (const [code, reason, right, better] of rights) {
-      const refusal = new Desk([makePlayer(settings)]).refuse(deposit("ref", 99, fields))
+      const refusal = new RuleRunner([makePlayer(settings)]).refuse(deposit("ref", 99, fields))
       assert.strictEqual(refusal.code, code)
       if (reason !== null) assert.deepStrictEqual(refusal.details, { reason })
       settings = { ...settings, ...right }
       fields = { ...fields, ...better }
     }
-    assert.strictEqual(new Desk([makePlayer(settings)]).accept(deposit("ref", 99, fields)).payment.amount, 5000)
+    assert.strictEqual(new RuleRunner([makePlayer(settings)]).accept(deposit("ref", 99, fields)).payment.amount, 5000)
   })
 
   it("counts against limits gross, and the cap on the balance looks at the balance after it", () => {
-    const desk = new Desk([makePlayer({ limits: { max_daily_deposit: 500, max_balance: 1400 } })])
-    assert.deepInclude(desk.refuse(deposit("a", 401)).details, { limit: "max_balance", used: 1000 })
-    desk.accept(deposit("b", 400))
-    assert.deepInclude(desk.refuse(deposit("c", 101)).details, { limit: "max_daily_deposit", used: 400 })
-    desk.now += day
-    assert.deepInclude(desk.refuse(deposit("d", 1)).details, { limit: "max_balance", used: 1400 })
+    const runner = new RuleRunner([makePlayer({ limits: { max_daily_deposit: 500, max_balance: 1400 } })])
+    assert.deepInclude(runner.refuse(deposit("a", 401)).details, { limit: "max_balance", used: 1000 })
+    runner.accept(deposit("b", 400))
+    assert.deepInclude(runner.refuse(deposit("c", 101)).details, { limit: "max_daily_deposit", used: 400 })
+    runner.now += day
+    assert.deepInclude(runner.refuse(deposit("d", 1)).details, { limit: "max_balance", used: 1400 })
   })
 
   it("stays within the safe range", () => {
-    const desk = new Desk([makePlayer({ real: maxBalance - 10 })])
-    assert.strictEqual(desk.refuse(deposit("a", 11)).code, "VALIDATION_FAILED")
-    assert.strictEqual(desk.accept(deposit("b", 10)).isRepeat, false)
-    assert.notStrictEqual(desk.player().counters, emptyCounters)
+    const runner = new RuleRunner([makePlayer({ real: maxBalance - 10 })])
+    assert.strictEqual(runner.refuse(deposit("a", 11)).code, "VALIDATION_FAILED")
+    assert.strictEqual(runner.accept(deposit("b", 10)).isRepeat, false)
+    assert.notStrictEqual(runner.player().counters, emptyCounters)
   })
 })

@@ -3,7 +3,7 @@ import { cancelBonusStep } from "../../src/domain/bonus/BonusGrants.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { type Action, settle, settleAll } from "../../src/domain/settlement/Settlement.ts"
-import { Desk } from "../kit/Desk.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, day, makeBonus, makePlayer, noon, rollback, win } from "../kit/Messages.ts"
 
 // A conversion that a rollback takes the ground from: the money of the bonus goes back to where it was. Every test runs with a
@@ -13,8 +13,8 @@ const does = (action: Action) => (player: Player, context: Context) => settle(pl
 const doesAll = (...actions: ReadonlyArray<Action>) => (player: Player, context: Context) =>
   settleAll(player, actions, context)
 
-const moves = (desk: Desk, from: number) =>
-  desk.store.tables().entries.slice(from).map(({ amount, playerBonusId, type, wallet }) => [
+const moves = (runner: RuleRunner, from: number) =>
+  runner.store.tables().entries.slice(from).map(({ amount, playerBonusId, type, wallet }) => [
     wallet,
     type,
     amount,
@@ -22,8 +22,8 @@ const moves = (desk: Desk, from: number) =>
   ])
 
 for (const remembers of [true, false]) {
-  const makeDesk = (overrides: Partial<Player>) => new Desk([makePlayer(overrides)], () => !remembers)
-  const bonusOf = (desk: Desk) => desk.store.tables().bonuses.get(501)
+  const makeRunner = (overrides: Partial<Player>) => new RuleRunner([makePlayer(overrides)], () => !remembers)
+  const bonusOf = (runner: RuleRunner) => runner.store.tables().bonuses.get(501)
 
   describe(`a conversion, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
     const rich = {
@@ -33,162 +33,168 @@ for (const remembers of [true, false]) {
     }
 
     it("is reversed by the rollback of the bet that met the requirement, once, and the bonus runs on", () => {
-      const desk = makeDesk(rich)
-      desk.accept(does(bet("b", 300_000)))
-      assert.deepInclude(desk.player(), { real: 10_000, bonus: 0, activeBonus: null })
-      const reply = desk.accept(does(rollback("k", "b")))
+      const runner = makeRunner(rich)
+      runner.accept(does(bet("b", 300_000)))
+      assert.deepInclude(runner.player(), { real: 10_000, bonus: 0, activeBonus: null })
+      const reply = runner.accept(does(rollback("k", "b")))
       assert.deepInclude(reply, { realAmount: 300_000, bonusAmount: 0, balance: 300_000, bonusBalance: 10_000 })
-      assert.deepStrictEqual(moves(desk, 3), [
+      assert.deepStrictEqual(moves(runner, 3), [
         ["real", "bonus_conversion", -10_000, 501],
         ["bonus", "bonus_conversion", 10_000, 501],
         ["real", "casino_rollback", 300_000, null]
       ])
-      assert.deepStrictEqual(desk.player().activeBonus, rich.activeBonus)
-      assert.deepInclude(bonusOf(desk), { state: "activated", result: null, converted: 0, finishedAt: null })
-      for (const again of [rollback("k", "b"), rollback("k2", "b")]) desk.accept(does(again))
-      assert.deepInclude(desk.player(), { real: 300_000, bonus: 10_000, walletSeq: 2 })
+      assert.deepStrictEqual(runner.player().activeBonus, rich.activeBonus)
+      assert.deepInclude(bonusOf(runner), { state: "activated", result: null, converted: 0, finishedAt: null })
+      for (const again of [rollback("k", "b"), rollback("k2", "b")]) runner.accept(does(again))
+      assert.deepInclude(runner.player(), { real: 300_000, bonus: 10_000, walletSeq: 2 })
       // it converts when the requirement is met again
-      desk.accept(does(bet("b2", 300_000, { roundId: "second" })))
-      assert.deepInclude(desk.player(), { real: 10_000, bonus: 0, activeBonus: null })
-      assert.deepInclude(bonusOf(desk), { result: "converted", converted: 10_000, restored: 0 })
+      runner.accept(does(bet("b2", 300_000, { roundId: "second" })))
+      assert.deepInclude(runner.player(), { real: 10_000, bonus: 0, activeBonus: null })
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 10_000, restored: 0 })
     })
 
     it("gives no bonus stake back as real money", () => {
-      const desk = makeDesk({ ...rich, real: 0, activeBonus: makeBonus({ amount: 10_000, wagerRequirement: 10_000 }) })
-      desk.accept(does(bet("b", 10_000)))
-      assert.deepInclude(desk.player(), { real: 0, bonus: 0, activeBonus: null })
-      assert.deepInclude(desk.accept(does(rollback("k", "b"))), { realAmount: 0, bonusAmount: 10_000 })
-      assert.deepInclude(desk.player(), { real: 0, bonus: 10_000 })
-      assert.deepInclude(desk.player().activeBonus, { wagered: 0, openRounds: 0 })
+      const runner = makeRunner({
+        ...rich,
+        real: 0,
+        activeBonus: makeBonus({ amount: 10_000, wagerRequirement: 10_000 })
+      })
+      runner.accept(does(bet("b", 10_000)))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0, activeBonus: null })
+      assert.deepInclude(runner.accept(does(rollback("k", "b"))), { realAmount: 0, bonusAmount: 10_000 })
+      assert.deepInclude(runner.player(), { real: 0, bonus: 10_000 })
+      assert.deepInclude(runner.player().activeBonus, { wagered: 0, openRounds: 0 })
     })
 
     it("is reversed into debt when its money is spent", () => {
-      const desk = makeDesk(rich)
-      desk.accept(does(bet("b", 300_000)))
-      desk.accept(does(bet("spent", 10_000, { roundId: "second" })))
-      desk.accept(does(rollback("k", "b")))
-      assert.deepInclude(desk.player(), { real: 290_000, bonus: 10_000 })
-      desk.accept(does(bet("spent too", 290_000, { roundId: "third" })))
-      assert.deepInclude(desk.player(), { real: 0, bonus: 10_000 })
+      const runner = makeRunner(rich)
+      runner.accept(does(bet("b", 300_000)))
+      runner.accept(does(bet("spent", 10_000, { roundId: "second" })))
+      runner.accept(does(rollback("k", "b")))
+      assert.deepInclude(runner.player(), { real: 290_000, bonus: 10_000 })
+      runner.accept(does(bet("spent too", 290_000, { roundId: "third" })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 10_000 })
     })
 
     it("stands while the requirement is met without the bet", () => {
-      const desk = makeDesk({ ...rich, real: 400_000 })
-      desk.accept(does(bet("b", 100)))
-      desk.accept(does(bet("b2", 300_000, { roundId: "second" })))
-      desk.accept(does(rollback("k", "b")))
-      assert.deepInclude(desk.player(), { real: 110_000, bonus: 0, activeBonus: null })
-      assert.deepInclude(bonusOf(desk), { result: "converted", converted: 10_000, wagered: 300_000 })
-      desk.accept(does(rollback("k2", "b2")))
-      assert.deepInclude(desk.player(), { real: 400_000, bonus: 10_000 })
-      assert.strictEqual(desk.player().activeBonus?.wagered, 0)
+      const runner = makeRunner({ ...rich, real: 400_000 })
+      runner.accept(does(bet("b", 100)))
+      runner.accept(does(bet("b2", 300_000, { roundId: "second" })))
+      runner.accept(does(rollback("k", "b")))
+      assert.deepInclude(runner.player(), { real: 110_000, bonus: 0, activeBonus: null })
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 10_000, wagered: 300_000 })
+      runner.accept(does(rollback("k2", "b2")))
+      assert.deepInclude(runner.player(), { real: 400_000, bonus: 10_000 })
+      assert.strictEqual(runner.player().activeBonus?.wagered, 0)
     })
 
     it("takes along what its open rounds won in real money since", () => {
-      const desk = makeDesk({ real: 0, bonus: 200, activeBonus: makeBonus({ amount: 200, wagerRequirement: 150 }) })
-      desk.accept(does(bet("b", 100)))
-      desk.accept(does(bet("b2", 50, { roundId: "second" })))
-      assert.deepInclude(desk.player(), { real: 50, bonus: 0 })
-      desk.accept(does(win("w", "b", 500, { closesRound: true })))
-      assert.deepInclude(bonusOf(desk), { converted: 50, late: 500 })
-      assert.strictEqual(desk.player().real, 550)
-      desk.accept(does(rollback("k", "b2")))
-      assert.deepInclude(desk.player(), { real: 0, bonus: 600 })
-      assert.deepInclude(desk.player().activeBonus, { wagered: 100, openRounds: 0, restored: 500 })
+      const runner = makeRunner({ real: 0, bonus: 200, activeBonus: makeBonus({ amount: 200, wagerRequirement: 150 }) })
+      runner.accept(does(bet("b", 100)))
+      runner.accept(does(bet("b2", 50, { roundId: "second" })))
+      assert.deepInclude(runner.player(), { real: 50, bonus: 0 })
+      runner.accept(does(win("w", "b", 500, { closesRound: true })))
+      assert.deepInclude(bonusOf(runner), { converted: 50, late: 500 })
+      assert.strictEqual(runner.player().real, 550)
+      runner.accept(does(rollback("k", "b2")))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 600 })
+      assert.deepInclude(runner.player().activeBonus, { wagered: 100, openRounds: 0, restored: 500 })
       // a win that is taken back after it goes from the bonus, not from the player
-      desk.accept(does(rollback("kw", "w")))
-      assert.deepInclude(desk.player(), { real: 0, bonus: 100 })
+      runner.accept(does(rollback("kw", "w")))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 100 })
     })
 
     it("counts the rounds that are still open, so that the bonus is lost with the last of them and not before", () => {
-      const desk = makeDesk({ real: 0, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 150 }) })
-      desk.accept(does(bet("b", 60)))
-      desk.accept(does(bet("b2", 40, { roundId: "second" })))
-      desk.accept(does(win("w", "b2", 50, { roundId: "second" })))
-      desk.accept(does(bet("b3", 50, { roundId: "third" })))
-      assert.deepInclude(desk.player(), { real: 0, bonus: 0, activeBonus: null })
-      desk.accept(does(rollback("k", "b3")))
-      assert.strictEqual(desk.player().activeBonus?.openRounds, 2)
+      const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 150 }) })
+      runner.accept(does(bet("b", 60)))
+      runner.accept(does(bet("b2", 40, { roundId: "second" })))
+      runner.accept(does(win("w", "b2", 50, { roundId: "second" })))
+      runner.accept(does(bet("b3", 50, { roundId: "third" })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0, activeBonus: null })
+      runner.accept(does(rollback("k", "b3")))
+      assert.strictEqual(runner.player().activeBonus?.openRounds, 2)
     })
 
     it("gives back what the cap had taken, too", () => {
-      const desk = makeDesk({
+      const runner = makeRunner({
         ...rich,
         activeBonus: makeBonus({ amount: 10_000, wagerRequirement: 300_000, maxConversion: 4000 })
       })
-      desk.accept(does(bet("b", 300_000)))
-      assert.deepInclude(bonusOf(desk), { converted: 4000, forfeited: 6000 })
-      desk.accept(does(rollback("k", "b")))
-      assert.deepInclude(desk.player(), { real: 300_000, bonus: 10_000 })
-      assert.deepInclude(bonusOf(desk), { converted: 0, forfeited: 0, restored: 6000 })
+      runner.accept(does(bet("b", 300_000)))
+      assert.deepInclude(bonusOf(runner), { converted: 4000, forfeited: 6000 })
+      runner.accept(does(rollback("k", "b")))
+      assert.deepInclude(runner.player(), { real: 300_000, bonus: 10_000 })
+      assert.deepInclude(bonusOf(runner), { converted: 0, forfeited: 0, restored: 6000 })
     })
 
     it("leaves the wallets as they were had it never been, whatever is taken back first", () => {
       for (const order of [["w", "b2"], ["b2", "w"]]) {
         const [earned, never] = [110, 3000].map((wagerRequirement) => {
-          const desk = makeDesk({
+          const runner = makeRunner({
             real: 0,
             bonus: 100,
             activeBonus: makeBonus({ wagerRequirement, maxConversion: 40 })
           })
-          desk.accept(does(bet("b", 60)))
-          desk.accept(does(win("w", "b", 500)))
-          desk.accept(does(bet("b2", 50, { roundId: "second" })))
-          for (const target of order) desk.accept(does(rollback(`k ${target}`, target)))
-          const { activeBonus, bonus, real } = desk.player()
+          runner.accept(does(bet("b", 60)))
+          runner.accept(does(win("w", "b", 500)))
+          runner.accept(does(bet("b2", 50, { roundId: "second" })))
+          for (const target of order) runner.accept(does(rollback(`k ${target}`, target)))
+          const { activeBonus, bonus, real } = runner.player()
           return { bonus, real, wagered: activeBonus?.wagered, openRounds: activeBonus?.openRounds }
         })
         assert.deepStrictEqual(earned, never, order.join())
       }
     })
 
-    const ends: ReadonlyArray<readonly [string, (desk: Desk) => void, "cancelled" | "expired"]> = [
-      ["its time is over", (desk) => desk.now = noon + 8 * day, "expired"],
-      ["the account is closed", (desk) => desk.set({ status: "closed" }), "cancelled"],
+    const ends: ReadonlyArray<readonly [string, (runner: RuleRunner) => void, "cancelled" | "expired"]> = [
+      ["its time is over", (runner) => runner.now = noon + 8 * day, "expired"],
+      ["the account is closed", (runner) => runner.set({ status: "closed" }), "cancelled"],
       [
         "the player is kept from bonuses",
-        (desk) => desk.set({ restrictions: { ...noRestrictions, excludedFromBonuses: true } }),
+        (runner) => runner.set({ restrictions: { ...noRestrictions, excludedFromBonuses: true } }),
         "cancelled"
       ]
     ]
     for (const [because, happens, result] of ends) {
       it(`leaves nothing of the bonus when ${because}`, () => {
-        const desk = makeDesk(rich)
-        desk.accept(does(bet("b", 300_000)))
-        happens(desk)
-        desk.accept(does(rollback("k", "b")))
-        assert.deepInclude(desk.player(), { real: 300_000, bonus: 0, activeBonus: null })
-        assert.deepInclude(bonusOf(desk), { result, converted: 0, forfeited: 10_000 })
+        const runner = makeRunner(rich)
+        runner.accept(does(bet("b", 300_000)))
+        happens(runner)
+        runner.accept(does(rollback("k", "b")))
+        assert.deepInclude(runner.player(), { real: 300_000, bonus: 0, activeBonus: null })
+        assert.deepInclude(bonusOf(runner), { result, converted: 0, forfeited: 10_000 })
       })
     }
 
     it("leaves another bonus that runs by then untouched", () => {
-      const desk = makeDesk({ ...rich, pendingBonuses: [makeBonus({ id: 502, amount: 700 })] })
-      desk.accept(does(bet("b", 300_000)))
-      assert.deepInclude(desk.player(), { real: 10_000, bonus: 700 })
-      desk.accept(does(rollback("k", "b")))
-      assert.deepInclude(desk.player(), { real: 300_000, bonus: 700 })
-      assert.strictEqual(desk.player().activeBonus?.id, 502)
-      assert.deepInclude(bonusOf(desk), { result: "cancelled", converted: 0, forfeited: 10_000 })
+      const runner = makeRunner({ ...rich, pendingBonuses: [makeBonus({ id: 502, amount: 700 })] })
+      runner.accept(does(bet("b", 300_000)))
+      assert.deepInclude(runner.player(), { real: 10_000, bonus: 700 })
+      runner.accept(does(rollback("k", "b")))
+      assert.deepInclude(runner.player(), { real: 300_000, bonus: 700 })
+      assert.strictEqual(runner.player().activeBonus?.id, 502)
+      assert.deepInclude(bonusOf(runner), { result: "cancelled", converted: 0, forfeited: 10_000 })
     })
 
     it("leaves nothing in the sums of wins of one that came when the bonus was over, once it is taken back", () => {
-      const desk = makeDesk({ real: 0, bonus: 100, activeBonus: makeBonus() })
-      desk.accept(does(bet("b", 60)))
-      desk.set({ status: "closed" })
-      desk.accept(cancelBonusStep({ id: 501, reason: null, actor: "staff:1" }))
-      assert.deepInclude(desk.accept(does(win("w", "b", 90))), { realAmount: 0, bonusAmount: 0, balance: 0 })
-      assert.deepInclude(desk.accept(does(rollback("k", "w"))), { realAmount: 0, bonusAmount: 0, bonusBalance: 0 })
-      const wins = desk.store.tables().entries.filter(({ type }) => type === "casino_win" || type === "casino_rollback")
+      const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus() })
+      runner.accept(does(bet("b", 60)))
+      runner.set({ status: "closed" })
+      runner.accept(cancelBonusStep({ id: 501, reason: null, actor: "staff:1" }))
+      assert.deepInclude(runner.accept(does(win("w", "b", 90))), { realAmount: 0, bonusAmount: 0, balance: 0 })
+      assert.deepInclude(runner.accept(does(rollback("k", "w"))), { realAmount: 0, bonusAmount: 0, bonusBalance: 0 })
+      const wins = runner.store.tables().entries.filter(({ type }) =>
+        type === "casino_win" || type === "casino_rollback"
+      )
       assert.deepStrictEqual(wins.map(({ amount }) => amount), [90, -90])
-      assert.deepInclude(bonusOf(desk), { result: "cancelled", restored: 90 })
+      assert.deepInclude(bonusOf(runner), { result: "cancelled", restored: 90 })
     })
 
     it("is reversed within the batch that earned it", () => {
-      const desk = makeDesk(rich)
-      desk.accept(doesAll(bet("b", 300_000), rollback("k", "b"), rollback("k2", "b")))
-      assert.deepInclude(desk.player(), { real: 300_000, bonus: 10_000 })
-      assert.deepInclude(desk.player().activeBonus, { wagered: 0, openRounds: 0 })
+      const runner = makeRunner(rich)
+      runner.accept(doesAll(bet("b", 300_000), rollback("k", "b"), rollback("k2", "b")))
+      assert.deepInclude(runner.player(), { real: 300_000, bonus: 10_000 })
+      assert.deepInclude(runner.player().activeBonus, { wagered: 0, openRounds: 0 })
     })
   })
 }

@@ -16,7 +16,7 @@ import {
   type Settlement,
   type Win
 } from "../../src/domain/settlement/Settlement.ts"
-import { type Answer, checkLedger, Desk } from "../kit/Desk.ts"
+import { type Answer, checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import {
   bet,
   close,
@@ -105,8 +105,8 @@ const playedAnswer = (
 const step = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
 
 /** The sums that limits look at are those that the list of what happened gives. */
-const checkCounters = (desk: Desk, model: SettlementModel, playerId: number): void => {
-  const { counters } = desk.player(playerId)
+const checkCounters = (runner: RuleRunner, model: SettlementModel, playerId: number): void => {
+  const { counters } = runner.player(playerId)
   for (
     const [window, bets, loss] of [
       ["day", counters.betDay, counters.lossDay],
@@ -171,11 +171,11 @@ describe("every order of one round's messages", () => {
       it(`${name}, remembering ${remembers}`, () => {
         const messages = actions(stake, prize)
         for (const [index, sequence] of sequencesOf(length).entries()) {
-          const desk = new Desk([player], forgetting(remembers, index))
+          const runner = new RuleRunner([player], forgetting(remembers, index))
           const model = new SettlementModel([player], noon)
           const first = new Map<Kind, string>()
           for (const kind of sequence) {
-            const answer = desk.ask<Settlement, { readonly code: string }>(
+            const answer = runner.ask<Settlement, { readonly code: string }>(
               kind === "close"
                 ? (player, context) => closeRound(player, close(), context)
                 : step(messages[kind])
@@ -190,8 +190,8 @@ describe("every order of one round's messages", () => {
               first.set(kind, ids)
             }
           }
-          checkLedger(desk.store, [player])
-          checkCounters(desk, model, 1)
+          checkLedger(runner.store, [player])
+          checkCounters(runner, model, 1)
         }
       })
     }
@@ -208,22 +208,22 @@ describe("every order of one round's messages", () => {
           { length: 4 },
           (_, place) => messages[Math.floor(index / messages.length ** place) % 4]!
         )
-        const desk = new Desk([player], () => true)
+        const runner = new RuleRunner([player], () => true)
         const model = new SettlementModel([player], noon)
         for (const action of sequence.slice(0, split)) {
-          desk.ask(step(action))
+          runner.ask(step(action))
           model.settle(1, action)
         }
         const batch = sequence.slice(split)
-        const answer = desk.ask((player, context) => settleAll(player, batch, context))
+        const answer = runner.ask((player, context) => settleAll(player, batch, context))
         assert.deepStrictEqual(
           "reply" in answer ? answer.reply.map(plain) : codeOf(answer.refusal),
           model.batch(1, batch),
           sequence.map((action) => JSON.stringify(action)).join("\n")
         )
-        const { real, walletSeq } = desk.player()
+        const { real, walletSeq } = runner.player()
         assert.deepStrictEqual({ real, walletSeq, bonus: 0 }, model.balances(1))
-        checkLedger(desk.store, [player])
+        checkLedger(runner.store, [player])
       }
     })
   }
@@ -487,14 +487,14 @@ describe("long traffic", () => {
   ]
 
   /** Runs a command on both sides and compares. */
-  const run = (desk: Desk, model: SettlementModel, command: Command, index: number): void => {
+  const run = (runner: RuleRunner, model: SettlementModel, command: Command, index: number): void => {
     switch (command.type) {
       case "message": {
-        const answer = desk.ask(step(command.action), command.playerId)
+        const answer = runner.ask(step(command.action), command.playerId)
         return assert.deepStrictEqual(answerOf(answer), model.settle(command.playerId, command.action))
       }
       case "batch": {
-        const answer = desk.ask((player, context) => settleAll(player, command.actions, context), command.playerId)
+        const answer = runner.ask((player, context) => settleAll(player, command.actions, context), command.playerId)
         return assert.deepStrictEqual(
           "reply" in answer ? answer.reply.map(plain) : codeOf(answer.refusal),
           model.batch(command.playerId, command.actions)
@@ -502,30 +502,30 @@ describe("long traffic", () => {
       }
       case "betWin": {
         const { bet, win } = command
-        const answer = desk.ask((player, context) => settleBetWin(player, bet, win, context), command.playerId)
+        const answer = runner.ask((player, context) => settleBetWin(player, bet, win, context), command.playerId)
         return assert.deepStrictEqual(answerOf(answer), model.betWin(command.playerId, bet, win))
       }
       case "play": {
         const { payout, playerId, stake } = command
         const play = playOf(betPaying(stake, payout))
-        const taken = desk.store.tables().originalRounds.length
-        const answer = desk.ask(playStep(play, openChance), playerId)
-        assert.strictEqual(desk.store.tables().originalRounds.length - taken, "reply" in answer ? 1 : 0)
+        const taken = runner.store.tables().originalRounds.length
+        const answer = runner.ask(playStep(play, openChance), playerId)
+        assert.strictEqual(runner.store.tables().originalRounds.length - taken, "reply" in answer ? 1 : 0)
         return assert.deepStrictEqual(playedAnswer(answer), model.play(playerId, slot, stake, payout))
       }
       case "rotate": {
         const fresh = sealedSeedOf(`rotated ${index}`)
-        desk.accept(rotateSeedsStep({ fresh, clientSeed: undefined }, openChance), command.playerId)
+        runner.accept(rotateSeedsStep({ fresh, clientSeed: undefined }, openChance), command.playerId)
         return
       }
       case "close": {
         const message = close(command.round)
-        const answer = desk.ask((player, context) => closeRound(player, message, context), command.playerId)
+        const answer = runner.ask((player, context) => closeRound(player, message, context), command.playerId)
         return assert.deepStrictEqual(answerOf(answer), model.close(command.playerId, message))
       }
       case "promo": {
         const message = promoWin(command.id, command.amount)
-        const answer = desk.ask((player, context) => payPromoWin(player, message, context), command.playerId)
+        const answer = runner.ask((player, context) => payPromoWin(player, message, context), command.playerId)
         return assert.deepStrictEqual(answerOf(answer), model.promoWin(command.playerId, message))
       }
       case "grant": {
@@ -548,7 +548,7 @@ describe("long traffic", () => {
           contributions,
           currency: "EUR"
         }
-        const answer = desk.ask(grantStep({ bonus, amount: null, note: null }), playerId)
+        const answer = runner.ask(grantStep({ bonus, amount: null, note: null }), playerId)
         const id = "reply" in answer ? answer.reply.id : 0
         const state = model.grant(playerId, {
           id,
@@ -564,23 +564,23 @@ describe("long traffic", () => {
         return assert.strictEqual("reply" in answer ? answer.reply.state : undefined, state)
       }
       case "cancel": {
-        const known = [...new Set([501 + command.playerId, ...desk.store.tables().bonuses.keys()])]
+        const known = [...new Set([501 + command.playerId, ...runner.store.tables().bonuses.keys()])]
         const id = known[command.pick % known.length] ?? 0
-        const answer = desk.ask(cancelBonusStep({ id, reason: null, actor: "staff:1" }), command.playerId)
+        const answer = runner.ask(cancelBonusStep({ id, reason: null, actor: "staff:1" }), command.playerId)
         return assert.strictEqual("reply" in answer, model.cancel(command.playerId, id))
       }
       case "look":
-        desk.accept(tendBonusesStep, command.playerId)
+        runner.accept(tendBonusesStep, command.playerId)
         return model.look(command.playerId)
       case "keep from bonuses":
-        desk.set({ restrictions: { ...noRestrictions, excludedFromBonuses: command.excluded } }, command.playerId)
+        runner.set({ restrictions: { ...noRestrictions, excludedFromBonuses: command.excluded } }, command.playerId)
         return model.excludeFromBonuses(command.playerId, command.excluded)
       case "wait":
-        desk.now += command.ms
+        runner.now += command.ms
         model.now += command.ms
         return
       case "deposit":
-        desk.accept(
+        runner.accept(
           depositStep({
             amount: command.amount,
             externalReference: `${index}`,
@@ -594,26 +594,29 @@ describe("long traffic", () => {
         )
         return model.deposit(command.playerId, command.amount)
       case "status":
-        desk.set({ status: command.status }, command.playerId)
+        runner.set({ status: command.status }, command.playerId)
         return model.setStatus(command.playerId, command.status)
       case "exclude":
-        desk.set({ exclusion: { type: "time_out", since: desk.now, until: desk.now + command.ms } }, command.playerId)
-        return model.exclude(command.playerId, desk.now + command.ms)
+        runner.set(
+          { exclusion: { type: "time_out", since: runner.now, until: runner.now + command.ms } },
+          command.playerId
+        )
+        return model.exclude(command.playerId, runner.now + command.ms)
       case "limits":
-        desk.set({ limits: command.limits }, command.playerId)
+        runner.set({ limits: command.limits }, command.playerId)
         return model.setLimits(command.playerId, command.limits)
     }
   }
 
   /** Which bonus runs and how far, which wait, and how the others ended. */
-  const checkBonuses = (desk: Desk, model: SettlementModel, playerId: number): void => {
-    const { activeBonus, pendingBonuses } = desk.player(playerId)
+  const checkBonuses = (runner: RuleRunner, model: SettlementModel, playerId: number): void => {
+    const { activeBonus, pendingBonuses } = runner.player(playerId)
     const { active, ended, queue, wagered } = model.bonuses(playerId)
     assert.deepStrictEqual(
       [activeBonus?.id ?? null, activeBonus?.wagered ?? 0, pendingBonuses.map(({ id }) => id)],
       [active, wagered, queue]
     )
-    for (const bonus of desk.store.tables().bonuses.values()) {
+    for (const bonus of runner.store.tables().bonuses.values()) {
       const { converted, forfeited, id, result, state } = bonus
       if (state !== "finished") assert.isFalse(ended.has(id))
       else assert.deepStrictEqual({ result, converted, forfeited }, ended.get(id))
@@ -621,8 +624,8 @@ describe("long traffic", () => {
   }
 
   /** Every bonus that was granted said so once; what was last said of its end is how it ended, unless it runs again. */
-  const checkBonusEvents = (desk: Desk): void => {
-    const { bonuses, entries, events } = desk.store.tables()
+  const checkBonusEvents = (runner: RuleRunner): void => {
+    const { bonuses, entries, events } = runner.store.tables()
     const about = (type: string) =>
       events.filter((event) => event.type === type).map(({ data }) => Number(Object(data["bonus"]).id)).sort((a, b) =>
         a - b
@@ -650,9 +653,9 @@ describe("long traffic", () => {
   }
 
   /** The rounds under each server seed are numbered from 0 without a gap, in the order in which they were played. */
-  const checkNonces = (desk: Desk): void => {
+  const checkNonces = (runner: RuleRunner): void => {
     const played = new Map<number, number>()
-    for (const { nonce, seedId } of desk.store.tables().originalRounds) {
+    for (const { nonce, seedId } of runner.store.tables().originalRounds) {
       assert.strictEqual(nonce, played.get(seedId) ?? 0)
       played.set(seedId, nonce + 1)
     }
@@ -670,9 +673,9 @@ describe("long traffic", () => {
             FastCheck.array(any, { minLength: 20, maxLength: 120, size: "max" }),
             FastCheck.nat(),
             (all, seed) => {
-              const desk = new Desk(players, forgetting(remembers, seed))
+              const runner = new RuleRunner(players, forgetting(remembers, seed))
               const model = new SettlementModel(players, noon)
-              for (const { id } of players) desk.accept(startSeedsOf(`player ${id}`), id)
+              for (const { id } of players) runner.accept(startSeedsOf(`player ${id}`), id)
               const isBarred = new Set<number>()
               for (const [index, command] of all.entries()) {
                 if (command.type === "status") {
@@ -681,18 +684,18 @@ describe("long traffic", () => {
                 if (command.type === "exclude" && command.ms > 0) isBarred.add(-command.playerId)
                 const cannotDeposit = command.type === "deposit" &&
                   (isBarred.has(command.playerId) || isBarred.has(-command.playerId))
-                if (!cannotDeposit) run(desk, model, command, index)
+                if (!cannotDeposit) run(runner, model, command, index)
                 if ("playerId" in command) {
-                  const { bonus, real, walletSeq } = desk.player(command.playerId)
+                  const { bonus, real, walletSeq } = runner.player(command.playerId)
                   assert.deepStrictEqual({ real, bonus, walletSeq }, model.balances(command.playerId))
-                  checkCounters(desk, model, command.playerId)
-                  checkBonuses(desk, model, command.playerId)
-                  desk.checkMemory(command.playerId)
+                  checkCounters(runner, model, command.playerId)
+                  checkBonuses(runner, model, command.playerId)
+                  runner.checkMemory(command.playerId)
                 }
               }
-              checkLedger(desk.store, players)
-              checkBonusEvents(desk)
-              checkNonces(desk)
+              checkLedger(runner.store, players)
+              checkBonusEvents(runner)
+              checkNonces(runner)
             }
           ),
           { numRuns, seed: 20_261_121 }

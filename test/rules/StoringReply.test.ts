@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import { storingReply } from "../../src/domain/StoringReply.ts"
-import { Desk } from "../kit/Desk.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer, noon } from "../kit/Messages.ts"
 
 const claim = { scope: "operator:1", key: "key", fingerprint: new Uint8Array([1, 2, 3]) }
@@ -20,21 +20,21 @@ const deposit = depositStep({
 
 describe("an answer under a claimed key", () => {
   it("is written with its effect, and with nothing else", () => {
-    const desk = new Desk([makePlayer()])
-    const outcome = desk.accept(storingReply(deposit, claim, render))
-    const { entries, replies } = desk.store.tables()
+    const runner = new RuleRunner([makePlayer()])
+    const outcome = runner.accept(storingReply(deposit, claim, render))
+    const { entries, replies } = runner.store.tables()
     assert.deepStrictEqual(replies, [{ ...claim, status: 201, body: JSON.stringify(outcome), createdAt: noon }])
     assert.strictEqual(entries.length, 1)
     // what is found made already writes nothing, so the key stays with whoever claimed it
-    assert.isTrue(desk.accept(storingReply(deposit, { ...claim, key: "other" }, render)).isRepeat)
-    assert.strictEqual(desk.store.tables().replies.length, 1)
+    assert.isTrue(runner.accept(storingReply(deposit, { ...claim, key: "other" }, render)).isRepeat)
+    assert.strictEqual(runner.store.tables().replies.length, 1)
   })
 
   it("is not written for a refusal, nor without a claim", () => {
-    const desk = new Desk([makePlayer()])
+    const runner = new RuleRunner([makePlayer()])
     const correct = (amount: number) => correctionStep({ wallet: "real", amount, reason: "", actor: "staff:1" })
-    desk.refuse(storingReply(correct(0), claim, render))
-    desk.accept(storingReply(correct(1), undefined, render))
-    assert.deepStrictEqual(desk.store.tables().replies, [])
+    runner.refuse(storingReply(correct(0), claim, render))
+    runner.accept(storingReply(correct(1), undefined, render))
+    assert.deepStrictEqual(runner.store.tables().replies, [])
   })
 })

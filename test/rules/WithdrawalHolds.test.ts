@@ -5,14 +5,14 @@ import type { Step } from "../../src/domain/Decision.ts"
 import { heldBy, type Player, type Restrictions } from "../../src/domain/player/Player.ts"
 import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
 import { placeHoldStep, releaseHoldStep } from "../../src/domain/payment/WithdrawalHolds.ts"
-import { Desk } from "../kit/Desk.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer } from "../kit/Messages.ts"
 import { type PaymentMove, movePaymentStep } from "../../src/domain/payment/PaymentMoves.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
 import { moveOf, withdrawalOf } from "../kit/Payments.ts"
 
 // Goal: alerts stop withdrawals apart from what staff restrict: an alert that is closed takes back its own hold and nothing else,
-// staff lift all at once, and what they have lifted is not placed again. Method: the rules at a desk with a store; then any order of
+// staff lift all at once, and what they have lifted is not placed again. Method: the rules at a runner with a store; then any order of
 // placing, releasing, lifting and restricting against a plain model.
 
 const place = (alertId: number) => placeHoldStep({ alertId, rule: "structuring" })
@@ -23,34 +23,36 @@ const restrict = (canWithdraw: boolean) => restrictStep({ restrictions: { canWit
 
 describe("holds", () => {
   it("refuse requests and stop what is open from being approved or paid, not from being refunded", () => {
-    const desk = new Desk([makePlayer({ real: 1000 })])
-    const opened = [1, 2, 3].map((reference) => desk.accept(withdraw(`w${reference}`)).payment.id)
+    const runner = new RuleRunner([makePlayer({ real: 1000 })])
+    const opened = [1, 2, 3].map((reference) => runner.accept(withdraw(`w${reference}`)).payment.id)
     const [first = 0, second = 0, third = 0] = opened
-    desk.accept(move(first, "approve"))
-    desk.accept(place(5))
+    runner.accept(move(first, "approve"))
+    runner.accept(place(5))
     const held = { code: "PLAYER_RESTRICTED", details: { reason: "compliance_hold" } } as const
-    const isHeld = (step: Step<unknown, Refusal>) => assert.deepInclude(desk.refuse(step), held)
+    const isHeld = (step: Step<unknown, Refusal>) => assert.deepInclude(runner.refuse(step), held)
     isHeld(withdraw("w4"))
     isHeld(move(first, "pay"))
     isHeld(move(second, "approve"))
     // what is already there is still answered, and money may always go back
-    desk.accept(withdraw("w1"))
-    desk.accept(move(second, "reject"))
-    desk.accept(move(third, "cancel"))
-    desk.accept(release(5))
-    desk.accept(move(first, "pay"))
-    desk.accept(withdraw("w4"))
+    runner.accept(withdraw("w1"))
+    runner.accept(move(second, "reject"))
+    runner.accept(move(third, "cancel"))
+    runner.accept(release(5))
+    runner.accept(move(first, "pay"))
+    runner.accept(withdraw("w4"))
   })
 
   it("leave a line in the audit log for each change, and none for what changes nothing", () => {
-    const desk = new Desk([makePlayer()])
-    desk.accept(place(5))
-    desk.accept(place(5))
-    desk.accept(release(6))
-    desk.accept(restrict(true))
-    desk.accept(restrict(true))
-    desk.accept(release(5))
-    const lines = desk.store.tables().audit.map(({ action, after, before, reason }) => [action, before, after, reason])
+    const runner = new RuleRunner([makePlayer()])
+    runner.accept(place(5))
+    runner.accept(place(5))
+    runner.accept(release(6))
+    runner.accept(restrict(true))
+    runner.accept(restrict(true))
+    runner.accept(release(5))
+    const lines = runner.store.tables().audit.map((
+      { action, after, before, reason }
+    ) => [action, before, after, reason])
     const fields = {
       can_login: true,
       can_deposit: true,
@@ -66,20 +68,20 @@ describe("holds", () => {
   })
 
   it("are lifted by nobody who may not, and nothing else that was asked with it is done", () => {
-    const desk = new Desk([makePlayer({ real: 1000 })])
+    const runner = new RuleRunner([makePlayer({ real: 1000 })])
     const mayNotLift = refuse("INSUFFICIENT_SCOPE", "not you")
     const sent = (restrictions: Partial<Restrictions>) => restrictStep({ restrictions, actor: "staff:2", mayNotLift })
-    desk.accept(sent({ canWithdraw: true }))
-    desk.accept(place(5))
-    const held = desk.player()
-    assert.deepStrictEqual(desk.refuse(sent({ canWithdraw: true, canBet: false })), mayNotLift)
-    assert.deepStrictEqual(desk.player(), held)
+    runner.accept(sent({ canWithdraw: true }))
+    runner.accept(place(5))
+    const held = runner.player()
+    assert.deepStrictEqual(runner.refuse(sent({ canWithdraw: true, canBet: false })), mayNotLift)
+    assert.deepStrictEqual(runner.player(), held)
     // what takes away, and what has nothing to do with withdrawals
-    desk.accept(sent({ canBet: false }))
-    desk.accept(sent({ canWithdraw: false }))
-    assert.deepStrictEqual(heldBy(desk.player().withdrawalHolds), [5])
-    desk.accept(release(5))
-    assert.isTrue(desk.accept(sent({ canWithdraw: true })).restrictions.canWithdraw)
+    runner.accept(sent({ canBet: false }))
+    runner.accept(sent({ canWithdraw: false }))
+    assert.deepStrictEqual(heldBy(runner.player().withdrawalHolds), [5])
+    runner.accept(release(5))
+    assert.isTrue(runner.accept(sent({ canWithdraw: true })).restrictions.canWithdraw)
   })
 
   it("are as a plain model says, in any order", () => {
@@ -89,30 +91,30 @@ describe("holds", () => {
       fc.record({ what: fc.constantFrom("let" as const, "stop" as const), alert: fc.constant(0) })
     )
     fc.assert(fc.property(fc.array(act, { maxLength: 30 }), (acts) => {
-      const desk = new Desk([makePlayer({ real: 1000 })])
+      const runner = new RuleRunner([makePlayer({ real: 1000 })])
       const held = new Set<number>()
       const lifted = new Set<number>()
       let mayWithdraw = true
       for (const { alert, what } of acts) {
         if (what === "place") {
-          desk.accept(place(alert))
+          runner.accept(place(alert))
           if (!lifted.has(alert)) held.add(alert)
         } else if (what === "release") {
-          desk.accept(release(alert))
+          runner.accept(release(alert))
           held.delete(alert)
           lifted.delete(alert)
         } else {
-          desk.accept(restrict(what === "let"))
+          runner.accept(restrict(what === "let"))
           mayWithdraw = what === "let"
           if (mayWithdraw) {
             for (const each of held) lifted.add(each)
             held.clear()
           }
         }
-        const player: Player = desk.player()
+        const player: Player = runner.player()
         assert.sameMembers([...heldBy(player.withdrawalHolds)], [...held])
         assert.strictEqual(player.restrictions.canWithdraw, mayWithdraw)
-        const answer = desk.ask(withdraw())
+        const answer = runner.ask(withdraw())
         assert.strictEqual("refusal" in answer, held.size > 0 || !mayWithdraw)
       }
     }))

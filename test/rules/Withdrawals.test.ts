@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { unverifiedAllowance, type Withdrawal, withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
-import { checkLedger, Desk } from "../kit/Desk.ts"
+import { checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import { day, makeBonus, makePlayer, noon } from "../kit/Messages.ts"
 import { bank, depositOf, withdrawalOf } from "../kit/Payments.ts"
 
@@ -10,12 +10,12 @@ import { bank, depositOf, withdrawalOf } from "../kit/Payments.ts"
 
 const request = (amount: number, overrides: Partial<Withdrawal> = {}) => withdrawalStep(withdrawalOf(amount, overrides))
 
-const open = (overrides: Partial<Player> = {}) => new Desk([makePlayer(overrides)])
+const open = (overrides: Partial<Player> = {}) => new RuleRunner([makePlayer(overrides)])
 
 describe("withdrawalStep", () => {
   it("holds the amount, opens a request and tells the operator", () => {
-    const desk = open()
-    const { isRepeat, payment } = desk.accept(
+    const runner = open()
+    const { isRepeat, payment } = runner.accept(
       request(300, { externalReference: "w1", notes: "n", bankName: "Bank" })
     )
     assert.isFalse(isRepeat)
@@ -43,13 +43,13 @@ describe("withdrawalStep", () => {
       updatedAt: noon
     }
     assert.deepStrictEqual<unknown>(payment, expected)
-    const { entries, events, payments } = desk.store.tables()
+    const { entries, events, payments } = runner.store.tables()
     assert.deepStrictEqual(payments, [payment])
     assert.deepStrictEqual(entries.map((entry) => [entry.type, entry.amount, entry.balanceAfter]), [
       ["withdrawal", -300, 700]
     ])
     assert.strictEqual(entries[0]?.paymentRequestId, payment.id)
-    assert.deepInclude(desk.player(), { real: 700, withdrawn: 300, walletSeq: 1 })
+    assert.deepInclude(runner.player(), { real: 700, withdrawn: 300, walletSeq: 1 })
     assert.deepStrictEqual(events.map(({ type }) => type), ["withdrawal.requested"])
     assert.deepStrictEqual(events[0]?.data, {
       payment: {
@@ -72,43 +72,43 @@ describe("withdrawalStep", () => {
       }
     })
     // what was held cannot be held again
-    assert.deepInclude(desk.refuse(request(701)), { code: "INSUFFICIENT_FUNDS", details: { balance: 700 } })
-    assert.strictEqual(desk.accept(request(700)).payment.amount, 700)
-    assert.deepInclude(desk.player(), { real: 0, withdrawn: 1000, walletSeq: 2 })
+    assert.deepInclude(runner.refuse(request(701)), { code: "INSUFFICIENT_FUNDS", details: { balance: 700 } })
+    assert.strictEqual(runner.accept(request(700)).payment.amount, 700)
+    assert.deepInclude(runner.player(), { real: 0, withdrawn: 1000, walletSeq: 2 })
   })
 
   it("answers a known reference with its withdrawal, whatever became of the player", () => {
-    const desk = open()
-    const first = desk.accept(request(300, { externalReference: "w1" }))
-    desk.set({ status: "closed" })
-    desk.forget()
+    const runner = open()
+    const first = runner.accept(request(300, { externalReference: "w1" }))
+    runner.set({ status: "closed" })
+    runner.forget()
     assert.deepStrictEqual(
-      desk.accept(request(300, { externalReference: "w1", method: null, methodCode: "other" })),
+      runner.accept(request(300, { externalReference: "w1", method: null, methodCode: "other" })),
       { payment: first.payment, isRepeat: true }
     )
-    assert.strictEqual(desk.store.tables().payments.length, 1)
+    assert.strictEqual(runner.store.tables().payments.length, 1)
   })
 
   it("refuses a reference that names another operation", () => {
-    const desk = new Desk([makePlayer(), makePlayer({ id: 2 }), makePlayer({ id: 3, operatorId: 9 })])
-    desk.accept(request(300, { externalReference: "w1" }))
-    desk.accept(depositStep(depositOf(50, "d1")))
+    const runner = new RuleRunner([makePlayer(), makePlayer({ id: 2 }), makePlayer({ id: 3, operatorId: 9 })])
+    runner.accept(request(300, { externalReference: "w1" }))
+    runner.accept(depositStep(depositOf(50, "d1")))
     const wrong: ReadonlyArray<readonly [number, string, number]> = [[299, "w1", 1], [300, "w1", 2], [50, "d1", 1]]
     for (const [amount, externalReference, playerId] of wrong) {
-      const refusal = desk.refuse(request(amount, { externalReference }), playerId)
+      const refusal = runner.refuse(request(amount, { externalReference }), playerId)
       assert.deepInclude(refusal, { code: "DUPLICATE_TRANSACTION", details: { external_reference: externalReference } })
     }
-    const deposit = desk.refuse(depositStep(depositOf(300, "w1")))
+    const deposit = runner.refuse(depositStep(depositOf(300, "w1")))
     assert.strictEqual(deposit.code, "DUPLICATE_TRANSACTION")
     // references are the operator's own
-    assert.isFalse(desk.accept(request(300, { externalReference: "w1" }), 3).isRepeat)
+    assert.isFalse(runner.accept(request(300, { externalReference: "w1" }), 3).isRepeat)
   })
 
   it("without a reference every request is a new one, and asks the store nothing", () => {
-    const desk = open()
-    const ids = [desk.accept(request(100)), desk.accept(request(100))].map(({ payment }) => payment.id)
+    const runner = open()
+    const ids = [runner.accept(request(100)), runner.accept(request(100))].map(({ payment }) => payment.id)
     assert.strictEqual(new Set(ids).size, 2)
-    assert.strictEqual(desk.looks, 0)
+    assert.strictEqual(runner.looks, 0)
   })
 
   it("refuses who may not, but not who is excluded from play", () => {
@@ -126,9 +126,9 @@ describe("withdrawalStep", () => {
   })
 
   it("keeps to the method and its bounds", () => {
-    const desk = open({ real: 20_000 })
+    const runner = open({ real: 20_000 })
     const refused = (amount: number, overrides: Partial<Withdrawal> = {}) => {
-      const { code, details } = desk.refuse(request(amount, overrides))
+      const { code, details } = runner.refuse(request(amount, overrides))
       assert.strictEqual(code, "PAYMENT_REQUEST_INVALID")
       return details
     }
@@ -141,34 +141,34 @@ describe("withdrawalStep", () => {
     for (const amount of [9, 10_001]) {
       assert.deepStrictEqual(refused(amount), { min_withdrawal: 10, max_withdrawal: 10_000 })
     }
-    for (const amount of [10, 10_000]) desk.accept(request(amount))
+    for (const amount of [10, 10_000]) runner.accept(request(amount))
   })
 
   it("stops an unverified player at the threshold", () => {
-    const desk = open({ kycStatus: "pending_review", real: 1000 })
-    desk.accept(request(300, { kycThreshold: 500 }))
-    assert.strictEqual(unverifiedAllowance(desk.player(), 500), 200)
-    const refusal = desk.refuse(request(201, { kycThreshold: 500 }))
+    const runner = open({ kycStatus: "pending_review", real: 1000 })
+    runner.accept(request(300, { kycThreshold: 500 }))
+    assert.strictEqual(unverifiedAllowance(runner.player(), 500), 200)
+    const refusal = runner.refuse(request(201, { kycThreshold: 500 }))
     assert.deepInclude(refusal, {
       code: "KYC_REQUIRED",
       details: { kyc_status: "pending_review", unverified_withdrawal_allowance: 200, threshold: 500 }
     })
-    desk.accept(request(200, { kycThreshold: 500 }))
-    assert.strictEqual(unverifiedAllowance(desk.player(), 500), 0)
+    runner.accept(request(200, { kycThreshold: 500 }))
+    assert.strictEqual(unverifiedAllowance(runner.player(), 500), 0)
     // lowering the threshold does not make the allowance negative
-    assert.strictEqual(unverifiedAllowance(desk.player(), 100), 0)
-    assert.isNull(unverifiedAllowance(desk.player(), null))
-    assert.strictEqual(desk.refuse(request(10, { kycThreshold: 500 })).code, "KYC_REQUIRED")
-    desk.set({ kycStatus: "verified" })
-    assert.isNull(unverifiedAllowance(desk.player(), 500))
-    desk.accept(request(400, { kycThreshold: 500 }))
-    desk.set({ kycStatus: "expired" })
-    assert.strictEqual(desk.refuse(request(10, { kycThreshold: 500 })).code, "KYC_REQUIRED")
+    assert.strictEqual(unverifiedAllowance(runner.player(), 100), 0)
+    assert.isNull(unverifiedAllowance(runner.player(), null))
+    assert.strictEqual(runner.refuse(request(10, { kycThreshold: 500 })).code, "KYC_REQUIRED")
+    runner.set({ kycStatus: "verified" })
+    assert.isNull(unverifiedAllowance(runner.player(), 500))
+    runner.accept(request(400, { kycThreshold: 500 }))
+    runner.set({ kycStatus: "expired" })
+    assert.strictEqual(runner.refuse(request(10, { kycThreshold: 500 })).code, "KYC_REQUIRED")
   })
 
   it("refuses while the balance is negative", () => {
-    const desk = open({ real: -5 })
-    assert.deepInclude(desk.refuse(request(10)), { code: "INSUFFICIENT_FUNDS", details: { balance: -5 } })
+    const runner = open({ real: -5 })
+    assert.deepInclude(runner.refuse(request(10)), { code: "INSUFFICIENT_FUNDS", details: { balance: -5 } })
   })
 
   it("judges account, method, verification and funds in this order", () => {
@@ -186,27 +186,27 @@ describe("withdrawalStep", () => {
 
   it("ends the running bonus where the operator wants that", () => {
     const player = makePlayer({ bonus: 80, activeBonus: makeBonus({ wagered: 40 }) })
-    const desk = new Desk([player])
-    desk.accept(request(100))
-    assert.deepInclude(desk.player(), { real: 900, bonus: 0, activeBonus: null, walletSeq: 1 })
-    const { bonuses, entries, events } = desk.store.tables()
+    const runner = new RuleRunner([player])
+    runner.accept(request(100))
+    assert.deepInclude(runner.player(), { real: 900, bonus: 0, activeBonus: null, walletSeq: 1 })
+    const { bonuses, entries, events } = runner.store.tables()
     assert.strictEqual(bonuses.get(501)?.result, "cancelled")
     assert.deepStrictEqual(entries.map(({ amount, playerBonusId, type }) => [type, amount, playerBonusId]), [
       ["withdrawal", -100, null],
       ["bonus_correction_down", -80, 501]
     ])
     assert.include(events.map(({ type }) => type), "withdrawal.requested")
-    checkLedger(desk.store, [player])
+    checkLedger(runner.store, [player])
 
-    const kept = new Desk([player])
+    const kept = new RuleRunner([player])
     kept.accept(request(100, { forfeitsBonus: false }))
     assert.deepInclude(kept.player(), { real: 900, bonus: 80 })
     assert.strictEqual(kept.player().activeBonus?.id, 501)
   })
 
   it("a refused request ends no bonus", () => {
-    const desk = open({ bonus: 80, activeBonus: makeBonus() })
-    desk.refuse(request(1001))
-    assert.strictEqual(desk.player().activeBonus?.id, 501)
+    const runner = open({ bonus: 80, activeBonus: makeBonus() })
+    runner.refuse(request(1001))
+    assert.strictEqual(runner.player().activeBonus?.id, 501)
   })
 })

@@ -242,7 +242,7 @@ layer(live)("the chain of hashes", (it) => {
 })
 
 // Goal: no commit leaves the chain broken, however it ends. Method: commits that are rejected together and divided, a next link that
-// is taken already, and two journals on one database. An outcome that stays unknown: test/players/StoreFailures.test.ts.
+// is taken already, and two journals on one database. An outcome that stays unknown: test/store/StoreFailures.test.ts.
 layer(live)("the chain of a journal", (it) => {
   it.effect("holds through commits that are divided or taken, and of two writers", () =>
     Effect.gen(function*() {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { playStep } from "../../../src/domain/original/OriginalRounds.ts"
 import type { JsonObject } from "../../../src/domain/original/Original.ts"
 import { originals } from "../../../src/domain/original/Originals.ts"
-import { Desk } from "../../kit/Desk.ts"
+import { RuleRunner } from "../../kit/RuleRunner.ts"
 import { makePlayer } from "../../kit/Messages.ts"
 import { openChance, playOf, startSeedsOf } from "../../kit/Originals.ts"
 
@@ -14,9 +14,9 @@ const checked = (name: string, params: JsonObject, stake: number) => {
 describe("the bounds of a round", () => {
   const bounds = { maxStake: 1000, maxPayout: 50_000 }
   const seated = () => {
-    const desk = new Desk([makePlayer({ real: 1_000_000 })])
-    desk.accept(startSeedsOf("bounds"))
-    return desk
+    const runner = new RuleRunner([makePlayer({ real: 1_000_000 })])
+    runner.accept(startSeedsOf("bounds"))
+    return runner
   }
 
   // Goal: nobody wins more in a round than the operator's bound, however unlikely. Method: params whose highest payout is known, at the

@@ -1,0 +1,227 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Compliance } from "../../../src/features/compliance/Compliance.ts"
+import { makeEvidence } from "../../../src/features/compliance/internal/Evidence.ts"
+import { toDate } from "../../../src/platform/Time.ts"
+import { Outbox } from "../../../src/store/Outbox.ts"
+import { rowsRead } from "../../kit/RowsRead.ts"
+import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
+
+// Goal: what cannot be judged stops nobody else and is not lost; what is judged late is judged as of its time; who was there before
+// the rules is known and not accused; play is added up exactly, however long it is; and every look goes by an index. Method: the
+// follower on a real database with rows of the test's own and a test clock.
+
+const noon = Date.UTC(2026, 10, 20, 12)
+const hour = 3_600_000
+
+const base = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
+
+const judge = Effect.gen(function*() {
+  const { run } = yield* Compliance
+  while ((yield* run).hasMore) { /* until nothing waits */ }
+})
+
+let ids = 9_000_000_000
+
+/** Writes a payment of a player, as an actor's commit does. */
+const pay = Effect.fnUntraced(function*(playerId: number, amount: number, at: number, type = "deposit") {
+  const sql = yield* SqlClient.SqlClient
+  const id = ++ids
+  yield* sql`INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, created_at, updated_at)
+    SELECT ${id}, operator_id, id, ${type}, ${type === "deposit" ? "paid" : "new"}, ${amount}, currency, ${toDate(at)},
+      ${toDate(at)} FROM players WHERE id = ${playerId}`
+  return id
+})
+
+/** Alerts about a player: rule and occurrence, oldest first. */
+const alertsOf = Effect.fnUntraced(function*(playerId: number) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly rule: string; readonly occurrence: string }>`
+    SELECT rule, occurrence FROM compliance_alerts WHERE player_id = ${playerId} ORDER BY created_at, id`
+  return rows.map(({ occurrence, rule }) => `${rule} ${occurrence}`)
+})
+
+const effectsLeft = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  return (yield* sql`SELECT 1 FROM compliance_effects`).length
+})
+
+layer(base)("the follower", (it) => {
+  it.effect("sets aside what cannot be judged, and judges it when it can be", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const broken = yield* addOperator("broken")
+      const sound = yield* addOperator("sound")
+      const [one, other] = [yield* addPlayer(broken, "one"), yield* addPlayer(sound, "other")]
+      yield* judge
+      // no release ever wrote this
+      yield* sql`INSERT INTO compliance_settings (operator_id, rule, settings, updated_at)
+        VALUES (${broken.id}, 'large_deposit', '{"threshold": "much"}', now())`
+      const stuck = yield* pay(one, 300_000, noon)
+      const goes = yield* pay(other, 300_000, noon)
+      yield* judge
+      assert.deepStrictEqual(yield* alertsOf(other), [`large_deposit payment ${goes}`])
+      assert.deepStrictEqual([yield* alertsOf(one), yield* effectsLeft], [[], 1])
+      yield* sql`UPDATE compliance_settings SET settings = '{"threshold": 100}' WHERE operator_id = ${broken.id}`
+      yield* judge
+      assert.deepStrictEqual(yield* alertsOf(one), [])
+      yield* TestClock.adjust("1 minute")
+      yield* judge
+      assert.deepStrictEqual(yield* alertsOf(one), [`large_deposit payment ${stuck}`])
+      assert.strictEqual(yield* effectsLeft, 0)
+    }))
+
+  it.effect("judges late what happened in time", () =>
+    Effect.gen(function*() {
+      const operator = yield* addOperator("late")
+      const slow = yield* addPlayer(operator, "slow")
+      const quick = yield* addPlayer(operator, "quick")
+      // nobody judged for weeks: three near the threshold within the window, and three that never were
+      for (const day of [0, 4, 8]) yield* pay(slow, 190_000, noon - (20 - day) * 24 * hour)
+      for (const day of [0, 1, 2]) yield* pay(quick, 170_000, noon - (20 - day) * 24 * hour)
+      yield* judge
+      assert.deepStrictEqual(yield* alertsOf(slow), [])
+      assert.deepStrictEqual(
+        (yield* alertsOf(quick)).filter((alert) => alert.startsWith("structuring")),
+        ["structuring 72h from 2026-10-31T00:00:00.000Z"]
+      )
+    }))
+
+  it.effect("knows who was there before the rules, and accuses nobody of it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const operator = yield* addOperator("before")
+      const known = [yield* addPlayer(operator, "known1"), yield* addPlayer(operator, "known2")]
+      // as the migration leaves them: not judged, to be known
+      yield* sql`DELETE FROM compliance_effects`
+      for (const id of known) {
+        yield* sql`INSERT INTO compliance_effects (kind, player_id, at) VALUES ('known', ${id}, now())`
+      }
+      yield* judge
+      const newcomer = yield* addPlayer(operator, "newcomer")
+      yield* judge
+      for (const id of known) assert.deepStrictEqual(yield* alertsOf(id), [])
+      // all of them are Ada Player, born on the same day
+      assert.deepStrictEqual(yield* alertsOf(newcomer), [`multi_account players ${known.join("+")}`])
+    }))
+
+  it.effect("wakes soon after a commit that wrote an event", () =>
+    Effect.gen(function*() {
+      const outbox = yield* Outbox
+      const operator = yield* addOperator("awake")
+      const player = yield* addPlayer(operator, "ada")
+      yield* judge
+      const payment = yield* pay(player, 300_000, noon)
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* Layer.build(Compliance.layerWakes)
+        outbox.announce()
+        // its quarter of a second is the test's, its look into the database takes what it takes
+        while ((yield* alertsOf(player)).length === 0) yield* TestClock.adjust(250)
+      }))
+      assert.deepStrictEqual(yield* alertsOf(player), [`large_deposit payment ${payment}`])
+    }))
+})
+
+layer(base)("play", (it) => {
+  it.effect("is added up exactly over a long ledger, and no further than it takes", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { staked } = yield* makeEvidence
+      const operator = yield* addOperator("player")
+      const player = yield* addPlayer(operator, "busy")
+      const idle = yield* addPlayer(operator, "idle")
+      const entries = 12_000
+      // one bet of 3 each second, every tenth of them taken back, every fourth entry bonus money; the last at noon
+      yield* sql.unsafe(
+        `INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, created_at)
+        SELECT ${player}, i, ${ids} + i, ${operator.id}, CASE WHEN i % 4 = 0 THEN 'bonus' ELSE 'real' END,
+          CASE WHEN i % 10 = 0 THEN 'casino_rollback' ELSE 'casino_bet' END, CASE WHEN i % 10 = 0 THEN 3 ELSE -3 END, 0,
+          to_timestamp(${noon / 1000} - ${entries} + i) FROM generate_series(1, ${entries}) i`
+      )
+      ids += entries
+      const expected = (from: number, to: number) => {
+        let sum = 0
+        for (let i = from; i <= to; i++) if (i % 4 !== 0) sum += i % 10 === 0 ? -3 : 3
+        return sum
+      }
+      const ask = (since: number, until: number, stakes = 1_000_000, playerId = player) =>
+        Effect.map(
+          staked([{
+            paymentId: 1,
+            playerId,
+            until: noon - (entries - until) * 1000,
+            needed: { deposited: 1, stakes, since: noon - (entries - since) * 1000 }
+          }]),
+          (totals) => totals.get(1)
+        )
+      assert.strictEqual(yield* ask(1, entries), expected(1, entries))
+      assert.strictEqual(yield* ask(6999, 7001), expected(6999, 7001))
+      assert.strictEqual(yield* ask(11_999, entries), expected(11_999, entries))
+      assert.strictEqual(yield* ask(1, entries, 1_000_000, idle), 0)
+      assert.strictEqual(yield* ask(1, entries, 100), expected(entries - 4999, entries))
+      yield* sql`ANALYZE ledger_entries`
+      assert.isAtMost(yield* rowsRead("ledger_entries", ask(1, entries, 100)), 5000)
+      assert.isAtMost(yield* rowsRead("ledger_entries", ask(11_990, entries)), 5000)
+      // several at once
+      const both = yield* staked([1, 6000].map((since, index) => ({
+        paymentId: index,
+        playerId: player,
+        until: noon,
+        needed: { deposited: 1, stakes: 1_000_000, since: noon - (entries - since) * 1000 }
+      })))
+      assert.deepStrictEqual([...both], [[0, expected(1, entries)], [1, expected(6000, entries)]])
+    }))
+
+  it.effect("every look goes by an index: it takes up no more rows among very many", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const operator = yield* addOperator("crowd")
+      const player = yield* addPlayer(operator, "one")
+      const crowd = 1500
+      yield* sql.unsafe(
+        `INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
+          terms_accepted_at, created_at, updated_at)
+        SELECT ${ids} + i, ${operator.id}, 'c' || i, 'c' || i || '@example.com', 'Ada', 'Of ' || i, '1990-01-01', 'MT', 'EUR', now(),
+          now(), now() FROM generate_series(1, ${crowd}) i`
+      )
+      yield* sql.unsafe(
+        `INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, created_at, updated_at)
+        SELECT ${ids} + ${crowd} + i, ${operator.id}, ${ids} + i, 'deposit', 'paid', 5, 'EUR', to_timestamp(${
+          noon / 1000
+        }),
+          to_timestamp(${noon / 1000}) FROM generate_series(1, ${crowd}) i`
+      )
+      yield* sql.unsafe(`INSERT INTO audit_log (id, at, actor, action, operator_id, player_id, subject, after)
+        SELECT ${ids} + i, to_timestamp(${
+        noon / 1000
+      }), 'key:k', 'player.profile', ${operator.id}, ${ids} + i, 'player', '{"last_name":"x"}'
+        FROM generate_series(1, ${crowd}) i`)
+      yield* sql.unsafe(`INSERT INTO player_facts (operator_id, kind, digest, player_id)
+        SELECT ${operator.id}, 'email', sha256(i::text::bytea), ${ids} + i FROM generate_series(1, ${crowd}) i`)
+      ids += 3 * crowd
+      yield* sql`DELETE FROM compliance_effects`
+      yield* sql`ANALYZE players, payment_requests, audit_log, player_facts, compliance_effects`
+      yield* pay(player, 60_000, noon - hour)
+      yield* pay(player, 60_000, noon, "withdrawal")
+      yield* sql`INSERT INTO compliance_effects (kind, player_id, at) VALUES ('registration', ${player}, now())`
+      const { run } = yield* Compliance
+      for (const table of ["players", "payment_requests", "audit_log", "player_facts"]) {
+        yield* sql`UPDATE compliance_effects SET not_before = '-infinity'`
+        const rows = yield* rowsRead(
+          table,
+          Effect.andThen(
+            sql`INSERT INTO compliance_effects (kind, player_id, subject_id, at)
+            SELECT type, player_id, id, created_at FROM payment_requests WHERE player_id = ${player}`,
+            run
+          )
+        )
+        assert.isBelow(rows, 100, table)
+      }
+      assert.sameMembers(
+        (yield* alertsOf(player)).map((alert) => alert.split(" ")[0] ?? ""),
+        ["rapid_in_out", "low_play_withdrawal"]
+      )
+    }))
+})

@@ -1,0 +1,136 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { layerPersonal } from "../../kit/Personal.ts"
+import { Compliance } from "../../../src/features/compliance/Compliance.ts"
+import { Holds } from "../../../src/features/compliance/Holds.ts"
+import type { Finding } from "../../../src/domain/compliance/AlertRules.ts"
+import { makeAlertStore } from "../../../src/features/compliance/internal/AlertStore.ts"
+import { refuse } from "../../../src/domain/Refusal.ts"
+import { Ids, IdsUnavailable } from "../../../src/platform/Ids.ts"
+import { Outbox } from "../../../src/store/Outbox.ts"
+import { PlayerActors } from "../../../src/store/PlayerActors.ts"
+import { TestDatabase } from "../../kit/TestDatabase.ts"
+
+// Goal: what has failed for no fault of an effect is tried again at once when it has passed, one player who cannot be asked keeps no
+// other waiting, and an occurrence that staff have closed is raised again when it gets worse, once in each degree. Method: the real
+// follower on a real database, with ids and actors that fail when the test says so.
+
+const world = { hasIds: true, asked: Array<number>(), broken: new Set<number>() }
+
+const layerIds = Layer.effect(
+  Ids,
+  Effect.map(Ids, (ids) =>
+    Ids.of({
+      ...ids,
+      reserve: (count) =>
+        Effect.suspend(() =>
+          world.hasIds ? ids.reserve(count) : Effect.fail(new IdsUnavailable({ reason: "out of ids" }))
+        )
+    }))
+).pipe(Layer.provide(Ids.layerTest(1000)))
+
+const layerActors = Layer.succeed(
+  PlayerActors,
+  PlayerActors.of({
+    ask: (_, playerId) =>
+      Effect.suspend(() => {
+        world.asked.push(playerId)
+        return world.broken.has(playerId)
+          ? Effect.die(new Error("this player cannot be asked"))
+          : Effect.fail(refuse("TRY_AGAIN", "not now"))
+      }),
+    read: () => Effect.die("nothing is read"),
+    renew: () => undefined,
+    resident: () => 0,
+    measures: () => assert.fail("nothing is measured"),
+    writesStalledMs: () => 0
+  })
+)
+
+const at = new Date(0)
+
+const layerPlayers = Layer.effectDiscard(Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at) VALUES (1, 'o', 'o', 'EUR', ${at}, ${at})`
+  for (const id of [1, 2, 3]) {
+    yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
+        terms_accepted_at, created_at, updated_at)
+      VALUES (${id}, 1, ${`u${id}`}, ${`u${id}@example.com`}, ${`Ada${id}`}, 'Player', '1990-01-01', 'MT', 'EUR', ${at}, ${at}, ${at})`
+  }
+  yield* sql`DELETE FROM compliance_effects`
+}))
+
+const services = Compliance.layer.pipe(
+  Layer.provide(Holds.layer),
+  Layer.provideMerge(Outbox.layer),
+  Layer.provideMerge(layerIds),
+  Layer.provide(layerActors),
+  Layer.provideMerge(layerPlayers),
+  Layer.provide(layerPersonal),
+  Layer.provideMerge(TestDatabase.layer)
+)
+
+layer(services)("a run of the follower", (it) => {
+  it.effect("waits for ids, and blames no effect for it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { run } = yield* Compliance
+      yield* sql`INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, created_at, updated_at)
+        VALUES (10, 1, 1, 'deposit', 'paid', 200000, 'EUR', ${at}, ${at})`
+      world.hasIds = false
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(run)))
+      world.hasIds = true
+      yield* run
+      const alerts = yield* sql`SELECT rule, payment_request_id::float8 AS payment FROM compliance_alerts`
+      assert.deepStrictEqual(alerts, [{ rule: "large_deposit", payment: 10 }])
+      assert.deepStrictEqual(yield* sql`SELECT 1 FROM compliance_effects`, [])
+    }))
+
+  it.effect("asks every player for the holds that are wanted, also behind one who cannot be asked", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { run } = yield* Compliance
+      for (const id of [1, 2, 3]) {
+        yield* sql`INSERT INTO compliance_alerts (id, operator_id, player_id, rule, occurrence, severity, status, details, hold,
+            created_at, updated_at)
+          VALUES (${id}, 1, ${id}, 'structuring', 'x', 'low', 'open', '{}', 'wanted', ${at}, ${at})`
+      }
+      world.broken.add(1)
+      assert.deepStrictEqual(yield* run, { done: 0, hasMore: false })
+      assert.sameMembers(world.asked, [1, 2, 3])
+    }))
+
+  it.effect("raises again what got worse since staff closed it, once in each degree", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { raise } = yield* makeAlertStore
+      const find = (severity: Finding["severity"]) =>
+        sql.withTransaction(raise({ operatorId: 1, playerId: 2 }, {
+          rule: "deposit_velocity",
+          severity,
+          occurrence: "a window",
+          paymentId: null,
+          details: {},
+          stopsWithdrawals: false
+        }, 0))
+      const closeAll = sql`UPDATE compliance_alerts SET status = 'closed', closed_at = ${at}
+        WHERE rule = 'deposit_velocity' AND status <> 'closed'`
+      const alerts = sql`SELECT severity, status FROM compliance_alerts WHERE rule = 'deposit_velocity' ORDER BY id`
+      assert.isTrue(yield* find("low"))
+      assert.isFalse(yield* find("medium"))
+      yield* closeAll
+      for (const severity of ["low", "medium"] as const) assert.isFalse(yield* find(severity))
+      assert.isTrue(yield* find("high"))
+      assert.isFalse(yield* find("high"))
+      assert.isFalse(yield* find("critical"))
+      assert.deepStrictEqual(yield* alerts, [
+        { severity: "medium", status: "closed" },
+        { severity: "critical", status: "open" }
+      ])
+      yield* closeAll
+      for (const severity of ["medium", "high", "critical"] as const) assert.isFalse(yield* find(severity))
+      const [told] = yield* sql`SELECT count(*)::float8 AS count FROM events WHERE player_id = 2`
+      assert.deepStrictEqual(told, { count: 2 })
+    }))
+})

@@ -1,0 +1,129 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import { Games } from "../../../src/features/games/Games.ts"
+import { TestDatabase } from "../../kit/TestDatabase.ts"
+
+const at = new Date("2026-11-20T12:00:00.000Z")
+
+/** Three providers, one of them switched off, and games of every kind between them. */
+const seed = Layer.effectDiscard(Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const provider = (id: number, slug: string, name: string, active: boolean) =>
+    sql`INSERT INTO providers (id, slug, name, key, secret_sealed, launch_url, active, created_at, updated_at)
+      VALUES (${id}, ${slug}, ${name}, ${`key-${id}`}, ${new Uint8Array(
+      1
+    )}, ${"https://play.example/{token}"}, ${active}, ${at}, ${at})`
+  const game = (id: number, providerId: number, name: string, type: string, category: string, active: boolean) =>
+    sql`INSERT INTO games (id, provider_id, external_id, name, type, category, rtp, active, created_at, updated_at)
+      VALUES (${id}, ${providerId}, ${`ext-${id}`}, ${name}, ${type}, ${category}, ${"96.50"}, ${active}, ${at}, ${at})`
+  yield* provider(1, "acme", "Acme", true)
+  yield* provider(2, "zeta", "Zeta", true)
+  yield* provider(3, "gone", "Gone", false)
+  yield* game(11, 1, "Cherry Bar", "rng", "slots", true)
+  yield* game(12, 1, "Apples 100%", "rng", "slots", true)
+  yield* game(13, 2, "Blackjack", "live", "table", true)
+  yield* game(14, 2, "Retired", "rng", "slots", false)
+  yield* game(15, 3, "Unreachable", "rng", "slots", true)
+}))
+
+const live = Games.layer.pipe(Layer.provideMerge(seed), Layer.provideMerge(TestDatabase.layer))
+
+const names = (query: Partial<Parameters<Games["Service"]["list"]>[0]> = {}) =>
+  Effect.gen(function*() {
+    const { items, total } = yield* (yield* Games).list({ page: 1, perPage: 25, ...query })
+    return { names: items.map((game) => game.name), total }
+  })
+
+layer(live)("Games", (it) => {
+  // Goal: operators see what is on offer and nothing else, filtered as they ask.
+  it.effect("lists active games of active providers by name", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* names(), { names: ["Apples 100%", "Blackjack", "Cherry Bar"], total: 3 })
+      assert.deepStrictEqual((yield* names({ provider: "acme" })).names, ["Apples 100%", "Cherry Bar"])
+      assert.deepStrictEqual((yield* names({ provider: "gone" })).names, [])
+      assert.deepStrictEqual((yield* names({ category: "table" })).names, ["Blackjack"])
+      assert.deepStrictEqual((yield* names({ type: "live" })).names, ["Blackjack"])
+      assert.deepStrictEqual((yield* names({ search: "bLaCk" })).names, ["Blackjack"])
+      assert.deepStrictEqual((yield* names({ category: "slots", search: "ch" })).names, ["Cherry Bar"])
+    }))
+
+  // Goal: what callers type is text, not a pattern and not an accident.
+  it.effect("search takes wildcards, quotes and a null character literally", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* names({ search: "0%" })).names, ["Apples 100%"])
+      for (const text of ["%", "_"]) assert.isAtMost((yield* names({ search: text })).total, 1)
+      for (const text of ["'", "\\", "\u0000", "\ud800"]) {
+        assert.deepStrictEqual(yield* names({ search: text }), { names: [], total: 0 })
+      }
+    }))
+
+  it.effect("pages", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* names({ perPage: 2 }), { names: ["Apples 100%", "Blackjack"], total: 3 })
+      assert.deepStrictEqual(yield* names({ page: 2, perPage: 2 }), { names: ["Cherry Bar"], total: 3 })
+      assert.deepStrictEqual(yield* names({ page: Number.MAX_SAFE_INTEGER, perPage: 100 }), { names: [], total: 3 })
+    }))
+
+  it.effect("counts games per provider and category", () =>
+    Effect.gen(function*() {
+      const games = yield* Games
+      assert.deepStrictEqual(yield* games.providers, [
+        { id: 1, slug: "acme", name: "Acme", games_count: 2 },
+        { id: 2, slug: "zeta", name: "Zeta", games_count: 1 }
+      ])
+      assert.deepStrictEqual(yield* games.categories, [
+        { category: "slots", games_count: 2 },
+        { category: "table", games_count: 1 }
+      ])
+    }))
+
+  // Goal: settlement knows games that are switched off, operators do not.
+  it.effect("get gives what is on offer, find gives all", () =>
+    Effect.gen(function*() {
+      const games = yield* Games
+      const game = yield* games.get(11)
+      assert.deepStrictEqual([game.externalId, game.rtp, game.provider.slug], ["ext-11", 96.5, "acme"])
+      for (const id of [14, 15, 999, Number.MAX_SAFE_INTEGER]) {
+        assert.strictEqual((yield* Effect.flip(games.get(id))).code, "NOT_FOUND")
+      }
+      assert.isFalse((yield* games.find(14))?.active)
+      assert.isFalse((yield* games.find(15))?.active)
+      assert.isUndefined(yield* games.find(999))
+    }))
+
+  // Goal: a warm look-up needs no query. Method: nothing is in memory before it was asked for; then it is, under both keys.
+  it.effect("what was asked for is at hand", () =>
+    Effect.gen(function*() {
+      const games = yield* Games
+      assert.isUndefined(games.findByExternalIdUnsafe(2, "ext-13"))
+      const game = yield* games.findByExternalId(2, "ext-13")
+      assert.strictEqual(game?.id, 13)
+      assert.strictEqual(games.findByExternalIdUnsafe(2, "ext-13"), game)
+      assert.strictEqual(games.findUnsafe(13), game)
+      assert.isUndefined(yield* games.findByExternalId(1, "ext-13"), "another provider's game")
+      assert.isUndefined(yield* games.findByExternalId(1, "\u0000"))
+    }))
+
+  // Goal: a change that staff make here shows at once, one made elsewhere within two seconds.
+  // Method: change rows behind the service's back; first call what staff changes call, then only let time pass.
+  it.effect("changes reach the memory", () =>
+    Effect.gen(function*() {
+      const games = yield* Games
+      const sql = yield* SqlClient.SqlClient
+      assert.isTrue((yield* games.find(11))?.active)
+      yield* sql`UPDATE games SET active = false WHERE id = 11`
+      assert.isTrue(games.findUnsafe(11)?.active)
+      yield* games.refresh
+      assert.isFalse(games.findUnsafe(11)?.active)
+
+      yield* sql`UPDATE providers SET active = false, name = 'Acme 2' WHERE id = 1`
+      yield* Effect.gen(function*() {
+        // time passes at once, the watching fiber's query takes a moment of its own
+        yield* TestClock.adjust("1 second")
+        return games.findUnsafe(11)?.provider.name
+      }).pipe(Effect.repeat({ until: (name) => name === "Acme 2" }))
+      assert.isFalse(games.findUnsafe(11)?.active)
+    }))
+})

@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Game } from "../../../src/features/games/Game.ts"
+import { launchUrl } from "../../../src/features/games/LaunchUrl.ts"
+
+const game: Game = {
+  id: 1,
+  externalId: "book of/ra&x=1",
+  name: "Book",
+  type: "rng",
+  category: "slots",
+  rtp: 96,
+  thumbnailUrl: null,
+  original: null,
+  active: true,
+  provider: {
+    id: 2,
+    slug: "acme",
+    name: "Acme",
+    launchUrl: "https://play.example/launch?t={token}&g={game}&m={mode}",
+    demoUrl: "https://play.example/demo/{game}"
+  }
+}
+
+const withProvider = (provider: Partial<Game["provider"]>): Game => ({
+  ...game,
+  provider: { ...game.provider, ...provider }
+})
+
+describe("launchUrl", () => {
+  it("fills in the values, encoded, whatever they contain", () => {
+    const url = launchUrl(game, "real", "{game}$&$1")
+    assert.strictEqual(
+      url,
+      "https://play.example/launch?t=%7Bgame%7D%24%26%241&g=book%20of%2Fra%26x%3D1&m=real"
+    )
+    const query = new URL(url ?? "").searchParams
+    assert.deepStrictEqual([query.get("t"), query.get("g")], ["{game}$&$1", "book of/ra&x=1"])
+  })
+
+  it("fills in every occurrence and leaves other braces alone", () => {
+    const twice = withProvider({ launchUrl: "https://play.example/{mode}/{mode}?x={other}" })
+    assert.strictEqual(launchUrl(twice, "real", "t"), "https://play.example/real/real?x={other}")
+  })
+
+  it("demo play uses the free-play address, or the only one when that takes the mode", () => {
+    assert.strictEqual(launchUrl(game, "demo", "t"), "https://play.example/demo/book%20of%2Fra%26x%3D1")
+    assert.include(launchUrl(withProvider({ demoUrl: null }), "demo", "t") ?? "", "m=demo")
+    assert.isNull(launchUrl(withProvider({ demoUrl: null, launchUrl: "https://play.example/{token}" }), "demo", "t"))
+  })
+
+  it("an original and a provider without an address have none", () => {
+    assert.isNull(launchUrl({ ...game, original: "dice" }, "real", "t"))
+    assert.isNull(launchUrl(withProvider({ launchUrl: null }), "real", "t"))
+  })
+})

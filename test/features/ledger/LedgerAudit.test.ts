@@ -1,0 +1,339 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
+import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
+import { Bonuses } from "../../../src/features/bonuses/Bonuses.ts"
+import type { Provider } from "../../../src/domain/Operator.ts"
+import type { PaymentMove } from "../../../src/domain/payment/PaymentMoves.ts"
+import { Launches } from "../../../src/features/games/Launches.ts"
+import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
+import { Approvals } from "../../../src/features/payments/Approvals.ts"
+import { Payments } from "../../../src/features/payments/Payments.ts"
+import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
+import { Wallet } from "../../../src/features/wallet/Wallet.ts"
+import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
+
+const render = () => ({ status: 200, body: "{}" })
+
+const provider: Provider = {
+  id: 1,
+  slug: "acme",
+  name: "Acme",
+  key: "pv",
+  launchUrl: null,
+  demoUrl: null,
+  ipAllowlist: [],
+  active: true
+}
+
+/**
+ * A history with everything in it that may look wrong and is not: bets of both outcomes, a rollback, a rollback that came first, a
+ * win of nothing, a win taken back after it was spent, a promo-win, corrections, withdrawals in every state, a deposit charged
+ * back after it was spent, bonuses that run and have been paid out, and a player who never did anything.
+ */
+const play = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const wallet = yield* Wallet
+  const games = yield* ProviderWallet
+  const operator = yield* addOperator("one")
+  const other = yield* addOperator("two", "SEK")
+  yield* sql`INSERT INTO providers (id, slug, name, key, secret_sealed, created_at, updated_at)
+    VALUES (1, 'acme', 'Acme', 'pv', '\\x00', now(), now())`
+  yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, created_at, updated_at)
+    VALUES (2, 1, 'reels', 'Reels', 'rng', 'slots', now(), now())`
+  const playerId = yield* addPlayer(operator, "ada")
+  yield* addPlayer(operator, "idle")
+  const stranger = yield* addPlayer(other, "bob")
+  const deposit = (amount: number, externalReference: string) =>
+    wallet.deposit(operator, playerId, { amount, externalReference, paymentMethod: null, info: null, notes: null }, {
+      claim: undefined,
+      render
+    })
+  const correct = (amount: number, player = playerId) =>
+    wallet.correct(null, player, { wallet: "real", amount, reason: "test", actor: "staff:1" })
+  const session = yield* (yield* Launches).launch(
+    operator.id,
+    playerId,
+    2,
+    { mode: "real", platform: null, ip: null },
+    {
+      claim: undefined,
+      render
+    }
+  )
+  const playerRef = (yield* PlayerRefs).playerRef(1, playerId)
+  const round = (roundId: string) => ({ gameId: "reels", roundId, currency: "EUR", closesRound: false })
+  const bet = (transactionId: string, roundId: string, amount: number) =>
+    games.bet(provider, { ...round(roundId), transactionId, amount, sessionToken: session.sessionToken })
+  const win = (transactionId: string, betTransactionId: string, roundId: string, amount: number) =>
+    games.win(provider, { ...round(roundId), transactionId, betTransactionId, amount, playerRef })
+  const rollback = (transactionId: string, targetTransactionId: string) =>
+    games.rollback(provider, { transactionId, targetTransactionId, playerRef })
+
+  yield* deposit(1000, "d1")
+  yield* bet("b1", "r1", 100)
+  yield* win("w1", "b1", "r1", 250)
+  yield* bet("b2", "r2", 50)
+  yield* win("w2", "b2", "r2", 0)
+  yield* bet("b3", "r3", 60)
+  yield* rollback("x3", "b3")
+  yield* rollback("x4", "b4")
+  yield* games.promoWin(provider, {
+    transactionId: "p1",
+    playerRef,
+    amount: 40,
+    currency: "EUR",
+    kind: "tournament",
+    campaignId: "c"
+  })
+  yield* correct(-1100)
+  yield* rollback("x1", "w1")
+  yield* deposit(500, "d2")
+  yield* correct(70, stranger)
+
+  // what waits, was paid out, and came back
+  const payments = yield* Payments
+  const approvals = yield* Approvals
+  yield* sql`INSERT INTO payment_methods (id, operator_id, code, name, currencies, created_at)
+    VALUES (3, ${operator.id}, 'bank', 'Bank', '{EUR}', now())`
+  const payer = yield* addPlayer(operator, "payer")
+  const move = (paymentId: number, ...moves: ReadonlyArray<PaymentMove>) =>
+    Effect.forEach(moves, (name) => approvals.move({ paymentId, move: name, actor: "staff:1", reason: null }))
+  const withdraw = (amount: number, externalReference: string, ...moves: ReadonlyArray<PaymentMove>) =>
+    payments.withdraw(
+      operator,
+      payer,
+      { amount, externalReference, paymentMethod: "bank", info: null, notes: null, bankName: null },
+      { claim: undefined, render }
+    ).pipe(Effect.flatMap(({ payment }) => move(payment.id, ...moves)))
+  const charged = yield* wallet.deposit(
+    operator,
+    payer,
+    { amount: 800, externalReference: "d3", paymentMethod: null, info: null, notes: null },
+    { claim: undefined, render }
+  )
+  yield* withdraw(100, "new")
+  yield* withdraw(110, "allowed", "approve")
+  yield* withdraw(120, "paid", "approve", "pay")
+  yield* withdraw(130, "rejected", "reject")
+  yield* withdraw(140, "cancelled", "cancel")
+  yield* move(charged.payment.id, "chargeback")
+  const bonuses = yield* Bonuses
+  const receiver = yield* addPlayer(operator, "cleo")
+  yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days, created_at,
+      updated_at)
+    VALUES (3, ${operator.id}, 'Cash', 'cash', 30, 0, 1, now(), now()),
+      (4, ${operator.id}, 'Welcome', 'no_deposit', 80, 10, 1, now(), now())`
+  yield* sql`INSERT INTO promo_codes (id, operator_id, code, bonus_id, created_at)
+    VALUES (5, ${operator.id}, 'HELLO', 4, now())`
+  yield* bonuses.grant(operator.id, receiver, { bonusId: 3, amount: null, note: null }, { claim: undefined, render })
+  yield* bonuses.redeem(operator.id, receiver, "hello")
+  return { playerId, operatorId: operator.id, otherId: other.id, stranger }
+})
+
+/** How each law can be broken, by hand in the tables of the history above. */
+const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<string>]> = [
+  ["UPDATE ledger_entries SET balance_after = balance_after - 1 WHERE type = 'casino_win'", ["balance_chain"]],
+  [
+    "UPDATE ledger_entries SET amount = amount + 1 WHERE type = 'casino_win'",
+    ["balance_chain", "account_is_its_ledger", "transaction_is_its_entries", "daily_sums_are_the_ledger"]
+  ],
+  ["DELETE FROM ledger_entries WHERE type = 'correction_down'", [
+    "entries_without_gap",
+    "balance_chain",
+    "account_is_its_ledger"
+  ]],
+  ["UPDATE ledger_entries SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM ledger_entries)", [
+    "entries_without_gap"
+  ]],
+  ["UPDATE accounts SET real_balance = real_balance + 1 WHERE real_balance = 70", ["account_is_its_ledger"]],
+  ["UPDATE accounts SET bonus_balance = 5 WHERE entry_seq = 0", ["account_is_its_ledger"]],
+  ["UPDATE accounts SET entry_seq = entry_seq + 1 WHERE real_balance = 70", ["account_is_its_ledger"]],
+  ["DELETE FROM accounts WHERE real_balance = 70", ["account_is_its_ledger"]],
+  ["UPDATE ledger_entries SET operator_id = 5 WHERE type = 'correction_up'", ["entry_of_its_operator"]],
+  [
+    "UPDATE ledger_entries SET id = (SELECT id FROM ledger_entries WHERE type = 'correction_down') WHERE type = 'correction_up'",
+    ["entry_id_once"]
+  ],
+  ["UPDATE ledger_entries SET type = 'casino_bet', game_id = 2 WHERE type = 'casino_rollback' AND balance_after < 0", [
+    "negative_balance",
+    "daily_sums_are_the_ledger"
+  ]],
+  [
+    "UPDATE payment_requests SET amount = amount + 1 WHERE external_reference = 'd1'",
+    ["payment_is_its_entries", "payment_entry_moves_its_amount"]
+  ],
+  ["UPDATE payment_requests SET is_reversed = true WHERE external_reference = 'd1'", ["payment_is_its_entries"]],
+  [
+    "UPDATE payment_requests SET type = 'withdrawal' WHERE external_reference = 'd1'",
+    [
+      "payment_is_its_entries",
+      "payment_entry_moves_its_amount",
+      "withdrawn_is_its_requests",
+      "daily_sums_are_the_ledger",
+      "daily_players_are_the_ledger"
+    ]
+  ],
+  ["DELETE FROM payment_requests WHERE external_reference = 'd2'", ["payment_is_its_entries"]],
+  ["UPDATE ledger_entries SET payment_request_id = NULL WHERE type = 'deposit' AND amount = 500", [
+    "payment_is_its_entries",
+    "payment_entry_names_its_payment"
+  ]],
+  // a hold that stands for nothing, a payout that was never held, a refund for something that goes on
+  [
+    "UPDATE payment_requests SET status = 'cancelled', cancelled_at = now() WHERE external_reference = 'new'",
+    ["payment_is_its_entries", "withdrawn_is_its_requests"]
+  ],
+  [
+    "UPDATE payment_requests SET status = 'allowed', rejected_at = NULL, reject_reason = NULL WHERE external_reference = 'rejected'",
+    ["payment_is_its_entries", "payment_entry_moves_its_amount", "withdrawn_is_its_requests"]
+  ],
+  [
+    `INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, created_at, updated_at)
+      SELECT 5, operator_id, player_id, type, status, amount, currency, created_at, updated_at
+      FROM payment_requests WHERE external_reference = 'new'`,
+    ["payment_is_its_entries", "withdrawn_is_its_requests"]
+  ],
+  ["UPDATE ledger_entries SET type = 'correction_down' WHERE type = 'withdrawal' AND amount = -110", [
+    "payment_entry_moves_its_amount"
+  ]],
+  ["UPDATE ledger_entries SET type = 'deposit' WHERE type = 'withdrawal_rejection' AND amount = 140", [
+    "payment_entry_moves_its_amount",
+    "daily_sums_are_the_ledger"
+  ]],
+  ["UPDATE ledger_entries SET type = 'withdrawal' WHERE type = 'chargeback'", [
+    "negative_balance",
+    "payment_entry_moves_its_amount",
+    "daily_sums_are_the_ledger"
+  ]],
+  ["UPDATE payment_requests SET is_reversed = false WHERE external_reference = 'd3'", [
+    "payment_is_its_entries",
+    "payment_entry_moves_its_amount"
+  ]],
+  ["UPDATE accounts SET withdrawn = withdrawn + 1 WHERE withdrawn = 330", ["withdrawn_is_its_requests"]],
+  ["UPDATE payment_requests SET paid_at = now() WHERE external_reference = 'allowed'", ["payment_went_a_known_way"]],
+  ["UPDATE payment_requests SET status = 'allowed' WHERE external_reference = 'paid'", [
+    "payment_went_a_known_way",
+    "daily_sums_are_the_ledger",
+    "daily_players_are_the_ledger"
+  ]],
+  ["UPDATE payment_requests SET reject_reason = NULL WHERE external_reference = 'rejected'", [
+    "payment_went_a_known_way"
+  ]],
+  ["UPDATE payment_requests SET is_reversed = true WHERE external_reference = 'paid'", ["payment_went_a_known_way"]],
+  ["UPDATE provider_transactions SET entry_ids = '{}' WHERE transaction_id = 'b1'", [
+    "transaction_is_its_entries",
+    "game_entry_has_its_transaction"
+  ]],
+  ["UPDATE provider_transactions SET entry_ids = entry_ids || 77777::bigint WHERE transaction_id = 'b1'", [
+    "transaction_is_its_entries"
+  ]],
+  ["UPDATE provider_transactions SET real_amount = -99 WHERE transaction_id = 'b1'", [
+    "transaction_is_its_entries",
+    "transaction_moves_its_amount"
+  ]],
+  ["UPDATE provider_transactions SET amount = 99 WHERE transaction_id = 'b1'", ["transaction_moves_its_amount"]],
+  ["UPDATE provider_transactions SET amount = 39 WHERE transaction_id = 'p1'", ["transaction_moves_its_amount"]],
+  ["UPDATE provider_transactions SET amount = 249 WHERE transaction_id = 'w1'", ["transaction_moves_its_amount"]],
+  [
+    `UPDATE provider_transactions SET entry_ids = (SELECT entry_ids FROM provider_transactions WHERE transaction_id = 'b1')
+      WHERE transaction_id = 'b2'`,
+    ["transaction_is_its_entries", "entry_of_one_transaction", "game_entry_has_its_transaction"]
+  ],
+  ["DELETE FROM provider_transactions WHERE transaction_id = 'p1'", ["game_entry_has_its_transaction"]],
+  [
+    `DROP INDEX provider_transactions_rolled_back;
+    INSERT INTO provider_transactions SELECT provider_id, 'x3 again', player_id, kind, status, amount, game_id, round_id,
+      target_transaction_id, detail, 0, 0, '{}', player_bonus_id, wagered, created_at
+      FROM provider_transactions WHERE transaction_id = 'x3'`,
+    ["rolled_back_once"]
+  ],
+  ["UPDATE provider_transactions SET target_transaction_id = 'b9' WHERE transaction_id = 'x3'", [
+    "rollback_has_its_target"
+  ]],
+  ["UPDATE provider_transactions SET target_transaction_id = 'x1' WHERE transaction_id = 'x3'", [
+    "rollback_has_its_target"
+  ]],
+  ["UPDATE ledger_entries SET type = 'correction_up' WHERE type = 'bonus_conversion' AND wallet = 'real'", [
+    "conversion_in_pairs",
+    "bonus_is_its_entries",
+    "daily_sums_are_the_ledger"
+  ]],
+  ["UPDATE player_bonuses SET late_amount = 1 WHERE result = 'converted'", ["bonus_is_its_entries"]],
+  ["UPDATE player_bonuses SET restored_amount = 1 WHERE state = 'activated'", ["bonus_is_its_entries"]],
+  ["UPDATE player_bonuses SET wager_requirement = 1, wagered = 1 WHERE result = 'converted'", [
+    "conversion_was_wagered"
+  ]],
+  ["UPDATE player_bonuses SET converted = converted + 1 WHERE result = 'converted'", ["bonus_is_its_entries"]],
+  ["UPDATE player_bonuses SET max_conversion = 29 WHERE result = 'converted'", ["bonus_is_its_entries"]],
+  ["DELETE FROM player_bonuses WHERE state = 'activated'", ["entry_of_a_bonus"]],
+  [
+    `UPDATE player_bonuses SET state = 'activated', result = NULL, finished_at = NULL, expires_at = now()
+      WHERE result = 'converted'`,
+    ["one_bonus_at_a_time"]
+  ],
+  ["UPDATE promo_codes SET redemptions = 2", ["promo_code_counts"]],
+  [
+    "INSERT INTO ledger_blocks SELECT player_id, 0, 'real', 'deposit', 1, now(), now() FROM accounts WHERE real_balance = 70",
+    ["block_is_its_entries"]
+  ],
+  ["UPDATE provider_transactions SET target_transaction_id = 'b9' WHERE transaction_id = 'w2'", ["win_has_its_bet"]],
+  ["UPDATE provider_transactions SET target_transaction_id = 'w1' WHERE transaction_id = 'w2'", ["win_has_its_bet"]],
+  ["UPDATE daily_sums SET bets = bets + 1 WHERE provider_id <> 0", ["daily_sums_are_the_ledger"]],
+  ["UPDATE daily_sums SET currency = 'USD' WHERE provider_id = 0", ["daily_sums_are_the_ledger"]],
+  ["DELETE FROM daily_sums", ["daily_sums_are_the_ledger", "rounds_are_counted"]],
+  ["UPDATE daily_sums SET rounds = rounds + 1 WHERE provider_id <> 0", ["rounds_are_counted"]],
+  ["UPDATE daily_players SET players = players + 1 WHERE kind = 'deposit'", ["daily_players_are_the_ledger"]],
+  ["DELETE FROM daily_players WHERE kind = 'casino'", ["daily_players_are_the_ledger"]],
+  ["UPDATE rounds SET is_live = true WHERE round_id = 'r1'", [
+    "daily_sums_are_the_ledger",
+    "rounds_are_counted",
+    "daily_players_are_the_ledger"
+  ]],
+  ["UPDATE rounds SET is_live = NULL WHERE round_id = 'r1'", ["rounds_are_counted", "round_with_a_bet_has_its_type"]],
+  ["UPDATE ledger_entries SET exchange_rate_id = 9 WHERE type = 'casino_win'", [
+    "daily_sums_are_the_ledger",
+    "rate_is_of_its_currency"
+  ]]
+]
+
+layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit", (it) => {
+  // Goal: what the service does is proved sound, and everything that could be wrong is found. Method: a history through the service
+  // itself; then each kind of damage alone, in a transaction that is rolled back.
+  it.effect("finds nothing in a true ledger, and every damage to it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* LedgerAudit
+      const { operatorId, otherId, playerId } = yield* play
+      const sound = yield* audit.verify(undefined)
+      assert.deepInclude(sound, { players: 5, entries: 24, violations: [], not_yet_linked: 0 })
+      const negative = yield* sql`SELECT 1 FROM ledger_entries WHERE balance_after < 0 AND player_id = ${playerId}`
+      assert.isAbove(negative.length, 0, "the history has a balance below zero that is allowed")
+
+      for (const [damage, rules] of damages) {
+        const report = yield* sql.withTransaction(Effect.gen(function*() {
+          for (const statement of damage.split(";")) yield* sql.unsafe(statement)
+          return yield* Effect.flatMap(audit.verify(undefined), Effect.fail)
+        })).pipe(Effect.flip)
+        assert.isTrue("violations" in report, damage)
+        if (!("violations" in report)) return
+        const found = [...new Set(report.violations.map(({ rule }) => rule))]
+        assert.sameMembers(found.filter((rule) => !rule.startsWith("chain_")), [...rules], damage)
+        // the rate is chosen inside the commit: its links do not know it
+        const isRowOfTheChain = /(UPDATE|DELETE FROM) ledger_entries/.test(damage) &&
+          !damage.includes("exchange_rate_id")
+        assert.strictEqual(found.some((rule) => rule.startsWith("chain_row_")), isRowOfTheChain, damage)
+        for (const { message, subject } of report.violations) assert.isAbove(message.length * subject.length, 0)
+      }
+
+      // an operator's proof is about the operator's own players
+      assert.deepInclude(yield* audit.verify(otherId), { players: 1, entries: 1, violations: [] })
+      yield* sql`UPDATE ledger_entries SET balance_after = 71 WHERE balance_after = 70`
+      assert.deepStrictEqual((yield* audit.verify(operatorId)).violations, [])
+      assert.deepStrictEqual((yield* audit.verify(otherId)).violations.map(({ rule }) => rule), [
+        "balance_chain",
+        "chain_row_changed"
+      ])
+    }))
+})

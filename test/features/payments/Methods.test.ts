@@ -1,0 +1,92 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import type { Operator } from "../../../src/domain/Operator.ts"
+import { paymentMethodFields, PaymentMethods } from "../../../src/features/payments/Methods.ts"
+import { TestDatabase } from "../../kit/TestDatabase.ts"
+
+const at = new Date("2026-11-20T12:00:00.000Z")
+
+const operator: Operator = {
+  id: 1,
+  slug: "one",
+  name: "One",
+  currency: "EUR",
+  cooperationModel: "api",
+  active: true,
+  coolingOffHours: 24,
+  withdrawalSecondApprovalAbove: null,
+  kycWithdrawalThreshold: null,
+  forfeitBonusOnWithdrawal: true,
+  originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
+  dailyDepositCap: null,
+  dailyWithdrawalCap: null,
+  defaultLimits: {},
+  disabledFeatures: []
+}
+
+const addMethod = Effect.fnUntraced(
+  function*(id: number, code: string, currencies: ReadonlyArray<string>, active = true) {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`INSERT INTO payment_methods (id, operator_id, code, name, currencies, min_deposit, active, created_at)
+    VALUES (${id}, 1, ${code}, ${code.toUpperCase()}, ${[...currencies]}, 500, ${active}, ${at})`
+  }
+)
+
+const seed = Layer.effectDiscard(Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
+    VALUES (1, 'one', 'One', 'EUR', ${at}, ${at})`
+  yield* addMethod(11, "card", ["EUR", "USD"])
+  yield* addMethod(12, "bank", ["EUR"])
+  yield* addMethod(13, "dollars", ["USD"])
+  yield* addMethod(14, "retired", ["EUR"], false)
+}))
+
+layer(PaymentMethods.layer.pipe(Layer.provideMerge(seed), Layer.provideMerge(TestDatabase.layer)))(
+  "PaymentMethods",
+  (it) => {
+    it.effect("lists the active ones for the operator's currency", () =>
+      Effect.gen(function*() {
+        const methods = yield* PaymentMethods
+        const listed = yield* methods.list(operator)
+        assert.deepStrictEqual(listed.map((method) => method.code), ["bank", "card"])
+        assert.deepStrictEqual(listed.map(paymentMethodFields)[1], {
+          code: "card",
+          name: "CARD",
+          supports_deposit: true,
+          supports_withdrawal: true,
+          min_deposit: 500,
+          max_deposit: Number.MAX_SAFE_INTEGER,
+          min_withdrawal: 1,
+          max_withdrawal: Number.MAX_SAFE_INTEGER,
+          currencies: ["EUR", "USD"]
+        })
+        assert.deepStrictEqual(yield* methods.list({ ...operator, id: 2 }), [])
+      }))
+
+    it.effect("finds an active one by its code, whatever its currency", () =>
+      Effect.gen(function*() {
+        const methods = yield* PaymentMethods
+        assert.strictEqual((yield* methods.find(1, "dollars"))?.id, 13)
+        for (const code of ["retired", "unknown", "", "\u0000"]) assert.isUndefined(yield* methods.find(1, code))
+        assert.isUndefined(yield* methods.find(2, "card"))
+      }))
+
+    // Goal: a change by staff shows at once here, and within two seconds where it was made elsewhere.
+    it.effect("changes show", () =>
+      Effect.gen(function*() {
+        const methods = yield* PaymentMethods
+        const sql = yield* SqlClient.SqlClient
+        yield* methods.find(1, "card")
+        yield* addMethod(15, "new", ["EUR"])
+        assert.isUndefined(yield* methods.find(1, "new"), "from memory")
+        yield* methods.invalidate(1)
+        assert.isDefined(yield* methods.find(1, "new"))
+        yield* sql`UPDATE payment_methods SET active = false WHERE id = 15`
+        yield* TestClock.adjust("2 seconds")
+        assert.isUndefined(yield* methods.find(1, "new"))
+      }))
+  }
+)

@@ -1,0 +1,46 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Crypto from "node:crypto"
+import { PasswordHashes } from "../../../src/features/players/PasswordHashes.ts"
+
+layer(PasswordHashes.layer)("PasswordHashes", (it) => {
+  // Goal: the text is a true Argon2id hash in PHC format. Method: compute it again from the salt that stands in it.
+  it.effect("hashes with Argon2id and a salt of its own", () =>
+    Effect.gen(function*() {
+      const passwords = yield* PasswordHashes
+      const text = yield* passwords.hash("pässwört9")
+      const [, name, version, settings, salt = "", hash = ""] = text.split("$")
+      assert.deepStrictEqual([name, version, settings], ["argon2id", "v=19", "m=19456,t=2,p=1"])
+      const again = Crypto.argon2Sync("argon2id", {
+        message: "pässwört9",
+        nonce: Buffer.from(salt, "base64"),
+        memory: 19_456,
+        passes: 2,
+        parallelism: 1,
+        tagLength: 32
+      })
+      assert.isTrue(again.equals(Buffer.from(hash, "base64")))
+      assert.notStrictEqual(yield* passwords.hash("pässwört9"), text)
+    }))
+
+  // Goal: a burst of registrations cannot take all memory. Method: ask for more than may wait, all at once.
+  it.effect("refuses when too many wait, and works again after", () =>
+    Effect.gen(function*() {
+      const passwords = yield* PasswordHashes
+      const outcomes = yield* Effect.forEach(
+        Array.from({ length: 70 }),
+        () => Effect.match(passwords.hash("abcdefg1"), { onFailure: ({ code }) => code, onSuccess: () => "hashed" }),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(outcomes.filter((outcome) => outcome === "TRY_AGAIN").length, 6)
+      assert.strictEqual(outcomes.filter((outcome) => outcome === "hashed").length, 64)
+      assert.match(yield* passwords.hash("abcdefg1"), /^\$argon2id\$/)
+    }))
+
+  it.effect("a password that nobody knows is never the same", () =>
+    Effect.gen(function*() {
+      const passwords = yield* PasswordHashes
+      assert.match(yield* passwords.random, /^\$sha256\$[A-Za-z0-9+/]{43}$/)
+      assert.notStrictEqual(yield* passwords.random, yield* passwords.random)
+    }))
+})

@@ -1,0 +1,160 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as fc from "fast-check"
+import { layerPersonal } from "../../kit/Personal.ts"
+import { holdsByIndex, isRare, SearchBounds } from "../../../src/features/players/internal/PlayerSearch.ts"
+import { Outbox } from "../../../src/store/Outbox.ts"
+import { Players } from "../../../src/features/players/Players.ts"
+import { Ids } from "../../../src/platform/Ids.ts"
+import { rowsRead } from "../../kit/RowsRead.ts"
+import { TestDatabase } from "../../kit/TestDatabase.ts"
+
+// Goal: a search finds exactly the players who have the text in their username, e-mail or last name, and finds them by an index, so that
+// it still answers when there are a million of them. Method: tens of thousands of generated players; what is found is held against a
+// filter over all of them, and PostgreSQL says by which way it found them.
+
+const playersCount = 20_000
+
+const generate = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
+    SELECT id, 'operator-' || id, 'Operator', 'EUR', now(), now() FROM generate_series(1, 2) AS id`
+  yield* sql`
+    INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
+      terms_accepted_at, created_at, updated_at, personal_id, document_number, exclusion_type, exclusion_since)
+    SELECT id, 1 + id % 2, 'u_' || substr(hash, 1, 8) || id, substr(hash, 9, 9) || '.' || id || '@mail' || id % 7 || '.example',
+      'First', (ARRAY['Müller', 'O''Neill', 'Šimůnek', 'Ο Νίκος', '山田', 'de la Cruz', 'İnce', 'X Æ'])[1 + id % 8] || substr(hash, 20, 4),
+      DATE '1950-01-01' + (id * 7 % 18000)::int, 'MT', 'EUR', now(), now(), now(), 'P' || id, 'D-' || id,
+      CASE WHEN id % 10 = 0 THEN 'self_exclusion' END, CASE WHEN id % 10 = 0 THEN now() END
+    FROM (SELECT id, md5(id::text) AS hash FROM generate_series(100000, ${99_999 + playersCount}) AS id) AS generated`
+  yield* sql`ANALYZE players`
+})
+
+const live = Players.layer.pipe(
+  Layer.provide(layerPersonal),
+  Layer.provideMerge(Outbox.layer),
+  Layer.provideMerge(Ids.layer),
+  Layer.provideMerge(Layer.effectDiscard(generate)),
+  Layer.provideMerge(TestDatabase.layer)
+)
+
+/** How PostgreSQL would run a statement, as text. */
+const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
+  Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
+
+layer(live, { timeout: 60_000, excludeTestServices: true })("searching players", (it) => {
+  it.effect("uses its index for the page and the count of what few have", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      for (const text of ["c81e72", "ller4f", "山田a1", "o'neill0", "x1y2", "nobody"]) {
+        assert.isTrue(yield* isRare(sql, 1, text, 1_000_000, 1000), text)
+        const plan = yield* planOf(
+          sql`EXPLAIN SELECT count(*), (array_agg(id::float8 ORDER BY id DESC))[1:25] FROM players
+            WHERE ${sql.and([sql`operator_id = ${1}`, holdsByIndex(sql, text)])}`
+        )
+        assert.include(plan, "Bitmap Index Scan on players_search", text)
+        assert.notInclude(plan, "Seq Scan", text)
+      }
+      // what many have is found by a walk back from the newest, which needs no more of the index than the order
+      for (const text of ["a", ".example", "mail3", "u_"]) {
+        assert.isFalse(yield* isRare(sql, 1, text, 1_000_000, 1000), text)
+      }
+      // few players are looked at one by one, whatever the text
+      assert.isFalse(yield* isRare(sql, 1, "nobody", 10_000, 1000))
+    }))
+
+  it.effect("finds what a look at every player finds", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const players = yield* Players
+      const bounds = { countedAll: 0, countedMost: 7, walkedMost: 5000 }
+      const all = yield* sql<{ readonly id: number; readonly fields: ReadonlyArray<string> }>`
+        SELECT id::float8 AS id, ARRAY[lower(username), lower(email), lower(last_name)] AS fields
+        FROM players WHERE operator_id = 1 ORDER BY id DESC`
+      const piece = fc.tuple(fc.nat(all.length - 1), fc.nat(2), fc.nat(20), fc.integer({ min: 1, max: 9 })).map(
+        ([player, field, from, length]) =>
+          Array.from(all[player]?.fields[field] ?? "").slice(from, from + length).join("")
+      ).filter((text) => text !== "")
+      const texts = fc.sample(
+        fc.oneof(piece, fc.constantFrom("%", "_", "\\", "x_", "a%b", "zzzz", "e.", "''", "\n", "1@", "Ü")),
+        60
+      )
+      let found = 0
+      let bounded = 0
+      for (const search of texts) {
+        // PostgreSQL lowers the text, so that one place decides what upper and lower case are
+        const [lowered] = yield* sql<{ readonly text: string }>`SELECT lower(${search}) AS text`
+        const expected = all.filter(({ fields }) => fields.some((field) => field.includes(lowered?.text ?? "")))
+        const { items, total } = yield* players.list(1, { page: 1, perPage: 100, search })
+        assert.strictEqual(total, expected.length, JSON.stringify(search))
+        assert.deepStrictEqual(
+          items.map(({ id }) => id),
+          expected.slice(0, 100).map(({ id }) => id),
+          JSON.stringify(search)
+        )
+        const walked = yield* players.walk(1, { below: undefined, perPage: 2, search })
+        const rest = walked.next === undefined
+          ? { items: [], next: undefined }
+          : yield* players.walk(1, { below: walked.next, perPage: 98, search })
+        assert.deepStrictEqual([...walked.items, ...rest.items], items)
+        assert.strictEqual(rest.next !== undefined, total > 100)
+        if (total > 0) found++
+
+        // among many players a search finds the same and counts no further than it must
+        const far = yield* Effect.provideService(
+          Effect.all([
+            players.list(1, { page: 1, perPage: 100, search }),
+            players.list(1, { page: 2, perPage: 3, search }),
+            players.walk(1, { below: undefined, perPage: 100, search })
+          ]),
+          SearchBounds,
+          bounds
+        )
+        assert.deepStrictEqual(far[0].items, items)
+        assert.deepStrictEqual(far[1].items, items.slice(3, 6))
+        assert.deepStrictEqual(far[2].items, items)
+        for (const [index, most] of [[0, 100], [1, 7]] as const) {
+          const { more, total: told } = far[index]
+          if (more === true) bounded++
+          assert.strictEqual(told, more === true ? most : expected.length)
+          assert.isTrue(more !== true || expected.length > most)
+        }
+      }
+      assert.isAbove(found, 20)
+      assert.isAbove(bounded, 5)
+    }), 60_000)
+
+  // Goal: a page costs the same among however many players. Method: PostgreSQL says how many rows it took up for one.
+  it.effect("takes up hardly more rows than it shows", () =>
+    Effect.gen(function*() {
+      const players = yield* Players
+      const lists = [
+        players.list(1, { page: 1, perPage: 25 }),
+        players.list(1, { page: 2, perPage: 25, status: "active" }),
+        players.list(1, { page: 1, perPage: 25, kycStatus: "verified" }),
+        players.list(1, { page: 1, perPage: 25, email: "nobody@nowhere.example" }),
+        players.walk(1, { below: undefined, perPage: 25 }),
+        players.walk(1, { below: 105_000, perPage: 25 }),
+        players.walk(1, { below: 105_000, perPage: 25, search: ".example" })
+      ]
+      for (const [index, list] of lists.entries()) {
+        assert.isBelow(yield* rowsRead("players", list), 100, `list ${index}`)
+      }
+    }))
+
+  it.effect("compares who registers with the excluded by indexes, too", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const now = new Date(yield* Clock.currentTimeMillis)
+      const comparable = (column: string) => sql.literal(`upper(regexp_replace(${column}, '[^[:alnum:]]', '', 'g'))`)
+      const plan = yield* planOf(sql`EXPLAIN SELECT id FROM players
+        WHERE operator_id = 1 AND exclusion_type IS NOT NULL AND (exclusion_until IS NULL OR exclusion_until > ${now})
+          AND (birth_date = '1980-01-01' OR ${comparable("personal_id")} = 'P7' OR ${
+        comparable("document_number")
+      } = 'D7')`)
+      for (const index of ["birth_date", "personal_id", "document_number"]) {
+        assert.include(plan, `Bitmap Index Scan on players_excluded_${index}`)
+      }
+    }))
+})

@@ -1,0 +1,80 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Ids } from "../../../src/platform/Ids.ts"
+import { toDate } from "../../../src/platform/Time.ts"
+import { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
+import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
+
+// Goal: a round that stays open for a day is found, once; one that is closed after all is struck off; the list names what is open
+// for as long as is asked. Method: rounds as they lie in the table, the job run until it has no more to do, as time goes on.
+
+const hour = 3_600_000
+const noon = Date.UTC(2026, 10, 20, 12)
+
+// set before anything that goes by the clock has begun
+const layerAtNoon = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
+
+layer(layerAtNoon)("rounds without an end", (it) => {
+  it.effect("are found a day after they were opened, listed, and struck off when they end", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+      const rounds = yield* StaleRounds
+      const operator = yield* addOperator("stale")
+      const other = yield* addOperator("stale-other")
+      const player = yield* addPlayer(operator, "ada")
+      const stranger = yield* addPlayer(other, "bob")
+      const first = yield* ids.reserve(2)
+      yield* sql`INSERT INTO providers (id, slug, name, key, secret_sealed, created_at, updated_at)
+        VALUES (${first}, 'studio', 'Studio', 'pk_studio', '', now(), now())`
+      yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, created_at, updated_at)
+        VALUES (${first + 1}, ${first}, 'g', 'Game', 'rng', 'slots', now(), now())`
+      const open = (playerId: number, roundId: string, openedAt: number, closed = false) =>
+        sql`INSERT INTO rounds (player_id, game_id, round_id, real_stake, bonus_stake, paid_wins, closed, opened_at)
+          VALUES (${playerId}, ${first + 1}, ${roundId}, 100, 5, 0, ${closed}, ${toDate(openedAt)})`
+      yield* open(player, "two-days", noon - 49 * hour)
+      yield* open(player, "ended", noon - 49 * hour, true)
+      yield* open(player, "a-day", noon - 24 * hour - 1)
+      yield* open(stranger, "elsewhere", noon - 30 * hour)
+      yield* open(player, "young", noon - 24 * hour)
+
+      const runAll: Effect.Effect<number, { readonly message: string }> = Effect.flatMap(
+        rounds.run,
+        ({ done, hasMore }) => hasMore ? Effect.map(runAll, (more) => done + more) : Effect.succeed(done)
+      )
+      const list = (olderThanHours: number, operatorId?: number) =>
+        Effect.map(
+          rounds.list(operatorId, { page: 1, perPage: 25, olderThanMs: olderThanHours * hour }),
+          ({ items, total }) => {
+            assert.strictEqual(items.length, total)
+            return items.map(({ roundId }) => roundId)
+          }
+        )
+      assert.strictEqual(yield* runAll, 3)
+      assert.strictEqual(yield* runAll, 0)
+      assert.deepStrictEqual(yield* list(24), ["two-days", "elsewhere", "a-day"])
+      assert.deepStrictEqual(yield* list(48), ["two-days"])
+      const { items } = yield* rounds.list(other.id, { page: 1, perPage: 25, olderThanMs: 24 * hour })
+      assert.deepStrictEqual(items, [{
+        operatorId: other.id,
+        playerId: stranger,
+        gameId: first + 1,
+        game: "Game",
+        provider: "studio",
+        roundId: "elsewhere",
+        realStake: 100,
+        bonusStake: 5,
+        currency: "EUR",
+        openedAt: noon - 30 * hour
+      }])
+
+      yield* sql`UPDATE rounds SET closed = true WHERE round_id = 'two-days'`
+      // before the job has looked again, too
+      assert.deepStrictEqual(yield* list(48), [])
+      yield* TestClock.setTime(noon + 1)
+      assert.strictEqual(yield* runAll, 2)
+      assert.deepStrictEqual(yield* list(24), ["elsewhere", "a-day", "young"])
+    }))
+})

@@ -1,0 +1,159 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as fc from "fast-check"
+import type { EntryType } from "../../../src/domain/Change.ts"
+import { PlayerActors } from "../../../src/store/PlayerActors.ts"
+import { Ledger, type LedgerFilters } from "../../../src/features/wallet/Ledger.ts"
+import { rowsRead } from "../../kit/RowsRead.ts"
+import { newPlayer } from "../../kit/players.ts"
+import { TestDatabase } from "../../kit/TestDatabase.ts"
+
+interface Row {
+  readonly seq: number
+  readonly wallet: "real" | "bonus"
+  readonly type: EntryType
+  readonly at: number
+}
+
+const operatorId = 1
+const start = Date.UTC(2026, 0, 1)
+const hour = 3_600_000
+
+/** Entries of all kinds, some of them rare; the clock of the one who wrote them was now and then put back. */
+const history = fc.sample(
+  fc.record({
+    wallet: fc.constantFrom("real" as const, "real" as const, "real" as const, "bonus" as const),
+    type: fc.oneof(
+      { weight: 60, arbitrary: fc.constantFrom("casino_bet" as const, "casino_win" as const) },
+      { weight: 1, arbitrary: fc.constantFrom("deposit" as const, "withdrawal" as const) }
+    ),
+    back: fc.oneof({ weight: 400, arbitrary: fc.constant(0) }, {
+      weight: 1,
+      arbitrary: fc.integer({ min: 1, max: 300 })
+    })
+  }),
+  { numRuns: 3000, seed: 7 }
+).map(({ back, type, wallet }, index): Row => ({ seq: index + 1, wallet, type, at: start + (index - back) * hour }))
+
+/** How many of the entries are there, by player: one with a long ledger, one with a short one. */
+const written = new Map([[5, 0], [6, 0]])
+
+const layerActors = Layer.succeed(
+  PlayerActors,
+  PlayerActors.of({
+    ask: () => Effect.die("nothing is asked"),
+    read: (_, playerId) => Effect.succeed({ ...newPlayer(), entrySeq: written.get(playerId) ?? 0 }),
+    renew: () => undefined,
+    resident: () => 0,
+    measures: () => assert.fail("nothing is measured"),
+    writesStalledMs: () => 0
+  })
+)
+
+const append = Effect.fnUntraced(function*(playerId: number, rows: ReadonlyArray<Row>) {
+  const sql = yield* SqlClient.SqlClient
+  const added = JSON.stringify(rows.slice(written.get(playerId) ?? 0))
+  yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, created_at)
+    SELECT ${playerId}::int, seq, ${playerId}::int * 100000 + seq, ${operatorId}::int, wallet, type, 1, 1, to_timestamp(at / 1000.0)
+    FROM json_to_recordset(${added}::text::json) AS row (seq bigint, wallet text, type text, at bigint)`
+  written.set(playerId, rows.length)
+})
+
+const matches = ({ createdFrom, createdTo, type, wallet }: LedgerFilters) => (row: Row): boolean =>
+  (type === undefined || row.type === type) && (wallet === undefined || row.wallet === wallet) &&
+  (createdFrom === undefined || row.at >= createdFrom) && (createdTo === undefined || row.at <= createdTo)
+
+const time = fc.noBias(fc.integer({ min: -400, max: 3100 })).map((hours) => start + hours * hour)
+const filters: fc.Arbitrary<LedgerFilters> = fc.record({
+  type: fc.option(fc.constantFrom(...(["casino_bet", "casino_win", "deposit", "withdrawal", "chargeback"] as const)), {
+    nil: undefined,
+    freq: 2
+  }),
+  wallet: fc.option(fc.constantFrom("real" as const, "bonus" as const), { nil: undefined, freq: 2 }),
+  createdFrom: fc.option(time, { nil: undefined, freq: 2 }),
+  createdTo: fc.option(time, { nil: undefined, freq: 2 })
+})
+
+layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatabase.layer)))("Ledger", (it) => {
+  // Goal: pages, totals and walks of a long ledger are those of its entries, whatever the filters, also while it grows and also when
+  // time does not go with the numbers. Method: random filters and positions against a filter over the same entries in memory.
+  it.effect("finds and counts the entries of any filter", () =>
+    Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      const cases = fc.sample(
+        fc.record({
+          filters,
+          page: fc.integer({ min: 1, max: 6 }),
+          perPage: fc.noBias(fc.integer({ min: 1, max: 100 }))
+        }),
+        {
+          numRuns: 40,
+          seed: 11
+        }
+      )
+      let found = 0
+      for (const [playerId, length] of [[5, 2000], [5, 2303], [5, 2304], [5, 3000], [6, 300]] as const) {
+        const rows = history.slice(0, length)
+        yield* append(playerId, rows)
+        for (const { filters, page, perPage } of cases) {
+          const expected = rows.filter(matches(filters)).map(({ seq }) => seq).reverse()
+          const listed = yield* ledger.list(operatorId, playerId, { ...filters, page, perPage })
+          const what = JSON.stringify({ length, filters, page, perPage })
+          assert.strictEqual(listed.total, expected.length, what)
+          const offset = (page - 1) * perPage
+          assert.deepStrictEqual(listed.items.map(({ seq }) => seq), expected.slice(offset, offset + perPage), what)
+          found += listed.items.length
+
+          const below = expected[Math.min(offset, expected.length - 1)]
+          const walked = yield* ledger.walk(operatorId, playerId, { ...filters, below, perPage })
+          const rest = expected.filter((seq) => below === undefined || seq < below)
+          assert.deepStrictEqual(walked.items.map(({ seq }) => seq), rest.slice(0, perPage), what)
+          assert.strictEqual(walked.next, rest.length > perPage ? rest[perPage - 1] : undefined, what)
+        }
+      }
+      assert.isAbove(found, 500, "hardly any page had entries")
+
+      const blocks =
+        yield* sql`SELECT player_id::float8 AS player, count(DISTINCT block)::float8 AS blocks, sum(entries)::float8 AS entries
+        FROM ledger_blocks GROUP BY player_id`
+      assert.deepStrictEqual(blocks, [{ player: 5, blocks: 11, entries: 11 * 256 }])
+    }))
+
+  // Goal: what a page costs does not grow with the ledger. Method: PostgreSQL says how many entries it took up for one.
+  it.effect("takes up few entries for a page", () =>
+    Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      yield* append(5, history)
+      yield* ledger.list(operatorId, 5, { wallet: "real", page: 1, perPage: 1 })
+      yield* sql`ANALYZE ledger_entries`
+      const pages = [
+        [25, ledger.list(operatorId, 5, { page: 1, perPage: 25 })],
+        [25, ledger.list(operatorId, 5, { page: 60, perPage: 25 })],
+        [26, ledger.walk(operatorId, 5, { below: 1500, perPage: 25 })],
+        // the unfinished block twice, to count and to show, and one or two full ones
+        [4 * 256, ledger.list(operatorId, 5, { type: "casino_bet", page: 1, perPage: 25 })],
+        [4 * 256, ledger.walk(operatorId, 5, { type: "casino_bet", below: 1500, perPage: 25 })],
+        [2 * 256, ledger.list(operatorId, 5, { type: "loyalty_exchange", page: 1, perPage: 25 })]
+      ] as const
+      for (const [index, [most, page]] of pages.entries()) {
+        assert.isAtMost(yield* rowsRead("ledger_entries", page), most, `page ${index}`)
+      }
+    }))
+
+  // Goal: the length of a ledger does not matter to a filtered page. Method: the summaries are falsified, and the total follows them.
+  it.effect("reads what is summed up instead of counting it again", () =>
+    Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      yield* append(5, history)
+      const bets = () => ledger.list(operatorId, 5, { type: "casino_bet", page: 1, perPage: 1 })
+      const { total } = yield* bets()
+      yield* sql`UPDATE ledger_blocks SET entries = entries + 1 WHERE player_id = 5 AND type = 'casino_bet' AND wallet = 'real'`
+      assert.strictEqual((yield* bets()).total, total + 11)
+      yield* sql`DELETE FROM ledger_blocks`
+      assert.strictEqual((yield* bets()).total, total)
+    }))
+})

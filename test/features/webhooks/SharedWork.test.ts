@@ -1,0 +1,264 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
+import { WebhookDeliveries } from "../../../src/features/webhooks/WebhookDeliveries.ts"
+import { WebhookEndpoints } from "../../../src/features/webhooks/WebhookEndpoints.ts"
+import { toDate } from "../../../src/platform/Time.ts"
+import { keptMs, WebhookHousekeeping } from "../../../src/features/webhooks/WebhookHousekeeping.ts"
+import { type SenderOptions, WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
+import { layerTestService } from "../../kit/TestService.ts"
+import { makeSink } from "../../kit/WebhookSink.ts"
+import { addListener, someStaff } from "../../kit/Webhooks.ts"
+
+// Goal: several senders share the work, what one leaves behind is taken over, nobody is starved, and nothing grows for ever.
+// Method: senders that the test starts and stops, side by side on one database, with a test clock.
+
+const noon = Date.UTC(2026, 10, 20, 12)
+
+const base = layerBackoffice.pipe(
+  Layer.provideMerge(layerTestService()),
+  Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon)))
+)
+
+/** A sender of its own, until the scope closes. */
+const startSender = (options: Partial<SenderOptions> = {}) =>
+  Effect.map(
+    Layer.build(Layer.fresh(WebhookSender.layerWith(options))),
+    (context) => Context.get(context, WebhookSender)
+  )
+
+const startHousekeeping = (options: { readonly maxBacklog?: number } = {}) =>
+  Effect.map(
+    Layer.build(Layer.fresh(WebhookHousekeeping.layerWith(options))),
+    (context) => Context.get(context, WebhookHousekeeping)
+  )
+
+const all = { page: 1, perPage: 100 }
+
+layer(base)("sharing the work", (it) => {
+  it.effect("two senders send everything once", () =>
+    Effect.gen(function*() {
+      const { emitMany, listenAt } = yield* addListener("shared")
+      const sinks = [yield* makeSink(), yield* makeSink(), yield* makeSink()]
+      for (const { url } of sinks) yield* listenAt(url)
+      const senders = [yield* startSender(), yield* startSender()]
+      yield* Effect.forEach([0, 1, 2, 3], () => emitMany(60), { concurrency: 4 })
+      yield* Effect.forEach(senders, ({ sweep }) => sweep, { concurrency: 2 })
+      for (const { received } of sinks) {
+        assert.strictEqual(received.length, 240)
+        assert.strictEqual(new Set(received.map(({ headers }) => headers["x-service-delivery"])).size, 240)
+      }
+    }))
+
+  it.effect("what a killed sender had taken is taken over when its time is up", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { emit, listenAt } = yield* addListener("orphan")
+      const sink = yield* makeSink()
+      const { id } = yield* listenAt(sink.url, { active: false })
+      yield* emit()
+      const { sweep } = yield* startSender()
+      yield* sweep
+      // as it looks when somebody has taken it and is no more
+      const now = yield* Clock.currentTimeMillis
+      yield* sql`UPDATE webhook_deliveries SET claimed_by = 1, claimed_until = ${toDate(now + 30_000)}
+        WHERE endpoint_id = ${id}`
+      yield* sql`UPDATE webhook_endpoints SET active = true WHERE id = ${id}`
+      yield* TestClock.adjust(29_999)
+      yield* sweep
+      assert.strictEqual(sink.received.length, 0)
+      yield* TestClock.adjust(1)
+      yield* sweep
+      assert.strictEqual(sink.received.length, 1)
+    }))
+
+  it.effect("one who goes down lets go: what is in flight ends, or is due again at once", () =>
+    Effect.gen(function*() {
+      const deliveries = yield* WebhookDeliveries
+      const { emitMany, listenAt } = yield* addListener("leaving")
+      const ending = yield* makeSink(() => "hang")
+      const { id: webhookId } = yield* listenAt(ending.url)
+      const scope = yield* Scope.make()
+      yield* Scope.provide(startSender({ drainMs: 1000 }), scope)
+      yield* emitMany(5)
+      yield* ending.arrived(5)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      yield* TestClock.adjust(999)
+      assert.isUndefined(closing.pollUnsafe())
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(closing)
+      const { items } = yield* deliveries.list({ ...all, webhookId })
+      assert.deepStrictEqual(
+        items.map(({ attempts, status }) => [status, attempts]),
+        Array.from({ length: 5 }, () => ["pending", 0])
+      )
+      ending.answer = () => 200
+      const { sweep } = yield* startSender()
+      yield* sweep
+      assert.strictEqual(ending.received.length, 10)
+    }))
+
+  it.effect("an endpoint with much waiting does not starve one with little", () =>
+    Effect.gen(function*() {
+      const busy = yield* addListener("busy")
+      const calm = yield* addListener("calm")
+      const [much, little] = [yield* makeSink(), yield* makeSink()]
+      const { id } = yield* busy.listenAt(much.url, { active: false })
+      yield* calm.listenAt(little.url)
+      yield* busy.emitMany(1000)
+      const idle = yield* Scope.make()
+      const { sweep } = yield* Scope.provide(startSender(), idle)
+      yield* sweep
+      yield* Scope.close(idle, Exit.void)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE webhook_endpoints SET active = true WHERE id = ${id}`
+      // with next to no room
+      const sender = yield* startSender({ maxInFlight: 4, maxInFlightPerEndpoint: 4 })
+      yield* much.arrived(20)
+      yield* calm.emit()
+      yield* little.arrived(1)
+      assert.isBelow(much.received.length, 1000)
+      yield* sender.sweep
+      assert.strictEqual(much.received.length, 1000)
+      assert.strictEqual(little.received.length, 1)
+    }))
+
+  it.effect("what comes for an endpoint with too much waiting is kept, and goes when staff say so", () =>
+    Effect.gen(function*() {
+      const deliveries = yield* WebhookDeliveries
+      const endpoints = yield* WebhookEndpoints
+      const { emit, emitMany, listenAt } = yield* addListener("full")
+      const sink = yield* makeSink()
+      const { id: webhookId } = yield* listenAt(sink.url, { active: false })
+      const housekeeping = yield* startHousekeeping({ maxBacklog: 5 })
+      const { sweep } = yield* startSender()
+      yield* emitMany(5)
+      yield* sweep
+      yield* housekeeping.watch
+      const late = yield* emit()
+      yield* sweep
+      const { items: failed } = yield* deliveries.list({ ...all, webhookId, status: "failed" })
+      assert.deepStrictEqual(failed.map(({ attempts, error, event_id }) => [event_id, attempts, error]), [
+        [String(late), 0, "backlog_full"]
+      ])
+      yield* endpoints.update(someStaff, webhookId, { active: true })
+      yield* sweep
+      assert.strictEqual(sink.received.length, 5)
+      yield* housekeeping.watch
+      yield* deliveries.retry(someStaff, failed[0]?.id ?? 0)
+      yield* emit()
+      yield* sweep
+      assert.strictEqual(sink.received.length, 7)
+    }))
+
+  it.effect("what was taken until a time that nobody takes anything for is free", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { emit, listenAt } = yield* addListener("taken-ahead")
+      const sink = yield* makeSink()
+      const { id } = yield* listenAt(sink.url, { active: false })
+      yield* emit()
+      const { sweep } = yield* startSender()
+      yield* sweep
+      // a day: taken by a clock that ran ahead, in a process that is no more
+      const now = yield* Clock.currentTimeMillis
+      yield* sql`UPDATE webhook_deliveries SET claimed_by = 1, claimed_until = ${toDate(now + 86_400_000)}
+        WHERE endpoint_id = ${id}`
+      yield* sql`UPDATE webhook_endpoints SET active = true WHERE id = ${id}`
+      yield* sweep
+      assert.strictEqual(sink.received.length, 1)
+    }))
+
+  it.effect("what somebody is just writing down is left to them", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { emit, listenAt } = yield* addListener("written-down")
+      const sink = yield* makeSink(() => 500)
+      const { id } = yield* listenAt(sink.url)
+      const { tidy } = yield* startHousekeeping()
+      const { sweep } = yield* startSender()
+      yield* emit()
+      yield* sweep
+      yield* sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(noon + 86_400_000)} WHERE endpoint_id = ${id}`
+      const written = yield* Deferred.make<void>()
+      const tidied = yield* Deferred.make<void>()
+      const writing = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`UPDATE webhook_deliveries SET status = 'delivered', next_attempt_at = NULL WHERE endpoint_id = ${id}`
+        yield* Deferred.succeed(written, undefined)
+        yield* Deferred.await(tidied)
+      })))
+      yield* Deferred.await(written)
+      yield* tidy
+      yield* Deferred.succeed(tidied, undefined)
+      yield* Fiber.join(writing)
+    }))
+
+  it.effect("what waits for a time that no attempt has is tried now", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { emit, listenAt } = yield* addListener("put-off")
+      const sink = yield* makeSink()
+      const { id } = yield* listenAt(sink.url)
+      const { tidy } = yield* startHousekeeping()
+      const { sweep } = yield* startSender()
+      sink.answer = () => 500
+      yield* emit()
+      yield* sweep
+      const putOff = (ms: number) =>
+        sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(noon + ms)} WHERE endpoint_id = ${id}`
+      sink.answer = () => 200
+      // as far ahead as the last attempt can be
+      yield* putOff(64 * 60_000)
+      yield* tidy
+      yield* sweep
+      assert.lengthOf(sink.received, 1)
+      // a day: written by a clock that ran ahead
+      yield* putOff(86_400_000)
+      yield* tidy
+      yield* sweep
+      assert.lengthOf(sink.received, 2)
+    }))
+
+  it.effect("what is old goes, what waits too long is over", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const deliveries = yield* WebhookDeliveries
+      const { emit, listenAt, operator } = yield* addListener("old")
+      const sink = yield* makeSink()
+      const { id: done } = yield* listenAt(sink.url)
+      const { id: paused } = yield* listenAt(sink.url, { active: false })
+      const { tidy } = yield* startHousekeeping()
+      const { sweep } = yield* startSender()
+      yield* emit()
+      yield* sweep
+      const count = Effect.map(
+        sql<
+          { readonly total: number }
+        >`SELECT count(*)::float8 AS total FROM events WHERE operator_id = ${operator.id}`,
+        ([row]) => row?.total
+      )
+      const age = (table: string) =>
+        sql`UPDATE ${sql(table)} SET created_at = created_at - ${`${keptMs + 1} milliseconds`}::interval
+          WHERE operator_id = ${operator.id}`
+      yield* tidy
+      assert.strictEqual(yield* count, 1)
+      yield* age("events")
+      yield* age("webhook_deliveries")
+      yield* tidy
+      // one delivery waits for a pause to end, the other ended a moment ago: both keep the event
+      assert.strictEqual(yield* count, 1)
+      const old = toDate(noon - keptMs - 1)
+      yield* sql`UPDATE webhook_deliveries SET updated_at = ${old} WHERE endpoint_id = ${done}`
+      yield* sql`UPDATE webhook_deliveries SET next_attempt_at = ${old} WHERE endpoint_id = ${paused}`
+      yield* tidy
+      assert.strictEqual((yield* deliveries.list({ ...all, webhookId: done })).total, 0)
+      const { items } = yield* deliveries.list({ ...all, webhookId: paused })
+      assert.deepInclude(items[0], { status: "failed", error: "expired", next_attempt_at: null })
+      yield* sql`UPDATE webhook_deliveries SET updated_at = ${old} WHERE endpoint_id = ${paused}`
+      yield* tidy
+      assert.strictEqual((yield* deliveries.list({ ...all, webhookId: paused })).total, 0)
+      assert.strictEqual(yield* count, 0)
+    }))
+})

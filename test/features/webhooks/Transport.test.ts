@@ -1,0 +1,164 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Settings } from "../../../src/platform/Settings.ts"
+import { type HostAddress, HostUnknown, Resolver } from "../../../src/features/webhooks/Resolver.ts"
+import { type Message, type Outcome, Transport } from "../../../src/features/webhooks/Transport.ts"
+import { freePort } from "../../kit/ServiceProcess.ts"
+import { makeSink } from "../../kit/WebhookSink.ts"
+
+// Goal: an attempt ends within five seconds whatever the other side does, reaches nobody it must not reach, and says what came of
+// it. Method: a local server that behaves badly, a test clock, and names that resolve to what the test says.
+
+/** Names lead where the table says, the next entry each time one is asked for. */
+const resolving = (table: { readonly [hostname: string]: ReadonlyArray<ReadonlyArray<string>> }) => {
+  const asked: Array<string> = []
+  const resolver = Layer.succeed(Resolver, {
+    resolve: (hostname) =>
+      Effect.suspend(() => {
+        const answers = table[hostname] ?? []
+        const answer = answers[Math.min(asked.filter((one) => one === hostname).length, answers.length - 1)]
+        asked.push(hostname)
+        return answer === undefined ? Effect.fail(new HostUnknown()) : Effect.succeed(
+          answer.map((address): HostAddress => ({ address, family: address.includes(":") ? 6 : 4 }))
+        )
+      })
+  })
+  return { asked, resolver }
+}
+
+const transportWith = (resolver: Layer.Layer<Resolver>, webhookAllowInsecure: boolean) =>
+  Transport.layer.pipe(Layer.provide(resolver), Layer.provide(Settings.layerTest({ webhookAllowInsecure })))
+
+const open = transportWith(resolving({}).resolver, true)
+
+const messageTo = (url: string): Message => ({ url, headers: { "x-test": "yes" }, body: "{\"a\":1}" })
+
+const post = (url: string) => Effect.flatMap(Transport, (transport) => transport.post(messageTo(url)))
+
+it.effect("a 2xx is a success, and connections are kept", () =>
+  Effect.gen(function*() {
+    const sink = yield* makeSink((_, index) => [200, 201, 204, 299][index % 4] ?? 200)
+    for (let round = 0; round < 5; round++) {
+      for (const status of [200, 201, 204, 299]) {
+        assert.deepStrictEqual(yield* post(sink.url), { status, error: null })
+      }
+    }
+    // a request may be ready before the connection of the one before is
+    assert.isAtMost(sink.connections(), 2)
+    const [first] = sink.received
+    assert.strictEqual(first?.body, "{\"a\":1}")
+    assert.deepInclude(first?.headers, { "x-test": "yes", "content-type": "application/json", "content-length": "7" })
+    assert.isUndefined(first?.headers["traceparent"])
+    assert.isUndefined(first?.headers["b3"])
+    const large = yield* Effect.flatMap(Transport, (transport) =>
+      transport.post({ ...messageTo(sink.url), body: "x".repeat(262_145) }))
+    assert.deepStrictEqual(large, { status: null, error: "too_large" })
+  }).pipe(Effect.provide(open)))
+
+it.effect("every other status is a failure, and redirects lead nowhere", () =>
+  Effect.gen(function*() {
+    const elsewhere = yield* makeSink()
+    const sink = yield* makeSink()
+    for (const status of [301, 302, 303, 307, 308, 400, 404, 410, 429, 500, 503]) {
+      sink.answer = () => (response) => response.writeHead(status, { location: elsewhere.url }).end()
+      assert.deepStrictEqual(yield* post(sink.url), { status, error: "status" })
+    }
+    assert.strictEqual(elsewhere.received.length, 0)
+  }).pipe(Effect.provide(open)))
+
+it.effect("no answer within five seconds is a failure", () =>
+  Effect.gen(function*() {
+    const sink = yield* makeSink(() => "hang")
+    const attempt = yield* Effect.forkChild(post(sink.url))
+    yield* sink.arrived(1)
+    yield* TestClock.adjust("4999 millis")
+    assert.isUndefined(attempt.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    assert.deepStrictEqual(yield* Fiber.join(attempt), { status: null, error: "timeout" })
+  }).pipe(Effect.provide(open)))
+
+it.effect("an answer counts by its status, and no more than a little of it is read", () =>
+  Effect.gen(function*() {
+    let sent = 0
+    const huge = yield* makeSink(() => (response) => {
+      response.writeHead(200)
+      const chunk = Buffer.alloc(65_536)
+      const more = () => {
+        while (!response.destroyed && sent < 500_000_000) {
+          sent += chunk.length
+          if (!response.write(chunk)) return void response.once("drain", more)
+        }
+      }
+      more()
+    })
+    assert.deepStrictEqual(yield* post(huge.url), { status: 200, error: null })
+    assert.isBelow(sent, 50_000_000)
+
+    // one that goes on for ever, drop by drop, holds on for five seconds at most
+    const slow = yield* makeSink(() => (response) => {
+      response.writeHead(202)
+      response.write("a")
+    })
+    const attempt = yield* Effect.forkChild(post(slow.url))
+    yield* slow.arrived(1)
+    // until the head of the answer has come
+    yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 300)))
+    yield* TestClock.adjust("5 seconds")
+    const outcome = yield* Fiber.join(attempt)
+    assert.deepStrictEqual(outcome, { status: 202, error: null })
+  }).pipe(Effect.provide(open)))
+
+it.effect("nobody there, nobody of that name, and who hangs up", () =>
+  Effect.gen(function*() {
+    const port = yield* freePort
+    assert.deepStrictEqual(yield* post(`http://127.0.0.1:${port}/`), { status: null, error: "connection" })
+    assert.deepStrictEqual(yield* post(`http://nobody.example:${port}/`), { status: null, error: "dns" })
+    const sink = yield* makeSink(() => (response) => response.socket?.destroy())
+    assert.deepStrictEqual(yield* post(sink.url), { status: null, error: "connection" })
+    const noise = yield* makeSink(() => (response) => response.socket?.end("this is not HTTP\r\n\r\n"))
+    assert.deepStrictEqual(yield* post(noise.url), { status: null, error: "connection" })
+  }).pipe(Effect.provide(open)))
+
+it.effect("addresses inside are refused, in the URL and behind a name", () =>
+  Effect.gen(function*() {
+    const sink = yield* makeSink()
+    const { asked, resolver } = resolving({
+      "loop.example": [["127.0.0.1"]],
+      "mapped.example": [["::ffff:127.0.0.1"]],
+      "meta.example": [["169.254.169.254"]],
+      "mixed.example": [["8.8.8.8", "127.0.0.1"]],
+      "six.example": [["::1"]]
+    })
+    yield* Effect.gen(function*() {
+      const refused: Outcome = { status: null, error: "target_refused" }
+      assert.deepStrictEqual(yield* post(`http://loop.example:${sink.port}/`), refused)
+      assert.deepStrictEqual(yield* post(`https://127.0.0.1:${sink.port}/`), refused)
+      assert.deepStrictEqual(yield* post(`https://[::ffff:7f00:1]:${sink.port}/`), refused)
+      assert.deepStrictEqual(asked, [])
+      for (const name of ["loop", "mapped", "meta", "mixed", "six"]) {
+        assert.deepStrictEqual(yield* post(`https://${name}.example:${sink.port}/`), refused, name)
+      }
+    }).pipe(Effect.provide(transportWith(resolver, false)))
+    assert.strictEqual(asked.length, 5)
+    assert.strictEqual(sink.connections(), 0)
+  }))
+
+it.effect("a name that changes its mind is connected to where it was judged", () =>
+  Effect.gen(function*() {
+    const sink = yield* makeSink()
+    // the address of the sink stands for a public one; where nothing is refused, what is connected to must be what was resolved
+    const { asked, resolver } = resolving({ "rebind.example": [["127.0.0.1"], ["127.0.0.2"]] })
+    yield* Effect.gen(function*() {
+      assert.deepStrictEqual(yield* post(`http://rebind.example:${sink.port}/`), { status: 200, error: null })
+      assert.deepStrictEqual(asked, ["rebind.example"])
+    }).pipe(Effect.provide(transportWith(resolver, true)))
+    // inside when it is judged, public a moment later: the first word counts
+    const fickle = resolving({ "fickle.example": [["127.0.0.1"], ["8.8.8.8"]] })
+    yield* Effect.gen(function*() {
+      const refused: Outcome = { status: null, error: "target_refused" }
+      assert.deepStrictEqual(yield* post(`https://fickle.example:${sink.port}/`), refused)
+      assert.strictEqual(fickle.asked.length, 1)
+    }).pipe(Effect.provide(transportWith(fickle.resolver, false)))
+    assert.strictEqual(sink.received.length, 1)
+  }))

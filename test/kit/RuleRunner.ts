@@ -1,0 +1,256 @@
+/**
+ * Runs rules one after the other over a store in memory, without actors: what a player's actor does, in plain calls. Checks the
+ * laws of the ledger on every change on the way.
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { type Change, type Entry, noChange, type PlayerSettings, type WalletKind } from "../../src/domain/Change.ts"
+import { type Accept, type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
+import { type Player, rest } from "../../src/domain/player/Player.ts"
+import type { Refusal } from "../../src/domain/Refusal.ts"
+import { roundKey, roundsCarried, transactionsCarried } from "../../src/domain/settlement/Rounds.ts"
+import type { Rejected } from "../../src/engine/Failures.ts"
+import * as MemoryPlayerStore from "./MemoryPlayerStore.ts"
+import { noon } from "./Messages.ts"
+
+export type Answer<Reply, Error> = { readonly reply: Reply } | { readonly refusal: Error }
+
+/** How often a rule may ask the store before an actor would give it up. */
+const maxAttempts = 6
+
+const sumOf = (entries: ReadonlyArray<Entry>, wallet: WalletKind): number =>
+  entries.reduce((sum, entry) => entry.wallet === wallet ? sum + entry.amount : sum, 0)
+
+/** Cheap where it holds, for what is checked a hundred thousand times. */
+const mustBe = (holds: boolean, law: string, ...about: ReadonlyArray<unknown>): void => {
+  if (!holds) assert.fail(`${law}: ${JSON.stringify(about)}`)
+}
+
+/** What holds for every change, whatever rule made it. */
+const checkLaws = (before: Player, accept: Accept<unknown>, change: Change, firstId: number): void => {
+  const { idsUsed, state: after } = accept
+  let [real, bonus, seq] = [before.real, before.bonus, before.entrySeq]
+  const ids = new Set<number>()
+  for (const entry of change.entries) {
+    const balance = entry.wallet === "real" ? real += entry.amount : bonus += entry.amount
+    mustBe(entry.balanceAfter === balance, "each entry carries the balance of its wallet after it", entry)
+    mustBe(entry.seq === ++seq, "entries are numbered without a gap", entry)
+    mustBe(entry.amount !== 0, "an entry moves money", entry)
+    mustBe(entry.playerId === before.id, "a player's entries are the player's own", entry)
+    mustBe(entry.id >= firstId && entry.id < firstId + idsUsed, "an entry's id is one of those given", entry)
+    ids.add(entry.id)
+  }
+  mustBe(ids.size === change.entries.length, "ids differ", change.entries)
+  mustBe(after.real === real && after.bonus === bonus, "a balance is the sum of its entries", after)
+  mustBe(after.entrySeq === seq, "the last number is kept", after)
+  mustBe(after.bonus >= 0, "bonus money is never owed", after)
+  for (const balance of [after.real, after.bonus]) {
+    mustBe(Number.isSafeInteger(balance) && !Object.is(balance, -0), "a balance is a whole number", after)
+  }
+  if (after.real < 0) {
+    const mayOwe = change.entries.some(({ amount, type }) =>
+      amount < 0 &&
+      (type === "casino_rollback" || type === "correction_down" || type === "chargeback" || type === "bonus_conversion")
+    )
+    mustBe(
+      before.real < 0 || mayOwe,
+      "real money is owed only after a rollback, a chargeback or a correction",
+      change.entries
+    )
+  }
+  for (const transaction of change.transactions) {
+    const entries = change.entries.filter(({ id }) => transaction.entryIds.includes(id))
+    mustBe(entries.length === transaction.entryIds.length, "a message names its entries", transaction)
+    mustBe(
+      sumOf(entries, "real") === transaction.realAmount && sumOf(entries, "bonus") === transaction.bonusAmount,
+      "a message says what it moved",
+      transaction,
+      entries
+    )
+  }
+  // in a batch the end of a bonus may go with a replay in front of the one message that is new
+  const rise = after.walletSeq - before.walletSeq
+  const isBonusOver = change.bonuses.some(({ bonus }) => bonus.state === "finished")
+  mustBe(
+    change.transactions.length > 1 || rise === Math.min(1, change.entries.length) ||
+      (isBonusOver && change.entries.length > 1 && rise === 2),
+    "the wallet sequence rises once per action that moves money, and never otherwise",
+    change
+  )
+}
+
+/** Makes sure that no rule changes in place what another one still sees. */
+const freeze = <A>(value: A): A => {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const part of Object.values(value)) freeze(part)
+  return value
+}
+
+export class RuleRunner {
+  readonly store: MemoryPlayerStore.MemoryPlayerStore
+  /** Epoch milliseconds. */
+  now = noon
+  /** How often the store was asked. */
+  looks = 0
+  private readonly actors = new Map<number, { state: Player; version: number }>()
+  private readonly forgets: () => boolean
+  private nextId = 1000
+
+  /** `forgets` says after each command whether its player leaves memory, as an idle one does. */
+  constructor(players: ReadonlyArray<Player>, forgets: () => boolean = () => false) {
+    this.store = MemoryPlayerStore.make()
+    this.forgets = forgets
+    for (const player of players) Effect.runSync(this.store.add(player))
+  }
+
+  player(playerId = 1): Player {
+    return this.actorOf(playerId).state
+  }
+
+  forget(): void {
+    this.actors.clear()
+  }
+
+  /** Changes what is set for a player, by no rule. */
+  set(changed: Partial<PlayerSettings>, playerId = 1): void {
+    this.ask((player) => {
+      const {
+        documentExpiresAt,
+        exclusion,
+        kycStatus,
+        limits,
+        pendingLimits,
+        restrictions,
+        sessionsEndedAt,
+        status,
+        withdrawalHolds
+      } = { ...player, ...changed }
+      const settings = {
+        documentExpiresAt,
+        exclusion,
+        sessionsEndedAt,
+        kycStatus,
+        limits,
+        pendingLimits,
+        restrictions,
+        status,
+        withdrawalHolds
+      }
+      const change = { ...noChange, settings: { ...settings, updatedAt: this.now } }
+      return { _tag: "Accept", state: { ...player, ...settings }, reply: undefined, change, idsUsed: 0 }
+    }, playerId)
+  }
+
+  ask<Reply, Error>(step: Step<Reply, Error>, playerId = 1): Answer<Reply, Error> {
+    const actor = this.actorOf(playerId)
+    let known: Knowledge | undefined
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const before = actor.state
+      const decision = step(before, { now: this.now, firstId: this.nextId, known })
+      if (decision._tag === "Missing") {
+        this.looks++
+        known = Effect.runSync(this.store.look(before, decision.query, known))
+        continue
+      }
+      if (decision._tag === "Refuse") return this.leave(playerId, { refusal: decision.error })
+      const { change, reply } = decision
+      const state = freeze(decision.state)
+      if (change === null) {
+        // what writes nothing changes nothing, but the player may carry more of what is stored
+        assert.deepStrictEqual(rest(state), rest(before))
+        actor.state = state
+        return this.leave(playerId, { reply })
+      }
+      checkLaws(before, decision, change, this.nextId)
+      this.nextId += decision.idsUsed
+      const unit = { key: playerId, version: actor.version, before, after: state, changes: [change] }
+      const rejected = this.commit(unit)
+      if (rejected === undefined) {
+        actor.state = state
+        actor.version++
+        return this.leave(playerId, { reply })
+      }
+      assert.strictEqual(rejected.because, "clash", "nobody else writes")
+      this.looks++
+      known = Effect.runSync(this.store.look(before, this.store.claims(before, change), known))
+    }
+    assert.fail("a rule asked the store over and over")
+  }
+
+  /** The reply of a step that is not refused. */
+  accept<Reply, Error>(step: Step<Reply, Error>, playerId = 1): Reply {
+    const answer = this.ask(step, playerId)
+    if ("refusal" in answer) assert.fail(`refused: ${JSON.stringify(answer.refusal)}`)
+    return answer.reply
+  }
+
+  /** The refusal of a step that is refused, which changes nothing. */
+  refuse<Reply, Error extends Refusal>(step: Step<Reply, Error>, playerId = 1): Error {
+    const entries = this.store.tables().entries.length
+    const answer = this.ask(step, playerId)
+    if ("reply" in answer) assert.fail(`not refused: ${JSON.stringify(answer.reply)}`)
+    assert.strictEqual(this.store.tables().entries.length, entries)
+    return answer.refusal
+  }
+
+  /** What a player carries is what the store holds: a memory that is wrong would be believed. */
+  checkMemory(playerId = 1): void {
+    const { rounds, seeds, transactions } = this.player(playerId)
+    for (const carried of transactions) {
+      const { providerId, transactionId } = carried
+      const { query } = missing({ providerId, transactionIds: [transactionId] })
+      const known = Effect.runSync(this.store.look(this.player(playerId), query, undefined))
+      assert.deepStrictEqual(carried, known.transactions.get(transactionId))
+    }
+    const stored = this.store.tables().rounds.get(playerId)
+    for (const carried of rounds) {
+      assert.deepStrictEqual(carried, stored?.get(roundKey(carried.gameId, carried.roundId)))
+    }
+    if (seeds !== null) {
+      const known = Effect.runSync(this.store.look(this.player(playerId), missing({ seeds: true }).query, undefined))
+      assert.deepStrictEqual(seeds, known.seeds)
+    }
+    assert.isAtMost(transactions.length, transactionsCarried)
+    assert.isAtMost(rounds.length, roundsCarried)
+  }
+
+  private commit(unit: Parameters<MemoryPlayerStore.MemoryPlayerStore["commit"]>[0][number]): Rejected | undefined {
+    const exit = Effect.runSyncExit(this.store.commit([unit]))
+    if (Exit.isSuccess(exit)) return undefined
+    const failure = Exit.findErrorOption(exit)
+    if (failure._tag === "Some" && failure.value._tag === "Rejected") return failure.value
+    assert.fail("the store in memory failed")
+  }
+
+  private actorOf(playerId: number): { state: Player; version: number } {
+    const found = this.actors.get(playerId)
+    if (found !== undefined) return found
+    const loaded = Effect.runSync(this.store.load(playerId, false))
+    if (loaded === undefined) assert.fail(`there is no player ${playerId}`)
+    const actor = { state: freeze(loaded.state), version: loaded.version }
+    this.actors.set(playerId, actor)
+    return actor
+  }
+
+  private leave<A>(playerId: number, answer: A): A {
+    if (this.forgets()) this.actors.delete(playerId)
+    return answer
+  }
+}
+
+/** The ledger of a store proves itself: no gap, every balance is the sum of its entries, and it starts from the players' own. */
+export const checkLedger = (store: MemoryPlayerStore.MemoryPlayerStore, beginning: ReadonlyArray<Player>): void => {
+  const { entries, players } = store.tables()
+  for (const player of beginning) {
+    const own = entries.filter(({ playerId }) => playerId === player.id).sort((a, b) => a.seq - b.seq)
+    const balances = { real: player.real, bonus: player.bonus }
+    own.forEach((entry, index) => {
+      balances[entry.wallet] += entry.amount
+      mustBe(entry.seq === player.entrySeq + index + 1, "entries are numbered without a gap", entry)
+      mustBe(entry.balanceAfter === balances[entry.wallet], "each entry carries the balance after it", entry)
+    })
+    const state = players.get(player.id)?.state
+    assert.deepStrictEqual([state?.real, state?.bonus], [balances.real, balances.bonus])
+  }
+}
