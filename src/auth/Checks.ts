@@ -1,6 +1,6 @@
 /**
- * What is checked of a signed request that needs nothing but the request, its key and the time. The order of all checks is
- * the caller's; `docs/decisions/0003-request-pipeline.md` says it.
+ * Checks of a request that need nothing but the request, its key and the time. Their order is the middleware's
+ * (`docs/decisions/0003-request-pipeline.md`).
  */
 import type { ApiKey, Operator } from "../domain/Operator.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"

@@ -5,7 +5,7 @@ import { limitFields } from "../domain/limit/Limits.ts"
 import { type ApiKey, features, type Operator, type Provider, scopes } from "../domain/Operator.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Secrets } from "../platform/Secrets.ts"
-import { makeSparingly } from "../platform/Sparingly.ts"
+import { makeLogThrottle } from "../platform/LogThrottle.ts"
 import { fromDateOrNull } from "../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../store/Rows.ts"
 import { type Networks, networks } from "./Addresses.ts"
@@ -149,7 +149,7 @@ export class Credentials extends Context.Service<Credentials, {
     Effect.gen(function*() {
       const sql = yield* ServingClient
       const secrets = yield* Secrets
-      const tell = yield* makeSparingly(5000)
+      const throttle = yield* makeLogThrottle(5000)
       const apiKeyRows = rowsOf(ApiKeyRow)
       const providerRows = rowsOf(ProviderRow)
       const versionRows = rowsOf(VersionRow)
@@ -160,7 +160,7 @@ export class Credentials extends Context.Service<Credentials, {
           Effect.map(signingKey),
           Effect.catch(() =>
             Effect.andThen(
-              tell((others) =>
+              throttle((others) =>
                 Effect.logError("the secret of a key cannot be opened with this MASTER_KEY: rotate the key").pipe(
                   Effect.annotateLogs({ secret: purpose, others })
                 )

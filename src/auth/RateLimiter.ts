@@ -5,8 +5,8 @@ const windowMs = 60_000
 /** Windows kept at a time. A key whose window is dropped for lack of room starts a new one. */
 const maxWindows = 100_000
 
-/** How a key stands in its window. */
-export interface Standing {
+/** The use of a rate in its current window. */
+export interface RateLimitStatus {
   readonly isAllowed: boolean
   readonly limit: number
   readonly remaining: number
@@ -30,7 +30,7 @@ const makeWindows = () => {
     return window !== undefined && window.startedAt <= now && now < window.startedAt + windowMs ? window : undefined
   }
 
-  const standing = (window: Window | undefined, limit: number, now: number, isAllowed: boolean): Standing => ({
+  const status = (window: Window | undefined, limit: number, now: number, isAllowed: boolean): RateLimitStatus => ({
     isAllowed,
     limit,
     remaining: Math.max(0, limit - (window?.taken ?? 0)),
@@ -49,13 +49,13 @@ const makeWindows = () => {
   }
 
   return {
-    take: (id: number, limit: number, now: number): Standing => {
+    take: (id: number, limit: number, now: number): RateLimitStatus => {
       const window = running(id, now) ?? start(id, now)
-      if (window.taken >= limit) return standing(window, limit, now, false)
+      if (window.taken >= limit) return status(window, limit, now, false)
       window.taken++
-      return standing(window, limit, now, true)
+      return status(window, limit, now, true)
     },
-    look: (id: number, limit: number, now: number): Standing => standing(running(id, now), limit, now, true)
+    look: (id: number, limit: number, now: number): RateLimitStatus => status(running(id, now), limit, now, true)
   }
 }
 
@@ -66,15 +66,15 @@ export const playerShare = (keyLimit: number): number => Math.min(keyLimit, Math
  * Requests per key and minute, and within a key's per player. A window of 60 seconds starts at the first request; the request after it
  * starts the next one. Counted in memory: each process of the service gives a key its full rate, and a restart starts afresh.
  *
- *     const standing = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
+ *     const status = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
  */
 export class RateLimiter extends Context.Service<RateLimiter, {
   /** Counts a request, unless the window is used up. `now` in epoch milliseconds. */
-  readonly take: (keyId: number, limit: number, now: number) => Standing
-  /** The standing without counting anything. */
-  readonly look: (keyId: number, limit: number, now: number) => Standing
+  readonly take: (keyId: number, limit: number, now: number) => RateLimitStatus
+  /** The status without counting anything. */
+  readonly look: (keyId: number, limit: number, now: number) => RateLimitStatus
   /** As `take`, of a player, whichever of the operator's keys issued the token. */
-  readonly takeOfPlayer: (playerId: number, limit: number, now: number) => Standing
+  readonly takeOfPlayer: (playerId: number, limit: number, now: number) => RateLimitStatus
 }>()("pitboss/auth/RateLimiter") {
   static readonly layer = Layer.sync(RateLimiter, () => {
     const { look, take } = makeWindows()

@@ -19,7 +19,7 @@
  */
 import { Clock, Deferred, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
-import { steadyClock } from "../platform/SteadyClock.ts"
+import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Traced } from "../platform/Tracing.ts"
 import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, OutcomeUnknown, StoreUnavailable } from "./Failures.ts"
 import { type CommitFailure, type Rejected } from "./Failures.ts"
@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     isStale: boolean
     /** Since it was last looked at. */
     wasAsked: boolean
-    /** Milliseconds of the clock that nobody sets: when it was last seen to be asked for, to the minute. */
+    /** Monotonic milliseconds: when it was last seen to be asked for, to the minute. */
     askedAt: number
     /** The instant of the last decision, epoch milliseconds. */
     decidedAt: number
@@ -106,8 +106,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const placement = yield* Placement
   const clock = yield* Clock.Clock
   const isTraced = yield* Traced
-  const steady = steadyClock(clock)
-  const health = WriteHealth.make(steady)
+  const monotonic = monotonicClock(clock)
+  const health = WriteHealth.make(monotonic)
   const store: Store<State, Change, Query, Knowledge> = {
     look: options.store.look,
     claims: options.store.claims,
@@ -370,7 +370,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       isRunning: false,
       isStale: false,
       wasAsked: true,
-      askedAt: steady.currentTimeMillisUnsafe(),
+      askedAt: monotonic.currentTimeMillisUnsafe(),
       decidedAt: 0
     }
     cells.set(key, cell)
@@ -444,7 +444,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
    * slices, so that commands are decided in between.
    */
   const passivate = Effect.gen(function*() {
-    const now = steady.currentTimeMillisUnsafe()
+    const now = monotonic.currentTimeMillisUnsafe()
     let looked = 0
     for (const [key, cell] of cells) {
       if (++looked % passivatedPerSlice === 0) yield* Effect.yieldNow
@@ -455,7 +455,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       } else if (now - cell.askedAt >= options.idleMinutes * 60_000) {
         forget(key)
       } else if (cell.state !== undefined) {
-        cell.state = options.rest(cell.state)
+        cell.state = options.compact(cell.state)
       }
     }
   })

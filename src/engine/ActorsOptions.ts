@@ -33,8 +33,8 @@ export interface ActorsOptions<State, Change, Query, Knowledge> {
   readonly idleMinutes: number
   /** What a key is called in logs and traces. */
   readonly keyName: string
-  /** What an actor that was not asked for a minute keeps of its state: all that is not merely remembered of the store. */
-  readonly rest: (state: State) => State
+  /** The state without cached data, for an actor that was not asked for a minute. */
+  readonly compact: (state: State) => State
 }
 
 export const defaults = {
@@ -45,5 +45,5 @@ export const defaults = {
   maxCommit: 1024,
   idleMinutes: 30,
   keyName: "key",
-  rest: <State>(state: State): State => state
+  compact: <State>(state: State): State => state
 }

@@ -1,7 +1,4 @@
-/**
- * Where an actor lives. With one process every key is here; with several, a layer over a sharding service says which keys are,
- * and a local call still costs no more than this check.
- */
+/** Placement of actors on processes. One process holds every key; a layer over a sharding service would spread them. */
 import { Context, Layer } from "effect"
 
 export class Placement extends Context.Service<Placement, {

@@ -16,7 +16,7 @@ export interface WriteHealth {
   readonly stalledMs: () => number
 }
 
-/** `clock`: one that nobody sets. */
+/** `clock`: a monotonic one. */
 export const make = (clock: Clock.Clock): WriteHealth => {
   /** Those on their way, the oldest first. */
   const running = new Set<{ readonly since: number }>()

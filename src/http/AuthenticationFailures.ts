@@ -1,8 +1,8 @@
 /** Traces of failed authentication: a metric by kind, a line of the log now and then, and the count against the caller's address. */
 import { Context, Effect, Layer, Metric } from "effect"
 import type { Refusal, RefusalCode } from "../domain/Refusal.ts"
-import { makeSparingly } from "../platform/Sparingly.ts"
-import { type Origin, Strangers } from "./Strangers.ts"
+import { makeLogThrottle } from "../platform/LogThrottle.ts"
+import { type Origin, AnonymousLimits } from "./AnonymousLimits.ts"
 
 const failures = Metric.counter("authentication_failures_total", {
   description: "Requests whose caller could not be authenticated, by kind",
@@ -48,29 +48,29 @@ export class AuthenticationFailures extends Context.Service<AuthenticationFailur
   static readonly layer = Layer.effect(
     AuthenticationFailures,
     Effect.gen(function*() {
-      const strangers = yield* Strangers
-      const sparingly = {
-        operator: yield* makeSparingly(5000),
-        player: yield* makeSparingly(5000),
-        provider: yield* makeSparingly(5000),
-        staff: yield* makeSparingly(5000)
+      const anonymousLimits = yield* AnonymousLimits
+      const throttles = {
+        operator: yield* makeLogThrottle(5000),
+        player: yield* makeLogThrottle(5000),
+        provider: yield* makeLogThrottle(5000),
+        staff: yield* makeLogThrottle(5000)
       }
       return AuthenticationFailures.of({
         note: Effect.fnUntraced(function*(claimant, refusal, origin, key) {
           const kind = kindOf(claimant, refusal.code)
           if (kind === undefined) return refusal
           yield* Metric.update(Metric.withAttributes(failures, { kind }), 1)
-          yield* sparingly[claimant]((others) =>
+          yield* throttles[claimant]((others) =>
             Effect.logWarning("authentication failed").pipe(
               Effect.annotateLogs({
                 kind,
-                address: strangers.addressOf(origin),
+                address: anonymousLimits.addressOf(origin),
                 others,
                 ...(key === undefined ? {} : { key: shown(key, refusal.code) })
               })
             )
           )
-          return strangers.take(origin) ?? refusal
+          return anonymousLimits.take(origin) ?? refusal
         })
       })
     })

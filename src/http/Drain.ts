@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { steadyMs } from "../platform/SteadyClock.ts"
+import { monotonicMs } from "../platform/MonotonicClock.ts"
 
 /** How long requests in flight have to end, from the moment the service begins to go down. */
 const graceMs = 8000
@@ -17,7 +17,7 @@ export class Drain extends Context.Service<Drain, {
     let begunAt: number | undefined
     return {
       isDraining: () => begunAt !== undefined,
-      begin: Effect.map(steadyMs, (now) => {
+      begin: Effect.map(monotonicMs, (now) => {
         begunAt ??= now
         return Math.max(0, begunAt + graceMs - now)
       })

@@ -38,7 +38,7 @@ import { Settings } from "../platform/Settings.ts"
 import { makeAnswerHeaders } from "./AnswerHeaders.ts"
 import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
-import { Strangers, uncountedBytes } from "./Strangers.ts"
+import { AnonymousLimits, uncountedBytes } from "./AnonymousLimits.ts"
 
 /** Answers the request and says true, or leaves it untouched and says false. */
 export type Take = (request: IncomingMessage, response: ServerResponse) => boolean
@@ -122,7 +122,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const drain = yield* Drain
         const ids = yield* RequestIds
         const failures = yield* AuthenticationFailures
-        const strangers = yield* Strangers
+        const anonymousLimits = yield* AnonymousLimits
         const metrics = yield* RequestMetrics
         const clock = yield* Clock.Clock
         const traces = yield* makeRequestTraces
@@ -243,7 +243,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           if (refusal !== undefined) return false
           let release: (() => void) | undefined
           if (length > uncountedBytes) {
-            release = strangers.reserve(originOfMessage(source), length, () => source.destroy())
+            release = anonymousLimits.reserve(originOfMessage(source), length, () => source.destroy())
             if (release === undefined) return false
             source.once("close", release)
           }

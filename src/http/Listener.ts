@@ -13,7 +13,7 @@ import { routerConfig } from "./Methods.ts"
 import { maxBodyBytes, refusalBody, retryAfterOf, statusOf } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
-import { Strangers } from "./Strangers.ts"
+import { AnonymousLimits } from "./AnonymousLimits.ts"
 
 /** Connections at a time; more are closed as they come. */
 const maxConnections = 10_000
@@ -90,7 +90,7 @@ const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>): void => {
   }
 }
 
-/** Whether a request claims to come from somebody: what it claims is then looked at, however many strangers share its address. */
+/** Whether a request claims to come from somebody: what it claims is then looked at, however many callers share its address. */
 const isClaimed = ({ headers }: Http.IncomingMessage): boolean =>
   headers["x-api-key"] !== undefined || headers["x-provider-key"] !== undefined ||
   headers["authorization"] !== undefined
@@ -100,28 +100,29 @@ const isPreflight = ({ headers, method }: Http.IncomingMessage): boolean =>
   method === "OPTIONS" && headers["access-control-request-method"] !== undefined
 
 /** Refuses unsigned requests of an address that has sent too many, at next to no cost. */
-const refuseStrangers = (strangers: Strangers["Service"], ids: RequestIds["Service"]): Take => (request, response) => {
-  if (isClaimed(request) || isPreflight(request)) return false
-  const refusal = strangers.look(originOfMessage(request))
-  if (refusal === undefined) return false
-  const body = refusalBody(refusal)
-  response.writeHead(statusOf(refusal), {
-    ...plainAnswerHeaders,
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(body),
-    "x-request-id": ids.next(),
-    "retry-after": retryAfterOf(refusal) ?? "1"
-  })
-  response.end(body)
-  return true
-}
+const makeAnonymousLimiter =
+  (limits: AnonymousLimits["Service"], ids: RequestIds["Service"]): Take => (request, response) => {
+    if (isClaimed(request) || isPreflight(request)) return false
+    const refusal = limits.look(originOfMessage(request))
+    if (refusal === undefined) return false
+    const body = refusalBody(refusal)
+    response.writeHead(statusOf(refusal), {
+      ...plainAnswerHeaders,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+      "x-request-id": ids.next(),
+      "retry-after": retryAfterOf(refusal) ?? "1"
+    })
+    response.end(body)
+    return true
+  }
 
 const makeServer = Effect.fnUntraced(function*(take: Take | undefined, silenceMs: number) {
   const ids = yield* RequestIds
   const server = Http.createServer(options)
   server.timeout = silenceMs
-  const strangers = refuseStrangers(yield* Strangers, ids)
-  putFirst(server, take === undefined ? [strangers] : [take, strangers])
+  const limitAnonymous = makeAnonymousLimiter(yield* AnonymousLimits, ids)
+  putFirst(server, take === undefined ? [limitAnonymous] : [take, limitAnonymous])
   server.maxConnections = maxConnections
   // Node.js drops the bytes that came in one packet with such a request: what follows would be read from its middle.
   server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {

@@ -1,7 +1,7 @@
 /** Whether the service can serve, asked by whoever routes to it and by whoever watches it. */
 import { Context, Effect, Layer } from "effect"
 import { ServingClient } from "../platform/Database.ts"
-import { bySteadyClock } from "../platform/SteadyClock.ts"
+import { withMonotonicClock } from "../platform/MonotonicClock.ts"
 import { PlayerActors } from "../store/PlayerActors.ts"
 import { Drain } from "./Drain.ts"
 
@@ -24,7 +24,7 @@ export class Readiness extends Context.Service<Readiness, {
         Effect.timeout("2 seconds"),
         Effect.match({ onSuccess: (): Ready => "ready", onFailure: (): Ready => "not_reading" }),
         Effect.cachedWithTTL("1 second"),
-        Effect.map(bySteadyClock)
+        Effect.map(withMonotonicClock)
       )
       const check = Effect.suspend((): Effect.Effect<Ready> =>
         drain.isDraining()

@@ -1,7 +1,7 @@
-/** Whom a request comes from, read from either form that a request has on its way. */
+/** Origin of a request and its bearer token, of Effect's requests and of Node.js's. */
 import type { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
-import type { Origin } from "./Strangers.ts"
+import type { Origin } from "./AnonymousLimits.ts"
 
 export const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest): Origin => ({
   peer: remoteAddress._tag === "Some" ? remoteAddress.value : undefined,
@@ -15,3 +15,7 @@ export const originOfMessage = ({ headers, socket }: IncomingMessage): Origin =>
     forwardedFor: typeof forwardedFor === "string" ? forwardedFor : forwardedFor?.join(",")
   }
 }
+
+/** The token of `Authorization: Bearer …`; undefined when there is none. */
+export const bearer = (header: string | undefined): string | undefined =>
+  /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header ?? "")?.[1]

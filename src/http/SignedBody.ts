@@ -3,7 +3,7 @@ import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { bodyTooLarge, maxBodyBytes, maxPlayerBodyBytes, playerBodyTooLarge, refuseBody } from "./Refusals.ts"
 import { originOf } from "./RequestOrigin.ts"
-import { type Strangers, tooManyBodies, uncountedBytes } from "./Strangers.ts"
+import { type AnonymousLimits, tooManyBodies, uncountedBytes } from "./AnonymousLimits.ts"
 
 const empty = new Uint8Array(0)
 
@@ -11,7 +11,10 @@ const empty = new Uint8Array(0)
  * The body that a signature covers: its raw bytes, and nothing for a request that asks to read. Its caller may be anybody yet: a large
  * one is read only while there is room for it.
  */
-export const signedBody = (request: HttpServerRequest.HttpServerRequest, strangers: Strangers["Service"]) => {
+export const signedBody = (
+  request: HttpServerRequest.HttpServerRequest,
+  anonymousLimits: AnonymousLimits["Service"]
+) => {
   if (request.method === "GET" || request.method === "HEAD") return Effect.succeed(empty)
   // Known to be too long before a byte of it is read.
   const length = request.headers["content-length"]
@@ -23,7 +26,7 @@ export const signedBody = (request: HttpServerRequest.HttpServerRequest, strange
   // one that does not say its length may be of any
   const bytes = length === undefined ? maxBodyBytes : Number(length)
   if (bytes <= uncountedBytes) return body
-  const release = strangers.reserve(
+  const release = anonymousLimits.reserve(
     originOf(request),
     bytes,
     () => NodeHttpServerRequest.toIncomingMessage(request).destroy()

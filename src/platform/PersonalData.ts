@@ -8,7 +8,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { Secrets } from "./Secrets.ts"
-import { makeSparingly } from "./Sparingly.ts"
+import { makeLogThrottle } from "./LogThrottle.ts"
 
 /** The key of the digests. */
 export class DigestKey extends Context.Service<DigestKey, Crypto.KeyObject>()("pitboss/platform/DigestKey") {
@@ -49,14 +49,14 @@ export class PersonalData extends Context.Service<PersonalData, {
     Effect.gen(function*() {
       const key = yield* DigestKey
       const secrets = yield* Secrets
-      const tell = yield* makeSparingly(5000)
+      const throttle = yield* makeLogThrottle(5000)
 
       const hmac = (purpose: string, value: string | Uint8Array): Buffer =>
         Crypto.createHmac("sha256", key).update(`${purpose}\n`).update(value).digest()
 
       const unreadable = (purpose: string) =>
         Effect.as(
-          tell((others) =>
+          throttle((others) =>
             Effect.logError("personal data cannot be opened with this MASTER_KEY").pipe(
               Effect.annotateLogs({ purpose, others })
             )

@@ -8,7 +8,7 @@
 import { Cause, Clock, Context, Effect, Exit, Layer, Metric, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "./Entropy.ts"
-import { steadyMs } from "./SteadyClock.ts"
+import { monotonicMs } from "./MonotonicClock.ts"
 import { toDate } from "./Time.ts"
 
 /** What one run of a job came to. */
@@ -171,7 +171,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
     const attempt = Effect.fnUntraced(function*(job: Job) {
       const failures = yield* claim(job)
       if (failures === undefined) return { ran: false, again: false }
-      const startedAt = yield* steadyMs
+      const startedAt = yield* monotonicMs
       const exit = yield* Effect.exit(
         job.run.pipe(
           Effect.timeoutOrElse({
@@ -184,7 +184,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
       if (Exit.isFailure(exit)) {
         yield* Effect.logWarning(`the job ${job.name} failed; it is tried again`, exit.cause)
       }
-      yield* release(job, failures, (yield* steadyMs) - startedAt, exit)
+      yield* release(job, failures, (yield* monotonicMs) - startedAt, exit)
       return { ran: true, again: Exit.isSuccess(exit) && exit.value.hasMore }
     })
 

@@ -5,14 +5,13 @@ import { HttpApiBuilder, OpenApi } from "effect/http-api"
 import { BackofficeApi } from "../contract/StaffApi.ts"
 import { isLoopback } from "../platform/Loopback.ts"
 import { Settings } from "../platform/Settings.ts"
-import { bearer } from "../http/Bearer.ts"
 import { serveDocument } from "../http/Document.ts"
-import { makeEdge } from "../http/Edge.ts"
+import { makeOutermostMiddleware } from "../http/OutermostMiddleware.ts"
 import { serveAt } from "../http/Listener.ts"
 import { methodsOf } from "../http/Methods.ts"
 import { answerCause } from "../http/Refusals.ts"
 import { RequestIds } from "../http/RequestIds.ts"
-import { originOf } from "../http/RequestOrigin.ts"
+import { bearer, originOf } from "../http/RequestOrigin.ts"
 import { BackofficeHandlers } from "./StaffHandlers.ts"
 import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
 import { StaffAuthLive, StaffTokens } from "../features/staff/StaffAuthLive.ts"
@@ -46,11 +45,11 @@ const makeGuard = Effect.gen(function*() {
         }))
 })
 
-const Edge = HttpRouter.middleware(
+const Outermost = HttpRouter.middleware(
   Effect.gen(function*() {
-    const edge = yield* makeEdge(methodsOf(BackofficeApi, readPaths))
+    const outermost = yield* makeOutermostMiddleware(methodsOf(BackofficeApi, readPaths))
     const guard = yield* makeGuard
-    return (handler) => edge(guard(handler))
+    return (handler) => outermost(guard(handler))
   }),
   { global: true }
 )
@@ -65,7 +64,7 @@ const OpenApiDocument = Layer.unwrap(Effect.map(
 const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(BackofficeApi),
   OpenApiDocument,
-  Edge
+  Outermost
 ).pipe(Layer.provide(BackofficeHandlers), Layer.provide(StaffAuthLive), Layer.provide(StaffTokens.layer))
 
 /**

@@ -6,7 +6,7 @@ import { Settings } from "../platform/Settings.ts"
 import { AuthenticationFailures } from "../http/AuthenticationFailures.ts"
 import { Documentation } from "../http/Documentation.ts"
 import { Drain } from "../http/Drain.ts"
-import { Edge } from "../http/Edge.ts"
+import { OutermostMiddleware } from "../http/OutermostMiddleware.ts"
 import { providerLanes } from "../features/settlement/Lanes.ts"
 import { ExpressLane } from "../http/ExpressLane.ts"
 import { AccountHandlers } from "../features/account/Handlers.ts"
@@ -29,7 +29,7 @@ import { PlayerRequestRulesLive, RequestRulesLive } from "../http/middleware/Req
 import { PathResources } from "../http/PathResources.ts"
 import { RequestIds } from "../http/RequestIds.ts"
 import { RequestMetrics } from "../http/RequestMetrics.ts"
-import { Strangers } from "../http/Strangers.ts"
+import { AnonymousLimits } from "../http/AnonymousLimits.ts"
 
 const Handlers = Layer.mergeAll(
   AccountHandlers,
@@ -58,15 +58,15 @@ const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api),
   Documentation,
   Health,
-  Edge
+  OutermostMiddleware
 ).pipe(Layer.provide(Handlers), Layer.provide(Pipeline))
 
-/** What every server of the process shares: request ids, measures, bounds on strangers, and whether the process is going down. */
+/** What every server of the process shares: request ids, measures, limits on anonymous callers, and whether the process is going down. */
 export const layerHttpServices = Layer.mergeAll(
   RequestIds.layer,
   RequestMetrics.layer,
   Drain.layer,
-  AuthenticationFailures.layer.pipe(Layer.provideMerge(Strangers.layer))
+  AuthenticationFailures.layer.pipe(Layer.provideMerge(AnonymousLimits.layer))
 )
 
 /** Serves the public API at `HOST` and `PORT`. Needs the capabilities, the database, and {@link layerHttpServices}. */

@@ -311,10 +311,10 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: an actor that pauses keeps what it must and gives up what it merely remembers; one that works keeps all.
-    it.effect("lets actors rest that were not asked for a minute", () =>
+    it.effect("compacts actors that were not asked for a minute", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
-        const actors = yield* makeActors(store, { rest: (account) => ({ ...account, receipts: [] }) })
+        const actors = yield* makeActors(store, { compact: (account) => ({ ...account, receipts: [] }) })
         yield* actors.ask(1, post("a", 1))
         yield* actors.ask(2, post("b", 1))
         yield* TestClock.adjust("1 minute")
@@ -784,7 +784,7 @@ describe("Actors", () => {
       const store = makeStore(Object.fromEntries(keys.map((key) => [key, 0])))
       const actors = yield* makeActors(store, {
         maxResident: 5000,
-        rest: (account) => {
+        compact: (account) => {
           rested++
           return account
         }

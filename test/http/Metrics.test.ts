@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
-import { makeEdge } from "../../src/http/Edge.ts"
+import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"
 import { serveAt } from "../../src/http/Listener.ts"
 import { methodsOf } from "../../src/http/Methods.ts"
 import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
@@ -22,7 +22,9 @@ import { send } from "../kit/HttpCalls.ts"
 // path. Method: ask a server about itself.
 
 const Edge = HttpRouter.middleware(
-  Effect.suspend(() => makeEdge(methodsOf(HttpApi.make("none"), ["/metrics", "/things/:thing", "/set-back"]))),
+  Effect.suspend(() =>
+    makeOutermostMiddleware(methodsOf(HttpApi.make("none"), ["/metrics", "/things/:thing", "/set-back"]))
+  ),
   { global: true }
 )
 const Things = HttpRouter.add("GET", "/things/:thing", Effect.die(new Error("broken")))

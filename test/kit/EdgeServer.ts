@@ -24,7 +24,7 @@ import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 import { Placement } from "../../src/engine/Placement.ts"
-import { makeEdge } from "../../src/http/Edge.ts"
+import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"
 import { Health } from "../../src/http/Health.ts"
 import { serveAt } from "../../src/http/Listener.ts"
 import { methodsOf } from "../../src/http/Methods.ts"
@@ -163,7 +163,7 @@ const ProbeHandlers = Layer.mergeAll(
 )
 
 const ProbeEdge = HttpRouter.middleware(
-  Effect.suspend(() => makeEdge(methodsOf(ProbeApi, ["/health/live", "/health/ready"]))),
+  Effect.suspend(() => makeOutermostMiddleware(methodsOf(ProbeApi, ["/health/live", "/health/ready"]))),
   { global: true }
 )
 

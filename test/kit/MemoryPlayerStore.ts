@@ -20,7 +20,7 @@ import type {
 import type { Knowledge } from "../../src/domain/Decision.ts"
 import type { StoredReply } from "../../src/domain/Idempotency.ts"
 import type { PlayerSeeds, SeedChange } from "../../src/domain/original/PlayerSeeds.ts"
-import { type Player, rest } from "../../src/domain/player/Player.ts"
+import { compact, type Player } from "../../src/domain/player/Player.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../../src/domain/settlement/Rounds.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
 import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
@@ -385,7 +385,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     claims,
     add: (player) =>
       Effect.sync(() => {
-        if (!players.has(player.id)) players.set(player.id, { state: rest(player), version: 0 })
+        if (!players.has(player.id)) players.set(player.id, { state: compact(player), version: 0 })
       }),
     limitPromo: (promoCodeId, maxRedemptions) => promoLimits.set(promoCodeId, maxRedemptions),
     findReply: (scope, key) => replies.get(`${scope} ${key}`),

@@ -169,7 +169,7 @@ export const bounds = {
   maxCommit: 1000,
   idleMinutes: 30,
   keyName: "account_id",
-  rest: (account: Account): Account => account
+  compact: (account: Account): Account => account
 }
 
 export const makeActors = (

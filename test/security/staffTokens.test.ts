@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { StaffAccounts } from "../../src/features/staff/Staff.ts"
 import { StaffTokens } from "../../src/features/staff/StaffAuthLive.ts"
 import { AuthenticationFailures } from "../../src/http/AuthenticationFailures.ts"
-import { Strangers } from "../../src/http/Strangers.ts"
+import { AnonymousLimits } from "../../src/http/AnonymousLimits.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { bootstrapToken, BothServers, layerBothServers } from "../kit/Backoffice.ts"
 import { send } from "../kit/HttpCalls.ts"
@@ -51,7 +51,7 @@ const tokens = StaffTokens.layer.pipe(
     })
   ),
   Layer.provide(AuthenticationFailures.layer),
-  Layer.provide(Strangers.layer),
+  Layer.provide(AnonymousLimits.layer),
   Layer.provide(Settings.layerTest())
 )
 

@@ -5,7 +5,7 @@ import * as Http from "node:http"
 import * as Net from "node:net"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { makeBackOff } from "../../src/http/BackOff.ts"
-import { Strangers } from "../../src/http/Strangers.ts"
+import { AnonymousLimits } from "../../src/http/AnonymousLimits.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
 import { layerE2eServer, portOf as portOfApi } from "../kit/E2eServer.ts"
@@ -35,7 +35,7 @@ layer(layerEdgeServer().pipe(Layer.provideMerge(Layer.effectDiscard(noon)), Laye
         const operator = yield* addOperator("flooded")
         const key = yield* addApiKey(operator.id)
         const provider = yield* addProvider("flooded-studio")
-        const { take } = yield* Strangers
+        const { take } = yield* AnonymousLimits
         const origin = { peer: "127.0.0.1", forwardedFor: undefined }
         while (take(origin) === undefined) { /* uses up the allowance */ }
         for (const path of ["/health/live", "/nowhere", "/api/v1/operator/open"]) {
@@ -167,8 +167,8 @@ layer(layerE2eServer, { timeout: "60 seconds" })("documents", (it) => {
 
 describe("the count of strangers", () => {
   const counted = (trustProxy: ReadonlyArray<string>) =>
-    Effect.provide(Strangers, Strangers.layer.pipe(Layer.provide(Settings.layerTest({ trustProxy }))))
-  const takeAll = ({ take }: Strangers["Service"], peer: string, forwardedFor?: string) => {
+    Effect.provide(AnonymousLimits, AnonymousLimits.layer.pipe(Layer.provide(Settings.layerTest({ trustProxy }))))
+  const takeAll = ({ take }: AnonymousLimits["Service"], peer: string, forwardedFor?: string) => {
     const origin = { peer, forwardedFor }
     let taken = 0
     while (take(origin) === undefined) taken++

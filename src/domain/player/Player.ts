@@ -125,7 +125,7 @@ export const sessionsEnd = ({ sessionsEndedAt }: Player, now: number): number =>
   sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
 
 /** A player without what is only remembered of the store: what stays in memory of one who is not playing. */
-export const rest = (player: Player): Player =>
+export const compact = (player: Player): Player =>
   player.rounds.length === 0 && player.transactions.length === 0 && player.seeds === null
     ? player
     : { ...player, rounds: [], transactions: [], seeds: null }

@@ -12,7 +12,7 @@ import type { SealedSeed } from "../../domain/original/PlayerSeeds.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { Secrets, sha256 } from "../../platform/Secrets.ts"
-import { makeSparingly } from "../../platform/Sparingly.ts"
+import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { RecentMap } from "../../platform/RecentMap.ts"
 
@@ -53,7 +53,7 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
       const sql = yield* SqlClient.SqlClient
       const entropy = yield* Entropy
       const secrets = yield* Secrets
-      const tell = yield* makeSparingly(5000)
+      const throttle = yield* makeLogThrottle(5000)
       const opened = new RecentMap<number, string>(remembered)
 
       const open = Effect.fnUntraced(function*(playerId: number, seedId: number) {
@@ -64,7 +64,7 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
         if (row === undefined) return yield* Effect.fail(gone)
         const text = yield* Effect.option(secrets.openText(purposeOf(playerId, row.hash), row.sealed))
         if (text._tag === "None") {
-          yield* tell((others) =>
+          yield* throttle((others) =>
             Effect.logError(
               "a server seed cannot be opened with this MASTER_KEY: bring the right key, or retire it (`player retire-seeds`)"
             ).pipe(Effect.annotateLogs({ player_id: playerId, seed_id: seedId, others }))

@@ -3,7 +3,7 @@ import { Cache, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Operator } from "../../domain/Operator.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
-import { bySteadyClock } from "../../platform/SteadyClock.ts"
+import { withMonotonicClock } from "../../platform/MonotonicClock.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 /** Bounds are minor units of the operator's currency, both included. */
@@ -78,7 +78,7 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
           )),
         { capacity: remembered, timeToLive: (exit) => Exit.isSuccess(exit) ? freshFor : 0 }
       )
-      const methodsOf = (operatorId: number) => bySteadyClock(Cache.get(byOperator, operatorId))
+      const methodsOf = (operatorId: number) => withMonotonicClock(Cache.get(byOperator, operatorId))
       return PaymentMethods.of({
         list: (operator) =>
           Effect.map(

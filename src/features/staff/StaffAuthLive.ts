@@ -5,14 +5,13 @@ import { CurrentStaff, StaffAuth } from "../../contract/StaffApi.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
 import { makeBackOff } from "../../http/BackOff.ts"
-import { bearer } from "../../http/Bearer.ts"
 import { withFormRules } from "../../http/FormRules.ts"
 import { answerCause } from "../../http/Refusals.ts"
 import { RequestIds } from "../../http/RequestIds.ts"
-import { originOf } from "../../http/RequestOrigin.ts"
-import { type Origin, Strangers } from "../../http/Strangers.ts"
+import { bearer, originOf } from "../../http/RequestOrigin.ts"
+import { type Origin, AnonymousLimits } from "../../http/AnonymousLimits.ts"
 import { sha256 } from "../../platform/Secrets.ts"
-import { steadyClock } from "../../platform/SteadyClock.ts"
+import { monotonicClock } from "../../platform/MonotonicClock.ts"
 import { rolesFor } from "./Authorisation.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
 import { StaffReads } from "./StaffReads.ts"
@@ -40,9 +39,9 @@ export class StaffTokens extends Context.Service<StaffTokens, {
     StaffTokens,
     Effect.gen(function*() {
       const accounts = yield* StaffAccounts
-      const strangers = yield* Strangers
+      const anonymousLimits = yield* AnonymousLimits
       const failures = yield* AuthenticationFailures
-      const clock = steadyClock(yield* Clock.Clock)
+      const clock = monotonicClock(yield* Clock.Clock)
       const backOff = makeBackOff()
       /** Digests, the one that worked first in front. */
       const worked = new Set<string>()
@@ -58,7 +57,7 @@ export class StaffTokens extends Context.Service<StaffTokens, {
 
       const authenticate = Effect.fnUntraced(function*(token: string | undefined, origin: Origin) {
         if (token === undefined) return yield* Effect.fail(yield* failures.note("staff", noToken, origin))
-        const caller = strangers.callerOf(origin)
+        const caller = anonymousLimits.callerOf(origin)
         const digest = Buffer.from(sha256(token)).toString("base64")
         const leftMs = worked.has(digest) ? 0 : backOff.leftMs(caller, clock.currentTimeMillisUnsafe())
         if (leftMs > 0) {

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import * as Crypto from "node:crypto"
 import { envelope } from "../../domain/Events.ts"
 import { Secrets } from "../../platform/Secrets.ts"
-import { makeSparingly } from "../../platform/Sparingly.ts"
+import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { type Outcome, Transport } from "./Transport.ts"
 
 /** What the secrets of an endpoint are sealed for. */
@@ -40,7 +40,7 @@ export class Attempts extends Context.Service<Attempts, {
     Effect.gen(function*() {
       const secrets = yield* Secrets
       const { post } = yield* Transport
-      const tell = yield* makeSparingly(5000)
+      const throttle = yield* makeLogThrottle(5000)
 
       /** The secrets that sign now: the current one, and during the overlap after a rotation the one before it. */
       const keysOf = Effect.fnUntraced(function*({ id, previous, secret }: AttemptedDelivery["endpoint"], now: number) {
@@ -77,7 +77,7 @@ export class Attempts extends Context.Service<Attempts, {
         (attempted, { endpoint }) =>
           Effect.catchTag(attempted, "SecretUnreadable", () =>
             Effect.as(
-              tell((others) =>
+              throttle((others) =>
                 Effect.logError("the secret of a webhook endpoint cannot be read: is MASTER_KEY another one?").pipe(
                   Effect.annotateLogs({ webhook_id: endpoint.id, others })
                 )

@@ -10,7 +10,7 @@ import { Cause, Clock, Context, Deferred, Effect, FiberSet, Latch, Layer, Metric
 import { nextAttemptAt } from "../../domain/Events.ts"
 import { describeSqlError } from "../../platform/Database.ts"
 import { Ids } from "../../platform/Ids.ts"
-import { steadyMs } from "../../platform/SteadyClock.ts"
+import { monotonicMs } from "../../platform/MonotonicClock.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { Attempts } from "./Attempts.ts"
 import { type AttemptResult, makeDeliveryStore, type Room, type TakenDelivery } from "./internal/DeliveryStore.ts"
@@ -89,7 +89,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         }
 
         const attemptOnce = Effect.fnUntraced(function*({ attempts: before, ...delivery }: TakenDelivery) {
-          const begunAt = yield* steadyMs
+          const begunAt = yield* monotonicMs
           const { error, status } = yield* attempts.attempt(delivery)
           yield* Effect.annotateCurrentSpan({
             ...(status === null ? undefined : { "http.response.status_code": status }),
@@ -111,7 +111,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
             }
           })
           wake.openUnsafe()
-          yield* Metric.update(attemptSeconds, ((yield* steadyMs) - begunAt) / 1000)
+          yield* Metric.update(attemptSeconds, ((yield* monotonicMs) - begunAt) / 1000)
           yield* Metric.update(Metric.withAttributes(attemptsTotal, { result: error ?? "delivered" }), 1)
         })
 
@@ -248,7 +248,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         ))
         yield* Effect.forkScoped(Effect.forever(Effect.andThen(wake.await, round)))
 
-        const beginDrain = Effect.map(steadyMs, (now) => {
+        const beginDrain = Effect.map(monotonicMs, (now) => {
           drainBegunAt ??= now
         })
 
@@ -256,7 +256,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         yield* Effect.addFinalizer(() =>
           Effect.gen(function*() {
             yield* beginDrain
-            const now = yield* steadyMs
+            const now = yield* monotonicMs
             yield* Effect.timeoutOption(quiet, Math.max(0, (drainBegunAt ?? now) + drainMs - now))
             if (inFlight.size === 0) return
             yield* FiberSet.clear(running)

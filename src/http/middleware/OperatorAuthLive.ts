@@ -27,8 +27,8 @@ import { answerCause, isRefusal } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { originOf } from "../RequestOrigin.ts"
 import { signedBody } from "../SignedBody.ts"
-import { rateLimited, refuseFeature, withStanding } from "../Standing.ts"
-import { Strangers } from "../Strangers.ts"
+import { rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
+import { AnonymousLimits } from "../AnonymousLimits.ts"
 import { targetOf } from "../RequestTarget.ts"
 
 const noCredentials = missingCredentials("X-Api-Key")
@@ -46,7 +46,7 @@ export const OperatorAuthLive = Layer.effect(
     const replays = yield* ReplayStore
     const limiter = yield* RateLimiter
     const ids = yield* RequestIds
-    const strangers = yield* Strangers
+    const anonymousLimits = yield* AnonymousLimits
     const failures = yield* AuthenticationFailures
     const proxies = networks((yield* Settings).trustProxy)
 
@@ -70,7 +70,7 @@ export const OperatorAuthLive = Layer.effect(
     ) {
       const refusal = refuseInactiveKey(caller, now) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
       if (refusal !== undefined) return yield* Effect.fail(refusal)
-      const body = yield* signedBody(request, strangers)
+      const body = yield* signedBody(request, anonymousLimits)
       const isAuthentic = verify(
         signingKey,
         { method: request.method, uri: targetOf(request), timestamp, nonce, body },
@@ -96,9 +96,9 @@ export const OperatorAuthLive = Layer.effect(
         const { allowed, caller } = credential
         const elsewhere: Refusal | undefined = comesFromElsewhere(request, allowed) ? addressNotAllowed : undefined
         if (elsewhere === undefined) {
-          const standing = limiter.take(caller.apiKey.id, caller.apiKey.rateLimitPerMinute, now)
+          const status = limiter.take(caller.apiKey.id, caller.apiKey.rateLimitPerMinute, now)
           // What is over the limit costs the database nothing, not even a note of its signature.
-          if (!standing.isAllowed) return yield* Effect.fail(rateLimited(standing, now))
+          if (!status.isAllowed) return yield* Effect.fail(rateLimited(status, now))
         }
         const noted = replays.write(headers.signature, now)
         const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller.operator, feature)
@@ -130,7 +130,7 @@ export const OperatorAuthLive = Layer.effect(
         if (credential === undefined) return yield* noting(request, headers.key)(Effect.fail(invalidKey))
         const now = yield* Clock.currentTimeMillis
         const response = yield* answering(noting(request, headers.key)(serve(request, headers, credential, now)))
-        return withStanding(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
+        return withRateLimitHeaders(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
       }).pipe(answering)
 
       // A caller that goes away must not stop halfway what it asked for.

@@ -9,13 +9,12 @@ import { playerShare, RateLimiter } from "../../auth/RateLimiter.ts"
 import { worksStill } from "../../domain/player/AccountStatus.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
-import { bearer } from "../Bearer.ts"
 import { AuthenticationFailures } from "../AuthenticationFailures.ts"
 import { answerCause, isRefusal } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
-import { originOf } from "../RequestOrigin.ts"
+import { bearer, originOf } from "../RequestOrigin.ts"
 import { playerBody } from "../SignedBody.ts"
-import { playerRateLimited, rateLimited, refuseFeature, withStanding } from "../Standing.ts"
+import { playerRateLimited, rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
 
 /** One answer for every reason: who holds a token that does not work learns nothing from it. */
 const invalidToken = refuse(
@@ -66,8 +65,8 @@ export const PlayerAuthLive = Layer.effect(
         // Before the key's: what a player may not have must not be taken from everybody else.
         const share = limiter.takeOfPlayer(token.playerId, playerShare(apiKey.rateLimitPerMinute), now)
         if (!share.isAllowed) return yield* Effect.fail(playerRateLimited(share, now))
-        const standing = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
-        if (!standing.isAllowed) return yield* Effect.fail(rateLimited(standing, now))
+        const status = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
+        if (!status.isAllowed) return yield* Effect.fail(rateLimited(status, now))
         const refusal = refuseFeature(operator, feature)
         if (refusal !== undefined) return yield* Effect.fail(refusal)
         // Here, so that one that is too large is refused for that and not taken for none.
@@ -86,7 +85,7 @@ export const PlayerAuthLive = Layer.effect(
         }
         const now = yield* Clock.currentTimeMillis
         const response = yield* answering(noting(request, token.key)(serve(token, credential, now)))
-        return withStanding(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
+        return withRateLimitHeaders(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
       })
 
       const noting = (request: HttpServerRequest.HttpServerRequest, key?: string) =>

@@ -20,7 +20,7 @@ import { AuthenticationFailures } from "../AuthenticationFailures.ts"
 import { answerCause, isRefusal } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { originOf } from "../RequestOrigin.ts"
-import { Strangers } from "../Strangers.ts"
+import { AnonymousLimits } from "../AnonymousLimits.ts"
 import { signedBody } from "../SignedBody.ts"
 import { targetOf } from "../RequestTarget.ts"
 
@@ -36,7 +36,7 @@ export const ProviderAuthLive = Layer.effect(
   Effect.gen(function*() {
     const credentials = yield* Credentials
     const ids = yield* RequestIds
-    const strangers = yield* Strangers
+    const anonymousLimits = yield* AnonymousLimits
     const failures = yield* AuthenticationFailures
     const proxies = networks((yield* Settings).trustProxy)
 
@@ -56,7 +56,7 @@ export const ProviderAuthLive = Layer.effect(
         const { allowed, provider, signingKey } = credential
         const refusal = refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
         if (refusal !== undefined) return yield* Effect.fail(refusal)
-        const body = yield* signedBody(request, strangers)
+        const body = yield* signedBody(request, anonymousLimits)
         const isAuthentic = verify(
           signingKey,
           { method: request.method, uri: targetOf(request), timestamp, nonce, body },

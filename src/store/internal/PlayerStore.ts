@@ -11,7 +11,7 @@ import type { Store } from "../../engine/Machine.ts"
 import { describeSqlError, JournalClient, ServingClient } from "../../platform/Database.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { Secrets } from "../../platform/Secrets.ts"
-import { makeSparingly } from "../../platform/Sparingly.ts"
+import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { Outbox } from "../Outbox.ts"
 import { commitStatement } from "./CommitStatement.ts"
 import { loadPlayer } from "./PlayerLoad.ts"
@@ -33,8 +33,8 @@ export const makePlayerStore = Effect.gen(function*() {
   const looks = lookUp(sql, personal)
   const chain = yield* Chain
   const outbox = yield* Outbox
-  const tellCommits = yield* makeSparingly(toldEveryMs)
-  const tellReads = yield* makeSparingly(toldEveryMs)
+  const tellCommits = yield* makeLogThrottle(toldEveryMs)
+  const tellReads = yield* makeLogThrottle(toldEveryMs)
 
   /** While the database is broken every command fails: one line in five seconds says so, and of whom. */
   const tellFailed = (failure: CommitFailure, units: ReadonlyArray<{ readonly key: number }>) =>

@@ -1,14 +1,13 @@
 /**
- * Bounds on callers that have not proved who they are: unsigned requests and failed authentications by address, and the bytes of
- * bodies that are read before a signature is checked. A request that is signed properly counts nowhere, however many come from one
- * address.
+ * Limits on unauthenticated callers: unsigned requests and failed authentications by address, and the bytes of bodies read before their
+ * signature is checked. A properly signed request never counts, however many come from one address.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import ipaddr from "ipaddr.js"
 import { clientAddress, isWithin, networks } from "../auth/Addresses.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
-import { steadyClock } from "../platform/SteadyClock.ts"
+import { monotonicClock } from "../platform/MonotonicClock.ts"
 
 /** Unsigned requests and failures of one address: so many at once, and so many more each second. */
 const burst = 2000
@@ -70,12 +69,12 @@ const tooManyRequests = (seconds: number): Refusal<"RATE_LIMITED"> =>
     retry_after_seconds: seconds
   })
 
-export class Strangers extends Context.Service<Strangers, {
+export class AnonymousLimits extends Context.Service<AnonymousLimits, {
   /** The client's address by `TRUST_PROXY`, for the log. */
   readonly addressOf: (origin: Origin) => string
   /** By what a caller is counted: its address, or its network of IPv6. */
   readonly callerOf: (origin: Origin) => string
-  /** Counts a request of a stranger, by its weight; gives the refusal when its address has none left. */
+  /** Counts an unauthenticated request, by its weight; gives the refusal when its address has none left. */
   readonly take: (origin: Origin, weight?: number) => Refusal<"RATE_LIMITED"> | undefined
   /** As `take`, without counting. */
   readonly look: (origin: Origin) => Refusal<"RATE_LIMITED"> | undefined
@@ -84,11 +83,11 @@ export class Strangers extends Context.Service<Strangers, {
    * caller has none left, its own bodies that take longer than a second are cut; where nobody has, those of the caller with the most.
    */
   readonly reserve: (origin: Origin, bytes: number, cut: () => void) => (() => void) | undefined
-}>()("pitboss/http/Strangers") {
+}>()("pitboss/http/AnonymousLimits") {
   static readonly layer = Layer.effect(
-    Strangers,
+    AnonymousLimits,
     Effect.gen(function*() {
-      const clock = steadyClock(yield* Clock.Clock)
+      const clock = monotonicClock(yield* Clock.Clock)
       const proxies = networks((yield* Settings).trustProxy)
       /** In the order in which they were first counted. */
       const buckets = new Map<string, Bucket>()
@@ -99,7 +98,7 @@ export class Strangers extends Context.Service<Strangers, {
         clientAddress(peer, forwardedFor, proxies) ?? "unknown"
 
       /**
-       * Requests that a proxy forwarded which is not trusted are counted apart from the proxy's own: strangers behind it must not use up
+       * Requests that a proxy forwarded which is not trusted are counted apart from the proxy's own: callers behind it must not use up
        * what its health checks need.
        */
       const callerOf = (origin: Origin): string => {
@@ -155,7 +154,7 @@ export class Strangers extends Context.Service<Strangers, {
         return largest !== undefined && cutFirst(largest, Infinity)
       }
 
-      return Strangers.of({
+      return AnonymousLimits.of({
         addressOf,
         callerOf,
         take: (origin, weight = 1) => {

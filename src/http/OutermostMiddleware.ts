@@ -1,6 +1,6 @@
 /**
- * What stands around every request, whatever becomes of it: its id, the envelope for all that nobody else has answered, its
- * measure, and the refusal of new work while the service goes down.
+ * Outermost middleware: request id, error envelope for whatever failed inside, duration metric, headers of every response, and the refusal
+ * of new requests while the service drains.
  */
 import { type Cause, Clock, Context, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -18,7 +18,7 @@ import { RequestMetrics } from "./RequestMetrics.ts"
 import { originOf } from "./RequestOrigin.ts"
 import { forRouter } from "./RequestTarget.ts"
 import { makeRequestTraces, noteAnswer } from "./RequestTraces.ts"
-import { Strangers } from "./Strangers.ts"
+import { AnonymousLimits } from "./AnonymousLimits.ts"
 
 /** Paths outside the API. */
 const healthPaths = ["/health/live", "/health/ready"] as const
@@ -77,12 +77,12 @@ type Handler = Effect.Effect<
 >
 
 /** With `crossOrigin` where browsers call from pages of other origins. */
-export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
+export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
   Effect.gen(function*() {
     const ids = yield* RequestIds
     const drain = yield* Drain
     const metrics = yield* RequestMetrics
-    const strangers = yield* Strangers
+    const anonymousLimits = yield* AnonymousLimits
     const clock = yield* Clock.Clock
     const traces = yield* makeRequestTraces
     const headersFor = makeAnswerHeaders(networks((yield* Settings).trustProxy))
@@ -98,7 +98,7 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
         // a preflight that is answered is no stranger's: browsers of players send them before they can say who they are
         const refusal = weight === undefined || response.status === 204
           ? undefined
-          : strangers.take(originOf(request), weight)
+          : anonymousLimits.take(originOf(request), weight)
         const answer = refusal === undefined
           ? inEnvelope(response, request.url)
           : refusalResponse(refusal, retryFor(request.url))
@@ -155,10 +155,10 @@ export const makeEdge = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
       })
   })
 
-/** The edge of the public server. */
-export const Edge = HttpRouter.middleware(
+/** The outermost middleware of the public server. */
+export const OutermostMiddleware = HttpRouter.middleware(
   Effect.flatMap(Settings, ({ docs, playerOrigins }) =>
-    makeEdge(
+    makeOutermostMiddleware(
       methodsOf(Api, docs ? [...healthPaths, ...documentPaths] : healthPaths),
       makeCrossOrigin(playerOrigins)
     )),

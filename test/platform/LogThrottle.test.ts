@@ -1,14 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { makeSparingly } from "../../src/platform/Sparingly.ts"
+import { makeLogThrottle } from "../../src/platform/LogThrottle.ts"
 
 // Goal: what is said of every request is said once in a while, and nothing of it is forgotten. Method: a clock of the test.
-it.effect("says a thing at most once in its time, and how often it was left out", () =>
+it.effect("writes a line once per interval, with the number of suppressed ones", () =>
   Effect.gen(function*() {
     const said: Array<number> = []
-    const tell = yield* makeSparingly(5000)
-    const say = tell((others) => Effect.sync(() => void said.push(others)))
+    const throttle = yield* makeLogThrottle(5000)
+    const say = throttle((others) => Effect.sync(() => void said.push(others)))
     yield* say
     yield* say
     yield* say

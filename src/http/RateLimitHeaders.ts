@@ -1,17 +1,17 @@
-/** How a key stands, whoever calls with it: what is left of its rate, and what its operator has. */
+/** Rate-limit headers and refusals, and the feature gate, for operators and players alike. */
 import { HttpServerResponse } from "effect/http"
-import type { RateLimiter, Standing } from "../auth/RateLimiter.ts"
+import type { RateLimiter, RateLimitStatus } from "../auth/RateLimiter.ts"
 import { type ApiKey, type Feature, missingFeature, type Operator } from "../domain/Operator.ts"
 import { refuse } from "../domain/Refusal.ts"
 
 const secondsTo = (at: number, now: number): number => Math.max(1, Math.ceil((at - now) / 1000))
 
-export const rateLimited = ({ limit, resetsAt }: Standing, now: number) =>
+export const rateLimited = ({ limit, resetsAt }: RateLimitStatus, now: number) =>
   refuse("RATE_LIMITED", `The key has used its ${limit} requests per minute.`, {
     retry_after_seconds: secondsTo(resetsAt, now)
   })
 
-export const playerRateLimited = ({ limit, resetsAt }: Standing, now: number) =>
+export const playerRateLimited = ({ limit, resetsAt }: RateLimitStatus, now: number) =>
   refuse("RATE_LIMITED", `The player has used ${limit} requests per minute, which is what one player may.`, {
     retry_after_seconds: secondsTo(resetsAt, now)
   })
@@ -23,8 +23,8 @@ export const refuseFeature = (operator: Operator, required: Feature | undefined)
     : refuse("FEATURE_NOT_AVAILABLE", `The feature ${feature} is not available for this operator.`, { feature })
 }
 
-/** Adds the headers that tell what is left of the key's rate. */
-export const withStanding = (
+/** Adds the key's rate and the rest of it. */
+export const withRateLimitHeaders = (
   limiter: RateLimiter["Service"],
   response: HttpServerResponse.HttpServerResponse,
   apiKey: ApiKey,

@@ -1,0 +1,24 @@
+import { Clock, Effect } from "effect"
+import { monotonicClock } from "./MonotonicClock.ts"
+
+/**
+ * Limits a repeated log line to one in `everyMs` milliseconds: while something is broken, every request would write the same. The line
+ * is given how many were suppressed since the last one.
+ */
+export const makeLogThrottle = (everyMs: number) =>
+  Effect.map(Effect.map(Clock.Clock, monotonicClock), (clock) => {
+    let lastAt = Number.NEGATIVE_INFINITY
+    let suppressed = 0
+    return (line: (suppressed: number) => Effect.Effect<void>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const now = clock.currentTimeMillisUnsafe()
+        if (now - lastAt < everyMs) {
+          suppressed++
+          return Effect.void
+        }
+        const others = suppressed
+        lastAt = now
+        suppressed = 0
+        return line(others)
+      })
+  })

@@ -1,0 +1,28 @@
+import { Clock, Effect } from "effect"
+
+/**
+ * Monotonic time, for durations and time-outs: the time of day may be set forward and back. An instant means nothing but its distance
+ * from another one.
+ *
+ *     const clock = monotonicClock(yield* Clock.Clock)
+ */
+export const monotonicClock = (clock: Clock.Clock): Clock.Clock => {
+  const nanos = () => clock.monotonicTimeNanosUnsafe()
+  const millis = () => Number(nanos() / 1_000_000n)
+  return {
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: nanos,
+    monotonicTimeNanos: Effect.sync(nanos),
+    sleep: (duration) => clock.sleep(duration)
+  }
+}
+
+/** Runs an effect with monotonic time as its clock. */
+export const withMonotonicClock = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(effect, Clock.Clock, monotonicClock(clock)))
+
+/** Monotonic milliseconds. */
+export const monotonicMs: Effect.Effect<number> = withMonotonicClock(Clock.currentTimeMillis)
