@@ -1,10 +1,11 @@
 /**
- * Everything that must hold before a change is kept: types with the Effect diagnostics, lint, format, unused code.
- * With `--test` also every test; what follows it goes to vitest. The last line says how many passed and failed, a
- * check counting as one.
+ * Runs what must pass before a change is kept. Alone: types with the Effect diagnostics, lint, format, unused code. With `--test` also
+ * the fast tests; with `--soak` the tests of `test/soak` alone. Further arguments go to vitest. The last line counts what passed and
+ * failed, a check counting as one.
  *
  *     node scripts/check.ts
  *     node scripts/check.ts --test [vitest arguments]
+ *     node scripts/check.ts --soak [vitest arguments]
  */
 import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -100,9 +101,14 @@ const runTests = async (args: ReadonlyArray<string>) => {
   return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
 }
 
+const none = { passed: 0, failed: 0 }
 const [mode, ...rest] = process.argv.slice(2)
-const checked = await runChecks()
-const tested = mode === "--test" ? await runTests(rest) : { passed: 0, failed: 0 }
+const checked = mode === "--soak" ? none : await runChecks()
+const tested = mode === "--test"
+  ? await runTests(["--exclude=test/soak/**", ...rest])
+  : mode === "--soak"
+  ? await runTests(["test/soak", ...rest])
+  : none
 const failed = checked.failed + tested.failed
 process.stdout.write(`${checked.passed + tested.passed} passed, ${failed} failed\n`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -1,40 +1,9 @@
-import { assert, layer, test } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, test } from "@effect/vitest"
 import fc from "fast-check"
-import { layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { isSteady, runFuzz } from "./support/FuzzRun.ts"
+import { isSteady } from "./support/FuzzRun.ts"
 import { type Endpoint, endpointsOf } from "./support/Endpoints.ts"
 import { requestTo } from "./support/Requests.ts"
 import { Known } from "./support/Values.ts"
-
-// Goal: whatever is sent to any endpoint of either server, the service answers in the form that it documents, never with a 5xx
-// and never not at all, and its ledger proves clean afterwards. Method: requests drawn from the schemas that the servers
-// themselves publish, and damaged in their values, bytes, headers and paths, against a service in a process of its own. The
-// seed is fixed: `npm run fuzz` is for other ones and for many more requests.
-layer(layerOwnDatabase, { excludeTestServices: true })("made-up requests", (it) => {
-  it.effect("are answered as documented, and leave a clean ledger", () =>
-    Effect.gen(function*() {
-      const report = yield* runFuzz({ requests: 3000, seed: 1, connections: 16, onProgress: () => Effect.void })
-      assert.deepStrictEqual(report.findings, [])
-      assert.deepStrictEqual(report.complaints, [])
-      assert.deepStrictEqual(report.ledger.violations, [])
-      // It got through to the money: a fuzzer that is refused at the door finds nothing.
-      const succeeded = Object.entries(report.byEndpoint)
-        .filter(([, answers]) => Object.keys(answers).some((status) => status.startsWith("2")))
-        .map(([name]) => name)
-      for (
-        const endpoint of [
-          "POST /api/v1/operator/players",
-          "POST /api/v1/operator/players/{player}/deposits",
-          "POST /api/v1/provider/wallet/bet",
-          "POST /api/v1/provider/wallet/rollback",
-          "GET /api/v1/player/wallet",
-          "POST /backoffice/v1/players/{player}/corrections"
-        ]
-      ) assert.include(succeeded, endpoint)
-      assert.isAbove(report.ledger.entries, 50)
-    }).pipe(Effect.scoped), 300_000)
-})
 
 const echo: Endpoint = {
   name: "POST /echo",

@@ -8,7 +8,7 @@ import * as Path from "node:path"
 
 const folder = Path.join(import.meta.dirname, "..")
 
-/** A row, and the tests that prove it: a file, from `test/e2e` on, and the title of a test in it, or how it begins. */
+/** A row, and the tests that prove it: a file, below `test`, or below `test/e2e` by its name alone, and the start of a test's title. */
 type Row = readonly [row: string, ...where: ReadonlyArray<readonly [file: string, title: string]>]
 
 const section3: ReadonlyArray<Row> = [
@@ -183,7 +183,7 @@ const section6: ReadonlyArray<Row> = [
   ["6.2 bonus.completed", ["bonuses", "3.4: wagering by contribution converts"]],
   ["6.2 kyc.status_changed", ["backofficeApi", "staff move the KYC status along its ways"]],
   ["6.2 compliance.alert_created", ["compliance", "6.2 each rule raises its alert, and the operator hears of it once"]],
-  ["6.2 compliance.alert_created, once, whatever dies", ["complianceKilled", "raise each alert once"]],
+  ["6.2 compliance.alert_created, once, whatever dies", ["soak/complianceKilled", "raise each alert once"]],
   ["6 events of what is refused are never sent", ["spec/money", "6 what is refused leaves no event"]]
 ]
 
@@ -343,7 +343,7 @@ const tables = { section3, section4, section5, section6, section7, section8, dec
 
 /** The titles of the tests in a file, as they stand there. */
 const titlesOf = (file: string): ReadonlyArray<string> => {
-  const text = Fs.readFileSync(Path.join(folder, `${file}.test.ts`), "utf8")
+  const text = Fs.readFileSync(Path.join(folder, file.includes("/") ? "" : "e2e", `${file}.test.ts`), "utf8")
   return [...text.matchAll(/\bit(?:\.\w+)?\(\s*(["'`])((?:(?!\1).)+)\1/g)].map(([, , title = ""]) => title)
 }
 

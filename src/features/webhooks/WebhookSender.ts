@@ -78,6 +78,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         let hasEvents = true
         let isLookDue = true
         let drainBegunAt: number | undefined
+        let isHandingBack = false
         const waiters: Array<Deferred.Deferred<void>> = []
 
         const lineOf = (endpointId: number): Line => {
@@ -203,14 +204,21 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           }
         })
 
+        /** Ends the attempts that are left; their deliveries are due again at once. */
+        const handBackRest = Effect.gen(function*() {
+          yield* FiberSet.clear(running)
+          yield* recordResults
+          yield* store.handBack(sender, [...inFlight.keys()])
+          inFlight.clear()
+        })
+
         const round = Effect.gen(function*() {
           wake.closeUnsafe()
           const askedBefore = waiters.length
           yield* recordResults
-          if (drainBegunAt === undefined) {
-            yield* fanOut
-            yield* takeDue
-          }
+          if (isHandingBack) yield* handBackRest
+          if (drainBegunAt === undefined) yield* fanOut
+          if (drainBegunAt === undefined) yield* takeDue
           yield* Metric.update(inFlightGauge, inFlight.size)
           if (inFlight.size === 0 && (drainBegunAt !== undefined || !hasEvents)) {
             for (const waiter of waiters.splice(0, askedBefore)) yield* Deferred.succeed(waiter, undefined)
@@ -257,13 +265,10 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           Effect.gen(function*() {
             yield* beginDrain
             const now = yield* monotonicMs
-            yield* Effect.timeoutOption(quiet, Math.max(0, (drainBegunAt ?? now) + drainMs - now))
-            if (inFlight.size === 0) return
-            yield* FiberSet.clear(running)
-            const ended = new Set(results.map(({ result }) => result.id))
-            const left = [...inFlight.keys()].filter((id) => !ended.has(id))
-            for (const id of left) inFlight.delete(id)
-            if (left.length > 0) yield* store.handBack(sender, left)
+            const ended = yield* Effect.timeoutOption(quiet, Math.max(0, (drainBegunAt ?? now) + drainMs - now))
+            if (ended._tag === "Some") return
+            // by the rounds as well: one that is under way may still be taking deliveries
+            isHandingBack = true
             yield* quiet
           }).pipe(Effect.interruptible, Effect.timeoutOption(drainMs + 1000), Effect.ignore)
         )

@@ -44,11 +44,11 @@ layer(base)("sharing the work", (it) => {
       const sinks = [yield* makeSink(), yield* makeSink(), yield* makeSink()]
       for (const { url } of sinks) yield* listenAt(url)
       const senders = [yield* startSender(), yield* startSender()]
-      yield* Effect.forEach([0, 1, 2, 3], () => emitMany(60), { concurrency: 4 })
+      yield* Effect.forEach([0, 1, 2, 3], () => emitMany(30), { concurrency: 4 })
       yield* Effect.forEach(senders, ({ sweep }) => sweep, { concurrency: 2 })
       for (const { received } of sinks) {
-        assert.strictEqual(received.length, 240)
-        assert.strictEqual(new Set(received.map(({ headers }) => headers["x-service-delivery"])).size, 240)
+        assert.strictEqual(received.length, 120)
+        assert.strictEqual(new Set(received.map(({ headers }) => headers["x-service-delivery"])).size, 120)
       }
     }))
 
@@ -74,7 +74,7 @@ layer(base)("sharing the work", (it) => {
       assert.strictEqual(sink.received.length, 1)
     }))
 
-  it.effect("one who goes down lets go: what is in flight ends, or is due again at once", () =>
+  it.effect("a stopping sender finishes or releases its leased deliveries", () =>
     Effect.gen(function*() {
       const deliveries = yield* WebhookDeliveries
       const { emitMany, listenAt } = yield* addListener("leaving")
@@ -107,7 +107,7 @@ layer(base)("sharing the work", (it) => {
       const [much, little] = [yield* makeSink(), yield* makeSink()]
       const { id } = yield* busy.listenAt(much.url, { active: false })
       yield* calm.listenAt(little.url)
-      yield* busy.emitMany(1000)
+      yield* busy.emitMany(200)
       const idle = yield* Scope.make()
       const { sweep } = yield* Scope.provide(startSender(), idle)
       yield* sweep
@@ -119,9 +119,9 @@ layer(base)("sharing the work", (it) => {
       yield* much.arrived(20)
       yield* calm.emit()
       yield* little.arrived(1)
-      assert.isBelow(much.received.length, 1000)
+      assert.isBelow(much.received.length, 200)
       yield* sender.sweep
-      assert.strictEqual(much.received.length, 1000)
+      assert.strictEqual(much.received.length, 200)
       assert.strictEqual(little.received.length, 1)
     }))
 

@@ -189,7 +189,7 @@ it.live("does not outlive a service that is killed", () =>
   Effect.gen(function*() {
     const dataDir = yield* dataFolder
     const holder = spawn(process.execPath, [
-      Path.join(import.meta.dirname, "..", "support", "holdPostgres.ts"),
+      Path.join(import.meta.dirname, "..", "kit", "holdPostgres.ts"),
       dataDir
     ], {
       stdio: ["ignore", "pipe", "inherit"]

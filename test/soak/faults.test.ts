@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { audit } from "../kit/E2eAudit.ts"
 import { seedOfRun } from "../kit/E2eRandom.ts"
-import { runCycle } from "./support/Cycle.ts"
-import { run, type RunOutcome } from "./support/Run.ts"
-import { whyNoSmallDisk } from "./support/SmallDisk.ts"
-import { makeRunFolder, withWorld } from "./support/World.ts"
+import { runCycle } from "../faults/support/Cycle.ts"
+import { run, type RunOutcome } from "../faults/support/Run.ts"
+import { whyNoSmallDisk } from "../faults/support/SmallDisk.ts"
+import { makeRunFolder, withWorld } from "../faults/support/World.ts"
 
 // Goal: whatever happens to the service and to what it stands on, what it acknowledged is there, once, with the ids and balances that
 // it told; what it refused is not; and one order explains all its answers. Method: the service as a process, journalists who play
