@@ -38,8 +38,17 @@ export const countOf = (
       return { figure: "deposits", day, source: null, amount, bonusAmount: 0 }
     case "chargeback":
       return { figure: "chargebacks", day, source: null, amount: -amount, bonusAmount: 0 }
-    default:
+    case "withdrawal":
+    case "withdrawal_rejection":
+    case "correction_up":
+    case "correction_down":
+    case "bonus_correction_up":
+    case "bonus_correction_down":
+    case "loyalty_exchange":
+    case "tournament_prize":
       return undefined
+    default:
+      return type satisfies never
   }
 }
 

@@ -1,4 +1,5 @@
 /** How a commit writes players' bonuses and the promo codes that granted them. */
+import type { PlayerBonus } from "../../domain/bonus/Bonus.ts"
 import type { BonusChange, Redemption } from "../../domain/Change.ts"
 import { cast, type Column, insertInto, number, quoted, type Section, text, time, update } from "./StatementSections.ts"
 
@@ -7,32 +8,37 @@ export interface BonusRow extends BonusChange {
   readonly operatorId: number
 }
 
+/** The column of every field of a bonus: a field without one does not compile. */
+const columnOf: { readonly [field in keyof PlayerBonus]: Column<BonusRow> } = {
+  id: number("id", ({ bonus }) => bonus.id),
+  bonusId: number("bonus_id", ({ bonus }) => bonus.bonusId),
+  name: text("name", ({ bonus }) => bonus.name),
+  type: text("type", ({ bonus }) => bonus.type),
+  state: text("state", ({ bonus }) => bonus.state),
+  result: text("result", ({ bonus }) => bonus.result),
+  amount: number("amount", ({ bonus }) => bonus.amount),
+  wagerRequirement: number("wager_requirement", ({ bonus }) => bonus.wagerRequirement),
+  wagered: number("wagered", ({ bonus }) => bonus.wagered),
+  maxBet: number("max_bet", ({ bonus }) => bonus.maxBet),
+  maxConversion: number("max_conversion", ({ bonus }) => bonus.maxConversion),
+  validDays: { ...number("valid_days", ({ bonus }: BonusRow) => bonus.validDays), type: "integer" },
+  contributions: text("contributions", ({ bonus }) => JSON.stringify(bonus.contributions), "jsonb"),
+  openRounds: { ...number("open_rounds", ({ bonus }: BonusRow) => bonus.openRounds), type: "integer" },
+  converted: number("converted", ({ bonus }) => bonus.converted),
+  forfeited: number("forfeited", ({ bonus }) => bonus.forfeited),
+  late: number("late_amount", ({ bonus }) => bonus.late),
+  restored: number("restored_amount", ({ bonus }) => bonus.restored),
+  startedAt: time("started_at", ({ bonus }) => bonus.startedAt),
+  expiresAt: time("expires_at", ({ bonus }) => bonus.expiresAt),
+  finishedAt: time("finished_at", ({ bonus }) => bonus.finishedAt),
+  createdAt: time("created_at", ({ bonus }) => bonus.createdAt)
+}
+
 const bonusColumns: ReadonlyArray<Column<BonusRow>> = [
-  number("id", ({ bonus }) => bonus.id),
+  ...Object.values(columnOf),
   number("operator_id", (row) => row.operatorId),
   number("player_id", (row) => row.playerId),
-  number("bonus_id", ({ bonus }) => bonus.bonusId),
-  text("name", ({ bonus }) => bonus.name),
-  text("type", ({ bonus }) => bonus.type),
-  text("state", ({ bonus }) => bonus.state),
-  text("result", ({ bonus }) => bonus.result),
-  number("amount", ({ bonus }) => bonus.amount),
-  number("wager_requirement", ({ bonus }) => bonus.wagerRequirement),
-  number("wagered", ({ bonus }) => bonus.wagered),
-  number("max_bet", ({ bonus }) => bonus.maxBet),
-  number("max_conversion", ({ bonus }) => bonus.maxConversion),
-  { ...number("valid_days", ({ bonus }: BonusRow) => bonus.validDays), type: "integer" },
-  text("contributions", ({ bonus }) => JSON.stringify(bonus.contributions), "jsonb"),
-  { ...number("open_rounds", ({ bonus }: BonusRow) => bonus.openRounds), type: "integer" },
-  number("converted", ({ bonus }) => bonus.converted),
-  number("forfeited", ({ bonus }) => bonus.forfeited),
-  number("late_amount", ({ bonus }) => bonus.late),
-  number("restored_amount", ({ bonus }) => bonus.restored),
-  text("note", (row) => row.note),
-  time("started_at", ({ bonus }) => bonus.startedAt),
-  time("expires_at", ({ bonus }) => bonus.expiresAt),
-  time("finished_at", ({ bonus }) => bonus.finishedAt),
-  time("created_at", ({ bonus }) => bonus.createdAt)
+  text("note", (row) => row.note)
 ]
 
 const redemptionColumns: ReadonlyArray<Column<Redemption>> = [
