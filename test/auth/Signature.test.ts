@@ -63,7 +63,9 @@ describe("signatures", () => {
       assert.isFalse(
         verify(signingKey(secret), one, signature.slice(0, position) + changed + signature.slice(position + 1))
       )
-      assert.isFalse(verify(signingKey(secret), one, signature.slice(0, position)))
+      for (const text of [signature.slice(0, position), `${signature}0`, ` ${signature}`, signature.toUpperCase()]) {
+        assert.isFalse(verify(signingKey(secret), one, text))
+      }
     }))
   })
 })

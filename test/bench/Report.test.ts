@@ -4,8 +4,6 @@ import { Books, findMismatches } from "../../bench/report/Balances.ts"
 import { filesystemOf } from "../../bench/report/Machine.ts"
 import { parseMachineStat, parseProcessStat } from "../../bench/report/ProcessorTime.ts"
 import { parseCommitCounts } from "../../bench/report/Prometheus.ts"
-import { median, spread } from "../../bench/report/Statistics.ts"
-import { renderTable } from "../../bench/report/Table.ts"
 import { measureTraffic } from "../../bench/report/TrafficReport.ts"
 import { makeHistogram } from "../../bench/load/Latency.ts"
 
@@ -66,12 +64,6 @@ describe("the report of the bench suite", () => {
     expect(filesystemOf(mounts, "/home")).toBe("ext4")
   })
 
-  it("summarizes values by their middle", () => {
-    expect(median([5, 1, 3])).toBe(3)
-    expect(median([4, 1, 3, 2])).toBe(2.5)
-    expect(spread([5, 1, 3])).toEqual({ median: 3, min: 1, max: 5 })
-  })
-
   // Goal: a slow spell of the machine that met both targets of a round leaves the ratio alone. Method: two rounds, the
   // second at half speed for both; the ratio of medians taken over differently disturbed rounds would differ.
   it("compares targets within each round", () => {
@@ -106,11 +98,5 @@ describe("the report of the bench suite", () => {
     expect(valuesOf("× baseline")).toEqual([4, 4])
     expect(valuesOf("× ceiling")).toBeUndefined()
     expect(rows[0]?.errors).toEqual({ TRY_AGAIN: 2 })
-  })
-
-  it("aligns columns", () => {
-    expect(renderTable(["name", "n"], [["a", "10"], ["long name", "7"]])).toBe(
-      ["name        n", "---------  --", "a          10", "long name   7"].join("\n")
-    )
   })
 })

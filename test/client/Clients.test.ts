@@ -66,15 +66,6 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
       assert.isString(refused.requestId)
     }))
 
-  it.effect("an operator's hears what to wait for when its rate is used up", () =>
-    Effect.gen(function*() {
-      const { key } = yield* openOperator("busy", { rateLimit: 1 })
-      const operator = yield* clientOf(key)
-      yield* operator.account.me()
-      const error = yield* Effect.flip(operator.account.me())
-      assert.deepInclude(error, { _tag: "Refused", code: "RATE_LIMITED", status: 429, retryAfterSeconds: 60 })
-    }))
-
   it.effect("lists are read to their end, by cursor and by page", () =>
     Effect.gen(function*() {
       const { key } = yield* openOperator("lists")

@@ -190,21 +190,6 @@ layer(Live)("Idempotency", (it) => {
       yield* sql`ALTER TABLE elsewhere RENAME TO idempotency_keys`
     }))
 
-  it.effect("a key is free again after 24 hours", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const { guard } = yield* Idempotency
-      const claim = newClaim()
-      const request = makeRequest()
-      yield* guard(claim, request.run)
-      const age = (interval: string) =>
-        sql`UPDATE idempotency_keys SET created_at = created_at - ${interval}::interval WHERE key = ${claim.key}`
-      yield* age("23 hours 59 minutes")
-      assert.strictEqual((yield* guard(claim, request.run))._tag, "Replayed")
-      yield* age("1 minute")
-      assert.strictEqual(bodyOf(yield* guard({ ...claim, fingerprint: sha256("new") }, request.run)), "{\"run\":2}")
-    }))
-
   it.effect("an answer that holds a secret is kept sealed, for its own key and master key", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

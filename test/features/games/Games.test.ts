@@ -37,18 +37,6 @@ const names = (query: Partial<Parameters<Games["Service"]["list"]>[0]> = {}) =>
   })
 
 layer(live)("Games", (it) => {
-  // Goal: operators see what is on offer and nothing else, filtered as they ask.
-  it.effect("lists active games of active providers by name", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* names(), { names: ["Apples 100%", "Blackjack", "Cherry Bar"], total: 3 })
-      assert.deepStrictEqual((yield* names({ provider: "acme" })).names, ["Apples 100%", "Cherry Bar"])
-      assert.deepStrictEqual((yield* names({ provider: "gone" })).names, [])
-      assert.deepStrictEqual((yield* names({ category: "table" })).names, ["Blackjack"])
-      assert.deepStrictEqual((yield* names({ type: "live" })).names, ["Blackjack"])
-      assert.deepStrictEqual((yield* names({ search: "bLaCk" })).names, ["Blackjack"])
-      assert.deepStrictEqual((yield* names({ category: "slots", search: "ch" })).names, ["Cherry Bar"])
-    }))
-
   // Goal: what callers type is text, not a pattern and not an accident.
   it.effect("search takes wildcards, quotes and a null character literally", () =>
     Effect.gen(function*() {
@@ -57,40 +45,6 @@ layer(live)("Games", (it) => {
       for (const text of ["'", "\\", "\u0000", "\ud800"]) {
         assert.deepStrictEqual(yield* names({ search: text }), { names: [], total: 0 })
       }
-    }))
-
-  it.effect("pages", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* names({ perPage: 2 }), { names: ["Apples 100%", "Blackjack"], total: 3 })
-      assert.deepStrictEqual(yield* names({ page: 2, perPage: 2 }), { names: ["Cherry Bar"], total: 3 })
-      assert.deepStrictEqual(yield* names({ page: Number.MAX_SAFE_INTEGER, perPage: 100 }), { names: [], total: 3 })
-    }))
-
-  it.effect("counts games per provider and category", () =>
-    Effect.gen(function*() {
-      const games = yield* Games
-      assert.deepStrictEqual(yield* games.providers, [
-        { id: 1, slug: "acme", name: "Acme", games_count: 2 },
-        { id: 2, slug: "zeta", name: "Zeta", games_count: 1 }
-      ])
-      assert.deepStrictEqual(yield* games.categories, [
-        { category: "slots", games_count: 2 },
-        { category: "table", games_count: 1 }
-      ])
-    }))
-
-  // Goal: settlement knows games that are switched off, operators do not.
-  it.effect("get gives what is on offer, find gives all", () =>
-    Effect.gen(function*() {
-      const games = yield* Games
-      const game = yield* games.get(11)
-      assert.deepStrictEqual([game.externalId, game.rtp, game.provider.slug], ["ext-11", 96.5, "acme"])
-      for (const id of [14, 15, 999, Number.MAX_SAFE_INTEGER]) {
-        assert.strictEqual((yield* Effect.flip(games.get(id))).code, "NOT_FOUND")
-      }
-      assert.isFalse((yield* games.find(14))?.active)
-      assert.isFalse((yield* games.find(15))?.active)
-      assert.isUndefined(yield* games.find(999))
     }))
 
   // Goal: a warm look-up needs no query. Method: nothing is in memory before it was asked for; then it is, under both keys.
@@ -104,6 +58,7 @@ layer(live)("Games", (it) => {
       assert.strictEqual(games.findUnsafe(13), game)
       assert.isUndefined(yield* games.findByExternalId(1, "ext-13"), "another provider's game")
       assert.isUndefined(yield* games.findByExternalId(1, "\u0000"))
+      assert.isFalse((yield* games.find(15))?.active, "a game of a provider that is switched off")
     }))
 
   // Goal: a change that staff make here shows at once, one made elsewhere within two seconds.

@@ -2,29 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import type { Operator } from "../../../src/domain/Operator.ts"
-import { paymentMethodFields, PaymentMethods } from "../../../src/features/payments/Methods.ts"
+import { PaymentMethods } from "../../../src/features/payments/Methods.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
 const at = new Date("2026-11-20T12:00:00.000Z")
-
-const operator: Operator = {
-  id: 1,
-  slug: "one",
-  name: "One",
-  currency: "EUR",
-  cooperationModel: "api",
-  active: true,
-  coolingOffHours: 24,
-  withdrawalSecondApprovalAbove: null,
-  kycWithdrawalThreshold: null,
-  forfeitBonusOnWithdrawal: true,
-  originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
-  dailyDepositCap: null,
-  dailyWithdrawalCap: null,
-  defaultLimits: {},
-  disabledFeatures: []
-}
 
 const addMethod = Effect.fnUntraced(
   function*(id: number, code: string, currencies: ReadonlyArray<string>, active = true) {
@@ -47,25 +28,6 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
 layer(PaymentMethods.layer.pipe(Layer.provideMerge(seed), Layer.provideMerge(TestDatabase.layer)))(
   "PaymentMethods",
   (it) => {
-    it.effect("lists the active ones for the operator's currency", () =>
-      Effect.gen(function*() {
-        const methods = yield* PaymentMethods
-        const listed = yield* methods.list(operator)
-        assert.deepStrictEqual(listed.map((method) => method.code), ["bank", "card"])
-        assert.deepStrictEqual(listed.map(paymentMethodFields)[1], {
-          code: "card",
-          name: "CARD",
-          supports_deposit: true,
-          supports_withdrawal: true,
-          min_deposit: 500,
-          max_deposit: Number.MAX_SAFE_INTEGER,
-          min_withdrawal: 1,
-          max_withdrawal: Number.MAX_SAFE_INTEGER,
-          currencies: ["EUR", "USD"]
-        })
-        assert.deepStrictEqual(yield* methods.list({ ...operator, id: 2 }), [])
-      }))
-
     it.effect("finds an active one by its code, whatever its currency", () =>
       Effect.gen(function*() {
         const methods = yield* PaymentMethods
