@@ -45,7 +45,7 @@ export type GuardRefusal = Refusal<
 >
 
 /** What is stored under a key. The body is sealed where it holds a secret. */
-interface Kept extends Omit<StoredReply, "body"> {
+export interface Kept extends Omit<StoredReply, "body"> {
   readonly body: string | null
   readonly sealed: Uint8Array | null
 }
@@ -55,13 +55,61 @@ const isKept = ({ code, status }: Answer): boolean =>
   status >= 200 && status < 500 && status !== 401 && status !== 403 && status !== 429 &&
   code !== "IDEMPOTENCY_IN_PROGRESS"
 
-const Row = Schema.Struct({
+const rows = rowsOf(Schema.Struct({
+  scope: Schema.String,
+  key: Schema.String,
   fingerprint: Schema.Uint8Array,
   status: Schema.Int,
   body: Schema.NullOr(Schema.String),
-  body_sealed: Schema.NullOr(Schema.Uint8Array),
-  created_at: Schema.Date
-})
+  sealed: Schema.NullOr(Schema.Uint8Array),
+  createdAt: Schema.Date
+}))
+
+/** Stored answers, each unique under its scope and key. */
+export class StoredReplies extends Context.Service<StoredReplies, {
+  readonly find: (claim: Pick<IdempotencyClaim, "scope" | "key">) => Effect.Effect<Kept | undefined, SqlError.SqlError>
+  /** Inserts an answer, in the transaction that is open if there is one; false when the key has one. */
+  readonly insert: (kept: Kept) => Effect.Effect<boolean, SqlError.SqlError>
+  /** Removes the answer under a key that was stored at `until` or before. */
+  readonly remove: (
+    claim: Pick<IdempotencyClaim, "scope" | "key">,
+    until: number
+  ) => Effect.Effect<void, SqlError.SqlError>
+  /** Removes answers that were stored at `until` or before, a number of them at most; gives how many. */
+  readonly prune: (until: number, maximum: number) => Effect.Effect<number, SqlError.SqlError>
+}>()("pitboss/idempotency/StoredReplies") {
+  static readonly layer = Layer.effect(
+    StoredReplies,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      StoredReplies.of({
+        find: ({ key, scope }) =>
+          Effect.map(
+            oneOf(rows(sql`
+              SELECT scope, key, fingerprint, status, body, body_sealed AS sealed, created_at AS "createdAt"
+              FROM idempotency_keys WHERE scope = ${scope} AND key = ${key}`)),
+            (row) => row === undefined ? undefined : { ...row, createdAt: fromDate(row.createdAt) }
+          ),
+        insert: ({ body, createdAt, fingerprint, key, scope, sealed, status }) =>
+          Effect.map(
+            sql`
+              INSERT INTO idempotency_keys (scope, key, fingerprint, status, body, body_sealed, created_at)
+              VALUES (${scope}, ${key}, ${fingerprint}, ${status}, ${body}, ${sealed}, ${toDate(createdAt)})
+              ON CONFLICT DO NOTHING
+              RETURNING 1`,
+            (written) => written.length > 0
+          ),
+        remove: ({ key, scope }, until) =>
+          Effect.asVoid(sql`
+            DELETE FROM idempotency_keys WHERE scope = ${scope} AND key = ${key} AND created_at <= ${toDate(until)}`),
+        prune: (until, maximum) =>
+          Effect.map(
+            sql`DELETE FROM idempotency_keys WHERE (scope, key) IN (SELECT scope, key FROM idempotency_keys
+              WHERE created_at <= ${toDate(until)} ORDER BY created_at LIMIT ${maximum}) RETURNING 1`,
+            (gone) => gone.length
+          )
+      }))
+  )
+}
 
 const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
@@ -99,13 +147,12 @@ export class Idempotency extends Context.Service<Idempotency, {
   /** Removes replies that are past their 24 hours: a bounded number at a time, `hasMore` when the bound was met. */
   readonly prune: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/idempotency/Idempotency") {
-  static readonly layer = Layer.effect(
+  static readonly layerWithoutRepository = Layer.effect(
     Idempotency,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const replies = yield* StoredReplies
       const secrets = yield* Secrets
       const personal = yield* PersonalData
-      const rows = rowsOf(Row)
 
       /** Fingerprints of what runs, by scope and key. */
       const running = new Map<string, Uint8Array>()
@@ -114,16 +161,11 @@ export class Idempotency extends Context.Service<Idempotency, {
 
       /** The answer under a key that is still given. An older one is removed, so that the key is free again. */
       const find = Effect.fnUntraced(function*({ key, scope }: IdempotencyClaim) {
-        const row = yield* oneOf(rows(sql`
-          SELECT fingerprint, status, body, body_sealed, created_at FROM idempotency_keys
-          WHERE scope = ${scope} AND key = ${key}`))
-        if (row === undefined) return undefined
-        const { body, body_sealed: sealed, fingerprint, status } = row
-        const createdAt = fromDate(row.created_at)
+        const kept = yield* replies.find({ key, scope })
+        if (kept === undefined) return undefined
         const oldest = (yield* Clock.currentTimeMillis) - keptMs
-        if (createdAt > oldest) return { scope, key, fingerprint, status, body, sealed, createdAt } satisfies Kept
-        yield* sql`
-          DELETE FROM idempotency_keys WHERE scope = ${scope} AND key = ${key} AND created_at <= ${toDate(oldest)}`
+        if (kept.createdAt > oldest) return kept
+        yield* replies.remove({ key, scope }, oldest)
         return undefined
       }, orTryAgain)
 
@@ -142,15 +184,15 @@ export class Idempotency extends Context.Service<Idempotency, {
       const write = (reply: StoredReply) => {
         const { body, createdAt, fingerprint, key, scope, status } = reply
         const sealed = reply.isSecret === true ? secrets.seal(replyPurpose(reply), body) : null
-        return Effect.map(
-          sql`
-          INSERT INTO idempotency_keys (scope, key, fingerprint, status, body, body_sealed, created_at)
-          VALUES (${scope}, ${key}, ${fingerprint}, ${status}, ${sealed === null ? body : null}, ${sealed},
-            ${toDate(createdAt)})
-          ON CONFLICT DO NOTHING
-          RETURNING 1`,
-          (written) => written.length > 0
-        )
+        return replies.insert({
+          scope,
+          key,
+          fingerprint,
+          status,
+          body: sealed === null ? body : null,
+          sealed,
+          createdAt
+        })
       }
 
       const insert = (reply: StoredReply) =>
@@ -216,13 +258,13 @@ export class Idempotency extends Context.Service<Idempotency, {
 
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        const gone =
-          yield* sql`DELETE FROM idempotency_keys WHERE (scope, key) IN (SELECT scope, key FROM idempotency_keys
-          WHERE created_at <= ${toDate(now - keptMs)} ORDER BY created_at LIMIT ${prunedMost}) RETURNING 1`
-        return { done: gone.length, hasMore: gone.length >= prunedMost }
+        const done = yield* replies.prune(now - keptMs, prunedMost)
+        return { done, hasMore: done >= prunedMost }
       }).pipe(orTryAgain)
 
       return Idempotency.of({ guard, insert, noteStored: (claim) => stored.add(claim), prune })
     })
   )
+
+  static readonly layer = Idempotency.layerWithoutRepository.pipe(Layer.provide(StoredReplies.layer))
 }

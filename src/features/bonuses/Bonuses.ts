@@ -1,7 +1,5 @@
 /** Bonuses as operators and staff see and grant them (SPEC section 4.6). The rules are `src/domain/bonus/BonusGrants.ts`. */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import type { BonusState } from "../../domain/bonus/Bonus.ts"
+import { Clock, Context, Effect, Layer } from "effect"
 import {
   cancelBonusStep,
   type CatalogueBonus,
@@ -23,29 +21,11 @@ import { storingReply } from "../../domain/StoringReply.ts"
 import type { Spender } from "../payments/StaffFacts.ts"
 import { type SpendingRefusal, StaffSpending } from "../payments/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
-import { toDate } from "../../platform/Time.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
-import {
-  isStorable,
-  offsetOf,
-  oneOf,
-  orTryAgain,
-  type Page,
-  type PageQuery,
-  rowsOf,
-  type Walk,
-  walkOf,
-  type WalkQuery
-} from "../../store/Rows.ts"
-import {
-  catalogueColumns,
-  CatalogueRow,
-  type OwnedBonus,
-  playerBonusColumns,
-  PlayerBonusRow,
-  toOwnedBonus
-} from "../../store/BonusRows.ts"
+import { isStorable, orTryAgain, type Page, type Walk, type WalkQuery } from "../../store/Rows.ts"
+import type { OwnedBonus } from "../../store/BonusRows.ts"
+import { type BonusFilters, type BonusQuery, BonusRepository } from "./BonusRepository.ts"
 
 export interface GrantRequest {
   /** Of the catalogue. */
@@ -54,13 +34,6 @@ export interface GrantRequest {
   readonly amount: number | null
   readonly note: string | null
 }
-
-/** Absent means any. */
-export interface BonusFilters {
-  readonly state?: BonusState | undefined
-}
-
-export interface BonusQuery extends BonusFilters, PageQuery {}
 
 /** A code redeemed, with whose bonus it granted. */
 export interface Redeemed extends Omit<RedeemedCode, "bonus"> {
@@ -73,23 +46,6 @@ interface Answering<in Reply> {
   readonly render: (reply: Reply) => RenderedReply
 }
 
-const catalogueRows = rowsOf(CatalogueRow)
-const playerBonusRows = rowsOf(PlayerBonusRow)
-const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
-const owners = rowsOf(Schema.Struct({ playerId: Schema.Number }))
-const promoRows = rowsOf(Schema.Struct({
-  promoCodeId: Schema.Number,
-  code: Schema.String,
-  isPromoActive: Schema.Boolean,
-  expiresAt: Schema.NullOr(Schema.Date),
-  isUsedUp: Schema.Boolean,
-  isRedeemed: Schema.Boolean,
-  ...CatalogueRow.fields
-}))
-
-const dueRows = rowsOf(Schema.Struct({ playerId: Schema.Number, operatorId: Schema.Number, code: Schema.String }))
-
-const thresholdRows = rowsOf(Schema.Struct({ base: Schema.String, secondApprovalAbove: Schema.NullOr(Schema.Number) }))
 const cashTakesTwo = refuse(
   "BONUS_INVALID",
   "A bonus without wagering is money at once. This much takes two people: correct the balance instead, which somebody else approves.",
@@ -98,13 +54,8 @@ const cashTakesTwo = refuse(
 
 const noSuchBonus = refuse("NOT_FOUND", "There is no such bonus.")
 
-/** How many players the job tends at a time, and how many at once. */
-const tendedMost = 500
+/** How many players the job tends at once. */
 const tendedAtOnce = 4
-
-/** How long a registration is left to its own request, and how long its promo code is worth trying. */
-const registrationMs = 30_000
-const registrationDueMs = 24 * 60 * 60_000
 
 export class Bonuses extends Context.Service<Bonuses, {
   /** What an operator offers, the oldest first. */
@@ -159,15 +110,13 @@ export class Bonuses extends Context.Service<Bonuses, {
    */
   readonly tend: Effect.Effect<number, Refusal<"TRY_AGAIN">>
 }>()("pitboss/bonuses/Bonuses") {
-  static readonly layer = Layer.effect(
+  static readonly layerWithoutRepository = Layer.effect(
     Bonuses,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const repository = yield* BonusRepository
       const actors = yield* PlayerActors
       const spending = yield* StaffSpending
       const thresholds = yield* Thresholds
-      const catalogueSql = sql.literal(catalogueColumns)
-      const playerBonusSql = sql.literal(playerBonusColumns)
 
       /** Runs a rule and says of its reply whose bonus it is. */
       const owning = <Reply, Owned, Error>(
@@ -178,11 +127,6 @@ export class Bonuses extends Context.Service<Bonuses, {
         const decision = step(player, context)
         return decision._tag === "Accept" ? { ...decision, reply: own(decision.reply, player) } : decision
       }
-
-      const catalogue = Effect.fn("Bonuses.catalogue")((operatorId: number) =>
-        orTryAgain(catalogueRows(sql`SELECT ${catalogueSql} FROM bonuses b JOIN operators o ON o.id = b.operator_id
-          WHERE b.operator_id = ${operatorId} AND b.active ORDER BY b.id`))
-      )
 
       const factorOf = yield* makeFactorOf
 
@@ -195,10 +139,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       })
 
       const offered = Effect.fnUntraced(function*(operatorId: number, bonusId: number) {
-        const bonus = yield* orTryAgain(oneOf(catalogueRows(
-          sql`SELECT ${catalogueSql} FROM bonuses b JOIN operators o ON o.id = b.operator_id
-            WHERE b.id = ${bonusId} AND b.operator_id = ${operatorId}`
-        )))
+        const bonus = yield* repository.find(operatorId, bonusId)
         return bonus === undefined ? yield* Effect.fail(noSuchBonus) : bonus
       })
 
@@ -228,10 +169,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       /** Cash counts as a correction upwards, and one that takes a second person is asked for as a correction. */
       const refuseCashAlone = Effect.fnUntraced(
         function*({ currency, id, operatorId }: Player, amount: number, now: number) {
-          const operator = yield* oneOf(thresholdRows(
-            sql`SELECT currency AS base, withdrawal_second_approval_above AS "secondApprovalAbove" FROM operators
-            WHERE id = ${operatorId}`
-          ))
+          const operator = yield* repository.approvalTerms(operatorId)
           if (operator === undefined) return
           const { base, secondApprovalAbove } = operator
           const threshold = yield* thresholds.convert(secondApprovalAbove, { currency, base })
@@ -266,16 +204,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       const redeem: Bonuses["Service"]["redeem"] = Effect.fn("Bonuses.redeem")(
         function*(operatorId, playerId, code, answering) {
           yield* actors.read(operatorId, playerId)
-          const row = isStorable(code)
-            ? yield* orTryAgain(oneOf(promoRows(
-              sql`SELECT c.id AS "promoCodeId", c.code, c.active AS "isPromoActive", c.expires_at AS "expiresAt",
-                  c.max_redemptions IS NOT NULL AND c.redemptions >= c.max_redemptions AS "isUsedUp",
-                  EXISTS (SELECT FROM promo_redemptions r WHERE r.promo_code_id = c.id AND r.player_id = ${playerId})
-                    AS "isRedeemed", ${catalogueSql}
-                FROM promo_codes c JOIN bonuses b ON b.id = c.bonus_id JOIN operators o ON o.id = b.operator_id
-                WHERE c.operator_id = ${operatorId} AND lower(c.code) = lower(${code})`
-            )))
-            : undefined
+          const row = isStorable(code) ? yield* repository.findPromo(operatorId, playerId, code) : undefined
           if (row === undefined) return yield* Effect.fail(promoRefusal("unknown"))
           const { code: written, expiresAt, isPromoActive, isRedeemed, isUsedUp, promoCodeId, ...bonus } = row
           const step = owning(
@@ -308,16 +237,14 @@ export class Bonuses extends Context.Service<Bonuses, {
           yield* redeem(operatorId, playerId, code).pipe(
             // anything but a passing failure is an answer: the code is not tried again
             Effect.catch((refusal) => refusal.code === "TRY_AGAIN" ? Effect.fail(refusal) : Effect.void),
-            Effect.andThen(orTryAgain(sql`UPDATE players SET registration_promo_due = false WHERE id = ${playerId}`)),
+            Effect.andThen(repository.endRegistration(playerId)),
             Effect.ignore
           )
         }
       )
 
       const ownerOf = Effect.fnUntraced(function*(playerBonusId: number) {
-        const owner = yield* orTryAgain(oneOf(owners(
-          sql`SELECT player_id AS "playerId" FROM player_bonuses WHERE id = ${playerBonusId}`
-        )))
+        const owner = yield* repository.ownerOf(playerBonusId)
         return owner === undefined ? yield* Effect.fail(noSuchBonus) : owner.playerId
       })
 
@@ -331,51 +258,23 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
-      const ofPlayer = (operatorId: number, playerId: number, { state }: BonusFilters) =>
-        sql`FROM player_bonuses b JOIN players p ON p.id = b.player_id
-          WHERE b.player_id = ${playerId} AND b.operator_id = ${operatorId} ${
-          state === undefined ? sql`` : sql`AND b.state = ${state}`
-        }`
-
       const list: Bonuses["Service"]["list"] = Effect.fn("Bonuses.list")(
         function*(operatorId, playerId, query) {
           yield* actors.read(operatorId, playerId)
-          const from = ofPlayer(operatorId, playerId, query)
-          const [found, counted] = yield* Effect.all([
-            playerBonusRows(
-              sql`SELECT ${playerBonusSql} ${from} ORDER BY b.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
-            ),
-            counts(sql`SELECT count(*) AS total ${from}`)
-          ], { concurrency: 2 })
-          return { items: found.map(toOwnedBonus), total: counted[0]?.total ?? 0 }
-        },
-        orTryAgain
+          return yield* repository.list(operatorId, playerId, query)
+        }
       )
 
       const walk: Bonuses["Service"]["walk"] = Effect.fn("Bonuses.walk")(
         function*(operatorId, playerId, query) {
           yield* actors.read(operatorId, playerId)
-          const below = query.below === undefined ? sql`` : sql`AND b.id < ${query.below}`
-          const rows = yield* playerBonusRows(
-            sql`SELECT ${playerBonusSql} ${ofPlayer(operatorId, playerId, query)} ${below}
-              ORDER BY b.id DESC LIMIT ${query.perPage + 1}`
-          )
-          return walkOf(rows, query, ({ id }) => id, toOwnedBonus)
-        },
-        orTryAgain
+          return yield* repository.walk(operatorId, playerId, query)
+        }
       )
 
       const tend = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        const due = yield* owners(
-          sql`(SELECT player_id AS "playerId" FROM player_bonuses
-              WHERE state = 'activated' AND expires_at <= ${toDate(now)} ORDER BY expires_at LIMIT ${tendedMost})
-            UNION (SELECT b.player_id::float8 FROM player_bonuses b JOIN players p ON p.id = b.player_id
-              WHERE b.state = 'pending' AND p.status = 'active' AND NOT p.excluded_from_bonuses
-                AND (p.exclusion_type IS NULL OR p.exclusion_until <= ${toDate(now)})
-                AND NOT EXISTS (SELECT FROM player_bonuses a WHERE a.player_id = b.player_id AND a.state = 'activated')
-              LIMIT ${tendedMost})`
-        )
+        const due = yield* repository.findDue(now)
         // whoever cannot be tended now is found again
         const tended = yield* Effect.forEach(
           due,
@@ -383,14 +282,7 @@ export class Bonuses extends Context.Service<Bonuses, {
             Effect.match(actors.ask(null, playerId, tendBonusesStep), { onFailure: () => 0, onSuccess: () => 1 }),
           { concurrency: tendedAtOnce }
         )
-        const registered = yield* dueRows(
-          sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId", p.registration_promo_code AS code
-            FROM players p JOIN operators o ON o.id = p.operator_id
-            WHERE p.registration_promo_due AND p.created_at <= ${toDate(now - registrationMs)}
-              AND p.created_at > ${toDate(now - registrationDueMs)}
-              AND (o.cooperation_model = 'api' OR NOT 'bonuses' = ANY (o.disabled_features))
-            ORDER BY p.created_at LIMIT ${tendedMost}`
-        )
+        const registered = yield* repository.findRegistrations(now)
         yield* Effect.forEach(
           registered,
           ({ code, operatorId, playerId }) => redeemAtRegistration(operatorId, playerId, code),
@@ -399,7 +291,19 @@ export class Bonuses extends Context.Service<Bonuses, {
         return tended.filter((one) => one === 1).length + registered.length
       }).pipe(orTryAgain, Effect.withSpan("Bonuses.tend"))
 
-      return Bonuses.of({ catalogue, list, walk, grant, staffGrant, redeem, redeemAtRegistration, cancel, tend })
+      return Bonuses.of({
+        catalogue: repository.catalogue,
+        list,
+        walk,
+        grant,
+        staffGrant,
+        redeem,
+        redeemAtRegistration,
+        cancel,
+        tend
+      })
     })
   )
+
+  static readonly layer = Bonuses.layerWithoutRepository.pipe(Layer.provide(BonusRepository.layer))
 }

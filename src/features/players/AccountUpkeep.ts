@@ -1,6 +1,6 @@
 /** Finds the accounts that time has brought something to, and has each write it down in its own actor. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { exclusionKeptMs, upkeepStep } from "../../domain/player/Upkeep.ts"
 import { toDate } from "../../platform/Time.ts"
@@ -15,21 +15,16 @@ const atOnce = 16
 
 const dueRows = rowsOf(Schema.Struct({ playerId: Schema.Number }))
 
-export class AccountUpkeep extends Context.Service<AccountUpkeep, {
-  /**
-   * Writes down raised limits whose waiting is over, exclusions that ended, documents that expired. Safe to be run twice, and
-   * by several services: what is written down is not due any more. Bounded; `hasMore` says that the bound was met.
-   */
-  readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
-}>()("pitboss/players/AccountUpkeep") {
+/** Finds the accounts whose raised limits, ended exclusions or expired documents are to be written down. */
+export class DueAccounts extends Context.Service<DueAccounts, {
+  /** Bounded for each kind. */
+  readonly find: (now: number) => Effect.Effect<ReadonlyArray<{ readonly playerId: number }>, SqlError.SqlError>
+}>()("pitboss/players/DueAccounts") {
   static readonly layer = Layer.effect(
-    AccountUpkeep,
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const actors = yield* PlayerActors
-
+    DueAccounts,
+    Effect.map(SqlClient.SqlClient, (sql) => {
       // `$.effectiveAt` is the domain's own name in the column
-      const findDue = (now: number) =>
+      const find = (now: number) =>
         dueRows(
           sql`(SELECT id AS "playerId" FROM players
               WHERE pending_limits <> '[]' AND EXISTS (SELECT FROM jsonb_array_elements(pending_limits) AS change
@@ -42,9 +37,26 @@ export class AccountUpkeep extends Context.Service<AccountUpkeep, {
           }
               ORDER BY document_expires_at LIMIT ${most})`
         )
+      return DueAccounts.of({ find })
+    })
+  )
+}
+
+export class AccountUpkeep extends Context.Service<AccountUpkeep, {
+  /**
+   * Writes down raised limits whose waiting is over, exclusions that ended, documents that expired. Safe to be run twice, and
+   * by several services: what is written down is not due any more. Bounded; `hasMore` says that the bound was met.
+   */
+  readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
+}>()("pitboss/players/AccountUpkeep") {
+  static readonly layerWithoutRepository = Layer.effect(
+    AccountUpkeep,
+    Effect.gen(function*() {
+      const accounts = yield* DueAccounts
+      const actors = yield* PlayerActors
 
       const run = Effect.gen(function*() {
-        const due = yield* findDue(yield* Clock.currentTimeMillis)
+        const due = yield* accounts.find(yield* Clock.currentTimeMillis)
         // whoever cannot be looked after now is found again
         const outcomes = yield* Effect.forEach(
           due,
@@ -60,4 +72,6 @@ export class AccountUpkeep extends Context.Service<AccountUpkeep, {
       return AccountUpkeep.of({ run })
     })
   )
+
+  static readonly layer = AccountUpkeep.layerWithoutRepository.pipe(Layer.provide(DueAccounts.layer))
 }

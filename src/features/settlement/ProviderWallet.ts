@@ -5,9 +5,7 @@
  * A message is known by its transaction id before anything else about it is looked at. Where a name in it leads nowhere, so that
  * no player can be asked, the store is: a known id still gets its answer, and only an unknown one is refused for the name.
  */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { ServingClient } from "../../platform/Database.ts"
-import { makeCreditTerms } from "../compliance/CreditTerms.ts"
+import { Clock, Context, Effect, Layer } from "effect"
 import { isLooked, watchCredits } from "../../domain/wallet/LargeCredits.ts"
 import type { Provider } from "../../domain/Operator.ts"
 import { isSessionRunning } from "../../domain/settlement/Launch.ts"
@@ -38,7 +36,7 @@ import { PlayerRefs } from "../games/PlayerRefs.ts"
 import { SessionTokens, type WalletSession } from "../games/SessionTokens.ts"
 import { ActiveOperators } from "../operators/ActiveOperators.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
-import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { ProviderTransactions } from "./ProviderTransactions.ts"
 
 /** Messages as providers send them; `gameId` is the provider's own id, money is minor units. */
 export interface BetMessage {
@@ -106,14 +104,6 @@ export type TransactionStatus = "unknown" | "processed" | "rolled_back" | "tombs
 
 type Settled<Code extends SettlementCode, A = Settlement> = Effect.Effect<A, Refusal<Code> | ActorRefusal>
 
-const StoredTransaction = Schema.Struct({
-  playerId: Schema.Number,
-  kind: Schema.String,
-  rolledBack: Schema.Boolean
-})
-
-const storedTransactions = rowsOf(StoredTransaction)
-
 const invalidSession = refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
 
 const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such player.")
@@ -146,7 +136,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
     transactionId: string
   ) => Effect.Effect<TransactionStatus, Refusal<"TRY_AGAIN">>
 }>()("pitboss/wallet/ProviderWallet") {
-  static readonly layer = Layer.effect(
+  static readonly layerWithoutRepository = Layer.effect(
     ProviderWallet,
     Effect.gen(function*() {
       const actors = yield* PlayerActors
@@ -154,17 +144,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       const sessions = yield* SessionTokens
       const operators = yield* ActiveOperators
       const refs = yield* PlayerRefs
-      const sql = yield* ServingClient
-      const creditTerms = makeCreditTerms(sql)
-
-      const findTransaction = (providerId: number, transactionId: string) =>
-        orTryAgain(oneOf(storedTransactions(
-          sql`SELECT t.player_id AS "playerId", t.kind, EXISTS (SELECT FROM provider_transactions r
-              WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
-              AND r.kind = 'rollback' AND r.status = 'processed') AS "rolledBack"
-            FROM provider_transactions t
-            WHERE t.provider_id = ${providerId}::float8::bigint AND t.transaction_id = ${transactionId}`
-        )))
+      const { creditTerms, find: findTransaction } = yield* ProviderTransactions
 
       const toSettled = (game: Game | undefined): SettledGame =>
         // an original takes no bets from outside: its rounds are decided here
@@ -421,4 +401,6 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       })
     })
   )
+
+  static readonly layer = ProviderWallet.layerWithoutRepository.pipe(Layer.provide(ProviderTransactions.layer))
 }

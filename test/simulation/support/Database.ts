@@ -76,8 +76,8 @@ export class Database {
   readonly machine: Machine
   /** Everything that was committed, in order. */
   readonly history: Array<Committed> = []
-  /** Whose a payment or a bonus is. */
-  readonly owners = { payments: new Map<number, number>(), bonuses: new Map<number, number>() }
+  /** Whose a bonus is. */
+  readonly bonusOwners = new Map<number, number>()
   /** Operations that have not happened yet, or whose answer is on the way. */
   pending = 0
   /** Events that came into the outbox by another way than a commit: there is none in the service. */
@@ -217,8 +217,7 @@ export class Database {
       const state = this.stateOf(key)
       if (state !== undefined) this.note(by, key, version + 1, false, changes, state)
       for (const change of changes) {
-        for (const { payment } of change.payments) this.owners.payments.set(payment.id, payment.playerId)
-        for (const { bonus } of change.bonuses) this.owners.bonuses.set(bonus.id, key)
+        for (const { bonus } of change.bonuses) this.bonusOwners.set(bonus.id, key)
       }
     }
     return exit

@@ -34,7 +34,7 @@ import { layerCatalogues, layerNames, operatorById, providerById, refs } from ".
 import type { ServicePlan } from "./Plan.ts"
 import type { Plant } from "./Plant.ts"
 import type { Answer, OperatorRequest, ProviderRequest, Request, StaffRequest } from "./Requests.ts"
-import { layerStatements } from "./Statements.ts"
+import { layerNoStatements, layerRepositories } from "./Repositories.ts"
 
 /** Ids in blocks, from the database; those of a block that a crash left unused are never used. */
 const layerIds = (database: Database) =>
@@ -57,21 +57,21 @@ export const layerService = (database: Database, connection: Connection, plan: S
     )
   )
   return Layer.mergeAll(
-    ProviderWallet.layer,
+    ProviderWallet.layerWithoutRepository,
     Wallet.layer,
     Payments.layer,
-    Approvals.layer,
+    Approvals.layerWithoutRepository,
     Launches.layer,
-    Bonuses.layer,
+    Bonuses.layerWithoutRepository,
     ResponsibleGaming.layer,
     PlayerAccounts.layer,
-    AccountUpkeep.layer,
-    Idempotency.layer
+    AccountUpkeep.layerWithoutRepository,
+    Idempotency.layerWithoutRepository
   ).pipe(
     Layer.provide(actors),
     Layer.provide([Thresholds.layer, StaffSpending.layer]),
     Layer.provide([layerIds(database), Placement.layerHere, layerCatalogues, layerNames]),
-    Layer.provide([layerStatements(database, connection), layerPersonal])
+    Layer.provide([layerRepositories(database, connection), layerNoStatements, layerPersonal])
   )
 }
 

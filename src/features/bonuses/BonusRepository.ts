@@ -1,0 +1,177 @@
+/** Bonuses in the catalogue and in the hands of players, as they are stored. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { BonusState } from "../../domain/bonus/Bonus.ts"
+import type { CatalogueBonus } from "../../domain/bonus/BonusGrants.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { toDate } from "../../platform/Time.ts"
+import {
+  catalogueColumns,
+  CatalogueRow,
+  type OwnedBonus,
+  playerBonusColumns,
+  PlayerBonusRow,
+  toOwnedBonus
+} from "../../store/BonusRows.ts"
+import {
+  offsetOf,
+  oneOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf,
+  type Walk,
+  walkOf,
+  type WalkQuery
+} from "../../store/Rows.ts"
+
+/** Absent means any. */
+export interface BonusFilters {
+  readonly state?: BonusState | undefined
+}
+
+export interface BonusQuery extends BonusFilters, PageQuery {}
+
+const catalogueRows = rowsOf(CatalogueRow)
+const playerBonusRows = rowsOf(PlayerBonusRow)
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+const owners = rowsOf(Schema.Struct({ playerId: Schema.Number }))
+const PromoRow = Schema.Struct({
+  promoCodeId: Schema.Number,
+  code: Schema.String,
+  isPromoActive: Schema.Boolean,
+  expiresAt: Schema.NullOr(Schema.Date),
+  isUsedUp: Schema.Boolean,
+  isRedeemed: Schema.Boolean,
+  ...CatalogueRow.fields
+})
+const promoRows = rowsOf(PromoRow)
+
+const registrationRows = rowsOf(
+  Schema.Struct({ playerId: Schema.Number, operatorId: Schema.Number, code: Schema.String })
+)
+
+const thresholdRows = rowsOf(Schema.Struct({ base: Schema.String, secondApprovalAbove: Schema.NullOr(Schema.Number) }))
+
+/** Players found in one search, at most. */
+const tendedMost = 500
+
+/** How long a registration is left to its own request, and how long its promo code is worth trying. */
+const registrationMs = 30_000
+const registrationDueMs = 24 * 60 * 60_000
+
+type Read<A> = Effect.Effect<A, Refusal<"TRY_AGAIN">>
+
+export class BonusRepository extends Context.Service<BonusRepository, {
+  /** What an operator offers, the oldest first. */
+  readonly catalogue: (operatorId: number) => Read<ReadonlyArray<CatalogueBonus>>
+  readonly find: (operatorId: number, bonusId: number) => Read<CatalogueBonus | undefined>
+  /** The promo code, in any case of its letters, with its bonus and whether the player has redeemed it. */
+  readonly findPromo: (
+    operatorId: number,
+    playerId: number,
+    code: string
+  ) => Read<typeof PromoRow.Type | undefined>
+  /** From which amount on staff need a second person, in the operator's currency. */
+  readonly approvalTerms: (operatorId: number) => Effect.Effect<
+    { readonly base: string; readonly secondApprovalAbove: number | null } | undefined,
+    SqlError.SqlError
+  >
+  readonly ownerOf: (playerBonusId: number) => Read<{ readonly playerId: number } | undefined>
+  readonly list: (operatorId: number, playerId: number, query: BonusQuery) => Read<Page<OwnedBonus>>
+  readonly walk: (operatorId: number, playerId: number, query: BonusFilters & WalkQuery) => Read<Walk<OwnedBonus>>
+  /** Players with a bonus that has expired or waits and may start. */
+  readonly findDue: (now: number) => Effect.Effect<ReadonlyArray<{ readonly playerId: number }>, SqlError.SqlError>
+  /** Promo codes of registrations that a stopped process left undone. */
+  readonly findRegistrations: (now: number) => Effect.Effect<
+    ReadonlyArray<{ readonly playerId: number; readonly operatorId: number; readonly code: string }>,
+    SqlError.SqlError
+  >
+  /** The promo code of the player's registration is not tried again. */
+  readonly endRegistration: (playerId: number) => Read<unknown>
+}>()("pitboss/bonuses/BonusRepository") {
+  static readonly layer = Layer.effect(
+    BonusRepository,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const catalogueSql = sql.literal(catalogueColumns)
+      const playerBonusSql = sql.literal(playerBonusColumns)
+
+      const ofPlayer = (operatorId: number, playerId: number, { state }: BonusFilters) =>
+        sql`FROM player_bonuses b JOIN players p ON p.id = b.player_id
+          WHERE b.player_id = ${playerId} AND b.operator_id = ${operatorId} ${
+          state === undefined ? sql`` : sql`AND b.state = ${state}`
+        }`
+
+      return BonusRepository.of({
+        catalogue: (operatorId) =>
+          orTryAgain(catalogueRows(sql`SELECT ${catalogueSql} FROM bonuses b JOIN operators o ON o.id = b.operator_id
+          WHERE b.operator_id = ${operatorId} AND b.active ORDER BY b.id`)),
+        find: (operatorId, bonusId) =>
+          orTryAgain(oneOf(catalogueRows(
+            sql`SELECT ${catalogueSql} FROM bonuses b JOIN operators o ON o.id = b.operator_id
+              WHERE b.id = ${bonusId} AND b.operator_id = ${operatorId}`
+          ))),
+        findPromo: (operatorId, playerId, code) =>
+          orTryAgain(
+            oneOf(
+              promoRows(
+                sql`SELECT c.id AS "promoCodeId", c.code, c.active AS "isPromoActive", c.expires_at AS "expiresAt",
+                  c.max_redemptions IS NOT NULL AND c.redemptions >= c.max_redemptions AS "isUsedUp",
+                  EXISTS (SELECT FROM promo_redemptions r WHERE r.promo_code_id = c.id AND r.player_id = ${playerId})
+                    AS "isRedeemed", ${catalogueSql}
+                FROM promo_codes c JOIN bonuses b ON b.id = c.bonus_id JOIN operators o ON o.id = b.operator_id
+                WHERE c.operator_id = ${operatorId} AND lower(c.code) = lower(${code})`
+              )
+            )
+          ),
+        approvalTerms: (operatorId) =>
+          oneOf(thresholdRows(
+            sql`SELECT currency AS base, withdrawal_second_approval_above AS "secondApprovalAbove" FROM operators
+              WHERE id = ${operatorId}`
+          )),
+        ownerOf: (playerBonusId) =>
+          orTryAgain(
+            oneOf(owners(sql`SELECT player_id AS "playerId" FROM player_bonuses WHERE id = ${playerBonusId}`))
+          ),
+        list: Effect.fnUntraced(function*(operatorId, playerId, query) {
+          const from = ofPlayer(operatorId, playerId, query)
+          const [found, counted] = yield* Effect.all([
+            playerBonusRows(
+              sql`SELECT ${playerBonusSql} ${from} ORDER BY b.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
+            ),
+            counts(sql`SELECT count(*) AS total ${from}`)
+          ], { concurrency: 2 })
+          return { items: found.map(toOwnedBonus), total: counted[0]?.total ?? 0 }
+        }, orTryAgain),
+        walk: Effect.fnUntraced(function*(operatorId, playerId, query) {
+          const below = query.below === undefined ? sql`` : sql`AND b.id < ${query.below}`
+          const rows = yield* playerBonusRows(
+            sql`SELECT ${playerBonusSql} ${ofPlayer(operatorId, playerId, query)} ${below}
+              ORDER BY b.id DESC LIMIT ${query.perPage + 1}`
+          )
+          return walkOf(rows, query, ({ id }) => id, toOwnedBonus)
+        }, orTryAgain),
+        findDue: (now) =>
+          owners(sql`(SELECT player_id AS "playerId" FROM player_bonuses
+              WHERE state = 'activated' AND expires_at <= ${toDate(now)} ORDER BY expires_at LIMIT ${tendedMost})
+            UNION (SELECT b.player_id::float8 FROM player_bonuses b JOIN players p ON p.id = b.player_id
+              WHERE b.state = 'pending' AND p.status = 'active' AND NOT p.excluded_from_bonuses
+                AND (p.exclusion_type IS NULL OR p.exclusion_until <= ${toDate(now)})
+                AND NOT EXISTS (SELECT FROM player_bonuses a WHERE a.player_id = b.player_id AND a.state = 'activated')
+              LIMIT ${tendedMost})`),
+        findRegistrations: (now) =>
+          registrationRows(
+            sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId", p.registration_promo_code AS code
+            FROM players p JOIN operators o ON o.id = p.operator_id
+            WHERE p.registration_promo_due AND p.created_at <= ${toDate(now - registrationMs)}
+              AND p.created_at > ${toDate(now - registrationDueMs)}
+              AND (o.cooperation_model = 'api' OR NOT 'bonuses' = ANY (o.disabled_features))
+            ORDER BY p.created_at LIMIT ${tendedMost}`
+          ),
+        endRegistration: (playerId) =>
+          orTryAgain(sql`UPDATE players SET registration_promo_due = false WHERE id = ${playerId}`)
+      })
+    })
+  )
+}

@@ -1,0 +1,102 @@
+/** Reads that decide about the approval of a payment, from the tables: a setting that staff changed a moment ago counts. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { windowStart } from "../../domain/limit/Windows.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
+import type { StaffFacts } from "../../domain/wallet/FourEyes.ts"
+import { toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { makeStaffFacts } from "./StaffFacts.ts"
+
+const Subject = Schema.Struct({
+  playerId: Schema.Number,
+  currency: Schema.String,
+  base: Schema.String,
+  secondApprovalAbove: Schema.NullOr(Schema.Number),
+  createdAt: Schema.Date,
+  firstApprovedBy: Schema.NullOr(Schema.String),
+  secondApprovedBy: Schema.NullOr(Schema.String)
+})
+const subjects = rowsOf(Subject)
+
+/** Money that counts beside a withdrawal, and who corrected the balance upwards. */
+const Beside = Schema.Struct({ beside: Schema.Number, correctors: Schema.Array(Schema.String) })
+const sums = rowsOf(Beside)
+const answers = rowsOf(Schema.Struct({ isWaiting: Schema.Boolean }))
+
+const dayMs = 86_400_000
+
+export class ApprovalFacts extends Context.Service<ApprovalFacts, {
+  readonly find: (paymentId: number) => Effect.Effect<typeof Subject.Type | undefined, Refusal<"TRY_AGAIN">>
+  /**
+   * Whether an alert may still stop the withdrawal that has not reached the player's actor: where a rule of the operator stops
+   * withdrawals, it was not judged, or what was found is not placed. Asked in one statement, since one becomes the other.
+   */
+  readonly isWaiting: (paymentId: number) => Effect.Effect<boolean, Refusal<"TRY_AGAIN">>
+  /**
+   * What counts beside a withdrawal: whatever was asked for, approved or paid on the day of the request or this day. And who corrected
+   * the balance upwards then or in the 24 hours before: a correction late in the evening is paid out after midnight.
+   */
+  readonly countedBeside: (
+    payment: { readonly id: number; readonly playerId: number; readonly requestedAt: number },
+    now: number
+  ) => Effect.Effect<typeof Beside.Type | undefined, SqlError.SqlError>
+  /** Members of staff by label, as they were at `requestedAt`. */
+  readonly staff: (
+    labels: ReadonlyArray<string>,
+    requestedAt: number
+  ) => Effect.Effect<ReadonlyMap<string, StaffFacts>, SqlError.SqlError>
+}>()("pitboss/payments/ApprovalFacts") {
+  static readonly layer = Layer.effect(
+    ApprovalFacts,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+
+      const find = (paymentId: number) =>
+        orTryAgain(oneOf(subjects(
+          sql`SELECT p.player_id AS "playerId", p.currency, o.currency AS base,
+              o.withdrawal_second_approval_above AS "secondApprovalAbove", p.created_at AS "createdAt",
+              p.first_approved_by AS "firstApprovedBy", p.second_approved_by AS "secondApprovedBy"
+            FROM payment_requests p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${paymentId}::float8::bigint`
+        )))
+
+      const isWaiting = (paymentId: number) =>
+        Effect.map(
+          orTryAgain(oneOf(answers(
+            sql`SELECT EXISTS (SELECT FROM compliance_settings s WHERE s.operator_id = p.operator_id
+                  AND s.settings @> '{"stopWithdrawals": true}' AND NOT s.settings @> '{"enabled": false}')
+                AND (EXISTS (SELECT FROM compliance_effects e WHERE e.kind = 'withdrawal' AND e.subject_id = p.id)
+                  OR EXISTS (SELECT FROM compliance_alerts a
+                    WHERE a.player_id = p.player_id AND a.hold = 'wanted' AND a.status <> 'closed')) AS "isWaiting"
+              FROM payment_requests p WHERE p.id = ${paymentId}::float8::bigint`
+          ))),
+          (row) => row?.isWaiting === true
+        )
+
+      const countedBeside = (
+        { id, playerId, requestedAt }: { readonly id: number; readonly playerId: number; readonly requestedAt: number },
+        now: number
+      ) => {
+        const requestDay = windowStart("day", requestedAt)
+        const [from, until] = [toDate(requestDay), toDate(requestDay + dayMs)]
+        const today = toDate(windowStart("day", now))
+        return oneOf(sums(
+          sql`WITH corrected AS MATERIALIZED (
+              SELECT amount, staff, approved_by FROM staff_spending
+              WHERE player_id = ${playerId}::float8::bigint AND kind = 'correction' AND amount > 0 AND NOT is_released
+                AND ((at >= ${toDate(requestedAt - dayMs)} AND at < ${until}) OR at >= ${toDate(now - dayMs)}))
+            SELECT (SELECT coalesce(sum(w.amount), 0)::float8 FROM payment_requests w
+                WHERE w.player_id = ${playerId}::float8::bigint AND w.id <> ${id}::float8::bigint
+                  AND w.type = 'withdrawal' AND w.status IN ('new', 'allowed', 'paid')
+                  AND ((w.created_at >= ${from} AND w.created_at < ${until}) OR w.created_at >= ${today}
+                    OR (w.status <> 'new' AND w.updated_at >= ${today})))
+              + (SELECT coalesce(sum(amount), 0)::float8 FROM corrected) AS beside,
+              ARRAY(SELECT staff FROM corrected UNION SELECT approved_by FROM corrected WHERE approved_by IS NOT NULL)
+                AS correctors`
+        ))
+      }
+
+      return ApprovalFacts.of({ find, isWaiting, countedBeside, staff: yield* makeStaffFacts })
+    })
+  )
+}
