@@ -89,9 +89,9 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
       assert.deepStrictEqual(yield* service.exited, { code: 0, signal: null }, service.output())
       assert.isBelow((yield* Clock.currentTimeMillis) - toldAt, mostMs)
       const sql = yield* SqlClient.SqlClient
-      const [row] = yield* sql<{ readonly balance: bigint }>`SELECT real_balance AS balance FROM accounts
+      const [row] = yield* sql<{ readonly balance: number }>`SELECT real_balance AS balance FROM accounts
         WHERE player_id = ${at.playerId}`
-      assert.strictEqual(row?.balance, 975n)
+      assert.strictEqual(row?.balance, 975)
     }))
 
   it.effect("ends in time even when the database does not let go", () =>

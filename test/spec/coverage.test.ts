@@ -162,20 +162,20 @@ const section5: ReadonlyArray<Row> = [
 const section6: ReadonlyArray<Row> = [
   ["6.1 headers, signature, envelope", ["webhooks", "tell everything, in full, whoever did it"]],
   ["6.2 each type with its data, whatever the origin", ["webhooks", "tell everything, in full, whoever did it"]],
-  ["6.3 2xx within 5 seconds", ["../webhooks/Transport", "a 2xx is a success"], [
-    "../webhooks/Transport",
+  ["6.3 2xx within 5 seconds", ["features/webhooks/Transport", "a 2xx is a success"], [
+    "features/webhooks/Transport",
     "no answer within five seconds"
   ]],
   ["6.3 redirects are not followed", [
-    "../webhooks/Transport",
+    "features/webhooks/Transport",
     "every other status is a failure, and redirects lead nowhere"
   ]],
   ["6.3 eight attempts, then failed; staff retry", [
-    "../webhooks/WebhookSender",
+    "features/webhooks/WebhookSender",
     "keeps the timetable: eight attempts"
   ]],
-  ["6 subscribed types only", ["../webhooks/WebhookSender", "tells whom it concerns"]],
-  ["6 test ping", ["../webhooks/WebhookSender", "pings at once, once"]],
+  ["6 subscribed types only", ["features/webhooks/WebhookSender", "tells whom it concerns"]],
+  ["6 test ping", ["features/webhooks/WebhookSender", "pings at once, once"]],
   ["6.2 player.registered", ["operatorApi", "registers a player with everything there is to say"]],
   ["6.2 deposit.paid", ["operatorApi", "credits a deposit once, whatever comes after it"]],
   ["6.2 withdrawal.requested, .paid, .rejected", ["payments", "3.2 and 6.2 every state with its money and its event"]],
@@ -209,7 +209,7 @@ const section8: ReadonlyArray<Row> = [
   ["8 cooling-off", ["spec/section8", "8 cooling-off"]],
   ["8 username, password, age", ["spec/section8", "8 username: 3 to 30"], ["spec/section8", "8 age"]],
   ["8 time-out and self-exclusion length", ["spec/section8", "8 time-out: up to 30 days"]],
-  ["8 webhook acknowledgement", ["../webhooks/Transport", "no answer within five seconds"]],
+  ["8 webhook acknowledgement", ["features/webhooks/Transport", "no answer within five seconds"]],
   ["8 GGR report range", ["spec/4-8-reports", "8 GGR report range"]],
   ["8 external_reference", ["spec/section8", "8 deposits and withdrawals are idempotent"]]
 ]
@@ -309,7 +309,7 @@ const contract: ReadonlyArray<Row> = [
     "a stake must be covered"
   ]],
   ["2 bonus", ["spec/money", "4 max_bet"]],
-  ["2 503 TRY_AGAIN", ["outage", "is said at once, and what did not fit can be sent again"]],
+  ["2 503 TRY_AGAIN", ["soak/outage", "is said at once, and what did not fit can be sent again"]],
   ["2 a provider that is switched off", ["spec/money", "CONTRACT 2 a provider that is switched off"]],
   ["2 headers, no replay refusal, no rate", ["providerWallet", "who asks is checked, every time"]],
   ["3 each command is refused with exit 1", ["spec/commandLine", "CONTRACT 3 each command"]],
