@@ -111,7 +111,7 @@ const mergeOperations = (results: ReadonlyArray<JobResult>): Readonly<Record<str
 const callerOf = (target: Target, kind: TrafficKind): { readonly key: string; readonly secret: string } =>
   kind === "deposit" ? target.operator ?? target.provider : target.provider
 
-interface RoundSpecification {
+export interface RoundSpecification {
   /** How many of the target's players take part: the first so many. */
   readonly players: number
   /** Unique among the rounds of a run. */
@@ -140,7 +140,7 @@ const makeJob = (target: Target, round: RoundSpecification, options: LoadOptions
   seed: round.seed
 })
 
-interface RoundContext {
+export interface RoundContext {
   readonly target: Target
   readonly postgres: Postgres
   readonly generator: Generator

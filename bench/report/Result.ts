@@ -91,7 +91,7 @@ const readRevision = (): string | null => {
   }
 }
 
-/** What a scenario tells of itself; the rest is added here. */
+/** What a scenario found; the rest is added here. */
 export interface Findings {
   readonly scenario: string
   readonly title: string

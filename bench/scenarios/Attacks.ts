@@ -1,30 +1,22 @@
 import { Console, Effect, type Scope } from "effect"
+import { Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import * as Http from "node:http"
 import * as Net from "node:net"
+import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
 import { summarize } from "../load/Latency.ts"
-import { loadDefaults, runRound, steadily } from "../load/Round.ts"
+import { steadily } from "../load/Round.ts"
+import { makeSigner } from "../load/Signature.ts"
 import { Books } from "../report/Balances.ts"
 import { headlineOf } from "../report/Format.ts"
-import { describeMachine } from "../report/Machine.ts"
-import { endProgress, showProgress } from "../report/Progress.ts"
+import { showProgress } from "../report/Progress.ts"
 import { figure, type Measurement } from "../report/Result.ts"
 import { latencyFigures } from "../report/TrafficReport.ts"
 import { type Pitboss, startPitboss } from "../targets/Pitboss.ts"
-import { readSettings, startPostgres } from "../targets/Postgres.ts"
-import { makeSigner } from "../load/Signature.ts"
-import { announce, publish } from "./Findings.ts"
-import { audit, checkBalances } from "./Traffic.ts"
-
-export interface AttackOptions {
-  readonly players: number
-  readonly connections: number
-  readonly perSecond: number
-  readonly seconds: number
-  /** Percent of the processors; of the measurement without an attack. */
-  readonly maxForeignLoad: number
-}
+import { startPostgres } from "../targets/Postgres.ts"
+import { audit, checkedRound } from "./Rounds.ts"
+import { describeServer, scenario } from "./Scenario.ts"
 
 interface Attack {
   readonly name: string
@@ -178,52 +170,47 @@ const attacks: ReadonlyArray<Attack> = [
 ]
 
 /** Bets at a steady rate, without and with each attack beside them: how much later they are answered. */
-export const runAttacks = Effect.fn("runAttacks")(
-  function*(options: AttackOptions) {
-    const startedAt = new Date()
-    yield* announce(`attacks: ${attacks.length}`, 15 + attacks.length * 2 * (options.seconds + 2))
+export const attackScenario = scenario({
+  name: "attacks",
+  title: "Bets beside attacks",
+  about: "Bets beside attacks of strangers, players and providers: how much later they are answered",
+  flags: {
+    players: Flags.players(200, 100_000, "players who bet"),
+    connections: Flags.connections(32, 4096, "connections of the open loop"),
+    perSecond: Flags.count("per-second", "bets per second", 100_000).pipe(Flag.withDefault(300)),
+    seconds: Flags.seconds("seconds", "seconds of each measurement", 0.5).pipe(Flag.withDefault(4)),
+    maxForeignLoad: Flags.maxForeignLoad
+  },
+  plan: ({ seconds }) => [`attacks: ${attacks.length}`, 15 + attacks.length * 2 * (seconds + 2)],
+  measure: Effect.fnUntraced(function*({ connections, maxForeignLoad, perSecond, players, seconds }) {
     const postgres = yield* startPostgres()
-    const machine = describeMachine(postgres.folder)
+    const server = yield* describeServer(postgres)
     const target = yield* startPitboss(
       postgres,
-      { players: options.players, currency: "EUR", openingBalance: 1_000_000_000 },
+      { players, currency: "EUR", openingBalance: 1_000_000_000 },
       showProgress,
       { needs: { bearers: true } }
     )
-    const generator = yield* startGenerator(1)
-    const books = new Books(options.players)
+    const context = { target, postgres, generator: yield* startGenerator(1), books: new Books(players) }
     let rounds = 0
-    const measure = Effect.fnUntraced(function*(label: string, maxForeignShare: number) {
+    const measure = (label: string, maxForeignShare: number) => {
       const warmUpSeconds = 1
-      const result = yield* runRound({ target, postgres, generator }, {
-        players: options.players,
-        idPrefix: `a${++rounds}`,
-        seed: rounds
-      }, {
-        ...loadDefaults,
-        connections: options.connections,
+      return checkedRound(context, label, { players, idPrefix: `a${++rounds}`, seed: rounds }, {
+        connections,
         warmUpSeconds,
-        measuredSeconds: options.seconds,
-        phases: steadily(options.perSecond, { seconds: options.seconds, warmUpSeconds }),
+        measuredSeconds: seconds,
+        phases: steadily(perSecond, { seconds, warmUpSeconds }),
         maxForeignShare
-      }, (text) => showProgress(`${label}  ${text}`))
-      books.add(result)
-      yield* checkBalances(target, options.players, books)
-      endProgress()
-      return result
-    })
+      })
+    }
     const measurements: Array<Measurement> = []
     const ratios: Array<number> = []
     for (const { begin, name } of attacks) {
-      const without = yield* measure(`without ${name}`, options.maxForeignLoad / 100)
+      const without = yield* measure(`without ${name}`, maxForeignLoad / 100)
       const against = yield* Effect.scoped(Effect.andThen(begin(target), measure(name, 1)))
       const ratio = summarize(against.latency).p50_ms / summarize(without.latency).p50_ms
       ratios.push(ratio)
-      yield* Console.log(
-        `${name}  p50 ${summarize(without.latency).p50_ms} ms without, ${
-          summarize(against.latency).p50_ms
-        } ms with, × ${ratio.toFixed(2)}`
-      )
+      yield* Console.log(`${name}  p50 × ${ratio.toFixed(2)}`)
       measurements.push(
         { group: "without", name, figures: latencyFigures([without.latency]), errors: without.errors },
         {
@@ -236,22 +223,15 @@ export const runAttacks = Effect.fn("runAttacks")(
     }
     yield* audit([target])
     const worst = figure("bets' p50 against without, at worst", "×", "lower", [Math.max(...ratios)])
-    return yield* publish({
-      scenario: "attacks",
-      title: "Bets beside attacks",
+    return {
+      ...server,
       method: [
-        `Bets at ${options.perSecond} per second over ${options.connections} connections, ${options.seconds} s without an attack and ` +
-        `${options.seconds} s with it. The attacker, the generator, PostgreSQL and the service share the machine.`,
+        `Bets at ${perSecond} per second over ${connections} connections, ${seconds} s without an attack and ` +
+        `${seconds} s with it. The attacker, the generator, PostgreSQL and the service share the machine.`,
         "The bar is twice the median without the attack. Every balance is checked after every round."
       ],
-      startedAt,
-      machine,
-      postgres: yield* readSettings(postgres),
-      options: { ...options },
-      headlines: [...headlineOf(worst, "bets' p50 beside the worst attack")],
+      headlines: headlineOf(worst, "bets' p50 beside the worst attack"),
       measurements
-    })
-  },
-  Effect.scoped,
-  Effect.ensuring(Effect.sync(endProgress))
-)
+    }
+  })
+})

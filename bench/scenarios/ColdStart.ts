@@ -1,34 +1,24 @@
 import { Console, Deferred, Effect, Exit, Schema, Scope } from "effect"
+import { Flag } from "effect/cli"
 import type { BenchError } from "../BenchError.ts"
-import { type DatasetOptions, openDataset, playersToBet } from "../data/Dataset.ts"
+import { openDataset, playersToBet } from "../data/Dataset.ts"
+import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
 import type { Timeline } from "../load/Job.ts"
-import { loadDefaults, runRound } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { headlineOf } from "../report/Format.ts"
-import { describeMachine } from "../report/Machine.ts"
 import { familyMicros, processMicros } from "../report/ProcessorTime.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { figure, type Measurement } from "../report/Result.ts"
 import { median } from "../report/Statistics.ts"
-import { makeSignedClient } from "../targets/SignedClient.ts"
 import { freePort } from "../targets/FreePort.ts"
-import { type Pitboss, startPitboss } from "../targets/Pitboss.ts"
-import { type Postgres, readSettings } from "../targets/Postgres.ts"
+import { startPitboss } from "../targets/Pitboss.ts"
+import type { Postgres } from "../targets/Postgres.ts"
 import { type Service, startService } from "../targets/Service.ts"
+import { makeSignedClient, walletBalances } from "../targets/SignedClient.ts"
 import type { Target } from "../targets/Target.ts"
-import { announce, publish } from "./Findings.ts"
-import { checkBalances } from "./Traffic.ts"
-
-export interface ColdStartOptions extends DatasetOptions {
-  readonly bettors: number
-  readonly rounds: number
-  readonly connections: number
-  /** Load before the kill. */
-  readonly seconds: number
-  /** Load from the kill on: long enough for the service to come back. */
-  readonly secondsAfter: number
-}
+import { checkBalances, checkedRound, roundNumbers } from "./Rounds.ts"
+import { describeServer, scenario } from "./Scenario.ts"
 
 /** What is promised: serving so soon after the process began, with a million players. */
 const readyLimitMs = 3000
@@ -114,40 +104,44 @@ const single = (group: string, name: string, starts: ReadonlyArray<Start>): Meas
   errors: {}
 })
 
-/** A target whose service is stopped and started again at the same address. */
-const restartable = (pitboss: Pitboss, current: () => Service): Target => ({
-  ...pitboss,
-  pid: () => current().child.pid
-})
+const renderStart = ({ firstBetMs, readyMs }: Start): string =>
+  `ready after ${readyMs.toFixed(0)} ms, first bet after ${firstBetMs.toFixed(0)} ms`
 
 /**
  * How soon the service serves: started anew with a casino's year in the database, and again after `kill -9` while bets come in.
  * After each kill every acknowledged bet must be in the balances, and no bet that was refused.
  */
-export const runColdStart = Effect.fn("runColdStart")(
-  function*(options: ColdStartOptions) {
-    const startedAt = new Date()
-    yield* announce(
-      "coldstart: starts and kills, the data first where there are none",
-      15 + (options.folder === undefined ? options.entries / 30_000 : 0) + options.bettors / 150 +
-        options.rounds * (options.seconds + options.secondsAfter + 4)
-    )
+export const coldStartScenario = scenario({
+  name: "coldstart",
+  title: "Cold start: from the start of the process to serving",
+  about: "From the start of the process to serving, also after kill -9",
+  flags: {
+    ...Flags.dataset(10_000_000),
+    bettors: Flags.bettors(400, "players who bet"),
+    rounds: Flags.rounds(5),
+    connections: Flags.connections(64, 4096, "connections that bet when the service is killed"),
+    seconds: Flags.seconds("seconds", "seconds of load before the kill", 0.5).pipe(Flag.withDefault(2)),
+    secondsAfter: Flags.seconds("seconds-after", "seconds of load from the kill on", 1).pipe(Flag.withDefault(6))
+  },
+  plan: ({ bettors, entries, folder, rounds, seconds, secondsAfter }) => [
+    "coldstart: starts and kills, the data first where there are none",
+    15 + (folder === undefined ? entries / 30_000 : 0) + bettors / 150 + rounds * (seconds + secondsAfter + 4)
+  ],
+  measure: Effect.fnUntraced(function*(options, startedAt) {
     const dataset = yield* openDataset(options)
     const { made, postgres } = dataset
-    const machine = describeMachine(postgres.folder)
+    const server = yield* describeServer(postgres)
     const ports = { port: yield* freePort, backofficePort: yield* freePort }
     const run = startedAt.getTime().toString(36)
 
     // a service of its own makes the bettors ready, and ends before the first start is timed
-    const provisioning = yield* Scope.make()
     const playerIds = yield* playersToBet(dataset, options.bettors)
-    const prepared = yield* startPitboss(
+    const prepared = yield* Effect.scoped(startPitboss(
       postgres,
       { players: options.bettors, currency: "EUR", openingBalance: 100_000_000 },
       showProgress,
       { dataset: { ...dataset, playerIds } }
-    ).pipe(Scope.provide(provisioning))
-    yield* Scope.close(provisioning, Exit.void)
+    ))
     endProgress()
 
     const start = (scope: Scope.Scope) =>
@@ -158,18 +152,14 @@ export const runColdStart = Effect.fn("runColdStart")(
     }
 
     const cold: Array<Start> = []
-    for (let round = 1; round <= options.rounds; round++) {
+    for (const round of roundNumbers(options.rounds)) {
       const player = round % options.bettors
       const { times } = yield* Effect.scoped(
         Effect.flatMap(Effect.scope, (scope) => timeStart(prepared, postgres, start(scope), player, `${run}-s${round}`))
       )
       firstBet(player)
       cold.push(times)
-      yield* Console.log(
-        `start ${round}/${options.rounds}  ready after ${times.readyMs.toFixed(0)} ms, first bet after ${
-          times.firstBetMs.toFixed(0)
-        } ms`
-      )
+      yield* Console.log(`start ${round}/${options.rounds}  ${renderStart(times)}`)
     }
 
     // one scope per process, so that a killed one is let go
@@ -178,29 +168,20 @@ export const runColdStart = Effect.fn("runColdStart")(
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
     let current = yield* start(scope)
     const target: Target = {
-      ...restartable(prepared, () => current),
+      ...prepared,
       port: ports.port,
+      pid: () => current.child.pid,
       balances: (count) =>
-        Effect.scoped(Effect.gen(function*() {
-          const client = yield* makeSignedClient(`http://${current.host}:${ports.port}`, "x-api-key", dataset.key)
-          return yield* Effect.forEach(
-            prepared.players.slice(0, count),
-            ({ id }) =>
-              client.call(
-                "GET",
-                `/api/v1/operator/players/${id}/wallet`,
-                undefined,
-                Schema.Struct({ balance: Schema.Int })
-              ),
-            { concurrency: 16 }
-          )
-        })).pipe(Effect.map((wallets) => wallets.map(({ balance }) => balance))),
+        Effect.scoped(Effect.flatMap(
+          makeSignedClient(`http://${current.host}:${ports.port}`, "x-api-key", dataset.key),
+          (client) => walletBalances(client, prepared.players.slice(0, count))
+        )),
       commits: Effect.succeed(undefined)
     }
     const kills: Array<Start> = []
     const timelines: Array<Timeline> = []
-    for (let round = 1; round <= options.rounds; round++) {
-      showProgress(`kill ${round}/${options.rounds}`)
+    for (const round of roundNumbers(options.rounds)) {
+      const label = `kill ${round}/${options.rounds}`
       const measuring = yield* Deferred.make<void>()
       const player = round % options.bettors
       const crash = Effect.gen(function*() {
@@ -217,45 +198,37 @@ export const runColdStart = Effect.fn("runColdStart")(
         return again.times
       })
       const [result, times] = yield* Effect.all([
-        runRound(
+        checkedRound(
           { target, postgres, generator, measuring: Effect.asVoid(Deferred.succeed(measuring, undefined)) },
+          label,
           { players: prepared.players.length, idPrefix: `${run}-${round}`, seed: round },
           {
-            ...loadDefaults,
             connections: options.connections,
             warmUpSeconds: Math.min(1, options.seconds),
             measuredSeconds: options.seconds + options.secondsAfter,
             slotMs,
             reconnects: 1000
-          },
-          (text) => showProgress(`kill ${round}/${options.rounds}  ${text}`)
+          }
         ),
         crash
       ], { concurrency: "unbounded" })
       firstBet(player)
       books.add(result)
       yield* checkBalances(target, prepared.players.length, books)
-      endProgress()
       kills.push(times)
       timelines.push(result.timeline)
       yield* Console.log(
-        `kill ${round}/${options.rounds}  ready after ${times.readyMs.toFixed(0)} ms, first bet after ${
-          times.firstBetMs.toFixed(0)
-        } ms, ` +
-          `nothing answered for ${longestSilence(result.timeline)} ms, ${result.processed} bets, balances right`
+        `${label}  ${renderStart(times)}, nothing answered for ${longestSilence(result.timeline)} ms, balances right`
       )
     }
 
     const back = timelines.flatMap((timeline) => backAtRate(timeline, options.seconds * 1000) ?? [])
     const group = `${made.players.toLocaleString("en-US")} players, ${made.entries.toLocaleString("en-US")} entries`
-    const starts = single(group, "started anew", cold)
+    const killed = single(group, "started after kill -9, under load", kills)
     const [timeline] = timelines
-    const killed: Measurement = {
-      ...single(group, "started after kill -9, under load", kills),
-      ...(timeline === undefined ? {} : { timeline })
-    }
-    const measurements: ReadonlyArray<Measurement> = [starts, {
+    const measurements: ReadonlyArray<Measurement> = [single(group, "started anew", cold), {
       ...killed,
+      ...(timeline === undefined ? {} : { timeline }),
       figures: [
         ...killed.figures,
         figure("nothing answered for", "ms", "lower", timelines.map(longestSilence)),
@@ -263,22 +236,15 @@ export const runColdStart = Effect.fn("runColdStart")(
       ],
       errors: back.length < timelines.length ? { NOT_BACK_AT_ITS_RATE: timelines.length - back.length } : {}
     }]
-    return yield* publish({
-      scenario: "coldstart",
-      title: "Cold start: from the start of the process to serving",
+    return {
+      ...server,
       method: [
         `PostgreSQL runs; the service starts on ${group}. It is ready when /health/ready answers 200, asked every ${askEveryMs} ms.`,
         `kill -9 comes while ${options.connections} connections bet as fast as they can; another process is started at once at the same ` +
         "address. Afterwards every acknowledged bet is in the balances and no refused one."
       ],
-      startedAt,
-      machine,
-      postgres: yield* readSettings(postgres),
-      options: { ...options, folder: options.folder === undefined ? "temporary" : "kept" },
       headlines: measurements.flatMap(({ figures: [first], name }) => headlineOf(first, `until ready, ${name}`)),
       measurements
-    })
-  },
-  Effect.scoped,
-  Effect.ensuring(Effect.sync(endProgress))
-)
+    }
+  })
+})

@@ -1,31 +1,23 @@
 import { Console, Effect } from "effect"
+import { Flag } from "effect/cli"
 import { fileURLToPath } from "node:url"
 import { BenchError } from "../BenchError.ts"
-import { mergeHistograms, summarize } from "../load/Latency.ts"
+import * as Flags from "../Flags.ts"
+import { mergeHistograms } from "../load/Latency.ts"
+import { addCounts } from "../load/Round.ts"
 import { readProcessors, undisturbed, usageBetween } from "../load/Quiet.ts"
-import { formatValue, headlineOf } from "../report/Format.ts"
-import { describeMachine } from "../report/Machine.ts"
+import { headlineOf } from "../report/Format.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { curveOf, figure, type Measurement } from "../report/Result.ts"
 import { addHistograms, latencyFigures, middleRound } from "../report/TrafficReport.ts"
 import { type Child, startChild } from "../targets/Child.ts"
 import { type EngineJob, EngineMessage } from "../targets/EngineMessage.ts"
-import { type Postgres, readSettings, startPostgres } from "../targets/Postgres.ts"
-import { announce, publish } from "./Findings.ts"
+import { type Postgres, startPostgres } from "../targets/Postgres.ts"
+import { renderRound, roundNumbers } from "./Rounds.ts"
+import { describeServer, scenario } from "./Scenario.ts"
 
 export const storeNames = ["postgres", "memory"] as const
-export type StoreName = (typeof storeNames)[number]
-
-export interface EngineOptions {
-  readonly stores: ReadonlyArray<StoreName>
-  readonly callers: number
-  readonly players: number
-  readonly rounds: number
-  readonly seconds: number
-  readonly warmUpSeconds: number
-  /** Percent of the processors. */
-  readonly maxForeignLoad: number
-}
+type StoreName = (typeof storeNames)[number]
 
 const slotMs = 100
 
@@ -48,7 +40,7 @@ const attempt = Effect.fnUntraced(function*(child: Child, postgres: Postgres, jo
         perSecond: message.processed / job.measuredSeconds,
         latency: mergeHistograms([message.latency]),
         timeline: message.timeline,
-        failed: message.failed,
+        errors: message.failed === 0 ? {} : { REFUSED: message.failed },
         serviceMicros: usage.service / bets,
         postgresMicros: usage.postgres / bets,
         unitsPerCommit: message.commits > 0 ? message.units / message.commits : 0,
@@ -68,7 +60,6 @@ const names: Readonly<Record<StoreName, string>> = {
 const measure = (group: string, store: StoreName, rounds: ReadonlyArray<EngineRound>): Measurement => {
   const values = (pick: (round: EngineRound) => number) => rounds.map(pick)
   const middle = middleRound(rounds)
-  const failed = values((round) => round.failed).reduce((sum, count) => sum + count, 0)
   return {
     group,
     name: names[store],
@@ -84,7 +75,7 @@ const measure = (group: string, store: StoreName, rounds: ReadonlyArray<EngineRo
     ],
     curve: curveOf(addHistograms(rounds.map(({ latency }) => latency))),
     ...(middle === undefined ? {} : { timeline: middle.timeline }),
-    errors: failed === 0 ? {} : { REFUSED: failed }
+    errors: addCounts(rounds)
   }
 }
 
@@ -92,30 +83,36 @@ const measure = (group: string, store: StoreName, rounds: ReadonlyArray<EngineRo
  * Bets asked of the actors by callers in their own process: what the engine and the rules cost without HTTP, with the journal on
  * PostgreSQL and with a store in memory. Every balance is checked after every round.
  */
-export const runEngine = Effect.fn("runEngine")(
-  function*(options: EngineOptions) {
-    const startedAt = new Date()
+export const engineScenario = scenario({
+  name: "engine",
+  title: "Engine: actors and journal without HTTP",
+  about: "Actors and journal without HTTP, over PostgreSQL and over memory",
+  flags: {
+    ...Flags.time,
+    stores: Flags.choice("stores", storeNames, "where the journal writes"),
+    callers: Flags.count("callers", "callers inside the process", 100_000).pipe(Flag.withDefault(256)),
+    players: Flags.players(10_000, 1_000_000, "players of the mix `many`")
+  },
+  plan: ({ players, rounds, seconds, stores, warmUpSeconds }) => {
+    const count = rounds * stores.length * (players === 1 ? 1 : 2)
+    return [`engine: ${count} rounds of ${warmUpSeconds} + ${seconds} s`, 8 + count * (seconds + warmUpSeconds + 0.5)]
+  },
+  measure: Effect.fnUntraced(function*(options) {
     const mixes = [...new Set([options.players, 1])]
-    const count = options.rounds * options.stores.length * mixes.length
-    yield* announce(
-      `engine: ${count} rounds of ${options.warmUpSeconds} + ${options.seconds} s`,
-      8 + count * (options.seconds + options.warmUpSeconds + 0.5)
-    )
     const postgres = yield* startPostgres()
-    const machine = describeMachine(postgres.folder)
+    const server = yield* describeServer(postgres)
     yield* postgres.query("postgres", "CREATE DATABASE engine")
-    const start = (store: StoreName) =>
-      Effect.gen(function*() {
-        showProgress(`starting the engine with its ${names[store]}`)
-        const child = yield* startChild({
-          name: `engine, ${names[store]}`,
-          args: ["--max-old-space-size=8192", fileURLToPath(import.meta.resolve("../targets/servers/engine.ts"))],
-          environment: { STORE: store, DATABASE_URL: postgres.url("engine"), PLAYERS: String(options.players) },
-          messages: true
-        })
-        yield* child.receive(EngineMessage)
-        return child
+    const start = Effect.fnUntraced(function*(store: StoreName) {
+      showProgress(`starting the engine with its ${names[store]}`)
+      const child = yield* startChild({
+        name: `engine, ${names[store]}`,
+        args: ["--max-old-space-size=8192", fileURLToPath(import.meta.resolve("../targets/servers/engine.ts"))],
+        environment: { STORE: store, DATABASE_URL: postgres.url("engine"), PLAYERS: String(options.players) },
+        messages: true
       })
+      yield* child.receive(EngineMessage)
+      return child
+    })
     const lasting = options.stores.includes("postgres") ? yield* start("postgres") : undefined
     const runRound = Effect.fnUntraced(function*(store: StoreName, players: number, round: number) {
       // the store in memory forgets nothing: every round has a process of its own
@@ -132,21 +129,16 @@ export const runEngine = Effect.fn("runEngine")(
         }))
       return last
     }, Effect.scoped)
-    const all = new Map<string, Array<EngineRound>>()
-    for (let round = 1; round <= options.rounds; round++) {
+    const all: Array<EngineRound & { readonly players: number; readonly store: StoreName }> = []
+    for (const round of roundNumbers(options.rounds)) {
       for (const players of mixes) {
         for (const store of options.stores) {
           const label = `round ${round}/${options.rounds}  ${players === 1 ? "one" : "many"}  ${names[store]}`
           showProgress(label)
           const last = yield* runRound(store, players, round)
-          const key = `${players} ${store}`
-          all.set(key, [...all.get(key) ?? [], last])
+          all.push({ ...last, players, store })
           endProgress()
-          const { p50_ms, p99_ms } = summarize(last.latency)
-          yield* Console.log(
-            `${label}  ${formatValue("/s", last.perSecond).padStart(8)}/s  p50 ${formatValue("ms", p50_ms)} ms  ` +
-              `p99 ${formatValue("ms", p99_ms)} ms  foreign load ${Math.round(last.foreignShare * 100)}%`
-          )
+          yield* Console.log(`${label}  ${renderRound(last)}`)
         }
       }
     }
@@ -155,27 +147,20 @@ export const runEngine = Effect.fn("runEngine")(
         measure(
           players === 1 ? "one hot player" : `${players.toLocaleString("en-US")} players`,
           store,
-          all.get(`${players} ${store}`) ?? []
+          all.filter((round) => round.players === players && round.store === store)
         )
       )
     )
-    return yield* publish({
-      scenario: "engine",
-      title: "Engine: actors and journal without HTTP",
+    return {
+      ...server,
       method: [
         `${options.callers} callers inside the process, each betting again when it is answered; ${options.rounds} rounds of ` +
         `${options.seconds} s after ${options.warmUpSeconds} s of warm-up, stores in turn; every balance checked after every round.`
       ],
-      startedAt,
-      machine,
-      postgres: yield* readSettings(postgres),
-      options: { ...options },
       headlines: measurements.flatMap(({ figures: [first], group, name }) =>
         headlineOf(first, `bets, ${name}, ${group}`)
       ),
       measurements
-    })
-  },
-  Effect.scoped,
-  Effect.ensuring(Effect.sync(endProgress))
-)
+    }
+  })
+})

@@ -1,32 +1,19 @@
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
+import { Flag } from "effect/cli"
+import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
 import type { Timeline } from "../load/Job.ts"
 import { summarize } from "../load/Latency.ts"
-import { loadDefaults, type LoadOptions, type RoundResult, runRound } from "../load/Round.ts"
+import type { RoundResult } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { headlineOf } from "../report/Format.ts"
-import { describeMachine } from "../report/Machine.ts"
-import { endProgress, showProgress } from "../report/Progress.ts"
+import { showProgress } from "../report/Progress.ts"
 import { curveOf, figure, type Measurement } from "../report/Result.ts"
 import { addHistograms, latencyFigures } from "../report/TrafficReport.ts"
 import { startPitboss } from "../targets/Pitboss.ts"
-import { readSettings, startPostgres } from "../targets/Postgres.ts"
-import { announce, publish } from "./Findings.ts"
-import { audit, checkBalances, renderRound } from "./Traffic.ts"
-
-export interface OverloadOptions {
-  readonly players: number
-  readonly connections: number
-  readonly rounds: number
-  /** Of the measurement of the capacity, of the time of calm before, of the overload and of the time after. */
-  readonly seconds: number
-  /** How many times the capacity is offered. */
-  readonly factor: number
-  /** Callers give up what could not be sent for so long. */
-  readonly patienceMs: number
-  /** Percent of the processors; of the measurement of the capacity. */
-  readonly maxForeignLoad: number
-}
+import { startPostgres } from "../targets/Postgres.ts"
+import { audit, checkedRound, roundNumbers } from "./Rounds.ts"
+import { describeServer, scenario } from "./Scenario.ts"
 
 /** Connections of the closed loop that measures the capacity. */
 const capacityConnections = 128
@@ -41,10 +28,9 @@ const calmSlots = 3
  */
 export const recoveryMs = (timeline: Timeline, calmEnd: number, end: number): number | undefined => {
   const { failed, latency_sum, processed, slot_ms } = timeline
-  const total = (column: ReadonlyArray<number>, from: number, to: number) =>
-    column.slice(from, to).reduce((sum, value) => sum + value, 0)
-  const calm = total(latency_sum, 0, Math.floor(calmEnd / slot_ms)) /
-    Math.max(1, total(processed, 0, Math.floor(calmEnd / slot_ms)))
+  const before = (column: ReadonlyArray<number>) =>
+    column.slice(0, Math.floor(calmEnd / slot_ms)).reduce((sum, value) => sum + value, 0)
+  const calm = before(latency_sum) / Math.max(1, before(processed))
   const isCalm = (slot: number) =>
     (processed[slot] ?? 0) > 0 && (failed[slot] ?? 0) === 0 &&
     (latency_sum[slot] ?? 0) / (processed[slot] ?? 1) <= 2 * calm + 1000
@@ -55,12 +41,11 @@ export const recoveryMs = (timeline: Timeline, calmEnd: number, end: number): nu
   return undefined
 }
 
+const total = (errors: Readonly<Record<string, number>>): number =>
+  Object.values(errors).reduce((sum, count) => sum + count, 0)
+
 const refusals = (errors: Readonly<Record<string, number>>): number =>
-  Object.entries(errors).filter(([code]) => code === "TRY_AGAIN" || code === "RATE_LIMITED" || code === "HTTP_503")
-    .reduce(
-      (sum, [, count]) => sum + count,
-      0
-    )
+  (errors["TRY_AGAIN"] ?? 0) + (errors["RATE_LIMITED"] ?? 0) + (errors["HTTP_503"] ?? 0)
 
 const phaseNames = (
   factor: number
@@ -70,20 +55,18 @@ const measurePhase = (
   name: string,
   index: number,
   rounds: ReadonlyArray<RoundResult>,
-  options: OverloadOptions
+  seconds: number
 ): Measurement => {
   const phases = rounds.flatMap(({ phases }) => phases[index] ?? [])
-  const offered = phases.map(({ errors, processed }) =>
-    processed + Object.values(errors).reduce((sum, count) => sum + count, 0)
-  )
+  const offered = phases.map(({ errors, processed }) => processed + total(errors))
   const share = (pick: (errors: Readonly<Record<string, number>>) => number) =>
     phases.map(({ errors }, round) => 100 * pick(errors) / Math.max(1, offered[round] ?? 1))
   return {
     group: "phases",
     name,
     figures: [
-      figure("accepted", "/s", "higher", phases.map(({ processed }) => processed / options.seconds)),
-      figure("offered", "/s", "neither", offered.map((count) => count / options.seconds)),
+      figure("accepted", "/s", "higher", phases.map(({ processed }) => processed / seconds)),
+      figure("offered", "/s", "neither", offered.map((count) => count / seconds)),
       ...latencyFigures(phases.map(({ latency }) => latency)),
       figure("p99 from sending", "ms", "lower", phases.map(({ served }) => summarize(served).p99_ms)),
       figure("refused with 503 or 429", "%", "neither", share(refusals)),
@@ -92,9 +75,7 @@ const measurePhase = (
         "other errors",
         "%",
         "lower",
-        share((errors) =>
-          Object.values(errors).reduce((sum, count) => sum + count, 0) - refusals(errors) - (errors["GIVEN_UP"] ?? 0)
-        )
+        share((errors) => total(errors) - refusals(errors) - (errors["GIVEN_UP"] ?? 0))
       )
     ],
     curve: curveOf(addHistograms(phases.map(({ latency }) => latency))),
@@ -106,67 +87,66 @@ const measurePhase = (
  * Offers several times what the service can do, in an open loop, after a calm and before one: how late is what is accepted, what is
  * refused, and how long it takes to be as before.
  */
-export const runOverload = Effect.fn("runOverload")(
-  function*(options: OverloadOptions) {
-    const startedAt = new Date()
-    yield* announce(
-      `overload: ${options.rounds} rounds`,
-      10 + options.players / 200 + options.rounds * (5 * options.seconds + 3)
-    )
+export const overloadScenario = scenario({
+  name: "overload",
+  title: "Overload",
+  about: "Several times what the service can do: latency, refusals, recovery",
+  flags: {
+    players: Flags.players(1000, 100_000, "players who bet"),
+    connections: Flags.connections(2000, 8192, "connections of the open loop"),
+    rounds: Flags.rounds(3),
+    seconds: Flags.seconds("seconds", "seconds of each phase", 0.5).pipe(Flag.withDefault(5)),
+    factor: Flags.count("factor", "how many times the capacity is offered", 20).pipe(Flag.withDefault(3)),
+    patienceMs: Flags.count("patience-ms", "callers give up what could not be sent for so long", 60_000).pipe(
+      Flag.withDefault(1000)
+    ),
+    maxForeignLoad: Flags.maxForeignLoad
+  },
+  plan: ({ players, rounds, seconds }) => [
+    `overload: ${rounds} rounds`,
+    10 + players / 200 + rounds * (5 * seconds + 3)
+  ],
+  measure: Effect.fnUntraced(function*({ connections, factor, maxForeignLoad, patienceMs, players, ...options }) {
+    const { seconds } = options
     const postgres = yield* startPostgres()
-    const machine = describeMachine(postgres.folder)
+    const server = yield* describeServer(postgres)
     const target = yield* startPitboss(
       postgres,
-      { players: options.players, currency: "EUR", openingBalance: 1_000_000_000 },
+      { players, currency: "EUR", openingBalance: 1_000_000_000 },
       showProgress
     )
-    const generator = yield* startGenerator(1)
-    const books = new Books(options.players)
-    const measure = Effect.fnUntraced(
-      function*(label: string, idPrefix: string, round: number, load: Partial<LoadOptions>) {
-        const result = yield* runRound({ target, postgres, generator }, {
-          players: options.players,
-          idPrefix,
-          seed: round
-        }, {
-          ...loadDefaults,
-          connections: capacityConnections,
-          warmUpSeconds: Math.min(2, options.seconds),
-          measuredSeconds: options.seconds,
-          ...load
-        }, (text) => showProgress(`${label}  ${text}`))
-        books.add(result)
-        yield* checkBalances(target, options.players, books)
-        endProgress()
-        yield* Console.log(`${label}  ${renderRound(result)}`)
-        return result
-      }
-    )
+    const context = { target, postgres, generator: yield* startGenerator(1), books: new Books(players) }
     const capacities: Array<number> = []
     const rounds: Array<RoundResult> = []
-    for (let round = 1; round <= options.rounds; round++) {
-      const { perSecond: capacity } = yield* measure(`round ${round}/${options.rounds}  capacity`, `c${round}`, round, {
-        maxForeignShare: options.maxForeignLoad / 100
-      })
+    for (const round of roundNumbers(options.rounds)) {
+      const label = `round ${round}/${options.rounds}`
+      const { perSecond: capacity } = yield* checkedRound(
+        context,
+        `${label}  capacity`,
+        { players, idPrefix: `c${round}`, seed: round },
+        {
+          connections: capacityConnections,
+          warmUpSeconds: Math.min(2, seconds),
+          measuredSeconds: seconds,
+          maxForeignShare: maxForeignLoad / 100
+        }
+      )
       capacities.push(capacity)
-      const phase = (share: number) => ({ seconds: options.seconds, perSecond: Math.max(1, capacity * share) })
+      const phase = (share: number) => ({ seconds, perSecond: Math.max(1, capacity * share) })
       rounds.push(
-        yield* measure(`round ${round}/${options.rounds}  overload`, `o${round}`, round, {
-          connections: options.connections,
+        yield* checkedRound(context, `${label}  overload`, { players, idPrefix: `o${round}`, seed: round }, {
+          connections,
           warmUpSeconds: 0,
-          measuredSeconds: 3 * options.seconds,
-          phases: [phase(calmShare), phase(options.factor), phase(calmShare)],
-          patienceMs: options.patienceMs
+          measuredSeconds: 3 * seconds,
+          phases: [phase(calmShare), phase(factor), phase(calmShare)],
+          patienceMs
         })
       )
     }
     yield* audit([target])
-    const recoveries = rounds.map(({ timeline }) =>
-      recoveryMs(timeline, options.seconds * 1000, 2 * options.seconds * 1000)
-    )
-    const recovered = recoveries.filter((value) => value !== undefined)
+    const recovered = rounds.flatMap(({ timeline }) => recoveryMs(timeline, seconds * 1000, 2 * seconds * 1000) ?? [])
     const middle = rounds[Math.floor(rounds.length / 2)]
-    const phases = phaseNames(options.factor).map((name, index) => measurePhase(name, index, rounds, options))
+    const phases = phaseNames(factor).map((name, index) => measurePhase(name, index, rounds, seconds))
     const recovery = figure("recovery", "ms", "lower", recovered)
     const measurements: ReadonlyArray<Measurement> = [
       ...phases,
@@ -187,31 +167,24 @@ export const runOverload = Effect.fn("runOverload")(
         errors: recovered.length < rounds.length ? { NOT_RECOVERED: rounds.length - recovered.length } : {}
       }
     ]
-    const [, overloaded] = phases
-    const of = (name: string) => overloaded?.figures.find((found) => found.name === name)
-    return yield* publish({
-      scenario: "overload",
-      title: `Overload: ${options.factor} times what the service can do`,
+    const overloaded = (name: string) => phases[1]?.figures.find((found) => found.name === name)
+    return {
+      ...server,
+      title: `Overload: ${factor} times what the service can do`,
       method: [
-        `The capacity is measured in a closed loop of ${capacityConnections} connections; then an open loop over ${options.connections} ` +
-        `connections offers half of it, ${options.factor} times it and half of it again, ${options.seconds} s each.`,
-        `Latency of what is accepted counts from the moment it was due; from sending is what the service itself took. Callers give up what could not be sent for ` +
-        `${options.patienceMs} ms. Recovery: from the end of the overload until ${calmSlots} tenths of a second in a row have no failure ` +
-        "and a mean latency of at most twice that of the calm before, plus 1 ms.",
+        `The capacity is measured in a closed loop of ${capacityConnections} connections; then an open loop over ${connections} ` +
+        `connections offers half of it, ${factor} times it and half of it again, ${seconds} s each.`,
+        "Latency of what is accepted counts from the moment it was due; from sending is what the service itself took. Callers give up " +
+        `what could not be sent for ${patienceMs} ms. Recovery: from the end of the overload until ${calmSlots} tenths of a second in a ` +
+        "row have no failure and a mean latency of at most twice that of the calm before, plus 1 ms.",
         "Every balance is checked after every round."
       ],
-      startedAt,
-      machine,
-      postgres: yield* readSettings(postgres),
-      options: { ...options },
       headlines: [
-        ...headlineOf(of("accepted"), "accepted while overloaded"),
-        ...headlineOf(of("p99"), "p99 of what was accepted meanwhile"),
+        ...headlineOf(overloaded("accepted"), "accepted while overloaded"),
+        ...headlineOf(overloaded("p99"), "p99 of what was accepted meanwhile"),
         ...headlineOf(recovery, "until all is as before")
       ],
       measurements
-    })
-  },
-  Effect.scoped,
-  Effect.ensuring(Effect.sync(endProgress))
-)
+    }
+  })
+})

@@ -1,29 +1,19 @@
 import { Console, Effect } from "effect"
-import { type Dataset, type DatasetOptions, openDataset } from "../data/Dataset.ts"
+import { Flag } from "effect/cli"
+import { type Dataset, openDataset } from "../data/Dataset.ts"
 import { days, heavyPlayer, type Shape } from "../data/GeneratorSql.ts"
+import * as Flags from "../Flags.ts"
 import { summarize } from "../load/Latency.ts"
 import { readProcessors, undisturbed, usageBetween } from "../load/Quiet.ts"
 import { measureReads } from "../load/Reads.ts"
 import { formatFigure, formatValue, headlineOf, meetsLimit } from "../report/Format.ts"
-import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { curveOf, figure, type Measurement } from "../report/Result.ts"
 import { addHistograms } from "../report/TrafficReport.ts"
-import { readSettings } from "../targets/Postgres.ts"
 import { type Service, startService } from "../targets/Service.ts"
-import { announce, publish } from "./Findings.ts"
 import { type ReadCase, readCases, reportCases } from "./ReadCases.ts"
-
-export interface ReadsOptions extends DatasetOptions {
-  readonly connections: ReadonlyArray<number>
-  readonly rounds: number
-  /** Answers measured per case, number of connections and round. */
-  readonly repetitions: number
-  /** Percent of the processors; a round that others disturbed more is run again. */
-  readonly maxForeignLoad: number
-  /** Whether the ledger is proved at the end. */
-  readonly verify: boolean
-}
+import { roundNumbers } from "./Rounds.ts"
+import { describeServer, scenario } from "./Scenario.ts"
 
 /** Whose short ledgers are read: many, so that most are not in the service's memory yet. */
 const usualPlayers = 2000
@@ -77,147 +67,146 @@ const measure = (group: string, { name, target_ms }: ReadCase, rounds: ReadonlyA
   }
 }
 
-/** What is read, and what is asked once before. */
-interface ReadsScenario {
-  readonly scenario: string
-  readonly title: string
-  readonly cases: (shape: Shape, usual: ReadonlyArray<number>) => ReadonlyArray<ReadCase>
-  readonly looksBack: boolean
-}
+/** A scenario of reads; `looksBack` adds the cost of the first filtered look at a long ledger. */
+const readings = (
+  { about, cases: casesOf, looksBack, name: scenarioName, title }: {
+    readonly name: string
+    readonly title: string
+    readonly about: string
+    readonly cases: (shape: Shape, usual: ReadonlyArray<number>) => ReadonlyArray<ReadCase>
+    readonly looksBack: boolean
+  }
+) =>
+  scenario({
+    name: scenarioName,
+    title,
+    about,
+    flags: {
+      ...Flags.dataset(10_000_000),
+      connections: Flags.counts("connections", "connections of the closed loop, one measurement each", [1, 8], 256),
+      rounds: Flags.rounds(3),
+      repetitions: Flags.count(
+        "repetitions",
+        "answers measured per read, number of connections and round",
+        100_000
+      ).pipe(Flag.withDefault(100)),
+      maxForeignLoad: Flags.maxForeignLoad,
+      verify: Flags.switchOf("verify", "prove the ledger at the end")
+    },
+    plan: ({ entries, folder, repetitions, rounds, verify }) => [
+      `${scenarioName}: ${rounds} rounds, the data first where there are none`,
+      10 + (folder === undefined ? entries / 30_000 : 0) + rounds * repetitions * (looksBack ? 0.5 : 0.1) +
+      (verify ? entries / 40_000 : 0)
+    ],
+    measure: Effect.fnUntraced(function*(options) {
+      const dataset = yield* openDataset(options)
+      const { database, environment, key, made, operatorId, postgres, shape } = dataset
+      const server = yield* describeServer(postgres)
+      const service = yield* startService(environment)
+      const usual = (yield* postgres.query(
+        database,
+        `SELECT player_id::float8 AS id FROM accounts WHERE operator_id = $1 AND entry_seq BETWEEN 3 AND 40
+        ORDER BY hashint8(player_id) LIMIT ${usualPlayers}`,
+        [operatorId]
+      )).map((row) => Number(row["id"]))
+      const cases = casesOf(shape, usual)
+      const number = (value: number) => value.toLocaleString("en-US")
 
-const reads: ReadsScenario = {
-  scenario: "reads",
+      const extra: Array<string> = []
+      const heavyFiltered = looksBack ? cases.find(({ name }) => name.includes("type=casino_bet")) : undefined
+      if (heavyFiltered !== undefined) {
+        const { histogram } = yield* measureReads({
+          origin: `http://${service.host}:${service.port}`,
+          ...key,
+          uris: heavyFiltered.uris,
+          connections: 1,
+          repetitions: 1,
+          warmUp: 0
+        })
+        extra.push(
+          `The first filtered look at a ledger of ${number(heavyPlayer(shape).entries)} entries took ` +
+            `${summarize(histogram).max_ms.toFixed(0)} ms.`
+        )
+      }
+
+      const all: Array<ReadRound & { readonly of: ReadCase; readonly connections: number }> = []
+      for (const round of roundNumbers(options.rounds)) {
+        for (const connections of options.connections) {
+          const label = `round ${round}/${options.rounds}  ${connections} connections`
+          for (const [index, each] of cases.entries()) {
+            showProgress(`${label}  ${index + 1}/${cases.length} ${each.name}`)
+            const { last } = yield* undisturbed(
+              options.maxForeignLoad / 100,
+              () => measureOnce(service, dataset, each, connections, options.repetitions)
+            )
+            all.push({ ...last, of: each, connections })
+          }
+          endProgress()
+          yield* Console.log(`${label}  ${cases.length} reads done`)
+        }
+      }
+      const measurements = options.connections.flatMap((connections) =>
+        cases.map((each) =>
+          measure(
+            connections === 1 ? "one connection" : `${connections} connections`,
+            each,
+            all.filter((round) => round.of === each && round.connections === connections)
+          )
+        )
+      )
+
+      if (options.verify) {
+        showProgress("proving the ledger")
+        const proving = performance.now()
+        const { entries, violations } = yield* service.verify()
+        endProgress()
+        for (const found of violations.slice(0, 20)) yield* Console.log(`violation: ${JSON.stringify(found)}`)
+        extra.push(
+          `ledger verify: ${number(entries)} entries in ${((performance.now() - proving) / 1000).toFixed(0)} s, ` +
+            `${violations.length} violations.`
+        )
+      }
+      const judged = measurements.flatMap(({ figures, group, name }) =>
+        figures.filter(({ limit }) => limit !== undefined).map((found) => ({ found, label: `${name}, ${group}` }))
+      )
+      const missed = judged.filter(({ found }) => meetsLimit(found) === false)
+      for (const { found, label } of missed) {
+        yield* Console.log(
+          `missed: ${label}: ${formatFigure(found)} ms, target ${formatValue("ms", found.limit ?? 0)} ms`
+        )
+      }
+      return {
+        ...server,
+        method: [
+          `A casino of ${number(made.players)} players, ${number(made.entries)} ledger entries and ${days} days, ` +
+          `${number(Math.round(made.bytes / 2 ** 20))} MiB.`,
+          `Signed requests in a closed loop, ${options.rounds} rounds of ${options.repetitions} answers each; a target is met by p99.`,
+          ...extra
+        ],
+        headlines: [
+          { value: `${judged.length - missed.length} of ${judged.length}`, label: "targets met by p99" },
+          ...measurements.slice(-1).flatMap(({ figures: [first], group, name }) =>
+            headlineOf(first, `${name}, median, ${group}`)
+          )
+        ],
+        measurements
+      }
+    })
+  })
+
+/** Everything that operators read. A missed target is reported and does not fail the run: on another machine it may be met. */
+export const readScenario = readings({
+  name: "reads",
   title: "Reads: what operators look up among millions of rows",
+  about: "How fast operators' reads are among millions of players and ledger entries",
   cases: (shape, usual) => [...readCases(shape, usual), ...reportCases(shape)],
   looksBack: true
-}
+})
 
-const reports: ReadsScenario = {
-  scenario: "reports",
+export const reportScenario = readings({
+  name: "reports",
   title: "Reports: GGR over a day, a month and a year",
+  about: "The GGR report over a day, a month and a year, of a generated casino",
   cases: reportCases,
   looksBack: false
-}
-
-const run = Effect.fn("runReads")(
-  function*(
-    { cases: casesOf, looksBack, scenario, title }: ReadsScenario,
-    options: ReadsOptions
-  ) {
-    const startedAt = new Date()
-    yield* announce(
-      `${scenario}: ${options.rounds} rounds, the data first where there are none`,
-      10 + (options.folder === undefined ? options.entries / 30_000 : 0) +
-        options.rounds * options.repetitions * (looksBack ? 0.5 : 0.1) + (options.verify ? options.entries / 40_000 : 0)
-    )
-    const dataset = yield* openDataset(options)
-    const { database, environment, key, made, operatorId, postgres, shape } = dataset
-    const machine = describeMachine(postgres.folder)
-    const service = yield* startService(environment)
-    const usual = (yield* postgres.query(
-      database,
-      `SELECT player_id::float8 AS id FROM accounts WHERE operator_id = $1 AND entry_seq BETWEEN 3 AND 40
-        ORDER BY hashint8(player_id) LIMIT ${usualPlayers}`,
-      [operatorId]
-    )).map((row) => Number(row["id"]))
-    const cases = casesOf(shape, usual)
-    const number = (value: number) => value.toLocaleString("en-US")
-
-    const extra: Array<string> = []
-    // what the first filtered look at the long ledger costs: nobody has summed it up yet, unless the data were read before
-    const [heavyFiltered] = cases.filter(({ name }) => name.includes("type=casino_bet"))
-    if (looksBack && heavyFiltered !== undefined) {
-      const { histogram } = yield* measureReads({
-        origin: `http://${service.host}:${service.port}`,
-        ...key,
-        uris: heavyFiltered.uris,
-        connections: 1,
-        repetitions: 1,
-        warmUp: 0
-      })
-      extra.push(
-        `The first filtered look at a ledger of ${number(heavyPlayer(shape).entries)} entries took ` +
-          `${summarize(histogram).max_ms.toFixed(0)} ms.`
-      )
-    }
-
-    const all = new Map<string, Array<ReadRound>>()
-    const keyOf = (each: ReadCase, connections: number) => `${connections} ${each.name}`
-    for (let round = 1; round <= options.rounds; round++) {
-      for (const connections of options.connections) {
-        for (const [index, each] of cases.entries()) {
-          showProgress(
-            `round ${round}/${options.rounds}  ${connections} connections  ${index + 1}/${cases.length} ${each.name}`
-          )
-          const { last } = yield* undisturbed(
-            options.maxForeignLoad / 100,
-            () => measureOnce(service, dataset, each, connections, options.repetitions)
-          )
-          all.set(keyOf(each, connections), [...all.get(keyOf(each, connections)) ?? [], last])
-        }
-        endProgress()
-        yield* Console.log(`round ${round}/${options.rounds}  ${connections} connections  ${cases.length} reads done`)
-      }
-    }
-    const measurements = options.connections.flatMap((connections) =>
-      cases.map((each) =>
-        measure(
-          connections === 1 ? "one connection" : `${connections} connections`,
-          each,
-          all.get(keyOf(each, connections)) ?? []
-        )
-      )
-    )
-
-    if (options.verify) {
-      showProgress("proving the ledger")
-      const proving = performance.now()
-      const { entries, violations } = yield* service.verify()
-      endProgress()
-      for (const found of violations.slice(0, 20)) yield* Console.log(`violation: ${JSON.stringify(found)}`)
-      extra.push(
-        `ledger verify: ${number(entries)} entries in ${((performance.now() - proving) / 1000).toFixed(0)} s, ` +
-          `${violations.length} violations.`
-      )
-    }
-    const judged = measurements.flatMap(({ figures, group, name }) =>
-      figures.filter(({ limit }) => limit !== undefined).map((found) => ({ found, label: `${name}, ${group}` }))
-    )
-    const missed = judged.filter(({ found }) => meetsLimit(found) === false)
-    for (const { found, label } of missed) {
-      yield* Console.log(
-        `missed: ${label}: ${formatFigure(found)} ms, target ${formatValue("ms", found.limit ?? 0)} ms`
-      )
-    }
-    return yield* publish({
-      scenario,
-      title,
-      method: [
-        `A casino of ${number(made.players)} players, ${number(made.entries)} ledger entries and ${days} days, ` +
-        `${number(Math.round(made.bytes / 2 ** 20))} MiB.`,
-        `Signed requests in a closed loop, ${options.rounds} rounds of ${options.repetitions} answers each; a target is met by p99.`,
-        ...extra
-      ],
-      startedAt,
-      machine,
-      postgres: yield* readSettings(postgres),
-      // where it was kept is nobody's business
-      options: { ...options, folder: options.folder === undefined ? "temporary" : "kept" },
-      headlines: [
-        { value: `${judged.length - missed.length} of ${judged.length}`, label: "targets met by p99" },
-        ...measurements.slice(-1).flatMap(({ figures: [first], group, name }) =>
-          headlineOf(first, `${name}, median, ${group}`)
-        )
-      ],
-      measurements
-    })
-  },
-  Effect.scoped,
-  Effect.ensuring(Effect.sync(endProgress))
-)
-
-/** Everything that operators read. A missed target is told, not punished: on another machine it may be met. */
-export const runReads = (options: ReadsOptions) => run(reads, options)
-
-/** Reports alone. */
-export const runReports = (options: ReadsOptions) => run(reports, options)
+})

@@ -1,6 +1,7 @@
 import { Console, Effect, Exit, Scope } from "effect"
+import { Flag } from "effect/cli"
+import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
-import { loadDefaults, runRound } from "../load/Round.ts"
 import { headlineOf } from "../report/Format.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
@@ -8,15 +9,14 @@ import { figure, type Measurement } from "../report/Result.ts"
 import { startPitboss } from "../targets/Pitboss.ts"
 import { type Postgres, readSettings, startPostgres, temporaryFolder } from "../targets/Postgres.ts"
 import { startService } from "../targets/Service.ts"
-import { announce, publish } from "./Findings.ts"
+import { checkedRound, roundNumbers } from "./Rounds.ts"
+import { scenario } from "./Scenario.ts"
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   readonly players: number
   readonly connections: number
-  readonly rounds: number
   /** Load before the kill. */
   readonly seconds: number
-  /** Settings of PostgreSQL that win over the service's own: `name=value`, several separated by semicolons. */
   readonly settings: string
 }
 
@@ -29,24 +29,21 @@ const settingsOf = (text: string): Readonly<Record<string, string>> =>
 
 const database = "pitboss"
 
+/** WAL written so far, and how much of it crash recovery would read now, bytes. */
 const walBytes = (postgres: Postgres) =>
-  Effect.map(
-    postgres.query("postgres", "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS bytes"),
-    ([row]) => Number(row?.["bytes"])
-  )
-
-/** What crash recovery will read if it happens now. */
-const redoBytes = (postgres: Postgres) =>
   Effect.map(
     postgres.query(
       "postgres",
-      "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 AS bytes FROM pg_control_checkpoint()"
+      `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS written,
+        pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 AS redo FROM pg_control_checkpoint()`
     ),
-    ([row]) => Number(row?.["bytes"])
+    ([row]) => ({ written: Number(row?.["written"]), redo: Number(row?.["redo"]) })
   )
 
 /** Load on fresh data, then `kill -9` of service and PostgreSQL together, then both started again. */
 const crash = Effect.fnUntraced(function*(options: RecoveryOptions, round: number) {
+  const { connections, players, seconds } = options
+  const label = `round ${round}`
   const settings = settingsOf(options.settings)
   const folder = yield* temporaryFolder
   const before = yield* Scope.make()
@@ -54,20 +51,19 @@ const crash = Effect.fnUntraced(function*(options: RecoveryOptions, round: numbe
   const postgres = yield* startPostgres({ folder, settings }).pipe(Scope.provide(before))
   const target = yield* startPitboss(
     postgres,
-    { players: options.players, currency: "EUR", openingBalance: 100_000_000 },
-    (text) => showProgress(`round ${round}  ${text}`)
+    { players, currency: "EUR", openingBalance: 100_000_000 },
+    (text) => showProgress(`${label}  ${text}`)
   ).pipe(Scope.provide(before))
   const generator = yield* startGenerator(1)
   yield* postgres.query("postgres", "CHECKPOINT")
-  const walBefore = yield* walBytes(postgres)
-  const result = yield* runRound(
+  const { written: writtenBefore } = yield* walBytes(postgres)
+  const result = yield* checkedRound(
     { target, postgres, generator },
-    { players: options.players, idPrefix: `r${round}`, seed: round },
-    { ...loadDefaults, connections: options.connections, warmUpSeconds: 3, measuredSeconds: options.seconds },
-    (text) => showProgress(`round ${round}  ${text}`)
+    label,
+    { players, idPrefix: `r${round}`, seed: round },
+    { connections, warmUpSeconds: 3, measuredSeconds: seconds }
   )
-  const wal = (yield* walBytes(postgres)) - walBefore
-  const redo = yield* redoBytes(postgres)
+  const { redo, written } = yield* walBytes(postgres)
   const reported = yield* readSettings(postgres)
   yield* Effect.sync(() => process.kill(postgres.pid, "SIGKILL"))
   yield* target.service.child.kill
@@ -79,35 +75,36 @@ const crash = Effect.fnUntraced(function*(options: RecoveryOptions, round: numbe
   const readyMs = performance.now() - begun
   endProgress()
   yield* Console.log(
-    `round ${round}/${options.rounds}  ${(result.processed / options.seconds).toFixed(0)} bets/s, ${
-      (wal / 2 ** 20).toFixed(0)
-    } MiB of WAL, ${(redo / 2 ** 20).toFixed(0)} MiB to redo, PostgreSQL up after ${
+    `${label}  ${(redo / 2 ** 20).toFixed(0)} MiB to redo, PostgreSQL up after ${
       postgresMs.toFixed(0)
     } ms, ready after ${readyMs.toFixed(0)} ms`
   )
-  return {
-    perSecond: result.processed / options.seconds,
-    wal: wal / result.processed,
-    redo,
-    postgresMs,
-    readyMs,
-    reported
-  }
+  const perSecond = result.processed / seconds
+  return { perSecond, wal: (written - writtenBefore) / result.processed, redo, postgresMs, readyMs, reported }
 }, Effect.scoped)
 
 /** How soon the service is ready after it was killed together with its database under full load, and what of that is recovery. */
-export const runRecovery = Effect.fn("runRecovery")(
-  function*(options: RecoveryOptions) {
-    const startedAt = new Date()
-    yield* announce(
-      "recovery: load, kill -9 of service and PostgreSQL, start",
-      options.rounds * (options.players / 150 + options.seconds + 20)
+export const recoveryScenario = scenario({
+  name: "recovery",
+  title: "Recovery: from the death of service and database to serving",
+  about: "Until ready after service and PostgreSQL were killed together under full load",
+  flags: {
+    players: Flags.players(10_000, 100_000, "players who bet"),
+    connections: Flags.connections(128, 4096, "connections that bet when both are killed"),
+    rounds: Flags.rounds(1),
+    seconds: Flags.seconds("seconds", "seconds of load before the kill", 1).pipe(Flag.withDefault(120)),
+    settings: Flag.String("settings").pipe(
+      Flag.withDescription("settings of PostgreSQL that win over the service's own: name=value;name=value"),
+      Flag.withDefault("")
     )
+  },
+  plan: ({ players, rounds, seconds }) => [
+    "recovery: load, kill -9 of service and PostgreSQL, start",
+    rounds * (players / 150 + seconds + 20)
+  ],
+  measure: Effect.fnUntraced(function*(options) {
     const machine = describeMachine("/tmp")
-    const rounds = yield* Effect.forEach(
-      Array.from({ length: options.rounds }, (_, index) => index + 1),
-      (round) => crash(options, round)
-    )
+    const rounds = yield* Effect.forEach(roundNumbers(options.rounds), (round) => crash(options, round))
     const measurements: ReadonlyArray<Measurement> = [{
       group: `${options.seconds} s of bets of ${options.players} players`,
       name: "service and PostgreSQL killed together",
@@ -120,21 +117,15 @@ export const runRecovery = Effect.fn("runRecovery")(
       ],
       errors: {}
     }]
-    return yield* publish({
-      scenario: "recovery",
-      title: "Recovery: from the death of service and database to serving",
+    return {
+      machine,
+      postgres: rounds[0]?.reported ?? {},
       method: [
         `${options.connections} connections bet as fast as they can for ${options.seconds} s; then both processes get kill -9, and are started ` +
         "again at once. PostgreSQL reads its WAL from the last checkpoint on."
       ],
-      startedAt,
-      machine,
-      postgres: rounds[0]?.reported ?? {},
-      options: { ...options },
       headlines: measurements.flatMap(({ figures: [first], name }) => headlineOf(first, `until ready, ${name}`)),
       measurements
-    })
-  },
-  Effect.scoped,
-  Effect.ensuring(Effect.sync(endProgress))
-)
+    }
+  })
+})

@@ -1,17 +1,17 @@
 import { Console, Effect } from "effect"
 import type { BenchError } from "../BenchError.ts"
 import type { TrafficKind } from "../load/Job.ts"
-import { renderHtml } from "../report/Html.ts"
 import { type Result, writeReport } from "../report/Result.ts"
+import { renderPage } from "../report/TextReport.ts"
 import { bestBaseline } from "../targets/Baseline.ts"
-import { runColdStart } from "./ColdStart.ts"
-import { runEngine, storeNames } from "./Engine.ts"
-import { runGrowth } from "./Growth.ts"
-import { runMemory } from "./Memory.ts"
-import { runOverload } from "./Overload.ts"
-import { runReads } from "./Reads.ts"
-import { mixNames, runTraffic, type TrafficOptions, traffics } from "./Traffic.ts"
-import { runWebhooks } from "./Webhooks.ts"
+import { coldStartScenario } from "./ColdStart.ts"
+import { engineScenario, storeNames } from "./Engine.ts"
+import { growthScenario } from "./Growth.ts"
+import { memoryScenario } from "./Memory.ts"
+import { overloadScenario } from "./Overload.ts"
+import { readScenario } from "./Reads.ts"
+import { mixNames, traffics, trafficScenarios } from "./Traffic.ts"
+import { webhookScenario } from "./Webhooks.ts"
 
 /** How much of everything there is. */
 export interface SuiteSize {
@@ -70,28 +70,27 @@ export const long: SuiteSize = {
 const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, BenchError>> => {
   const { connections, dataset, maxForeignLoad, players, rounds, seconds, warmUpSeconds } = size
   const time = { rounds, seconds, warmUpSeconds, maxForeignLoad }
-  const traffic = (kind: TrafficKind, options: Partial<TrafficOptions> = {}) =>
-    runTraffic(kind, {
+  const traffic = (kind: TrafficKind, mixes: ReadonlyArray<(typeof mixNames)[number]> = ["many"]) =>
+    trafficScenarios[kind].run({
       ...time,
       targets: traffics[kind].targets,
-      mixes: ["many"],
+      mixes,
       connections,
       ratePerSecond: null,
       players,
       generators: 1,
       baseline: bestBaseline,
-      cpuProfile: false,
-      ...options
+      cpuProfile: false
     })
   return [
-    traffic("bet", { mixes: mixNames }),
+    traffic("bet", mixNames),
     traffic("bet-win"),
     traffic("session"),
     traffic("deposit"),
     traffic("play"),
-    runEngine({ ...time, stores: storeNames, callers: 256, players }),
-    runWebhooks({ endpoints: 50, hanging: 1, events: size.webhookEvents, rounds, maxForeignLoad }),
-    runOverload({
+    engineScenario.run({ ...time, stores: storeNames, callers: 256, players }),
+    webhookScenario.run({ endpoints: 50, hanging: 1, events: size.webhookEvents, rounds, maxForeignLoad }),
+    overloadScenario.run({
       players,
       connections: size.overloadConnections,
       rounds: Math.min(3, rounds),
@@ -100,10 +99,17 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
       patienceMs: 1000,
       maxForeignLoad
     }),
-    ...(size.memory ? [runMemory({ players: 100_000, bets: 16 })] : []),
-    runColdStart({ ...dataset, bettors: Math.min(400, players), rounds, connections: 64, seconds, secondsAfter: 6 }),
+    ...(size.memory ? [memoryScenario.run({ players: 100_000, bets: 16 })] : []),
+    coldStartScenario.run({
+      ...dataset,
+      bettors: Math.min(400, players),
+      rounds,
+      connections: 64,
+      seconds,
+      secondsAfter: 6
+    }),
     ...(size.reads
-      ? [runReads({
+      ? [readScenario.run({
         ...dataset,
         connections: [1, 8],
         rounds: 3,
@@ -112,7 +118,7 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
         verify: false
       })]
       : []),
-    ...(size.growth ? [runGrowth({ ...dataset, ...time, bettors: players, connections })] : [])
+    ...(size.growth ? [growthScenario.run({ ...dataset, ...time, bettors: players, connections })] : [])
   ]
 }
 
@@ -125,7 +131,7 @@ export const runSuite = Effect.fn("runSuite")(function*(size: SuiteSize) {
     yield* Console.log(`\n── ${index + 1} of ${scenarios.length} ──`)
     results.push(yield* scenario)
   }
-  const path = yield* writeReport(startedAt, "suite.html", renderHtml(results))
+  const path = yield* writeReport(startedAt, "suite.md", renderPage(results))
   yield* Console.log(`\n${results.length} scenarios. The page with all of them: ${path}`)
   return results
 })

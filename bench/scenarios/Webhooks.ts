@@ -1,26 +1,16 @@
 import { Console, Effect } from "effect"
+import { Flag } from "effect/cli"
 import { BenchError } from "../BenchError.ts"
+import * as Flags from "../Flags.ts"
 import { readProcessors, undisturbed, usageBetween } from "../load/Quiet.ts"
 import { headlineOf } from "../report/Format.ts"
-import { describeMachine } from "../report/Machine.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { figure } from "../report/Result.ts"
-import { readSettings, startPostgres } from "../targets/Postgres.ts"
+import { startPostgres } from "../targets/Postgres.ts"
 import { Created, environmentOn, startService } from "../targets/Service.ts"
 import { startSink } from "../targets/Sink.ts"
-import { announce, publish } from "./Findings.ts"
-
-export interface WebhooksOptions {
-  /** One endpoint for each operator. */
-  readonly endpoints: number
-  /** Endpoints among them that never answer. */
-  readonly hanging: number
-  /** Events of each operator in a round. */
-  readonly events: number
-  readonly rounds: number
-  /** Percent of the processors; a round that others disturbed more is run again. */
-  readonly maxForeignLoad: number
-}
+import { roundNumbers } from "./Rounds.ts"
+import { describeServer, scenario } from "./Scenario.ts"
 
 const database = "webhooks"
 
@@ -55,15 +45,24 @@ const eventData = JSON.stringify({
  * service runs as a customer runs it; events are put into its table in one commit per round, and the clock runs from there to
  * the last delivery to an endpoint that answers.
  */
-export const runWebhooks = Effect.fn("runWebhooks")(
-  function*(options: WebhooksOptions) {
-    const startedAt = new Date()
-    yield* announce(
-      `webhooks: ${options.rounds} rounds`,
-      8 + options.endpoints / 20 + options.rounds * (2 + options.endpoints * options.events / 2500)
-    )
+export const webhookScenario = scenario({
+  name: "webhooks",
+  title: "Webhooks: from events to deliveries while some endpoints never answer",
+  about: "Events to endpoints: deliveries per second while some endpoints never answer",
+  flags: {
+    endpoints: Flags.count("endpoints", "endpoints, each of an operator of its own", 500).pipe(Flag.withDefault(50)),
+    hanging: Flags.count("hanging", "endpoints among them that never answer", 100).pipe(Flag.withDefault(1)),
+    events: Flags.count("events", "events of each operator in a round", 100_000).pipe(Flag.withDefault(200)),
+    rounds: Flags.rounds(5),
+    maxForeignLoad: Flags.maxForeignLoad
+  },
+  plan: ({ endpoints, events, rounds }) => [
+    `webhooks: ${rounds} rounds`,
+    8 + endpoints / 20 + rounds * (2 + endpoints * events / 2500)
+  ],
+  measure: Effect.fnUntraced(function*({ endpoints, events, hanging, maxForeignLoad, rounds: count }) {
     const postgres = yield* startPostgres()
-    const machine = describeMachine(postgres.folder)
+    const server = yield* describeServer(postgres)
     const sink = yield* startSink
     yield* postgres.query("postgres", `CREATE DATABASE ${database}`)
     const { child, create } = yield* startService({
@@ -73,19 +72,19 @@ export const runWebhooks = Effect.fn("runWebhooks")(
     })
 
     const operatorIds: Array<number> = []
-    for (let index = 0; index < options.endpoints; index++) {
+    for (let index = 0; index < endpoints; index++) {
       const slug = `operator-${index}`
       operatorIds.push((yield* create("operators", { slug, name: slug, currency: "EUR" }, Created)).id)
-      const path = index < options.hanging ? "hang" : "hook"
+      const path = index < hanging ? "hang" : "hook"
       yield* create("webhooks", { operator: slug, url: `http://127.0.0.1:${sink.port}/${path}/${index}` }, Created)
-      showProgress(`${index + 1} of ${options.endpoints} endpoints`)
+      showProgress(`${index + 1} of ${endpoints} endpoints`)
     }
 
-    const answering = options.endpoints - options.hanging
+    const answering = endpoints - hanging
     let sent = 0
     const attempt = Effect.gen(function*() {
       const before = sink.deliveries.size
-      const wanted = before + answering * options.events
+      const wanted = before + answering * events
       const parties = { service: child.pid, postgres: postgres.pid, generators: [process.pid] }
       const begun = readProcessors(parties)
       yield* postgres.query(
@@ -93,7 +92,7 @@ export const runWebhooks = Effect.fn("runWebhooks")(
         `INSERT INTO events (id, operator_id, type, data, created_at)
           SELECT $1 + row_number() OVER (), o.id, 'deposit.paid', $2::jsonb, now()
           FROM generate_series(1, $3) AS e, unnest($4::bigint[]) AS o(id)`,
-        [firstEventId + sent++ * 1_000_000_000, eventData, options.events, operatorIds]
+        [firstEventId + sent++ * 1_000_000_000, eventData, events, operatorIds]
       )
       const isDone = Effect.sync(() => sink.deliveries.size >= wanted)
       yield* Effect.repeat(Effect.delay(isDone, "20 millis"), { until: (done) => done }).pipe(
@@ -113,48 +112,39 @@ export const runWebhooks = Effect.fn("runWebhooks")(
       }
     })
     const rounds: Array<Effect.Success<typeof attempt>> = []
-    for (let round = 1; round <= options.rounds; round++) {
-      const { last } = yield* undisturbed(options.maxForeignLoad / 100, () => attempt)
+    for (const round of roundNumbers(count)) {
+      const { last } = yield* undisturbed(maxForeignLoad / 100, () => attempt)
       rounds.push(last)
       endProgress()
       yield* Console.log(
-        `round ${round}/${options.rounds}  ${Math.round(last.perSecond)} deliveries/s  ` +
+        `round ${round}/${count}  ${Math.round(last.perSecond)} deliveries/s  ` +
           `foreign load ${Math.round(last.foreignShare * 100)}%`
       )
     }
-    const perSecond = rounds.map((round) => round.perSecond)
+    const perSecond = figure("deliveries", "/s", "higher", rounds.map((round) => round.perSecond))
     const repeated = sink.repeats()
-    return yield* publish({
-      scenario: "webhooks",
-      title: "Webhooks: from events to deliveries while some endpoints never answer",
+    return {
+      ...server,
       method: [
-        `${options.rounds} rounds of ${
-          answering * options.events
-        } deliveries to ${answering} endpoints that answer; ${options.hanging} ` +
+        `${count} rounds of ${answering * events} deliveries to ${answering} endpoints that answer; ${hanging} ` +
         "never do. Events are put into the table in one commit; the clock runs from there to the last delivery.",
         `${repeated} deliveries came twice, ${sink.hanging()} attempts hung.`
       ],
-      startedAt,
-      machine,
-      postgres: yield* readSettings(postgres),
-      options: { ...options },
       headlines: headlineOf(
-        figure("deliveries", "/s", "higher", perSecond),
-        `deliveries to ${answering} endpoints, ${options.hanging} hanging, ${repeated} twice`
+        perSecond,
+        `deliveries to ${answering} endpoints, ${hanging} hanging, ${repeated} twice`
       ),
       measurements: [{
-        group: `${options.endpoints} endpoints, ${options.hanging} hanging`,
+        group: `${endpoints} endpoints, ${hanging} hanging`,
         name: "pitboss",
         figures: [
-          figure("deliveries", "/s", "higher", perSecond),
+          perSecond,
           figure("CPU service", "µs", "lower", rounds.map(({ serviceMicros }) => serviceMicros)),
           figure("CPU PostgreSQL", "µs", "lower", rounds.map(({ postgresMicros }) => postgresMicros)),
           figure("foreign load", "%", "neither", rounds.map(({ foreignShare }) => foreignShare * 100))
         ],
         errors: repeated === 0 ? {} : { DELIVERED_TWICE: repeated }
       }]
-    })
-  },
-  Effect.scoped,
-  Effect.ensuring(Effect.sync(endProgress))
-)
+    }
+  })
+})

@@ -1,14 +1,6 @@
 import { Effect } from "effect"
-import { createServer } from "node:net"
+import * as PostgresProcess from "../../src/platform/PostgresProcess.ts"
 import { BenchError } from "../BenchError.ts"
 
 /** A TCP port that was free a moment ago. */
-export const freePort: Effect.Effect<number, BenchError> = Effect.callback((resume) => {
-  const server = createServer()
-  server.once("error", (error) => resume(Effect.fail(new BenchError({ message: `no free port: ${error.message}` }))))
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = address === null || typeof address === "string" ? 0 : address.port
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
+export const freePort = Effect.mapError(PostgresProcess.freePort, ({ message }) => new BenchError({ message }))

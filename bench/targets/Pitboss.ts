@@ -6,14 +6,13 @@ import { freePort } from "./FreePort.ts"
 import type { Postgres } from "./Postgres.ts"
 import { type Profiler, startProfiler } from "./Profiler.ts"
 import { ApiKey, Created, type Environment, environmentOn, get, type Service, startService } from "./Service.ts"
-import { makeSignedClient, type SignedClient, signedConcurrency } from "./SignedClient.ts"
+import { makeSignedClient, type SignedClient, signedConcurrency, walletBalances } from "./SignedClient.ts"
 import type { Provisioning, Target } from "./Target.ts"
 
 const Provider = Schema.Struct({ id: Schema.Int, key: Schema.String, secret: Schema.String })
 const Launch = Schema.Struct({ session_token: Schema.String })
 const Authenticated = Schema.Struct({ player_ref: Schema.String })
 const SessionToken = Schema.Struct({ token: Schema.String })
-const Wallet = Schema.Struct({ balance: Schema.Int })
 const Anything = Schema.Unknown
 
 /** What some kinds of traffic need of each player besides a wallet session. */
@@ -175,12 +174,7 @@ export const startPitboss = (
       { concurrency: signedConcurrency }
     ).pipe(Effect.raceFirst(child.ended))
 
-    const balances = (wanted: number) =>
-      Effect.forEach(
-        provisioned.slice(0, wanted),
-        (player) => client.call("GET", `${players}/${player.id}/wallet`, undefined, Wallet),
-        { concurrency: signedConcurrency }
-      ).pipe(Effect.map((wallets) => wallets.map(({ balance }) => balance)))
+    const balances = (wanted: number) => walletBalances(client, provisioned.slice(0, wanted))
 
     return {
       name,

@@ -74,3 +74,13 @@ export const makeSignedClient = (
         )
     }
   })
+
+const Wallet = Schema.Struct({ balance: Schema.Int })
+
+/** The balances of players, as their operator reads them. */
+export const walletBalances = (operator: SignedClient, players: ReadonlyArray<{ readonly id: number }>) =>
+  Effect.forEach(
+    players,
+    ({ id }) => operator.call("GET", `/api/v1/operator/players/${id}/wallet`, undefined, Wallet),
+    { concurrency: signedConcurrency }
+  ).pipe(Effect.map((wallets) => wallets.map(({ balance }) => balance)))

@@ -6,8 +6,7 @@ import type { CatalogueBonus } from "../domain/bonus/BonusGrants.ts"
 const optionalTime = Schema.NullOr(Schema.Date)
 
 /** The columns of `bonuses b JOIN operators o` in the names and types of {@link CatalogueRow}. */
-export const catalogueColumns =
-  `b.id, b.operator_id AS "operatorId", b.name, b.description, b.type,
+export const catalogueColumns = `b.id, b.operator_id AS "operatorId", b.name, b.description, b.type,
   b.default_amount AS "defaultAmount", b.wagering_multiplier AS "wageringMultiplier",
   b.valid_days AS "validDays", b.max_bet AS "maxBet",
   b.max_conversion_multiplier AS "maxConversionMultiplier",

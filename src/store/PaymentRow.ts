@@ -5,8 +5,7 @@ import type { PersonalData } from "../platform/PersonalData.ts"
 import { openDetails } from "./SealedFields.ts"
 
 /** The columns of `payment_requests` in the names and types of `PaymentRow`. */
-export const paymentColumns =
-  `id, operator_id AS "operatorId", player_id AS "playerId", type, status,
+export const paymentColumns = `id, operator_id AS "operatorId", player_id AS "playerId", type, status,
   amount, currency, payment_method AS "paymentMethod", external_reference AS "externalReference", info, notes,
   bank_name AS "bankName", details_sealed AS "detailsSealed", reject_reason AS "rejectReason", is_reversed AS "isReversed",
   first_approved_by AS "firstApprovedBy", second_approved_by AS "secondApprovedBy", created_at AS "createdAt",

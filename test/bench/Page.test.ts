@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { makeHistogram } from "../../bench/load/Latency.ts"
 import { curveOf, figure, Result, toJson } from "../../bench/report/Result.ts"
+import { renderPage } from "../../bench/report/TextReport.ts"
 import { sampleResult } from "./support.ts"
 
 const histogram = makeHistogram()
@@ -42,5 +43,22 @@ describe("a result", () => {
 
   it("is the same after it was written and read", () => {
     expect(Schema.decodeUnknownSync(Schema.fromJsonString(Result))(toJson(result))).toEqual(result)
+  })
+})
+
+describe("the page", () => {
+  const page = renderPage([result, { ...result, scenario: "session", title: "Sessions" }])
+
+  // Goal: the page holds every result with its tail and its course over time. Method: a thousand latencies of 1 to 1000 ms, and a
+  // timeline that ends in failures.
+  it("shows every result, its latency by percentile and its course over time", () => {
+    for (
+      const part of ["## Bets: <fast>", "## Sessions", "1,100 (1,000–1,200)", "12.5 ✗", "12.5 ✓", "1,200 TRY_AGAIN"]
+    ) {
+      expect(page).toContain(part)
+    }
+    expect(page.match(/^pitboss +[\d.]+ +900 +990 +999$/gm)?.length).toBe(2)
+    expect(page.match(/^pitboss, failed .* 50$/gm)?.length).toBe(2)
+    expect(page).not.toMatch(/NaN|Infinity|undefined/)
   })
 })

@@ -181,8 +181,7 @@ export class Alerts extends Context.Service<Alerts, {
       const book = yield* makeRuleBook
       const references = yield* makeReferences
 
-      const from =
-        sql`SELECT a.id, a.operator_id, a.player_id,
+      const from = sql`SELECT a.id, a.operator_id, a.player_id,
           a.rule, a.severity, a.status, a.occurrence, a.payment_request_id AS payment_id, a.details, a.notes,
           a.hold <> 'none' AND a.status <> 'closed' AND NOT p.withdrawal_holds @>
             jsonb_build_array(jsonb_build_object('alertId', a.id, 'isLifted', true)) AS stops_withdrawals,

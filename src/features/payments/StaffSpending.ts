@@ -73,9 +73,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       /** What an amount is worth to the operator, rounded up. */
       const valueOf = Effect.fnUntraced(function*({ amount, playerId }: Spending) {
         const row = yield* oneOf(valueRows(
-          sql`SELECT p.operator_id AS "operatorId", CASE WHEN p.currency = o.currency THEN ${
-            Math.abs(amount)
-          }::float8
+          sql`SELECT p.operator_id AS "operatorId", CASE WHEN p.currency = o.currency THEN ${Math.abs(amount)}::float8
               ELSE (SELECT ceil(${Math.abs(amount)}::float8::numeric * factor)::float8 FROM exchange_rates r
                 WHERE r.currency = p.currency AND r.base = o.currency ORDER BY r.id DESC LIMIT 1) END AS value
             FROM players p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${playerId}::float8::bigint`

@@ -60,8 +60,7 @@ export const PlayerRow = Schema.Struct({
 export type PlayerRow = typeof PlayerRow.Type
 
 /** Selects a {@link PlayerRow} from `players`. */
-export const playerColumns =
-  `id, operator_id AS "operatorId", external_id AS "externalId", username,
+export const playerColumns = `id, operator_id AS "operatorId", external_id AS "externalId", username,
   email, first_name AS "firstName", last_name AS "lastName", middle_name AS "middleName", gender,
   to_char(birth_date, 'YYYY-MM-DD') AS "birthDate", country, city, address, zip_code AS "zipCode", phone,
   personal_id AS "personalId", document_number AS "documentNumber", numbers_sealed AS "numbersSealed", language, currency, status, category,

@@ -49,9 +49,7 @@ export class StaffReads extends Context.Service<StaffReads, {
         yield* auditLog.change(actor, ({ record }) =>
           Effect.gen(function*() {
             const owner = playerId === undefined ? undefined : yield* oneOf(owners(
-              sql`SELECT operator_id AS "operatorId" FROM players WHERE id = ${
-                Number(playerId)
-              }::float8::bigint`
+              sql`SELECT operator_id AS "operatorId" FROM players WHERE id = ${Number(playerId)}::float8::bigint`
             ))
             yield* record({
               action,
