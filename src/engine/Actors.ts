@@ -28,7 +28,8 @@ import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
 import { type Circumstances, type Decision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
-import type { ActorMeasures, ActorsOptions } from "./ActorsOptions.ts"
+import type { ActorsOptions } from "./ActorsOptions.ts"
+import { registerActorMetrics } from "./internal/ActorMetrics.ts"
 import * as WriteHealth from "./WriteHealth.ts"
 
 export * from "./ActorsOptions.ts"
@@ -45,8 +46,6 @@ export interface Actors<State, Change, Query, Knowledge> {
   readonly renew: (key: number, isStale: (state: State) => boolean) => void
   /** How many actors are in memory. */
   readonly resident: () => number
-  /** What the actors measure of themselves, as it stands now. */
-  readonly measures: () => ActorMeasures
   /** For how long nothing could be written, in milliseconds; 0 when the last write went well. */
   readonly writesStalledMs: () => number
 }
@@ -470,13 +469,13 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     }).pipe(Effect.interruptible, Effect.timeoutOption(Journal.drainTime))
   )
 
-  const measures = (): ActorMeasures => ({
-    ...counts,
-    ...journal.measures,
-    resident: cells.size,
-    waiting,
-    longestMailbox: longestMailbox()
+  yield* registerActorMetrics({
+    resident: () => cells.size,
+    waiting: () => waiting,
+    longestMailbox,
+    counts,
+    stalledMs: health.stalledMs
   })
 
-  return { ask, read, renew, resident: () => cells.size, measures, writesStalledMs: health.stalledMs }
+  return { ask, read, renew, resident: () => cells.size, writesStalledMs: health.stalledMs }
 })

@@ -1,22 +1,5 @@
-/** What actors are made with, and what they measure of themselves. */
-import type * as Journal from "./Journal.ts"
+/** Options of actors. */
 import type { Store } from "./Machine.ts"
-
-/** Counts are since the start. */
-export interface ActorMeasures extends Journal.JournalMeasures {
-  /** Actors in memory. */
-  readonly resident: number
-  /** Commands that wait, of all actors, and of the actor with the most. */
-  readonly waiting: number
-  readonly longestMailbox: number
-  /** Commands refused because something was full. */
-  readonly refused: number
-  readonly loads: number
-  /** Loads after a commit that was rejected, or whose outcome was not known. */
-  readonly reloads: number
-  /** Actors that left memory, because nobody asked for them or to make room. */
-  readonly passivations: number
-}
 
 export interface ActorsOptions<State, Change, Query, Knowledge> {
   readonly store: Store<State, Change, Query, Knowledge>

@@ -5,8 +5,7 @@
  * A batch that the store rejects is halved until the unit to blame stands alone, so that one bad unit fails alone and costs the
  * others a few more round trips at most.
  */
-import { Clock, Effect, Exit, type Scope } from "effect"
-import { doubling, Histogram } from "../platform/Measures.ts"
+import { Clock, Effect, Exit, Metric, type Scope } from "effect"
 import { type CommitFailure, MailboxFull } from "./Failures.ts"
 
 export interface Journal<in Unit> {
@@ -14,16 +13,17 @@ export interface Journal<in Unit> {
   readonly append: (unit: Unit) => Effect.Effect<void, CommitFailure | MailboxFull>
   /** Completes when nothing waits and nothing runs. */
   readonly idle: Effect.Effect<void>
-  readonly measures: JournalMeasures
 }
 
-/** What a journal measures of itself, per group commit. */
-export interface JournalMeasures {
-  /** Units in one group commit. */
-  readonly batchUnits: Histogram
-  /** How long one took, repeated parts of a rejected one included. */
-  readonly commitSeconds: Histogram
-}
+const batchUnits = Metric.histogram("journal_batch_units", {
+  description: "Units in one group commit: the commands of one actor that are written together",
+  boundaries: Metric.exponentialBoundaries({ start: 1, factor: 2, count: 13 })
+})
+/** Repeated parts of a rejected commit included. */
+const commitSeconds = Metric.histogram("journal_commit_seconds", {
+  description: "Time of one group commit",
+  boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 15 })
+})
 
 export interface JournalOptions<in out Unit> {
   readonly commit: (units: ReadonlyArray<Unit>) => Effect.Effect<void, CommitFailure>
@@ -49,10 +49,10 @@ export const make = Effect.fnUntraced(function*<Unit>(
 ): Effect.fn.Return<Journal<Unit>, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const whenIdle: Array<() => void> = []
-  const measures: JournalMeasures = {
-    batchUnits: new Histogram(doubling(1, 12)),
-    commitSeconds: new Histogram(doubling(0.0005, 14))
-  }
+  const context = yield* Effect.context<never>()
+  // read once, so that both are exported before the first commit
+  batchUnits.valueUnsafe(context)
+  commitSeconds.valueUnsafe(context)
   let waiting: Array<Waiting<Unit>> = []
   let isRunning = false
 
@@ -85,8 +85,8 @@ export const make = Effect.fnUntraced(function*<Unit>(
       const batch = takeBatch()
       const startedAt = clock.monotonicTimeNanosUnsafe()
       yield* commit(batch)
-      measures.batchUnits.observe(batch.length)
-      measures.commitSeconds.observe(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
+      batchUnits.updateUnsafe(batch.length, context)
+      commitSeconds.updateUnsafe(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9, context)
     }
     isRunning = false
     for (const resume of whenIdle.splice(0)) resume()
@@ -109,8 +109,8 @@ export const make = Effect.fnUntraced(function*<Unit>(
       }
     }).pipe(Effect.uninterruptible)
 
-  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const fork = Effect.runForkWith(context)
   const start = () => fork(Effect.uninterruptible(run))
 
-  return { append, idle, measures }
+  return { append, idle }
 })

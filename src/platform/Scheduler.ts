@@ -64,16 +64,22 @@ const lookEveryMs = 5_000
 const retryMs = 10_000
 const longestRetryMs = 600_000
 
-const runs = Metric.counter("scheduler_runs_total", { description: "Runs of jobs, by result", incremental: true })
-const jobDone = Metric.counter("scheduler_done_total", { description: "What jobs did, in things", incremental: true })
+const runs = Metric.counter("scheduler_runs_total", {
+  description: "Runs of background jobs, by result",
+  incremental: true
+})
+const jobDone = Metric.counter("scheduler_done_total", {
+  description: "Items processed by background jobs",
+  incremental: true
+})
 const lastSuccess = Metric.gauge("scheduler_last_success_timestamp_seconds", {
-  description: "When the job last ended well in this process, Unix time"
+  description: "Last successful end of the job in this process, Unix time"
 })
 const runSeconds = Metric.histogram("scheduler_run_seconds", {
-  description: "Time of one run of a job",
+  description: "Time of one run of a background job",
   boundaries: Metric.exponentialBoundaries({ start: 0.004, factor: 2, count: 14 })
 })
-const failing = Metric.gauge("scheduler_failures", { description: "Runs that failed since the job last ended well" })
+const failing = Metric.gauge("scheduler_failures", { description: "Failed runs since the last successful one" })
 
 const JobRow = Schema.Struct({
   name: Schema.String,

@@ -52,8 +52,6 @@ export class PlayerActors extends Context.Service<PlayerActors, {
   readonly renew: (playerId: number, isStale: (player: Player) => boolean) => void
   /** How many players are in memory. */
   readonly resident: () => number
-  /** What the players' actors measure of themselves. */
-  readonly measures: () => Actors.ActorMeasures
   /** For how long nothing of any player could be written, in milliseconds; 0 when the last commit went well. */
   readonly writesStalledMs: () => number
 }>()("pitboss/players/PlayerActors") {
@@ -97,7 +95,6 @@ export class PlayerActors extends Context.Service<PlayerActors, {
             }),
           renew: actors.renew,
           resident: actors.resident,
-          measures: actors.measures,
           writesStalledMs: actors.writesStalledMs
         })
       })

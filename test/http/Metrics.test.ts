@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Metric } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
@@ -39,7 +39,8 @@ const Live = serveAt(Layer.mergeAll(MetricsRoute, Things, SetBack, Edge), { host
   Layer.provide(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
   Layer.provide([Ids.layer, Placement.layerHere]),
   Layer.provide(TestDatabase.layer),
-  Layer.provide(Entropy.layer)
+  Layer.provide(Entropy.layer),
+  Layer.provide(Layer.succeed(Metric.MetricRegistry, new Map()))
 )
 
 layer(Live)("metrics", (it) => {

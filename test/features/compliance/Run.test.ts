@@ -43,7 +43,6 @@ const layerActors = Layer.succeed(
     read: () => Effect.die("nothing is read"),
     renew: () => undefined,
     resident: () => 0,
-    measures: () => assert.fail("nothing is measured"),
     writesStalledMs: () => 0
   })
 )

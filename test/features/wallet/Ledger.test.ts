@@ -46,7 +46,6 @@ const layerActors = Layer.succeed(
     read: (_, playerId) => Effect.succeed({ ...newPlayer(), entrySeq: written.get(playerId) ?? 0 }),
     renew: () => undefined,
     resident: () => 0,
-    measures: () => assert.fail("nothing is measured"),
     writesStalledMs: () => 0
   })
 )

@@ -1,0 +1,38 @@
+/** Metrics read at scrape time: values that exist anyway are registered with Effect's registry instead of being updated. */
+import { type Context, Effect, Metric, type Scope } from "effect"
+
+/** The exported name: all but the standard names of a process and of Node.js begin with `pitboss_`. */
+export const exportedName = (name: string): string => /^(process|nodejs)_/.test(name) ? name : `pitboss_${name}`
+
+const ignore = (): void => {}
+
+const register = <State>(
+  metric: Metric.Metric<number, State>,
+  get: () => State
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(
+    Effect.contextWith((context: Context.Context<never>) =>
+      Effect.sync(() => Metric.registerUnsafe(metric, context, { get, update: ignore, modify: ignore }))
+    ),
+    (registration) => Effect.sync(() => registration.remove())
+  ))
+
+/** Exports a value under a gauge until the scope closes. */
+export const registerGauge = (metric: Metric.Gauge<number>, value: () => number) =>
+  register(metric, () => ({ value: value() }))
+
+/** Exports a count that only rises under a counter until the scope closes. */
+export const registerCounter = (metric: Metric.Counter<number>, count: () => number) =>
+  register(metric, () => ({ count: count(), incremental: true }))
+
+type Sample = readonly [attributes: Metric.Metric.AttributeSet, value: number]
+
+/** Sets all series of a gauge at once: those whose labels no longer apply are removed. */
+export const makeGaugeFamily = (metric: Metric.Gauge<number>) => {
+  let series: ReadonlyArray<Metric.Metric<number, unknown>> = []
+  return Effect.fnUntraced(function*(samples: ReadonlyArray<Sample>) {
+    yield* Effect.forEach(series, Metric.remove, { discard: true })
+    series = samples.map(([attributes]) => Metric.withAttributes(metric, attributes))
+    for (const [index, one] of series.entries()) yield* Metric.update(one, samples[index]?.[1] ?? 0)
+  })
+}
