@@ -1,50 +1,20 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Config, Context, Effect, FileSystem, Layer, Option, Path, Redacted, Result, Schema } from "effect"
+import { Config, Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import ipaddr from "ipaddr.js"
 import { Entropy } from "./Entropy.ts"
 import { isLoopback } from "./Loopback.ts"
 import { StartupError } from "./StartupError.ts"
 
-/** What the service was told from outside, checked and with its defaults filled in. */
-export interface SettingsShape {
-  /** Public API. */
-  readonly host: string
-  readonly port: number
-  /** Staff API and pages. */
-  readonly backofficeHost: string
-  readonly backofficePort: number
-  /** The address that staff use, where it is another one than host and port. */
-  readonly backofficeUrl: string | undefined
-  /** An external PostgreSQL; undefined means the embedded one. */
-  readonly databaseUrl: Redacted.Redacted | undefined
-  /** The role that owns its tables, for migrations; undefined means that the service's role does. */
-  readonly databaseOwnerUrl: Redacted.Redacted | undefined
-  /** Absolute path of the folder for the embedded database and generated secrets. */
-  readonly dataDir: string
-  /** Seed the demo operator when the database is empty. */
-  readonly demo: boolean
-  /** 32 bytes that encrypt stored secrets. */
-  readonly masterKey: Redacted.Redacted<Uint8Array>
-  /** Opens what it sealed, and seals nothing: the key before this one, until all is sealed anew. */
-  readonly masterKeyPrevious: Redacted.Redacted<Uint8Array> | undefined
-  /** Start although the master key does not open what is stored: whoever says so gives it up, to be made anew. */
-  readonly masterKeyLost: boolean
-  /** The staff token that works before any staff exists: generated when embedded, else `BACKOFFICE_TOKEN` if given. */
-  readonly bootstrapToken: Redacted.Redacted | undefined
-  /** Whether the bootstrap token works although it was retired: for who has lost every admin. */
-  readonly bootstrapTokenRestored: boolean
-  /** How long a staff token works from when it was issued. */
-  readonly staffTokenDays: number
-  /** Allow `http:` and loopback webhook targets. */
-  readonly webhookAllowInsecure: boolean
-  /** Networks whose `X-Forwarded-For` is believed, in CIDR notation. */
-  readonly trustProxy: ReadonlyArray<string>
-  /** Serve `/docs` and `/openapi.json` on the public port. */
-  readonly docs: boolean
-  /** Origins of the pages that may call the player endpoints from a browser, or all. */
-  readonly playerOrigins: "*" | ReadonlyArray<string>
-  readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
-}
+const isCidr = (text: string): boolean => text.includes("/") ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text)
+
+/** Scheme, host and port, as browsers send it. */
+const isOrigin = (text: string): boolean => /^https?:\/\//.test(text) && URL.parse(text)?.origin === text
+
+const toCidr = (text: string): string =>
+  text.includes("/") ? text : `${text}/${ipaddr.parse(text).kind() === "ipv6" ? 128 : 32}`
+
+const listOf = (text: string): ReadonlyArray<string> =>
+  text.split(",").map((part) => part.trim()).filter((part) => part !== "")
 
 const logLevels = {
   trace: "Trace",
@@ -57,59 +27,108 @@ const logLevels = {
   none: "None"
 } as const
 
-const Switch = Schema.Literals(["on", "off"])
-const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
-const Days = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 3650 }))
+const text = (isValid: (text: string) => boolean) => Schema.String.check(Schema.makeFilter(isValid))
+const wholeNumber = (minimum: number, maximum: number) =>
+  Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 const Host = Schema.String.check(Schema.isPattern(/^[0-9A-Za-z._:-]+$/))
-const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "warning", "error", "fatal", "none"])
+const Port = wholeNumber(0, 65_535)
 const DatabaseUrl = Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/\S+$/))
 const MasterKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9+/]{43}=$/))
 const Token = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{16,}$/))
-const Cidr = Schema.String.check(Schema.makeFilter((text: string) => isCidr(text)))
+const Networks = text((networks) => listOf(networks).every(isCidr))
+const Origins = text((origins) => origins === "*" || listOf(origins).length > 0 && listOf(origins).every(isOrigin))
+const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "warning", "error", "fatal", "none"])
 
-function isCidr(text: string): boolean {
-  return text.includes("/") ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text)
-}
-
-/** Scheme, host and port, as browsers send it. */
-const Origin = Schema.String.check(Schema.makeFilter((text: string) => isOrigin(text)))
-
-function isOrigin(text: string): boolean {
-  const url = /^https?:\/\//.test(text) ? URL.parse(text) : null
-  return url?.origin === text
-}
-
-const toCidr = (text: string): string =>
-  text.includes("/") ? text : `${text}/${ipaddr.parse(text).kind() === "ipv6" ? 128 : 32}`
-
-const listOf = (text: string): ReadonlyArray<string> =>
-  text.split(",").map((part) => part.trim()).filter((part) => part !== "")
-
-/** One variable: undefined when it is unset or empty, the decoded value, or the one line that stops the start. */
-const read = <A>(name: string, codec: Schema.Codec<A, string>, expected: string) =>
-  Effect.gen(function*() {
-    const given = yield* Config.option(Config.String(name)).pipe(
-      Effect.mapError(() => new StartupError({ message: `${name} cannot be read` }))
+/** A variable: the fallback when it is unset or empty, the decoded value, or the one line that stops the start. */
+const read = <A, const Fallback>(
+  name: string,
+  codec: Schema.Codec<A, string>,
+  expected: string,
+  fallback: Fallback
+): Effect.Effect<A | Fallback, StartupError> =>
+  Config.String(name).pipe(
+    Config.withDefault(""),
+    Effect.mapError(() => new StartupError({ message: `${name} cannot be read` })),
+    Effect.flatMap((given): Effect.Effect<A | Fallback, StartupError> =>
+      given.trim() === ""
+        ? Effect.succeed(fallback)
+        : Effect.mapError(
+          Schema.decodeUnknownEffect(codec)(given.trim()),
+          () => new StartupError({ message: `${name} must be ${expected}` })
+        )
     )
-    const text = Option.getOrElse(given, () => "").trim()
-    if (text === "") return undefined
-    const decoded = Schema.decodeUnknownResult(codec)(text)
-    if (Result.isSuccess(decoded)) return decoded.success
-    return yield* new StartupError({ message: `${name} must be ${expected}` })
-  })
+  )
 
-const address = Effect.gen(function*() {
-  return {
-    host: (yield* read("HOST", Host, "a host name or an IP address")) ?? "127.0.0.1",
-    port: (yield* read("PORT", Port, "a port number from 0 to 65535")) ?? 8080,
-    backofficeHost: (yield* read("BACKOFFICE_HOST", Host, "a host name or an IP address")) ?? "127.0.0.1",
-    backofficePort: (yield* read("BACKOFFICE_PORT", Port, "a port number from 0 to 65535")) ?? 8081
-  }
-})
+const Switch = Schema.Literals(["on", "off"])
+const isOn = (word: "on" | "off"): boolean => word === "on"
 
-const dataFolder = Effect.gen(function*() {
-  const path = yield* Path.Path
-  return path.resolve((yield* read("DATA_DIR", Schema.String, "a folder")) ?? ".data")
+const bytesOf = (key: string): Redacted.Redacted<Uint8Array> =>
+  Redacted.make(new Uint8Array(Buffer.from(key, "base64")))
+const optional = <A, B>(map: (value: A) => B) => (value: A | undefined): B | undefined =>
+  value === undefined ? undefined : map(value)
+
+const databaseAddress = "a postgres:// address"
+const masterKey = "32 bytes in base64"
+const listening = {
+  /** Staff API and pages. */
+  backofficeHost: read("BACKOFFICE_HOST", Host, "a host name or an IP address", "127.0.0.1"),
+  backofficePort: read("BACKOFFICE_PORT", Port, "a port number from 0 to 65535", 8081)
+}
+const bootstrapToken = read("BACKOFFICE_TOKEN", Token, "at least 16 visible characters", undefined)
+
+/** The folder for the embedded database and generated secrets, as an absolute path. */
+const dataDir = Effect.flatMap(
+  Path.Path,
+  (path) => Effect.map(read("DATA_DIR", Schema.String, "a folder", ".data"), (folder) => path.resolve(folder))
+)
+
+/** The variables by themselves; {@link load} completes those that depend on one another. */
+const variables = Effect.all({
+  ...listening,
+  /** Public API. */
+  host: read("HOST", Host, "a host name or an IP address", "127.0.0.1"),
+  port: read("PORT", Port, "a port number from 0 to 65535", 8080),
+  /** The address that staff use, where it is another one than host and port. */
+  backofficeUrl: read("BACKOFFICE_URL", text(isOrigin), "an address like https://backoffice.example", undefined),
+  /** An external PostgreSQL; undefined means the embedded one. */
+  databaseUrl: read("DATABASE_URL", DatabaseUrl, databaseAddress, undefined).pipe(Effect.map(optional(Redacted.make))),
+  /** The role that owns its tables, for migrations; undefined means that the service's role does. */
+  databaseOwnerUrl: read("DATABASE_OWNER_URL", DatabaseUrl, databaseAddress, undefined).pipe(
+    Effect.map(optional(Redacted.make))
+  ),
+  dataDir,
+  /** Seeds the demo operator when the database is empty. */
+  demo: read("DEMO", Switch, "on or off", undefined).pipe(Effect.map(optional(isOn))),
+  /** 32 bytes that encrypt stored secrets. */
+  masterKey: read("MASTER_KEY", MasterKey, masterKey, undefined).pipe(Effect.map(optional(bytesOf))),
+  /** The key before this one: opens what it sealed until all is sealed anew, and seals nothing. */
+  masterKeyPrevious: read("MASTER_KEY_PREVIOUS", MasterKey, masterKey, undefined).pipe(Effect.map(optional(bytesOf))),
+  /** Starts although the master key does not open what is stored, and gives that up. */
+  masterKeyLost: read("MASTER_KEY_LOST", Switch, "on or off", "off").pipe(Effect.map(isOn)),
+  /** The staff token that works before any staff exists: generated when embedded. */
+  bootstrapToken: Effect.map(bootstrapToken, optional(Redacted.make)),
+  /** Lets the bootstrap token work although it was retired: for operators who have lost every admin. */
+  bootstrapTokenRestored: read("BOOTSTRAP_TOKEN_RESTORED", Switch, "on or off", "off").pipe(Effect.map(isOn)),
+  /** Validity of a staff token from its issue. */
+  staffTokenDays: read("STAFF_TOKEN_DAYS", wholeNumber(1, 3650), "a whole number of days from 1 to 3650", 90),
+  /** Allows `http:` and loopback webhook targets. */
+  webhookAllowInsecure: read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
+  /** Serves `/docs` and `/openapi.json` on the public port. */
+  docs: read("DOCS", Switch, "on or off", "on").pipe(Effect.map(isOn)),
+  /** Networks whose `X-Forwarded-For` is believed, in CIDR notation. */
+  trustProxy: read("TRUST_PROXY", Networks, "a comma-separated list of networks like 10.0.0.0/8", "").pipe(
+    Effect.map((networks): ReadonlyArray<string> => listOf(networks).map(toCidr))
+  ),
+  /** Origins of the pages that may call the player endpoints from a browser, or all. */
+  playerOrigins: read(
+    "PLAYER_ORIGINS",
+    Origins,
+    "* or a comma-separated list of origins like https://casino.example",
+    "*"
+  ).pipe(Effect.map((origins) => origins === "*" ? "*" as const : listOf(origins))),
+  logLevel: read("LOG_LEVEL", LogLevel, "one of trace, debug, info, warn, error, fatal, none", "info").pipe(
+    Effect.map((level) => logLevels[level])
+  )
 })
 
 const unusable = (file: string) => (error: { readonly message: string }) =>
@@ -142,83 +161,36 @@ const generatedSecret = <A extends string>(
   }).pipe(Effect.catchTag("PlatformError", (error) =>
     Effect.fail(unusable(name)(error))))
 
-const keyOf = (text: string) => Redacted.make(new Uint8Array(Buffer.from(text, "base64")))
-
 const load = Effect.gen(function*() {
   const entropy = yield* Entropy
-  const databaseUrl = yield* read("DATABASE_URL", DatabaseUrl, "a postgres:// address")
-  const databaseOwnerUrl = yield* read("DATABASE_OWNER_URL", DatabaseUrl, "a postgres:// address")
-  if (databaseOwnerUrl !== undefined && databaseUrl === undefined) {
+  const given = yield* variables
+  const { databaseUrl, dataDir, demo, host, masterKey } = given
+  const isEmbedded = databaseUrl === undefined
+  if (given.databaseOwnerUrl !== undefined && isEmbedded) {
     return yield* new StartupError({
       message: "DATABASE_OWNER_URL needs DATABASE_URL, the address for the service's role"
     })
   }
-  const dataDir = yield* dataFolder
-  const demo = yield* read("DEMO", Switch, "on or off")
-  const masterKey = yield* read("MASTER_KEY", MasterKey, "32 bytes in base64")
-  const previous = yield* read("MASTER_KEY_PREVIOUS", MasterKey, "32 bytes in base64")
-  const isLost = yield* read("MASTER_KEY_LOST", Switch, "on or off")
-  const token = yield* read("BACKOFFICE_TOKEN", Token, "at least 16 visible characters")
-  const restored = yield* read("BOOTSTRAP_TOKEN_RESTORED", Switch, "on or off")
-  const staffTokenDays = yield* read("STAFF_TOKEN_DAYS", Days, "a whole number of days from 1 to 3650")
-  const insecure = yield* read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off")
-  const backofficeUrl = yield* read("BACKOFFICE_URL", Origin, "an address like https://backoffice.example")
-  const docs = yield* read("DOCS", Switch, "on or off")
-  const proxies = yield* read("TRUST_PROXY", Schema.String, "a list of networks")
-  const networks = listOf(proxies ?? "")
-  if (!networks.every(Schema.is(Cidr))) {
-    return yield* new StartupError({
-      message: "TRUST_PROXY must be a comma-separated list of networks like 10.0.0.0/8"
-    })
-  }
-  const origins = (yield* read("PLAYER_ORIGINS", Schema.String, "a list of origins")) ?? "*"
-  const playerOrigins = origins === "*" ? origins : listOf(origins)
-  if (playerOrigins !== "*" && (playerOrigins.length === 0 || !playerOrigins.every(Schema.is(Origin)))) {
-    return yield* new StartupError({
-      message: "PLAYER_ORIGINS must be * or a comma-separated list of origins like https://casino.example"
-    })
-  }
-  const logLevel = yield* read("LOG_LEVEL", LogLevel, "one of trace, debug, info, warn, error, fatal, none")
-  if (databaseUrl !== undefined && masterKey === undefined) {
+  if (!isEmbedded && masterKey === undefined) {
     return yield* new StartupError({ message: "MASTER_KEY is required with DATABASE_URL: 32 bytes in base64" })
   }
-  const key = masterKey !== undefined
-    ? Redacted.make(masterKey)
-    : yield* generatedSecret(
-      dataDir,
-      "master.key",
-      MasterKey,
-      () => Buffer.from(entropy.bytes(32)).toString("base64")
-    )
-  const listening = yield* address
+  const newKey = () => Buffer.from(entropy.bytes(32)).toString("base64")
   return {
-    ...listening,
-    backofficeUrl,
-    databaseUrl: databaseUrl === undefined ? undefined : Redacted.make(databaseUrl),
-    databaseOwnerUrl: databaseOwnerUrl === undefined ? undefined : Redacted.make(databaseOwnerUrl),
-    dataDir,
+    ...given,
     // its secrets are in a file, but its key is anybody's guess to try once the API is open to others
-    demo: demo === undefined ? databaseUrl === undefined && isLoopback(listening.host) : demo === "on",
-    masterKey: keyOf(Redacted.value(key)),
-    masterKeyPrevious: previous === undefined ? undefined : keyOf(previous),
-    masterKeyLost: isLost === "on",
-    bootstrapToken: databaseUrl === undefined
+    demo: demo ?? (isEmbedded && isLoopback(host)),
+    masterKey: masterKey ?? bytesOf(Redacted.value(yield* generatedSecret(dataDir, "master.key", MasterKey, newKey))),
+    bootstrapToken: isEmbedded
       ? yield* generatedSecret(dataDir, "backoffice.token", Token, () => entropy.token("pbs_", 40))
-      : token === undefined
-      ? undefined
-      : Redacted.make(token),
-    bootstrapTokenRestored: restored === "on",
-    staffTokenDays: staffTokenDays ?? 90,
-    webhookAllowInsecure: insecure === "on",
-    docs: docs !== "off",
-    trustProxy: networks.map(toCidr),
-    playerOrigins,
-    logLevel: logLevels[logLevel ?? "info"]
-  } satisfies SettingsShape
+      : given.bootstrapToken
+  }
 })
 
+/** The checked settings with their defaults. */
+export type SettingsShape = Effect.Success<typeof load>
+
 /**
- * The settings of the running service, from environment variables. A wrong or missing one fails the layer with a
+ * Settings of the running service, from environment variables. A wrong or missing one fails the layer with a
  * {@link StartupError} that names it.
  *
  *     const { port, dataDir } = yield* Settings
@@ -254,15 +226,15 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
 }
 
 /**
- * What the command line needs to reach the running service: the staff API's address, and the token that says who acts
- * (`BACKOFFICE_TOKEN`, else the bootstrap token that the service left in `DATA_DIR`). Writes nothing.
+ * Settings of the command line: the staff API's address and the caller's token (`BACKOFFICE_TOKEN`, else the bootstrap token that the
+ * service left in `DATA_DIR`). Writes nothing.
  */
 export const commandLineSettings = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { backofficeHost, backofficePort } = yield* address
-  const given = yield* read("BACKOFFICE_TOKEN", Token, "at least 16 visible characters")
-  const file = path.join(yield* dataFolder, "backoffice.token")
+  const { backofficeHost, backofficePort } = yield* Effect.all(listening)
+  const given = yield* bootstrapToken
+  const file = path.join(yield* dataDir, "backoffice.token")
   const token = given ??
     (yield* fs.readFileString(file).pipe(
       Effect.map((text) => text.trim()),
