@@ -292,6 +292,13 @@ export class SettlementModel {
     }
   }
 
+  /** What a transaction id has become. */
+  fate(providerId: number, transactionId: string): "unknown" | "processed" | "rolled_back" | "tombstone" {
+    const known = this.find({ providerId, transactionId })
+    if (known === undefined) return "unknown"
+    return known.kind === "tombstone" ? "tombstone" : known.takenBack ? "rolled_back" : "processed"
+  }
+
   balances(playerId: number): { readonly real: number; readonly bonus: number; readonly walletSeq: number } {
     const { bonus, real, walletSeq } = this.player(playerId)
     return { real, bonus, walletSeq }
