@@ -37,12 +37,12 @@ const flags = {
 
 /** On a terminal one line that changes; elsewhere a line for each cycle. */
 const showCycle = (done: number, cycles: number, outcome: CycleOutcome): void => {
-  const { complaints, kind, lost, number, sent, settledLate, triedAgain } = outcome
+  const { violations, kind, lost, number, sent, settledLate, triedAgain } = outcome
   const text =
     `${done}/${cycles}  cycle ${number} ${
       kind ?? "calm"
     }: ${sent} sent, ${lost} lost, ${triedAgain} told to try again, ` +
-    `${settledLate} settled late, ${complaints.length === 0 ? "all there once" : `${complaints.length} COMPLAINTS`}`
+    `${settledLate} settled late, ${violations.length === 0 ? "all there once" : `${violations.length} COMPLAINTS`}`
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[2K${text}` : `${text}\n`)
 }
 
@@ -50,6 +50,13 @@ const sum = (
   outcomes: ReadonlyArray<CycleOutcome>,
   field: "sent" | "lost" | "triedAgain" | "settledLate" | "effects" | "ordered"
 ) => outcomes.reduce((total, outcome) => total + outcome[field], 0)
+
+const failureOf = ({ concerned, cycle, kind, violations }: NonNullable<RunOutcome["failure"]>) => ({
+  cycle,
+  kind,
+  complaints: violations,
+  concerned
+})
 
 const summary = ({ cycles, failure, folder, leftOut, seed }: RunOutcome) => ({
   seed,
@@ -65,7 +72,7 @@ const summary = ({ cycles, failure, folder, leftOut, seed }: RunOutcome) => ({
   rows_compared: sum(cycles, "effects"),
   operations_ordered: sum(cycles, "ordered"),
   left_out: leftOut,
-  failure: failure ?? null
+  failure: failure === undefined ? null : failureOf(failure)
 })
 
 const faults = Command.make("faults", flags, (input) =>
@@ -83,11 +90,11 @@ const faults = Command.make("faults", flags, (input) =>
     if (process.stderr.isTTY) process.stderr.write("\n")
     const { failure } = outcome
     if (failure !== undefined) {
-      const { complaints, concerned, cycle, kind } = failure
+      const { violations, concerned, cycle, kind } = failure
       process.stderr.write(
         [
           `seed ${seed}, cycle ${cycle}, ${kind ?? "calm"}: what it left is in ${outcome.folder ?? ""}`,
-          ...complaints,
+          ...violations,
           ...concerned.slice(0, 200),
           ""
         ].join("\n")

@@ -4,8 +4,8 @@ import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { availableParallelism } from "node:os"
 import { planOf } from "../test/simulation/support/Plan.ts"
-import { nothingPlanted } from "../test/simulation/support/Plant.ts"
-import { planted } from "../test/simulation/support/Planted.ts"
+import { noBug } from "../test/simulation/support/SeededBug.ts"
+import { seededBugs } from "../test/simulation/support/SeededBugs.ts"
 import { runSeeds } from "../test/simulation/support/Runner.ts"
 import { describe, shrink } from "../test/simulation/support/Shrink.ts"
 import { simulate } from "../test/simulation/support/Simulation.ts"
@@ -27,8 +27,8 @@ const flags = {
     Flag.withDefault(120)
   ),
   workers: whole("workers", "threads", 1, 64).pipe(Flag.withDefault(Math.min(2, availableParallelism()))),
-  plant: Flag.optional(
-    Flag.Literals("plant", Object.keys(planted)).pipe(
+  bug: Flag.optional(
+    Flag.Literals("plant", Object.keys(seededBugs)).pipe(
       Flag.withDescription("plant this bug, to see that it is found")
     )
   ),
@@ -50,11 +50,11 @@ const drawProgress = (all: number) => (done: number, failed: number): void => {
 }
 
 /** The shortest history found for a failing seed. */
-const historyOf = (seed: number, steps: number, plantName: string | null) =>
+const historyOf = (seed: number, steps: number, bugName: string | null) =>
   Effect.sync(() => {
-    const plant = plantName === null ? nothingPlanted : planted[plantName] ?? nothingPlanted
+    const bug = bugName === null ? noBug : seededBugs[bugName] ?? noBug
     const plan = planOf(seed, steps)
-    const { outcome, plan: small, runs } = shrink(plan, plant, simulate(plan, plant), shrinkRuns)
+    const { outcome, plan: small, runs } = shrink(plan, bug, simulate(plan, bug), shrinkRuns)
     const left = small.actions.length + small.faults.length
     return [
       `seed ${seed} fails; of ${
@@ -65,25 +65,28 @@ const historyOf = (seed: number, steps: number, plantName: string | null) =>
   })
 
 const runOne = Effect.fn("simulate.one")(
-  function*(seed: number, steps: number, plantName: string | null, json: boolean) {
-    const plant = plantName === null ? nothingPlanted : planted[plantName] ?? nothingPlanted
-    const { answers, commits, complaints, hash, steps: tasks } = simulate(planOf(seed, steps), plant)
-    if (json) yield* Console.log(JSON.stringify({ seed, hash, tasks, commits, requests: answers, complaints }, null, 2))
-    else yield* Console.log(`seed ${seed}: ${tasks} tasks, ${commits} commits, ${answers} requests, trace ${hash}`)
-    if (complaints.length === 0) return
+  function*(seed: number, steps: number, bugName: string | null, json: boolean) {
+    const bug = bugName === null ? noBug : seededBugs[bugName] ?? noBug
+    const { answers, commits, violations, hash, steps: tasks } = simulate(planOf(seed, steps), bug)
+    if (json) {
+      yield* Console.log(
+        JSON.stringify({ seed, hash, tasks, commits, requests: answers, complaints: violations }, null, 2)
+      )
+    } else yield* Console.log(`seed ${seed}: ${tasks} tasks, ${commits} commits, ${answers} requests, trace ${hash}`)
+    if (violations.length === 0) return
     yield* Effect.sync(() => (process.exitCode = 1))
-    yield* Console.error(yield* historyOf(seed, steps, plantName))
+    yield* Console.error(yield* historyOf(seed, steps, bugName))
   }
 )
 
 const simulateCommand = Command.make(
   "simulate",
   flags,
-  Effect.fnUntraced(function*({ firstSeed, json, plant, seed, seeds, steps, workers }) {
-    const plantName = Option.getOrNull(plant)
-    if (Option.isSome(seed)) return yield* runOne(seed.value, steps, plantName, json)
+  Effect.fnUntraced(function*({ firstSeed, json, bug, seed, seeds, steps, workers }) {
+    const bugName = Option.getOrNull(bug)
+    if (Option.isSome(seed)) return yield* runOne(seed.value, steps, bugName, json)
     const onProgress = drawProgress(seeds)
-    const summary = yield* runSeeds({ firstSeed, seeds, steps, workers, plant: plantName, onProgress })
+    const summary = yield* runSeeds({ firstSeed, seeds, steps, workers, bug: bugName, onProgress })
     if (json) {
       yield* Console.log(JSON.stringify(summary, null, 2))
     } else {
@@ -97,7 +100,7 @@ const simulateCommand = Command.make(
     const [first] = summary.failures
     if (first === undefined) return
     yield* Effect.sync(() => (process.exitCode = 1))
-    yield* Console.error(yield* historyOf(first.seed, steps, plantName))
+    yield* Console.error(yield* historyOf(first.seed, steps, bugName))
   })
 ).pipe(
   Command.withDescription("Run the service in simulated worlds, one for each seed, and hold every law against them")

@@ -9,7 +9,7 @@ import { Games } from "../../src/features/games/Games.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
 import { type Caller, callerOf, makeAgent } from "../kit/E2eHttp.ts"
-import { until } from "../kit/E2eJournalist.ts"
+import { until } from "../kit/Client.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import {
   addGame,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Chance, chanceOf, seedOfRun } from "../kit/E2eRandom.ts"
+import { type Chance, chanceOf, seedOfRun } from "../kit/Chance.ts"
 import { type Call, check, type Rules } from "./support/Linearizability.ts"
 import { type Input, type Output, type Told, type Wallet, walletRules } from "./support/WalletModel.ts"
 
@@ -177,17 +177,17 @@ const drawHistory = (chance: Chance): ReadonlyArray<WalletCall> => {
     // at its place in the run, from a little before to a little after
     const at = index * 100 + 50
     const sentAt = at - chance.below(250) - index / 10
-    const isLost = chance.share(0.15)
+    const isLost = chance.happens(0.15)
     const outputs = answersOf(rules, state, input)
     assert.isAbove(outputs.length, 0, JSON.stringify([state, input]))
     const output = chance.pick(outputs)
-    const happens = !isLost || chance.share(0.5)
+    const happens = !isLost || chance.happens(0.5)
     if (happens) state = rules.step(state, input, output) ?? state
     return isLost
       ? call(sentAt, Infinity, input)
       : call(sentAt, at + chance.below(250) + index / 10, input, output)
   })
-  if (chance.share(0.4)) return history
+  if (chance.happens(0.4)) return history
   const spoiled = chance.below(history.length)
   const moved = chance.pick([-60, -25, 25, 40, 60])
   return history.map((each, index) => {

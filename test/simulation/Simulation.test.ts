@@ -30,7 +30,7 @@ describe("the simulator", () => {
   })
 
   it("finds nothing wrong with the service", () => {
-    const complaints = Array.from({ length: 20 }, (_, index) => simulate(planOf(index + 1, steps)).complaints).flat()
-    assert.deepStrictEqual(complaints, [])
+    const violations = Array.from({ length: 20 }, (_, index) => simulate(planOf(index + 1, steps)).violations).flat()
+    assert.deepStrictEqual(violations, [])
   })
 })

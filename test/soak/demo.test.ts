@@ -5,7 +5,7 @@ import * as Fs from "node:fs"
 import * as Http from "node:http"
 import * as Path from "node:path"
 import { serverFolder } from "../kit/E2eDatabase.ts"
-import { until } from "../kit/E2eJournalist.ts"
+import { until } from "../kit/Client.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: what a newcomer is told to try works as it is written, and the demo can be believed: it ends well with a good service, over

@@ -1,28 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { audit } from "../kit/E2eAudit.ts"
-import { seedOfRun } from "../kit/E2eRandom.ts"
+import { audit } from "../kit/HistoryAudit.ts"
+import { seedOfRun } from "../kit/Chance.ts"
 import { runCycle } from "../faults/support/Cycle.ts"
 import { run, type RunOutcome } from "../faults/support/Run.ts"
 import { whyNoSmallDisk } from "../faults/support/SmallDisk.ts"
 import { makeRunFolder, withWorld } from "../faults/support/World.ts"
 
 // Goal: whatever happens to the service and to what it stands on, what it acknowledged is there, once, with the ids and balances that
-// it told; what it refused is not; and one order explains all its answers. Method: the service as a process, journalists who play
+// it told; what it refused is not; and one order explains all its answers. Method: the service as a process, clients who play
 // through HTTP as operators, providers and staff and write everything down, and faults that are real, at moments counted in what the
-// journalists send and hear. `npm run faults` does the same for longer.
+// clients send and record. `npm run faults` does the same for longer.
 
 const seed = seedOfRun()
 
 /** What a run found, as whoever reads the failed test needs it. */
 const assertClean = ({ cycles, failure, folder }: RunOutcome, count: number): void => {
   if (failure !== undefined) {
-    const { complaints, concerned, cycle, kind } = failure
+    const { violations, concerned, cycle, kind } = failure
     assert.fail(
       [
         `seed ${seed}, cycle ${cycle}, ${kind ?? "calm"}: see ${folder ?? ""}`,
-        ...complaints,
+        ...violations,
         ...concerned.slice(0, 100)
       ].join("\n")
     )
@@ -82,13 +82,13 @@ describe("a calm service", () => {
         const folder = yield* makeRunFolder
         yield* withWorld(folder, false, (world) =>
           Effect.gen(function*() {
-            const { beginning, notebook, outcome } = yield* runCycle(world, {
+            const { beginning, history, outcome } = yield* runCycle(world, {
               seed,
               number: 1,
               kind: undefined,
               isShort: true
             })
-            assert.deepStrictEqual(outcome.complaints, [])
+            assert.deepStrictEqual(outcome.violations, [])
             assert.isAbove(outcome.ordered, 400)
             assert.strictEqual(outcome.lost, 0)
 
@@ -128,13 +128,13 @@ describe("a calm service", () => {
               },
               { change: sql`DELETE FROM idempotency_keys`, found: "0 stored answers" }
             ]
-            let before = outcome.complaints
+            let before = outcome.violations
             for (const { change, found } of changes) {
               yield* change
-              const { complaints } = yield* audit(notebook, beginning)
-              const isNew = complaints.some((complaint) => complaint.includes(found) && !before.includes(complaint))
-              assert.isTrue(isNew, `${found}: ${complaints.join("\n")}`)
-              before = complaints
+              const { violations } = yield* audit(history, beginning)
+              const isNew = violations.some((violation) => violation.includes(found) && !before.includes(violation))
+              assert.isTrue(isNew, `${found}: ${violations.join("\n")}`)
+              before = violations
             }
           }))
       })),

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { addGame, addStudio, addTenant, dataOf, deposit, register } from "../kit/E2eWorld.ts"
-import { until } from "../kit/E2eJournalist.ts"
+import { until } from "../kit/Client.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
@@ -102,7 +102,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("originals on two service
       for (const seed of stored) assert.strictEqual(seed.last + 1, seed.rounds)
       assert.isAbove(stored.length, 1)
       const balance = rounds.reduce((sum, { data }) => sum + data.payout - 10, 1_000_000)
-      // of the table: a service that did not play the last round may not have heard of it yet
+      // of the table: a service that did not play the last round may not have outcomes of it yet
       assert.deepStrictEqual(
         yield* sql`SELECT real_balance::float8 AS balance FROM accounts WHERE player_id = ${playerId}`,
         [{ balance }]

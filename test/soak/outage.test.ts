@@ -1,13 +1,13 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Redacted, Schedule } from "effect"
-import { audit } from "../kit/E2eAudit.ts"
+import { audit } from "../kit/HistoryAudit.ts"
 import { layerDatabaseAt, makeFickleServer } from "../kit/E2eDatabase.ts"
 import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
 import { type Caller, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { Notebook } from "../kit/E2eJournal.ts"
-import { playAll, replayAll, until, whilePlaying } from "../kit/E2eJournalist.ts"
-import { withdrawalMethod } from "../kit/E2eLetters.ts"
-import { chanceOf, seedOfRun } from "../kit/E2eRandom.ts"
+import { History } from "../kit/History.ts"
+import { playAll, replayAll, until, whilePlaying } from "../kit/Client.ts"
+import { withdrawalMethod } from "../kit/Operations.ts"
+import { chanceOf, seedOfRun } from "../kit/Chance.ts"
 import { layerE2eServerWithMailbox, portOf } from "../kit/E2eServer.ts"
 import { addGame, addPaymentMethod, addStudio, addTenant, type Seat, seat, settledOf, tell } from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
@@ -45,9 +45,9 @@ const assertTryAgain = (reply: Reply, retry: "rollback" | "same_request" | undef
   if (retry !== undefined) assert.strictEqual(reply.details["retry"], retry)
 }
 
-// Goal: while PostgreSQL is away callers hear so, soon, and are told what to do; when it is back the service serves again without
+// Goal: while PostgreSQL is away callers record so, soon, and are told what to do; when it is back the service serves again without
 // a restart, and nothing was lost or doubled in between. Method: the service as a process on a server that leaves in good order,
-// and then once more in the middle of whatever it does, both times under the journalists' load.
+// and then once more in the middle of whatever it does, both times under the clients' load.
 describe("PostgreSQL goes away", () => {
   const seed = seedOfRun()
 
@@ -74,10 +74,10 @@ describe("PostgreSQL goes away", () => {
         )
         const stranger = yield* seat(operator, studio.call, game, { username: "stranger", balance: 50_000 })
 
-        const notebook = new Notebook()
+        const history = new History()
         let isOver = false
         const playing = yield* playAll(6, {
-          notebook,
+          history,
           seats,
           chanceOf: (stream) => chanceOf(seed, stream),
           lines: [line],
@@ -92,8 +92,8 @@ describe("PostgreSQL goes away", () => {
 
         let betsThatFailed = 0
         for (const how of ["in order", "at once"] as const) {
-          const before = notebook.answers
-          yield* until(() => notebook.answers >= before + 100, playing)
+          const before = history.answers
+          yield* until(() => history.answers >= before + 100, playing)
           yield* server.leave(how)
 
           yield* whilePlaying(
@@ -125,23 +125,23 @@ describe("PostgreSQL goes away", () => {
           yield* server.comeBack
           yield* readyAgain
         }
-        const before = notebook.answers
-        yield* until(() => notebook.answers >= before + 100, playing)
+        const before = history.answers
+        yield* until(() => history.answers >= before + 100, playing)
         isOver = true
         yield* Fiber.join(playing)
         assert.isFalse(service.hasExited())
-        assert.isAbove(notebook.triedAgain, 0)
+        assert.isAbove(history.triedAgain, 0)
         // whoever hears TRY_AGAIN has not lost the connection
-        assert.strictEqual(notebook.lost, 0)
+        assert.strictEqual(history.lost, 0)
 
         const beginning = {
           references: new Set(seats.map((_, index) => `first-player${index}`)),
           others: new Set([stranger.playerId])
         }
-        const found = yield* audit(notebook, beginning)
-        assert.deepStrictEqual(found.complaints, [])
-        yield* replayAll(notebook, line)
-        assert.deepStrictEqual(yield* audit(notebook, beginning), found)
+        const found = yield* audit(history, beginning)
+        assert.deepStrictEqual(found.violations, [])
+        yield* replayAll(history, line)
+        assert.deepStrictEqual(yield* audit(history, beginning), found)
 
         // what was refused while the database was away left nothing behind
         for (let number = 1; number <= betsThatFailed; number++) {
@@ -188,10 +188,10 @@ layer(layerE2eServerWithMailbox(4), { excludeTestServices: true })("a full mailb
 
       yield* letGo
       assert.strictEqual((yield* settledOf(yield* Fiber.join(first))).status, "processed")
-      const heard = yield* Fiber.join(others)
-      const done = heard.filter(({ reply }) => reply.status === 200)
+      const outcomes = yield* Fiber.join(others)
+      const done = outcomes.filter(({ reply }) => reply.status === 200)
       assert.lengthOf(done, 4)
-      for (const { id, reply } of heard) {
+      for (const { id, reply } of outcomes) {
         const again = yield* settledOf(yield* bet(studio.call, at, id))
         assert.strictEqual(again.status, reply.status === 200 ? "replayed" : "processed")
       }

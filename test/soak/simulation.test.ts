@@ -1,61 +1,61 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { planOf } from "../simulation/support/Plan.ts"
-import { nothingPlanted, type Plant } from "../simulation/support/Plant.ts"
-import { planted } from "../simulation/support/Planted.ts"
-import { Trace } from "../simulation/support/Random.ts"
+import { noBug, type SeededBug } from "../simulation/support/SeededBug.ts"
+import { seededBugs } from "../simulation/support/SeededBugs.ts"
+import { Trace } from "../kit/Chance.ts"
 import { runSeeds } from "../simulation/support/Runner.ts"
 import { shrink } from "../simulation/support/Shrink.ts"
 import { simulate } from "../simulation/support/Simulation.ts"
 
 // Goal: the service keeps its laws whatever breaks, and the simulator that says so can be believed: it replays exactly, finds what
-// is planted, and makes it small. Method: fixed seeds; the many are `npm run simulate`.
+// is seededBugs, and makes it small. Method: fixed seeds; the many are `npm run simulate`.
 
 const steps = 80
 
 /** What is wrong with a seed, in words. */
 const complaintsOf = (seed: number): ReadonlyArray<string> =>
-  simulate(planOf(seed, steps)).complaints.map(({ law, text }) => `seed ${seed}: ${law}: ${text}`)
+  simulate(planOf(seed, steps)).violations.map(({ law, text }) => `seed ${seed}: ${law}: ${text}`)
 
 describe("the simulator", () => {
   it.effect("does the same on threads", () =>
     Effect.gen(function*() {
       const seeds = { firstSeed: 11, seeds: 3, steps, workers: 2, onProgress: () => {} }
-      const sound = yield* runSeeds({ ...seeds, plant: null })
+      const sound = yield* runSeeds({ ...seeds, bug: null })
       const trace = new Trace()
       for (const seed of [11, 12, 13]) trace.addText(simulate(planOf(seed, steps)).hash)
       assert.deepInclude(sound, { seeds: 3, failures: [], hash: trace.digest() })
-      const broken = yield* runSeeds({ ...seeds, workers: 1, plant: "acknowledges before the commit" })
+      const broken = yield* runSeeds({ ...seeds, workers: 1, bug: "acknowledges before the commit" })
       assert.isNotEmpty(broken.failures)
     }))
 
   // by fifty, so that a slow machine has time for each
   for (const first of [1000, 1050, 1100, 1150]) {
     it(`finds nothing wrong with the service, seeds from ${first}`, () => {
-      const complaints = Array.from({ length: 50 }, (_, index) => complaintsOf(first + index)).flat()
-      assert.deepStrictEqual(complaints, [])
+      const violations = Array.from({ length: 50 }, (_, index) => complaintsOf(first + index)).flat()
+      assert.deepStrictEqual(violations, [])
     })
   }
 
-  /** The first seed that shows a planted bug, of the first thousand. */
-  const findSeed = (plant: Plant): number =>
+  /** The first seed that shows a seededBugs bug, of the first thousand. */
+  const findSeed = (bug: SeededBug): number =>
     Array.from({ length: 1000 }, (_, index) => index + 1).find((seed) =>
-      simulate(planOf(seed, steps), plant).complaints.length > 0
+      simulate(planOf(seed, steps), bug).violations.length > 0
     ) ?? assert.fail("not found within 1000 seeds")
 
-  for (const [name, plant] of Object.entries(planted)) {
+  for (const [name, bug] of Object.entries(seededBugs)) {
     it(`finds a service that ${name}`, () => {
-      assert.isAbove(findSeed(plant), 0)
+      assert.isAbove(findSeed(bug), 0)
     })
   }
 
   it("makes a failure small", () => {
-    const plant = planted["forgets a tombstone"] ?? nothingPlanted
-    const plan = planOf(findSeed(plant), steps)
-    const failing = simulate(plan, plant)
-    const small = shrink(plan, plant, failing, 300)
-    assert.strictEqual(small.outcome.complaints[0]?.law, failing.complaints[0]?.law)
+    const bug = seededBugs["forgets a tombstone"] ?? noBug
+    const plan = planOf(findSeed(bug), steps)
+    const failing = simulate(plan, bug)
+    const small = shrink(plan, bug, failing, 300)
+    assert.strictEqual(small.outcome.violations[0]?.law, failing.violations[0]?.law)
     assert.isAtMost(small.plan.actions.length + small.plan.faults.length, 6)
-    assert.strictEqual(simulate(small.plan, plant).hash, small.outcome.hash)
+    assert.strictEqual(simulate(small.plan, bug).hash, small.outcome.hash)
   })
 })

@@ -3,24 +3,24 @@ import { Effect, Fiber, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerChainUnkeyed } from "../kit/Chains.ts"
 import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
-import { audit } from "../kit/E2eAudit.ts"
+import { audit } from "../kit/HistoryAudit.ts"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { callerOf, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { type Line, Notebook } from "../kit/E2eJournal.ts"
-import { playAll, replayAll, until } from "../kit/E2eJournalist.ts"
-import { withdrawalMethod } from "../kit/E2eLetters.ts"
-import { chanceOf, seedOfRun } from "../kit/E2eRandom.ts"
+import { type Line, History } from "../kit/History.ts"
+import { playAll, replayAll, until } from "../kit/Client.ts"
+import { withdrawalMethod } from "../kit/Operations.ts"
+import { chanceOf, seedOfRun } from "../kit/Chance.ts"
 import { addGame, addPaymentMethod, addStudio, addTenant, seat, settledOf, tell } from "../kit/E2eWorld.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: two services on one database never both write a player, and nothing is lost or doubled between them. Method: two
-// processes; first bets that go to one and the other in turn, so that each finds itself overtaken every time; then journalists
+// processes; first bets that go to one and the other in turn, so that each finds itself overtaken every time; then clients
 // who play the same players through both, half of all messages through both at once, and compare the books.
 
 const Overtaken = Schema.Array(Schema.Struct({ version: Schema.Number, entries: Schema.Number }))
 
-const journalists = 8
+const clients = 8
 const seed = seedOfRun()
 
 layer(layerOwnDatabase, { excludeTestServices: true })("two services on one database", (it) => {
@@ -82,25 +82,25 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
         ["player0", "player1", "player2", "player3"],
         (username) => seat(operator, studio.call, game, { username, balance: chance.pick([500, 20_000, 1_000_000]) })
       )
-      const notebook = new Notebook()
+      const history = new History()
       let isOver = false
-      const playing = yield* playAll(journalists, {
-        notebook,
+      const playing = yield* playAll(clients, {
+        history,
         seats,
         chanceOf: (stream) => chanceOf(seed, stream),
         lines,
         isOver: () => isOver
       })
-      yield* until(() => notebook.answers >= 800, playing)
+      yield* until(() => history.answers >= 800, playing)
       isOver = true
       yield* Fiber.join(playing)
 
       const references = new Set(seats.map((_, index) => `first-player${index}`))
       const others = new Set([single.playerId])
-      const found = yield* audit(notebook, { references, others })
-      assert.deepStrictEqual(found.complaints, [])
-      assert.strictEqual(notebook.lost, 0)
-      assert.isAtLeast(notebook.notes.filter(({ heard }) => heard.length > 1).length, 50)
+      const found = yield* audit(history, { references, others })
+      assert.deepStrictEqual(found.violations, [])
+      assert.strictEqual(history.lost, 0)
+      assert.isAtLeast(history.intents.filter(({ outcomes }) => outcomes.length > 1).length, 50)
 
       // the sums of the reports lost and doubled nothing either
       const proof = yield* Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined)).pipe(
@@ -109,8 +109,8 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
       assert.deepStrictEqual(proof.violations, [])
 
       // either of them repeats what the other did
-      yield* Effect.forEach(lines, (line) => replayAll(notebook, line), { concurrency: 2 })
-      assert.deepStrictEqual(yield* audit(notebook, { references, others }), found)
+      yield* Effect.forEach(lines, (line) => replayAll(history, line), { concurrency: 2 })
+      assert.deepStrictEqual(yield* audit(history, { references, others }), found)
 
       for (const { hasExited } of services) assert.isFalse(hasExited())
       for (const port of [firstPort, secondPort]) {

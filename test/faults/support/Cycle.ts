@@ -1,15 +1,15 @@
-/** One cycle: new players, journalists at work, a fault, some more work, and then everything compared. */
+/** One cycle: new players, clients at work, a fault, some more work, and then everything compared. */
 import { Effect, Fiber, Schema } from "effect"
 import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
-import { audit, type Beginning } from "../../kit/E2eAudit.ts"
+import { audit, type Beginning } from "../../kit/HistoryAudit.ts"
 import { patiently } from "../../kit/E2eHttp.ts"
-import { type Diary, type Letter, Notebook } from "../../kit/E2eJournal.ts"
-import { deliver, playAll, replayAll, settleAll, until, whilePlaying } from "../../kit/E2eJournalist.ts"
-import { makeWriter } from "../../kit/E2eLetters.ts"
-import { type Chance, chanceOf } from "../../kit/E2eRandom.ts"
+import { type HistoryLog, type Operation, History } from "../../kit/History.ts"
+import { deliver, playAll, replayAll, settleAll, until, whilePlaying } from "../../kit/Client.ts"
+import { makeOperations } from "../../kit/Operations.ts"
+import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import { dataOf, seat } from "../../kit/E2eWorld.ts"
 import { type FaultKind, strike } from "./Faults.ts"
-import { checkHistories } from "./History.ts"
+import { checkHistories } from "./PlayerHistories.ts"
 import type { World } from "./World.ts"
 
 export interface CyclePlan {
@@ -27,13 +27,13 @@ export interface CycleOutcome {
   readonly sent: number
   readonly lost: number
   readonly triedAgain: number
-  /** Letters nobody had answered when the work was over. */
+  /** Operations nobody had answered when the work was over. */
   readonly settledLate: number
-  /** What happened once and for all: rows that were compared with the notes. */
+  /** Rows that were compared with the intents. */
   readonly effects: number
   /** Operations that were put into an order. */
   readonly ordered: number
-  readonly complaints: ReadonlyArray<string>
+  readonly violations: ReadonlyArray<string>
   /** The lines of the journal that are concerned. */
   readonly concerned: ReadonlyArray<string>
 }
@@ -41,34 +41,34 @@ export interface CycleOutcome {
 /** A cycle that is over, and what its books are compared with again when somebody has changed them. */
 export interface Cycle {
   readonly outcome: CycleOutcome
-  readonly notebook: Notebook
+  readonly history: History
   readonly beginning: Beginning
 }
 
 const players = 4
-const journalists = 8
+const clients = 8
 
 /** How many answers there are after a fault before it is over, and in a cycle without one. */
 const answersAfter = { short: 40, long: 80 }
 const answersWithout = 400
 
 /** The lines of a cycle, besides where they are kept. */
-const listening = (diary: Diary, cycle: number) => {
+const listening = (log: HistoryLog, cycle: number) => {
   const lines: Array<string> = []
   return {
     lines,
     write: (line: { readonly [field: string]: unknown }) => {
       const whole = { cycle, ms: Math.round(performance.now()), ...line }
       lines.push(JSON.stringify(whole))
-      diary.write(whole)
+      log.write(whole)
     }
   }
 }
 
-/** The lines that name one of these letters by number. */
-const linesOf = (lines: ReadonlyArray<string>, notebook: Notebook, letters: ReadonlySet<Letter>) => {
-  const numbers = new Set([...letters].map((letter) => notebook.letters.indexOf(letter) + 1))
-  return lines.filter((line) => numbers.has(Number(/"letter":(\d+)/.exec(line)?.[1])))
+/** The lines that name one of these operations by number. */
+const linesOf = (lines: ReadonlyArray<string>, history: History, operations: ReadonlySet<Operation>) => {
+  const numbers = new Set([...operations].map((operation) => history.operations.indexOf(operation) + 1))
+  return lines.filter((line) => numbers.has(Number(/"operation":(\d+)/.exec(line)?.[1])))
 }
 
 const stream = ({ number, seed }: CyclePlan, index: number): Chance => chanceOf(seed, number * 64 + index)
@@ -78,8 +78,8 @@ export const runCycle = Effect.fnUntraced(function*(world: World, plan: CyclePla
   const { game, line } = world
   const [operator, provider] = [patiently(world.operator), patiently(world.provider)]
   const chance = stream(plan, 0)
-  const diary = listening(world.folder, number)
-  diary.write({ what: "cycle", seed: plan.seed, kind })
+  const log = listening(world.folder, number)
+  log.write({ what: "cycle", seed: plan.seed, kind })
   const seats = yield* Effect.forEach(
     Array.from({ length: players }, (_, index) => `c${number}p${index}`),
     (username) => seat(operator, provider, game, { username, balance: chance.pick([500, 20_000, 1_000_000]) }),
@@ -96,11 +96,11 @@ export const runCycle = Effect.fnUntraced(function*(world: World, plan: CyclePla
     )
   )
 
-  const notebook = new Notebook(diary)
+  const history = new History(log)
   let isOver = false
-  const playing = yield* playAll(journalists, {
+  const playing = yield* playAll(clients, {
     prefix: `c${number}`,
-    notebook,
+    history,
     seats,
     lines: [line],
     atOnce: { most: 5, share: 0.25 },
@@ -108,21 +108,21 @@ export const runCycle = Effect.fnUntraced(function*(world: World, plan: CyclePla
     isOver: () => isOver
   })
   if (kind !== undefined) {
-    yield* whilePlaying(playing, strike(kind, { world, notebook, chance, isShort: plan.isShort }))
+    yield* whilePlaying(playing, strike(kind, { world, history, chance, isShort: plan.isShort }))
   }
-  const before = notebook.answers
+  const before = history.answers
   const more = kind === undefined ? answersWithout : answersAfter[plan.isShort ? "short" : "long"]
-  yield* until(() => notebook.answers >= before + more, playing)
+  yield* until(() => history.answers >= before + more, playing)
   isOver = true
   yield* Fiber.join(playing)
 
-  const settledLate = yield* settleAll(notebook, line)
-  const writer = makeWriter(`c${number}end`)
+  const settledLate = yield* settleAll(history, line)
+  const make = makeOperations(`c${number}end`)
   for (const at of seats) {
     for (const who of ["operator", "provider"] as const) {
-      const look = writer.look(at, who)
-      notebook.open(look)
-      yield* deliver(notebook, look, line)
+      const look = make.look(at, who)
+      history.open(look)
+      yield* deliver(history, look, line)
     }
   }
 
@@ -130,37 +130,37 @@ export const runCycle = Effect.fnUntraced(function*(world: World, plan: CyclePla
     references: new Set(seats.map((_, index) => `first-c${number}p${index}`)),
     players: seats.map(({ playerId }) => playerId)
   }
-  const found = yield* audit(notebook, beginning)
-  const complaints = [...found.complaints]
+  const found = yield* audit(history, beginning)
+  const violations = [...found.violations]
   for (const { playerId } of seats) {
     const [told, kept] = [yield* balanceOf(playerId), found.balances.get(playerId)]
-    if (told !== kept) complaints.push(`player ${playerId}: has ${kept}, is told ${told}`)
+    if (told !== kept) violations.push(`player ${playerId}: has ${kept}, is told ${told}`)
   }
-  yield* replayAll(notebook, line)
-  const again = yield* audit(notebook, beginning)
-  for (const complaint of again.complaints) {
-    if (!complaints.includes(complaint)) complaints.push(`after everything was sent again: ${complaint}`)
+  yield* replayAll(history, line)
+  const again = yield* audit(history, beginning)
+  for (const violation of again.violations) {
+    if (!violations.includes(violation)) violations.push(`after everything was sent again: ${violation}`)
   }
-  if (again.entries !== found.entries) complaints.push("what was sent again happened again")
-  const { violations } = yield* Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined))
-  for (const { message, rule, subject } of violations) complaints.push(`${rule}: ${subject}: ${message}`)
-  const histories = checkHistories(notebook, beginnings)
-  complaints.push(...histories.complaints)
+  if (again.entries !== found.entries) violations.push("what was sent again happened again")
+  const { violations: broken } = yield* Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined))
+  for (const { message, rule, subject } of broken) violations.push(`${rule}: ${subject}: ${message}`)
+  const histories = checkHistories(history, beginnings)
+  violations.push(...histories.violations)
 
-  const named = notebook.letters.filter(({ notes }) =>
-    notes.some(({ wanted }) => complaints.some((complaint) => complaint.split(/[\s:]/).includes(wanted.id)))
+  const named = history.operations.filter(({ intents }) =>
+    intents.some(({ command }) => violations.some((violation) => violation.split(/[\s:]/).includes(command.id)))
   )
   const outcome: CycleOutcome = {
     number,
     kind,
-    sent: notebook.operations.length,
-    lost: notebook.lost,
-    triedAgain: notebook.triedAgain,
+    sent: history.attempts.length,
+    lost: history.lost,
+    triedAgain: history.triedAgain,
     settledLate,
     effects: found.entries + found.transactions + found.payments,
-    ordered: histories.operations,
-    complaints,
-    concerned: linesOf(diary.lines, notebook, new Set([...named, ...histories.letters]))
+    ordered: histories.checked,
+    violations,
+    concerned: linesOf(log.lines, history, new Set([...named, ...histories.operations]))
   }
-  return { outcome, notebook, beginning } satisfies Cycle
+  return { outcome, history, beginning } satisfies Cycle
 })

@@ -2,9 +2,9 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
-import type { Notebook } from "../../kit/E2eJournal.ts"
-import { until } from "../../kit/E2eJournalist.ts"
-import type { Chance } from "../../kit/E2eRandom.ts"
+import type { History } from "../../kit/History.ts"
+import { until } from "../../kit/Client.ts"
+import type { Chance } from "../../kit/Chance.ts"
 import { cutMoments } from "./CuttingProxy.ts"
 import type { World } from "./World.ts"
 
@@ -28,20 +28,20 @@ export class FaultFailed extends Schema.TaggedError<FaultFailed>()("FaultFailed"
 
 export interface Scene {
   readonly world: World
-  readonly notebook: Notebook
+  readonly history: History
   readonly chance: Chance
   /** No longer than it must be. */
   readonly isShort: boolean
 }
 
-/** Does something at a moment that is counted in what the journalists send and hear, so that no machine is too slow for it. */
-const atMoment = ({ chance, notebook }: Scene, act: () => void, [low, high] = [30, 300]) =>
+/** Does something at a moment that is counted in what the clients send and record, so that no machine is too slow for it. */
+const atMoment = ({ chance, history }: Scene, act: () => void, [low, high] = [30, 300]) =>
   Effect.callback<void>((resume) => {
     let left = chance.between(low ?? 1, high ?? 1)
-    notebook.onEvent = () => {
+    history.onEvent = () => {
       if (--left !== 0) return
       act()
-      notebook.diary.write({ what: "happens", waiting: notebook.waiting })
+      history.log.write({ what: "happens", waiting: history.waiting })
       resume(Effect.void)
     }
   })
@@ -118,7 +118,7 @@ const cutConnections = Effect.fnUntraced(function*(scene: Scene) {
     yield* atMoment(scene, () => {}, [5, 60])
     yield* world.proxy.cut(
       cutMoments[cut % cutMoments.length] ?? "done",
-      chance.share(0.7) ? "journal" : "anybody"
+      chance.happens(0.7) ? "journal" : "anybody"
     )
   }
 })
@@ -128,7 +128,7 @@ const hangsMs = [300, 1500, 7500]
 
 const hangPostgres = Effect.fnUntraced(function*(scene: Scene) {
   const { chance, isShort } = scene
-  const pids = chance.share(0.5) ? allOf(scene) : yield* backendsOf(scene, "pitboss%")
+  const pids = chance.happens(0.5) ? allOf(scene) : yield* backendsOf(scene, "pitboss%")
   yield* Effect.gen(function*() {
     yield* atMoment(scene, () => signal(pids, "SIGSTOP"))
     yield* Effect.sleep(isShort ? 500 : chance.pick(hangsMs))
@@ -146,16 +146,16 @@ const stepClock = Effect.fnUntraced(function*(scene: Scene) {
 })
 
 const fillDisk = Effect.fnUntraced(function*(scene: Scene) {
-  const { notebook, world } = scene
+  const { history, world } = scene
   const { disk, server } = world
   if (disk === undefined) return yield* new FaultFailed({ reason: "this disk cannot be filled up" })
   const sql = yield* SqlClient.SqlClient
   yield* Effect.gen(function*() {
     yield* atMoment(scene, disk.fill)
-    const before = notebook.triedAgain
+    const before = history.triedAgain
     // what was put by for the log of changes is used up sooner
     yield* Effect.ignore(Effect.timeout(sql`SELECT pg_switch_wal()`, "5 seconds"))
-    yield* until(() => notebook.triedAgain >= before + 20)
+    yield* until(() => history.triedAgain >= before + 20)
   }).pipe(Effect.ensuring(Effect.sync(disk.empty)))
   // where it could not even write down that it recovered, it has gone
   yield* Effect.sleep(scene.chance.below(500))
@@ -178,9 +178,9 @@ const faults = {
 /** Lets it happen, and waits until all is up again. */
 export const strike = (kind: FaultKind, scene: Scene) =>
   Effect.gen(function*() {
-    scene.notebook.diary.write({ what: "fault", kind })
+    scene.history.log.write({ what: "fault", kind })
     yield* faults[kind](scene)
-    scene.notebook.onEvent = () => {}
+    scene.history.onEvent = () => {}
     yield* scene.world.recovered
-    scene.notebook.diary.write({ what: "recovered", kind })
+    scene.history.log.write({ what: "recovered", kind })
   })

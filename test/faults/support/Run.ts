@@ -1,6 +1,6 @@
 /** Cycles one after the other, until they are done or one of them finds something. */
 import { Cause, Effect, Exit } from "effect"
-import { type Chance, chanceOf } from "../../kit/E2eRandom.ts"
+import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import { type CycleOutcome, runCycle } from "./Cycle.ts"
 import { type FaultKind } from "./Faults.ts"
 import { whyNoSmallDisk } from "./SmallDisk.ts"
@@ -28,7 +28,7 @@ export interface RunOutcome {
     | {
       readonly cycle: number
       readonly kind: FaultKind | undefined
-      readonly complaints: ReadonlyArray<string>
+      readonly violations: ReadonlyArray<string>
       readonly concerned: ReadonlyArray<string>
     }
     | undefined
@@ -67,15 +67,15 @@ export const run = (plan: RunPlan) =>
             const { outcome } = yield* runCycle(world, { seed: plan.seed, isShort: plan.isShort, ...each })
             outcomes.push(outcome)
             plan.onCycle(outcome)
-            if (outcome.complaints.length === 0) continue
-            const { complaints, concerned, kind, number } = outcome
-            failure = { cycle: number, kind, complaints, concerned }
+            if (outcome.violations.length === 0) continue
+            const { violations, concerned, kind, number } = outcome
+            failure = { cycle: number, kind, violations, concerned }
             return
           }
         })))
       if (Exit.isFailure(exit)) {
-        const complaints = [Cause.pretty(exit.cause)]
-        failure = { cycle: current?.number ?? 0, kind: current?.kind, complaints, concerned: [] }
+        const violations = [Cause.pretty(exit.cause)]
+        failure = { cycle: current?.number ?? 0, kind: current?.kind, violations, concerned: [] }
       }
     }
     const isKept = failure !== undefined || plan.keepsFolder

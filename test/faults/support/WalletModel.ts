@@ -49,10 +49,10 @@ export type Output =
 
 /**
  * What became of an id: `done`, then perhaps `taken back`; `ignored` for a rollback that found nothing to do; `buried` for what was
- * rolled back before it came. Payments: where they stand. One letter each.
+ * rolled back before it came. Payments: where they stand. One operation each.
  */
 const unknown = "."
-const letters = {
+const operations = {
   done: "d",
   "taken back": "t",
   ignored: "i",
@@ -64,12 +64,12 @@ const letters = {
   cancelled: "c"
 } as const
 
-type Mark = keyof typeof letters
+type Mark = keyof typeof operations
 
 export interface Wallet {
   readonly balance: number
   readonly walletSeq: number
-  /** A letter for each id that is ever named, in one order. */
+  /** A operation for each id that is ever named, in one order. */
   readonly marks: string
 }
 
@@ -99,19 +99,19 @@ export const walletRules = (
   const places = new Map([...new Set([...named, ...payments.keys()])].map((id, index) => [id, index]))
 
   const isMarked = ({ marks }: Wallet, id: string, ...as: ReadonlyArray<Mark>): boolean => {
-    const letter = marks.charAt(places.get(id) ?? -1)
-    return as.some((mark) => letters[mark] === letter)
+    const operation = marks.charAt(places.get(id) ?? -1)
+    return as.some((mark) => operations[mark] === operation)
   }
   const isKnown = ({ marks }: Wallet, id: string): boolean => {
-    const letter = marks.charAt(places.get(id) ?? -1)
-    return letter !== "" && letter !== unknown
+    const operation = marks.charAt(places.get(id) ?? -1)
+    return operation !== "" && operation !== unknown
   }
 
   const marked = (wallet: Wallet, marks: ReadonlyArray<readonly [id: string, mark: Mark]>, amount = 0): Wallet => {
     let text = wallet.marks
     for (const [id, mark] of marks) {
       const place = places.get(id) ?? 0
-      text = text.slice(0, place) + letters[mark] + text.slice(place + 1)
+      text = text.slice(0, place) + operations[mark] + text.slice(place + 1)
     }
     return { balance: wallet.balance + amount, walletSeq: wallet.walletSeq + (amount === 0 ? 0 : 1), marks: text }
   }

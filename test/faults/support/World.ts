@@ -9,8 +9,8 @@ import { layerChainUnkeyed } from "../../kit/Chains.ts"
 import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
 import { layerDatabaseAt, makeFickleServer, serverFolder } from "../../kit/E2eDatabase.ts"
 import { type Caller, callerByServiceClock, exchange, makeAgent, staffOf } from "../../kit/E2eHttp.ts"
-import type { Diary, Line } from "../../kit/E2eJournal.ts"
-import { withdrawalMethod } from "../../kit/E2eLetters.ts"
+import type { HistoryLog, Line } from "../../kit/History.ts"
+import { withdrawalMethod } from "../../kit/Operations.ts"
 import { addGame, addPaymentMethod, addStudio, addTenant, type Game } from "../../kit/E2eWorld.ts"
 import { addStaff } from "../../kit/Keys.ts"
 import { freePort, type ServiceDied, type ServiceProcess, startService } from "../../kit/ServiceProcess.ts"
@@ -36,7 +36,7 @@ export interface World {
   readonly folder: RunFolder
 }
 
-export interface RunFolder extends Diary {
+export interface RunFolder extends HistoryLog {
   readonly path: string
   /** Leaves it where it is when the scope closes. */
   readonly keep: () => void

@@ -8,7 +8,7 @@ import { WebhookEndpoints } from "../../../src/features/webhooks/WebhookEndpoint
 import { toDate } from "../../../src/platform/Time.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import { WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
-import { chanceOf, seedOfRun } from "../../kit/E2eRandom.ts"
+import { chanceOf, seedOfRun } from "../../kit/Chance.ts"
 import { layerTestService, ServiceSql } from "../../kit/TestService.ts"
 import { expectedSignature, makeSink } from "../../kit/WebhookSink.ts"
 import { addListener, someStaff } from "../../kit/Webhooks.ts"

@@ -1,4 +1,4 @@
-/** What a run has left in the database, put in order for those who look at it. */
+/** Commits of a run in the order and by the keys that the invariants need. */
 import type { Change, Entry, Payment } from "../../../src/domain/Change.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import type { Transaction } from "../../../src/domain/settlement/Rounds.ts"
@@ -9,12 +9,12 @@ import type { Network } from "./Network.ts"
 import type { Plan } from "./Plan.ts"
 
 /** A law that does not hold, and where. */
-export interface Complaint {
+export interface Violation {
   readonly law: string
   readonly text: string
 }
 
-export type Complain = (law: string, text: string) => void
+export type Report = (law: string, text: string) => void
 
 /** All that is left of a run. */
 export interface Remains {

@@ -1,13 +1,13 @@
 /**
- * Those who call: providers who send again without mercy and take back what nobody answered, operators with references and
- * idempotency keys, staff, and the clock that starts jobs. They write down what they asked for and what they heard.
+ * Simulated clients: providers who retry and take back what nobody answered, operators with references and idempotency keys, staff, and
+ * the clock that starts jobs. They record requests and answers.
  */
 import { Context, Effect, Schema } from "effect"
 import type { ActionMessage, BetMessage } from "../../../src/features/settlement/ProviderWallet.ts"
-import { gameById, operatorOfPlayer, playerIds, refs, strangerTo, tokens } from "./House.ts"
+import { gameById, operatorOfPlayer, playerIds, refs, strangerTo, tokens } from "./Fixture.ts"
 import type { Network } from "./Network.ts"
 import type { Action, Payout, Plan, Stake, TakeBack } from "./Plan.ts"
-import { type Chance, chanceOf } from "./Random.ts"
+import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import { type Answer, isPassing, type Request } from "./Requests.ts"
 import type { Machine, World } from "./World.ts"
 

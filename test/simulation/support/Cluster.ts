@@ -2,8 +2,8 @@
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import type { Database } from "./Database.ts"
 import type { Plan } from "./Plan.ts"
-import type { Plant } from "./Plant.ts"
-import { chanceOf } from "./Random.ts"
+import type { SeededBug } from "./SeededBug.ts"
+import { chanceOf } from "../../kit/Chance.ts"
 import { layerService, makePort, type Port } from "./Service.ts"
 import { Machine, type World } from "./World.ts"
 
@@ -35,7 +35,7 @@ export class Cluster {
   private readonly world: World
   private readonly plan: Plan
   private readonly database: Database
-  private readonly plant: Plant
+  private readonly bug: SeededBug
   private readonly hosts: ReadonlyArray<Host>
   private primary = 0
   private lives = 0
@@ -44,11 +44,11 @@ export class Cluster {
   /** Defects in the making of a service. */
   readonly failures: Array<string> = []
 
-  constructor(world: World, plan: Plan, database: Database, plant: Plant) {
+  constructor(world: World, plan: Plan, database: Database, bug: SeededBug) {
     this.world = world
     this.plan = plan
     this.database = database
-    this.plant = plant
+    this.bug = bug
     this.hosts = plan.topology === "one" ? [new Host("a")] : [new Host("a"), new Host("b")]
   }
 
@@ -78,13 +78,13 @@ export class Cluster {
     const life: Life = { machine, scope, port: undefined }
     host.life = life
     if (this.plan.topology === "both" || this.hosts[this.primary] === host) this.noteService(life)
-    const layer = layerService(this.database, this.database.connect(machine), this.plan.service, this.plant)
+    const layer = layerService(this.database, this.database.connect(machine), this.plan.service, this.bug)
     const building = machine.fork(
       Context.empty(),
       Effect.flatMap(Layer.buildWithScope(layer, scope), (services) => Effect.provideContext(makePort, services))
     )
     building.addObserver((exit) => {
-      if (Exit.isSuccess(exit)) life.port = this.plant.port(exit.value, this.database)
+      if (Exit.isSuccess(exit)) life.port = this.bug.port(exit.value, this.database)
       else this.failures.push(`${machine.name} did not start: ${String(exit.cause)}`)
     })
   }

@@ -16,7 +16,7 @@ import type { Store, Unit } from "../../../src/engine/Machine.ts"
 import { byDeadline, commitFailure, orUnavailable, silent } from "../../../src/store/internal/StoreFailures.ts"
 import * as MemoryPlayerStore from "../../kit/MemoryPlayerStore.ts"
 import type { Plan, StoreTrouble } from "./Plan.ts"
-import { type Chance, chanceOf } from "./Random.ts"
+import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import { Machine, type World } from "./World.ts"
 
 export type PlayerStore = Store<Player, Change, Query, Knowledge>

@@ -1,8 +1,8 @@
-/** Between clients and the service: requests and answers are delayed, lost, doubled, and overtake each other. */
+/** Network between clients and service: delays, loses, doubles and reorders requests and answers. */
 import { Cause, Context, Effect, Exit } from "effect"
 import type { Cluster } from "./Cluster.ts"
 import type { NetworkTrouble, Plan } from "./Plan.ts"
-import { chanceOf } from "./Random.ts"
+import { chanceOf } from "../../kit/Chance.ts"
 import type { Answer, Request } from "./Requests.ts"
 import type { Machine, World } from "./World.ts"
 

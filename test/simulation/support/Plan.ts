@@ -6,8 +6,8 @@ import type { ExclusionPeriod } from "../../../src/domain/limit/Exclusions.ts"
 import type { LimitField } from "../../../src/domain/limit/Limits.ts"
 import type { PaymentMove } from "../../../src/domain/payment/PaymentMoves.ts"
 import type { KycStatus, PlayerStatus } from "../../../src/domain/player/Player.ts"
-import { bonuses, games, operatorOfPlayer, playerIds } from "./House.ts"
-import { type Chance, chanceOf } from "./Random.ts"
+import { bonuses, games, operatorOfPlayer, playerIds } from "./Fixture.ts"
+import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import type { JobRequest } from "./Requests.ts"
 
 /** The bounds of a service (`ActorsOptions`). */

@@ -13,7 +13,7 @@ import { orTryAgain } from "../../../src/store/Rows.ts"
 import { windowStart } from "../../../src/domain/limit/Windows.ts"
 import { newPlayer } from "../../kit/players.ts"
 import type { Connection, Database } from "./Database.ts"
-import { bonuses, operatorById, playerIds, promos } from "./House.ts"
+import { bonuses, operatorById, playerIds, promos } from "./Fixture.ts"
 
 const dayMs = 86_400_000
 

@@ -1,7 +1,7 @@
 /** Spreads seeds over threads and adds up what came of them. */
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import { Trace } from "./Random.ts"
+import { Trace } from "../../kit/Chance.ts"
 import type { Portion, SeedResult, WorkerOptions } from "./Worker.ts"
 
 export interface RunOptions extends WorkerOptions {
@@ -37,7 +37,7 @@ const isResults = (message: unknown): message is ReadonlyArray<SeedResult> => Ar
 /** Runs the seeds; never fails, a failing seed is part of the summary. */
 export const runSeeds = (options: RunOptions): Effect.Effect<Summary> =>
   Effect.callback<Summary>((resume) => {
-    const { firstSeed, onProgress, plant, seeds, steps } = options
+    const { firstSeed, onProgress, bug, seeds, steps } = options
     const end = firstSeed + seeds
     const startedAt = performance.now()
     const results: Array<SeedResult> = []
@@ -75,7 +75,7 @@ export const runSeeds = (options: RunOptions): Effect.Effect<Summary> =>
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
       worker.postMessage(portion)
     }
-    const workerData: WorkerOptions = { steps, plant }
+    const workerData: WorkerOptions = { steps, bug }
     for (let number = 0; number < options.workers; number++) {
       const worker = new Worker(new URL("./Worker.ts", import.meta.url), { workerData })
       workers.add(worker)

@@ -30,9 +30,9 @@ import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import type { Connection, Database } from "./Database.ts"
-import { layerCatalogues, layerNames, operatorById, providerById, refs } from "./House.ts"
+import { layerCatalogues, layerNames, operatorById, providerById, refs } from "./Fixture.ts"
 import type { ServicePlan } from "./Plan.ts"
-import type { Plant } from "./Plant.ts"
+import type { SeededBug } from "./SeededBug.ts"
 import type { Answer, OperatorRequest, ProviderRequest, Request, StaffRequest } from "./Requests.ts"
 import { layerNoStatements, layerRepositories } from "./Repositories.ts"
 
@@ -44,8 +44,8 @@ const layerIds = (database: Database) =>
   })
 
 /** All that a service is made of, but for HTTP. */
-export const layerService = (database: Database, connection: Connection, plan: ServicePlan, plant: Plant) => {
-  const store = plant.store(database.storeOf(connection), database)
+export const layerService = (database: Database, connection: Connection, plan: ServicePlan, bug: SeededBug) => {
+  const store = bug.store(database.storeOf(connection), database)
   const actors = Layer.effect(
     PlayerActors,
     Effect.map(
@@ -53,7 +53,7 @@ export const layerService = (database: Database, connection: Connection, plan: S
         Layer.build(Layer.fresh(PlayerActors.layerOver(Effect.succeed(store), plan))),
         (context) => Effect.succeed(Context.get(context, PlayerActors))
       ),
-      (real) => plant.actors(real, database)
+      (real) => bug.actors(real, database)
     )
   )
   return Layer.mergeAll(

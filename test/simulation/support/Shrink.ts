@@ -4,7 +4,7 @@
  */
 import type { Change } from "../../../src/domain/Change.ts"
 import type { Action, Fault, Plan } from "./Plan.ts"
-import type { Plant } from "./Plant.ts"
+import type { SeededBug } from "./SeededBug.ts"
 import { type Outcome, simulate } from "./Simulation.ts"
 
 export interface Shrunk {
@@ -35,16 +35,16 @@ const simplifications: ReadonlyArray<(plan: Plan) => Plan> = [
 ]
 
 /** Delta debugging over the list of actions and faults, with at most `mostRuns` tries. The plan must fail. */
-export const shrink = (plan: Plan, plant: Plant, failing: Outcome, mostRuns: number): Shrunk => {
-  const law = failing.complaints[0]?.law
+export const shrink = (plan: Plan, bug: SeededBug, failing: Outcome, mostRuns: number): Shrunk => {
+  const law = failing.violations[0]?.law
   let runs = 0
   let best = { plan, outcome: failing }
   /** Takes a plan in place of the best one when it fails in the same way. */
   const accepts = (candidate: Plan): boolean => {
     if (runs >= mostRuns) return false
     runs++
-    const outcome = simulate(candidate, plant)
-    if (!outcome.complaints.some((complaint) => complaint.law === law)) return false
+    const outcome = simulate(candidate, bug)
+    if (!outcome.violations.some((violation) => violation.law === law)) return false
     best = { plan: candidate, outcome }
     return true
   }
@@ -119,7 +119,7 @@ export const describe = (plan: Plan, outcome: Outcome): string => {
     "what was committed (step, machine):",
     ...commits,
     "what is wrong:",
-    ...outcome.complaints.slice(0, 20).map(({ law, text }) => `  ${law}: ${text}`),
+    ...outcome.violations.slice(0, 20).map(({ law, text }) => `  ${law}: ${text}`),
     `trace ${outcome.hash}`
   ].join("\n")
 }

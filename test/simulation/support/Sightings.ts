@@ -9,7 +9,7 @@
  * after that, it need not know before it writes (`docs/decisions/0006-engine.md`): a service that was taken out and still ends what
  * it had begun, or a statement of one that has died.
  */
-import type { Balances, Books, Complain, Remains } from "./Books.ts"
+import type { Balances, Books, Report, Remains } from "./Books.ts"
 import type { Delivery } from "./Network.ts"
 
 interface Shown {
@@ -39,13 +39,13 @@ const placesOf = (all: ReadonlyArray<Balances>, shown: Shown, endedAt: number): 
 export class Sightings {
   private readonly remains: Remains
   private readonly books: Books
-  private readonly complain: Complain
+  private readonly report: Report
   private readonly seen: Array<Sighting> = []
 
-  constructor(remains: Remains, books: Books, complain: Complain) {
+  constructor(remains: Remains, books: Books, report: Report) {
     this.remains = remains
     this.books = books
-    this.complain = complain
+    this.report = report
   }
 
   /** From when on a service knows of its own commits only. */
@@ -65,18 +65,18 @@ export class Sightings {
     const told = own >= 0 ? own : Math.max(0, all.findLastIndex((one) => one.step < step && isKnown(one)))
     const places = shown === undefined ? { first: told, last: all.length } : placesOf(all, shown, endedAt)
     if (shown !== undefined && places.first < 0) {
-      this.complain("a balance shown is one committed", `${nameOf(delivery, playerId, shown)}, which never was by then`)
+      this.report("a balance shown is one committed", `${nameOf(delivery, playerId, shown)}, which never was by then`)
       return
     }
     if (places.last < told) {
-      this.complain("no answer is out of date", `${nameOf(delivery, playerId, shown)}, from before what it tells of`)
+      this.report("no answer is out of date", `${nameOf(delivery, playerId, shown)}, from before what it tells of`)
     }
     const { last } = places
     this.seen.push({ delivery, endedAt, playerId, first: Math.max(places.first, told), last, shown })
   }
 
   /** Holds every answer against those that had ended before it was asked for. */
-  judge(): void {
+  check(): void {
     // where two are asked at once, each is sure of what it writes only
     if (this.remains.plan.topology === "both") return
     for (const own of Map.groupBy(this.seen, ({ playerId }) => playerId).values()) {
@@ -91,7 +91,7 @@ export class Sightings {
         }
         if (last >= told) continue
         const newer = this.books.balances.get(playerId)?.[told]
-        this.complain(
+        this.report(
           "no answer is out of date",
           `${nameOf(delivery, playerId, shown)}; told before: ${newer?.real}/${newer?.bonus}`
         )

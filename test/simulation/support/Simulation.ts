@@ -2,17 +2,17 @@
 import { Clients } from "./Clients.ts"
 import { Cluster } from "./Cluster.ts"
 import { type Committed, Database } from "./Database.ts"
-import { playersAt, promos } from "./House.ts"
-import type { Complaint } from "./Books.ts"
-import { judge } from "./Laws.ts"
+import { playersAt, promos } from "./Fixture.ts"
+import type { Violation } from "./Books.ts"
+import { check } from "./Invariants.ts"
 import { type Delivery, Network } from "./Network.ts"
 import type { Note } from "./Clients.ts"
 import type { Plan, StoreTrouble } from "./Plan.ts"
-import { nothingPlanted, type Plant } from "./Plant.ts"
+import { noBug, type SeededBug } from "./SeededBug.ts"
 import { Machine, World } from "./World.ts"
 
 export interface Outcome {
-  readonly complaints: ReadonlyArray<Complaint>
+  readonly violations: ReadonlyArray<Violation>
   /** The same for the same plan, always. */
   readonly hash: string
   /** Tasks that ran. */
@@ -30,7 +30,7 @@ const settleMs = 20_000
 const lastFaultEnd = (plan: Plan): number => plan.faults.reduce((last, { at, forMs }) => Math.max(last, at + forMs), 0)
 
 /** Runs a plan. Nothing outside the plan has a say in it. */
-export const simulate = (plan: Plan, plant: Plant = nothingPlanted): Outcome => {
+export const simulate = (plan: Plan, bug: SeededBug = noBug): Outcome => {
   const world = new World(plan.seed, plan.beginning)
   const clientMachine = new Machine(world, "clients", 100, plan.seed, 0)
   const troubles = plan.faults.filter((fault): fault is StoreTrouble => fault.kind === "store")
@@ -38,7 +38,7 @@ export const simulate = (plan: Plan, plant: Plant = nothingPlanted): Outcome => 
   const beginning = playersAt(plan.beginning, plan.opening)
   const database = new Database(world, plan, beginning, troubles)
   for (const { id, maxRedemptions } of promos) database.memory.limitPromo(id, maxRedemptions)
-  const cluster = new Cluster(world, plan, database, plant)
+  const cluster = new Cluster(world, plan, database, bug)
   const network = new Network(world, plan, cluster, clientMachine)
   const clients = new Clients(world, plan, network, clientMachine)
   cluster.start()
@@ -66,7 +66,7 @@ export const simulate = (plan: Plan, plant: Plant = nothingPlanted): Outcome => 
     world.run(() => clients.areDone)
   }
   return {
-    complaints: judge({ plan, beginning, database, cluster, network, clients, hasEnded }),
+    violations: check({ plan, beginning, database, cluster, network, clients, hasEnded }),
     hash: world.trace.digest(),
     steps: world.step,
     commits: database.history.length,

@@ -2,15 +2,15 @@
 import { parentPort, workerData } from "node:worker_threads"
 import { Schema } from "effect"
 import { planOf } from "./Plan.ts"
-import { nothingPlanted } from "./Plant.ts"
-import { planted } from "./Planted.ts"
+import { noBug } from "./SeededBug.ts"
+import { seededBugs } from "./SeededBugs.ts"
 import { simulate } from "./Simulation.ts"
 
 /** What a worker is started with. */
 export interface WorkerOptions {
   readonly steps: number
-  /** The name of a planted bug. */
-  readonly plant: string | null
+  /** The name of a seeded bug. */
+  readonly bug: string | null
 }
 
 /** The seeds of one piece of work. */
@@ -31,7 +31,7 @@ export interface SeedResult {
 }
 
 const readOptions = Schema.decodeUnknownSync(
-  Schema.Struct({ steps: Schema.Int, plant: Schema.NullOr(Schema.String) })
+  Schema.Struct({ steps: Schema.Int, bug: Schema.NullOr(Schema.String) })
 )
 const readPortion = Schema.decodeUnknownSync(Schema.Struct({ from: Schema.Int, to: Schema.Int }))
 
@@ -40,13 +40,13 @@ if (parentPort !== null) {
   Error.stackTraceLimit = 0
   const port = parentPort
   const options: WorkerOptions = readOptions(workerData)
-  const plant = options.plant === null ? nothingPlanted : planted[options.plant] ?? nothingPlanted
+  const bug = options.bug === null ? noBug : seededBugs[options.bug] ?? noBug
   port.on("message", (message: unknown) => {
     const { from, to }: Portion = readPortion(message)
     const results: Array<SeedResult> = []
     for (let seed = from; seed < to; seed++) {
-      const { answers, commits, complaints, hash, steps } = simulate(planOf(seed, options.steps), plant)
-      const laws = [...new Set(complaints.map(({ law }) => law))]
+      const { answers, commits, violations, hash, steps } = simulate(planOf(seed, options.steps), bug)
+      const laws = [...new Set(violations.map(({ law }) => law))]
       results.push({ seed, hash, laws, tasks: steps, commits, requests: answers })
     }
     port.postMessage(results)

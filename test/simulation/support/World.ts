@@ -6,7 +6,7 @@
  * on other machines, the database above all, goes on.
  */
 import { Clock, Context, Duration, Effect, type Fiber, Random, References, Scheduler } from "effect"
-import { type Chance, chanceOf, Trace } from "./Random.ts"
+import { type Chance, chanceOf, Trace } from "../../kit/Chance.ts"
 
 /** A task that has not run after so many others is a sign that the world goes round in circles. */
 const mostTasks = 1_000_000

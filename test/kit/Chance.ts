@@ -1,4 +1,11 @@
-/** Chances that a seed determines, in streams that do not touch each other: what one of them draws changes no other. */
+/** Random draws that a seed determines, in independent streams: what one of them draws changes no other. */
+import { randomInt } from "node:crypto"
+
+/** The seed of this run: a new one, or that of `E2E_SEED`, to have a run again. */
+export const seedOfRun = (): number => {
+  const given = Number(process.env["E2E_SEED"])
+  return Number.isSafeInteger(given) && given > 0 ? given : randomInt(1, 2 ** 31)
+}
 
 /** A stream of chances. */
 export interface Chance {

@@ -1,12 +1,9 @@
-/**
- * Limits, exclusions and locks, worked out anew from what was committed: a list of stakes, wins and deposits, a calendar of its own,
- * and the settings as they stood at each commit.
- */
+/** Invariants of limits, exclusions and locks, computed anew from the commits with a calendar of its own. */
 import type { Change, PlayerSettings } from "../../../src/domain/Change.ts"
 import { type LimitField, limitFields } from "../../../src/domain/limit/Limits.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import type { Transaction } from "../../../src/domain/settlement/Rounds.ts"
-import { type Books, type Complain, type Remains, transactionKey } from "./Books.ts"
+import { type Books, type Report, type Remains, transactionKey } from "./Books.ts"
 
 type Window = "day" | "week" | "month" | "year"
 
@@ -99,13 +96,13 @@ class Ledger {
   readonly happened: Array<Counted> = []
   private readonly byTransaction = new Map<string, Counted>()
   private readonly name: string
-  private readonly complain: Complain
+  private readonly report: Report
 
-  constructor(player: Player, complain: Complain) {
+  constructor(player: Player, report: Report) {
     this.settings = player
     this.real = player.real
     this.name = `player ${player.id}`
-    this.complain = complain
+    this.report = report
   }
 
   take(change: Change): void {
@@ -128,14 +125,14 @@ class Ledger {
     for (const field of limitFields) {
       const [was, is] = [limitAt(before, field, now), limitAt(after, field, now)]
       if (was !== undefined && (is === undefined || is > was)) {
-        this.complain("limits are raised after their time", `${this.name}: ${field} of ${was} becomes ${is ?? "none"}`)
+        this.report("limits are raised after their time", `${this.name}: ${field} of ${was} becomes ${is ?? "none"}`)
       }
     }
     const [was, is] = [before.exclusion, after.exclusion]
     if (was === null || was.until === null || now >= was.until) return
     const isWeaker = is === null || (is.until !== null && is.until < was.until) ||
       (was.type !== "time_out" && is.type === "time_out")
-    if (isWeaker) this.complain("an exclusion is never shortened", `${this.name}: ${was.type} becomes ${is?.type}`)
+    if (isWeaker) this.report("an exclusion is never shortened", `${this.name}: ${was.type} becomes ${is?.type}`)
   }
 
   private takeTransaction(transaction: Transaction): void {
@@ -151,13 +148,13 @@ class Ledger {
     const counted = { at: createdAt, stake: kind === "bet" ? amount : 0, loss, deposit: 0, isTakenBack: false }
     this.byTransaction.set(key, counted)
     this.happened.push(counted)
-    if (kind === "bet") this.judgeBet(transactionId, counted)
+    if (kind === "bet") this.checkBet(transactionId, counted)
   }
 
-  private judgeBet(id: string, { at, loss, stake }: Counted): void {
+  private checkBet(id: string, { at, loss, stake }: Counted): void {
     const reason = barred(this.settings, at, "canBet")
     if (reason !== undefined) {
-      this.complain("who is kept from play does not play", `${this.name}: bet ${id} of ${stake}, though ${reason}`)
+      this.report("who is kept from play does not play", `${this.name}: bet ${id} of ${stake}, though ${reason}`)
     }
     for (const [field, window, what] of betLimits) {
       const limit = limitAt(this.settings, field, at)
@@ -166,7 +163,7 @@ class Ledger {
       // a bet without real money loses none, whatever was lost before
       const isOver = what === "loss" ? used > limit && loss > 0 : used > limit
       if (isOver) {
-        this.complain("limits hold", `${this.name}: bet ${id} of ${stake} brings ${field} of ${limit} to ${used}`)
+        this.report("limits hold", `${this.name}: bet ${id} of ${stake} brings ${field} of ${limit} to ${used}`)
       }
     }
   }
@@ -175,18 +172,18 @@ class Ledger {
     this.happened.push({ at, stake: 0, loss: 0, deposit: amount, isTakenBack: false })
     const reason = barred(this.settings, at, "canDeposit")
     if (reason !== undefined) {
-      this.complain("who is kept from play does not play", `${this.name}: a deposit of ${amount}, though ${reason}`)
+      this.report("who is kept from play does not play", `${this.name}: a deposit of ${amount}, though ${reason}`)
     }
     for (const [field, window] of depositLimits) {
       const limit = limitAt(this.settings, field, at)
       const used = window === null ? amount : sumsIn(this.happened, window, at).deposit
       if (limit !== undefined && used > limit) {
-        this.complain("limits hold", `${this.name}: a deposit of ${amount} brings ${field} of ${limit} to ${used}`)
+        this.report("limits hold", `${this.name}: a deposit of ${amount} brings ${field} of ${limit} to ${used}`)
       }
     }
     const cap = limitAt(this.settings, "max_balance", at)
     if (cap !== undefined && this.real + amount > cap) {
-      this.complain(
+      this.report(
         "limits hold",
         `${this.name}: a deposit of ${amount} brings the balance to ${this.real + amount} of ${cap}`
       )
@@ -194,7 +191,7 @@ class Ledger {
   }
 
   /** The sums that the player's own state carries are those of the list. */
-  judgeCounters({ counters }: Player): void {
+  checkCounters({ counters }: Player): void {
     for (const window of windows) {
       const sums = sumsIn(this.happened, window, counters.at)
       const kept = {
@@ -204,7 +201,7 @@ class Ledger {
         year: { stake: sums.stake, loss: sums.loss, deposit: counters.depositYear }
       }[window]
       if (kept.stake !== sums.stake || kept.loss !== sums.loss || kept.deposit !== sums.deposit) {
-        this.complain(
+        this.report(
           "counters are what was counted",
           `${this.name}, ${window}: kept ${JSON.stringify(kept)}, happened ${JSON.stringify(sums)}`
         )
@@ -213,12 +210,12 @@ class Ledger {
   }
 }
 
-export const judgeLimits = ({ beginning }: Remains, books: Books, complain: Complain): void => {
+export const checkLimits = ({ beginning }: Remains, books: Books, report: Report): void => {
   for (const before of beginning) {
-    const ledger = new Ledger(before, complain)
+    const ledger = new Ledger(before, report)
     const history = books.history.get(before.id) ?? []
     for (const { changes } of history) for (const change of changes) ledger.take(change)
     const last = history.at(-1)
-    if (last !== undefined && last.state.counters.at > 0) ledger.judgeCounters(last.state)
+    if (last !== undefined && last.state.counters.at > 0) ledger.checkCounters(last.state)
   }
 }

@@ -1,15 +1,15 @@
 /**
- * The books compared: what the journalists wrote down, what the database holds, and whether the database agrees with itself.
- * Written from the contract; it knows nothing of how the service does it.
+ * Compares a history of clients with the tables, and the tables with each other. Written from the contract, independent of the
+ * service's code.
  */
 import { Effect } from "effect"
-import { amountsOf, type Books, readBooks, type Whose } from "./E2eBooks.ts"
-import type { Note, Notebook, Wanted, WantedOf } from "./E2eJournal.ts"
+import { amountsOf, type Books, readBooks, type Whose } from "./StoredRows.ts"
+import type { Intent, History, Command, CommandOf } from "./History.ts"
 import type { Settled } from "./E2eWorld.ts"
 
 type TransactionRow = Books["transactions"][number]
 type EntryRow = Books["entries"][number]
-type Complain = (what: string) => void
+type Report = (what: string) => void
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
@@ -17,9 +17,9 @@ const sameList = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): boo
 
 const groupBy = <A, K>(items: ReadonlyArray<A>, keyOf: (item: A) => K): Map<K, Array<A>> => Map.groupBy(items, keyOf)
 
-/** What was there before any journalist came. */
+/** What was there before any client came. */
 export interface Beginning {
-  /** References of deposits that are in nobody's notes. */
+  /** References of deposits outside the history. */
   readonly references: ReadonlySet<string>
   /** Players whose books are not compared: somebody else plays them. */
   readonly others?: ReadonlySet<number>
@@ -28,7 +28,7 @@ export interface Beginning {
 }
 
 /** Whether the database agrees with itself: the chain, the sums, and every entry with what it stands for. */
-const auditLedger = (books: Books, actionOf: (transactionId: string) => string, complain: Complain): void => {
+const auditLedger = (books: Books, actionOf: (transactionId: string) => string, report: Report): void => {
   const entriesOf = groupBy(books.entries, ({ player }) => player)
   const transactionsOf = groupBy(books.transactions, ({ player }) => player)
   const paymentsOf = groupBy(books.payments, ({ player }) => player)
@@ -39,29 +39,29 @@ const auditLedger = (books: Books, actionOf: (transactionId: string) => string, 
     const payments = paymentsOf.get(player) ?? []
     const balances: Record<string, number> = { real: 0, bonus: 0 }
     for (const [index, { amount, balanceAfter, seq, wallet }] of entries.entries()) {
-      if (seq !== index + 1) complain(`player ${player}: entry ${index + 1} has the number ${seq}`)
+      if (seq !== index + 1) report(`player ${player}: entry ${index + 1} has the number ${seq}`)
       const balance = (balances[wallet] ?? 0) + amount
-      if (balanceAfter !== balance) complain(`player ${player}: the chain breaks at entry ${seq} of ${wallet}`)
+      if (balanceAfter !== balance) report(`player ${player}: the chain breaks at entry ${seq} of ${wallet}`)
       balances[wallet] = balance
     }
     if (account.entrySeq !== entries.length) {
-      complain(`player ${player}: ${entries.length} entries, counted ${account.entrySeq}`)
+      report(`player ${player}: ${entries.length} entries, counted ${account.entrySeq}`)
     }
     if (account.real !== balances["real"]) {
-      complain(`player ${player}: balance ${account.real}, ledger ${balances["real"]}`)
+      report(`player ${player}: balance ${account.real}, ledger ${balances["real"]}`)
     }
     if (account.bonus !== balances["bonus"]) {
-      complain(`player ${player}: bonus ${account.bonus}, ledger ${balances["bonus"]}`)
+      report(`player ${player}: bonus ${account.bonus}, ledger ${balances["bonus"]}`)
     }
     const moved = sum(payments.flatMap(amountsOf)) + sum(transactions.map(({ real }) => real))
-    if (account.real !== moved) complain(`player ${player}: balance ${account.real}, payments - stakes + wins ${moved}`)
+    if (account.real !== moved) report(`player ${player}: balance ${account.real}, payments - stakes + wins ${moved}`)
 
     // each entry stands for exactly one transaction or one side of one payment
     const byId = new Map(entries.map((entry) => [entry.id, entry]))
     const actions = new Map<string, Array<EntryRow>>()
     const claim = (action: string, entry: EntryRow | undefined, what: string): void => {
       if (entry === undefined || !byId.delete(entry.id)) {
-        return complain(`${what}: an entry is missing or counted twice`)
+        return report(`${what}: an entry is missing or counted twice`)
       }
       actions.set(action, [...actions.get(action) ?? [], entry])
     }
@@ -69,7 +69,7 @@ const auditLedger = (books: Books, actionOf: (transactionId: string) => string, 
       const own = ids.map((entryId) => byId.get(entryId))
       for (const entry of own) claim(actionOf(id), entry, `transaction ${id}`)
       if (sum(own.map((entry) => entry?.amount ?? 0)) !== real + bonus) {
-        complain(`transaction ${id}: its entries sum up to another amount`)
+        report(`transaction ${id}: its entries sum up to another amount`)
       }
     }
     for (const payment of payments) {
@@ -77,49 +77,50 @@ const auditLedger = (books: Books, actionOf: (transactionId: string) => string, 
       const own = entries.filter((entry) => entry.payment === id)
       for (const entry of own) claim(`entry ${entry.id}`, entry, `${type} ${reference}`)
       if (!sameList(own.map(({ amount }) => amount), amountsOf(payment))) {
-        complain(`${type} ${reference}: entries of ${own.map(({ amount }) => amount).join(", ")}`)
+        report(`${type} ${reference}: entries of ${own.map(({ amount }) => amount).join(", ")}`)
       }
     }
-    for (const { id, seq } of byId.values()) complain(`player ${player}: entry ${seq} (${id}) stands for nothing`)
+    for (const { id, seq } of byId.values()) report(`player ${player}: entry ${seq} (${id}) stands for nothing`)
     if (account.walletSeq !== actions.size) {
-      complain(`player ${player}: ${actions.size} actions, wallet_seq ${account.walletSeq}`)
+      report(`player ${player}: ${actions.size} actions, wallet_seq ${account.walletSeq}`)
     }
   }
 }
 
-/** Whether a transaction is the one that was wanted. */
-const isWanted = (wanted: Wanted, row: TransactionRow): boolean => {
-  if (wanted.kind !== row.kind) return false
-  switch (wanted.kind) {
+/** Whether a transaction is that of the command. */
+const isAsCommanded = (command: Command, row: TransactionRow): boolean => {
+  if (command.kind !== row.kind) return false
+  switch (command.kind) {
     case "bet":
-      return row.amount === wanted.amount && row.real === 0 - wanted.amount
+      return row.amount === command.amount && row.real === 0 - command.amount
     case "win":
-      return row.amount === wanted.amount && row.real === wanted.amount && row.target === wanted.betId
+      return row.amount === command.amount && row.real === command.amount && row.target === command.betId
     case "promo_win":
-      return row.amount === wanted.amount && row.real === wanted.amount
+      return row.amount === command.amount && row.real === command.amount
     case "rollback":
-      return row.target === wanted.targetId
+      return row.target === command.targetId
     default:
       return false
   }
 }
 
-/** A note with what it wants narrowed down. */
-interface NoteOf<Kind extends Wanted["kind"]> extends Note {
-  readonly wanted: WantedOf<Kind>
+/** A intent with what it wants narrowed down. */
+interface IntentOf<Kind extends Command["kind"]> extends Intent {
+  readonly command: CommandOf<Kind>
 }
 
-const isKind = <Kind extends Wanted["kind"]>(...kinds: ReadonlyArray<Kind>) => (note: Note): note is NoteOf<Kind> =>
-  kinds.some((kind) => kind === note.wanted.kind)
+const isKind =
+  <Kind extends Command["kind"]>(...kinds: ReadonlyArray<Kind>) => (intent: Intent): intent is IntentOf<Kind> =>
+    kinds.some((kind) => kind === intent.command.kind)
 
-const isSettled = ({ heard }: Note): boolean => heard.some(({ _tag }) => _tag !== "Refused")
+const isSettled = ({ outcomes }: Intent): boolean => outcomes.some(({ _tag }) => _tag !== "Refused")
 
 /** Each message that was answered names the place that its action took among its player's, and the balance that it left. */
 const auditSettlements = (
   books: Books,
-  notes: ReadonlyMap<string, Note>,
+  intents: ReadonlyMap<string, Intent>,
   actionOf: (id: string) => string,
-  complain: Complain
+  report: Report
 ): void => {
   const transactions = new Map(books.transactions.map((row) => [row.id, row]))
   const byAction = groupBy(books.transactions.filter(({ kind }) => kind !== "tombstone"), ({ id }) => actionOf(id))
@@ -144,50 +145,50 @@ const auditSettlements = (
     const ids = own.flatMap(({ entries }) => entries).sort((one, other) =>
       (entryById.get(one)?.seq ?? 0) - (entryById.get(other)?.seq ?? 0)
     )
-    if (!sameList(answer.wallet_transaction_ids, ids)) complain(`${id}: answered with other entries than it has`)
-    if (answer.real_amount !== sum(own.map(({ real }) => real))) complain(`${id}: answered with another amount`)
+    if (!sameList(answer.wallet_transaction_ids, ids)) report(`${id}: answered with other entries than it has`)
+    if (answer.real_amount !== sum(own.map(({ real }) => real))) report(`${id}: answered with another amount`)
     const place = places.get(action)
     if (answer.status !== "processed" || place === undefined) return
     if (answer.wallet_seq !== place.place) {
-      complain(`${id}: answered wallet_seq ${answer.wallet_seq}, stands at ${place.place}`)
+      report(`${id}: answered wallet_seq ${answer.wallet_seq}, stands at ${place.place}`)
     }
-    if (answer.balance !== place.balance) complain(`${id}: answered balance ${answer.balance}, left ${place.balance}`)
+    if (answer.balance !== place.balance) report(`${id}: answered balance ${answer.balance}, left ${place.balance}`)
   }
 
-  for (const note of [...notes.values()].filter(isKind("bet", "win", "rollback", "promo_win"))) {
-    const { action, heard, seat, wanted } = note
-    const { id } = wanted
+  for (const intent of [...intents.values()].filter(isKind("bet", "win", "rollback", "promo_win"))) {
+    const { action, outcomes, seat, command } = intent
+    const { id } = command
     const row = transactions.get(id)
     const isThere = row !== undefined && row.kind !== "tombstone"
-    if (isSettled(note) && !isThere) complain(`${id}: acknowledged and lost`)
-    if (heard.length > 0 && !isSettled(note) && isThere) complain(`${id}: refused and there`)
-    if (isThere && !(row.player === seat.playerId && isWanted(wanted, row))) complain(`${id}: not what was wanted`)
-    const answers = heard.flatMap((answer) => answer._tag === "Settled" ? [answer.answer] : [])
-    if (answers.filter(({ status }) => status !== "replayed").length > 1) complain(`${id}: done twice`)
+    if (isSettled(intent) && !isThere) report(`${id}: acknowledged and lost`)
+    if (outcomes.length > 0 && !isSettled(intent) && isThere) report(`${id}: refused and there`)
+    if (isThere && !(row.player === seat.playerId && isAsCommanded(command, row))) report(`${id}: not what was command`)
+    const answers = outcomes.flatMap((answer) => answer._tag === "Settled" ? [answer.answer] : [])
+    if (answers.filter(({ status }) => status !== "replayed").length > 1) report(`${id}: done twice`)
     for (const answer of answers) auditAnswer(id, action, answer)
   }
 
   for (const { id, kind, real, status, target } of books.transactions) {
     if (kind === "tombstone") {
       if (!books.transactions.some((row) => row.kind === "rollback" && row.target === id)) {
-        complain(`${id}: a tombstone of nobody`)
+        report(`${id}: a tombstone of nobody`)
       }
       continue
     }
-    if (!notes.has(id)) complain(`${id}: nobody wanted it`)
+    if (!intents.has(id)) report(`${id}: nobody command it`)
     if (kind !== "rollback" || status !== "processed") continue
     const taken = transactions.get(target ?? "")
-    if (taken === undefined || taken.real + real !== 0) complain(`${id}: took back something else than ${target}`)
+    if (taken === undefined || taken.real + real !== 0) report(`${id}: took back something else than ${target}`)
   }
 }
 
-/** What was heard of something that happens once: which subject it named, and that it was new at most once. */
-const auditDone = ({ heard, wanted }: Note, subject: number | undefined, complain: Complain): void => {
-  const answers = heard.flatMap((answer) => answer._tag === "Done" ? [answer] : [])
-  if (answers.length > 0 && subject === undefined) return complain(`${wanted.id}: acknowledged and lost`)
-  if (heard.length > 0 && answers.length === 0 && subject !== undefined) complain(`${wanted.id}: refused and there`)
-  for (const answer of answers) if (answer.subject !== subject) complain(`${wanted.id}: answered as another`)
-  if (answers.filter(({ isNew }) => isNew).length > 1) complain(`${wanted.id}: new twice`)
+/** Outcomes of an intent that takes effect once: the same subject each time, new at most once. */
+const auditDone = ({ outcomes, command }: Intent, subject: number | undefined, report: Report): void => {
+  const answers = outcomes.flatMap((answer) => answer._tag === "Done" ? [answer] : [])
+  if (answers.length > 0 && subject === undefined) return report(`${command.id}: acknowledged and lost`)
+  if (outcomes.length > 0 && answers.length === 0 && subject !== undefined) report(`${command.id}: refused and there`)
+  for (const answer of answers) if (answer.subject !== subject) report(`${command.id}: answered as another`)
+  if (answers.filter(({ isNew }) => isNew).length > 1) report(`${command.id}: new twice`)
 }
 
 const ledTo = { approve: "allowed", pay: "paid", reject: "rejected", cancel: "cancelled" } as const
@@ -195,77 +196,77 @@ const ledTo = { approve: "allowed", pay: "paid", reject: "rejected", cancel: "ca
 /** Payments, what staff made of them, and the audit log's word on it. */
 const auditPayments = (
   books: Books,
-  notes: ReadonlyMap<string, Note>,
+  intents: ReadonlyMap<string, Intent>,
   references: ReadonlySet<string>,
-  complain: Complain
+  report: Report
 ): void => {
   const payments = groupBy(books.payments, ({ reference }) => reference)
-  const moves = groupBy([...notes.values()].filter(isKind("move")), ({ wanted }) => wanted.reference)
+  const moves = groupBy([...intents.values()].filter(isKind("move")), ({ command }) => command.reference)
   const trails = groupBy(books.trails, ({ subject }) => subject)
-  for (const note of [...notes.values()].filter(isKind("deposit", "withdrawal"))) {
-    const { seat, wanted: { amount, id, kind } } = note
+  for (const intent of [...intents.values()].filter(isKind("deposit", "withdrawal"))) {
+    const { seat, command: { amount, id, kind } } = intent
     const own = payments.get(id) ?? []
-    if (own.length > 1) complain(`${id}: there ${own.length} times`)
-    auditDone(note, own[0]?.id, complain)
+    if (own.length > 1) report(`${id}: there ${own.length} times`)
+    auditDone(intent, own[0]?.id, report)
     for (const row of own) {
       if (row.player !== seat.playerId || row.amount !== amount || row.type !== kind) {
-        complain(`${id}: not what was wanted`)
+        report(`${id}: not what was command`)
       }
       const done = (moves.get(id) ?? []).filter(isSettled)
-      for (const move of done) auditDone(move, row.id, complain)
+      for (const move of done) auditDone(move, row.id, report)
       const last = done.at(-1)
-      const status = last === undefined ? (kind === "deposit" ? "paid" : "new") : ledTo[last.wanted.move]
-      if (row.status !== status) complain(`${id}: is ${row.status}, and what was acknowledged last made it ${status}`)
+      const status = last === undefined ? (kind === "deposit" ? "paid" : "new") : ledTo[last.command.move]
+      if (row.status !== status) report(`${id}: is ${row.status}, and what was acknowledged last made it ${status}`)
       const told = (trails.get(`payment:${row.id}`) ?? []).map(({ action }) => action).sort().join(", ")
-      const expected = done.map(({ wanted }) => `payment.${wanted.move}`).sort().join(", ")
-      if (told !== expected) complain(`${id}: the audit log says ${told}, staff did ${expected}`)
+      const expected = done.map(({ command }) => `payment.${command.move}`).sort().join(", ")
+      if (told !== expected) report(`${id}: the audit log says ${told}, staff did ${expected}`)
     }
   }
   for (const { reference } of books.payments) {
-    if (!notes.has(reference) && !references.has(reference)) complain(`${reference}: nobody wanted it`)
+    if (!intents.has(reference) && !references.has(reference)) report(`${reference}: nobody command it`)
   }
 }
 
 /** Who registered, which limits are in force, and who is excluded until when. */
-const auditSettings = (books: Books, notes: ReadonlyMap<string, Note>, complain: Complain): void => {
+const auditSettings = (books: Books, intents: ReadonlyMap<string, Intent>, report: Report): void => {
   const byName = groupBy(books.players, ({ username }) => username)
   const byId = new Map(books.players.map((player) => [player.id, player]))
   const trails = groupBy(books.trails, ({ action, player }) => `${action} ${player}`)
-  const all = [...notes.values()]
-  for (const note of all.filter(isKind("registration"))) {
-    const { id } = note.wanted
+  const all = [...intents.values()]
+  for (const intent of all.filter(isKind("registration"))) {
+    const { id } = intent.command
     const own = byName.get(id) ?? []
-    if (own.length > 1) complain(`${id}: there ${own.length} times`)
-    auditDone(note, own[0]?.id, complain)
+    if (own.length > 1) report(`${id}: there ${own.length} times`)
+    auditDone(intent, own[0]?.id, report)
   }
-  for (const note of all.filter(isKind("exclusion")).filter(isSettled)) {
-    const { seat: { playerId }, wanted: { id, until } } = note
-    auditDone(note, playerId, complain)
-    if (byId.get(playerId)?.until?.toISOString() !== until) complain(`${id}: acknowledged and lost`)
+  for (const intent of all.filter(isKind("exclusion")).filter(isSettled)) {
+    const { seat: { playerId }, command: { id, until } } = intent
+    auditDone(intent, playerId, report)
+    if (byId.get(playerId)?.until?.toISOString() !== until) report(`${id}: acknowledged and lost`)
     const told = trails.get(`player.self_exclusion ${playerId}`)?.length ?? 0
-    if (told !== 1) complain(`${id}: ${told} times in the audit log`)
+    if (told !== 1) report(`${id}: ${told} times in the audit log`)
   }
   const limits = all.filter(isKind("limit")).filter(isSettled)
   for (const [playerId, own] of groupBy(limits, ({ seat }) => seat.playerId)) {
     // each was sent to be lower than the one before
-    for (const [field, changes] of groupBy(own, ({ wanted }) => wanted.field)) {
-      const value = Math.min(...changes.map(({ wanted }) => wanted.value))
+    for (const [field, changes] of groupBy(own, ({ command }) => command.field)) {
+      const value = Math.min(...changes.map(({ command }) => command.value))
       const now = byId.get(playerId)?.limits[field]
       if (now !== value) {
-        complain(`${changes.at(-1)?.wanted.id ?? field}: ${field} is ${now}, acknowledged was ${value}`)
+        report(`${changes.at(-1)?.command.id ?? field}: ${field} is ${now}, acknowledged was ${value}`)
       }
     }
     const told = (trails.get(`player.limits ${playerId}`) ?? []).map(({ after }) =>
       JSON.stringify(Object(after).limits)
     )
-    const expected = own.map(({ wanted }) => JSON.stringify({ [wanted.field]: wanted.value }))
+    const expected = own.map(({ command }) => JSON.stringify({ [command.field]: command.value }))
     const [one, other] = [told, expected].map((list) => list.toSorted().join(" "))
-    if (one !== other) complain(`player ${playerId}: the audit log has the limits ${one}, acknowledged were ${other}`)
+    if (one !== other) report(`player ${playerId}: the audit log has the limits ${one}, acknowledged were ${other}`)
   }
 }
 
 /** One event and one stored answer for each effect that has one, and none without. */
-const auditTraces = (books: Books, notes: ReadonlyMap<string, Note>, complain: Complain): void => {
+const auditTraces = (books: Books, intents: ReadonlyMap<string, Intent>, report: Report): void => {
   const expected = new Map<string, number>()
   for (const { id, status, type } of books.payments) {
     expected.set(type === "deposit" ? `deposit.paid ${id}` : `withdrawal.requested ${id}`, 1)
@@ -281,22 +282,22 @@ const auditTraces = (books: Books, notes: ReadonlyMap<string, Note>, complain: C
   )
   for (const name of new Set([...expected.keys(), ...told.keys()])) {
     const [count, due] = [told.get(name) ?? 0, expected.get(name) ?? 0]
-    if (count !== due) complain(`event ${name}: ${count} times, due ${due} times`)
+    if (count !== due) report(`event ${name}: ${count} times, due ${due} times`)
   }
 
   const replies = new Map(books.replies.map(({ count, name }) => [name, count]))
-  for (const note of notes.values()) {
-    const { wanted } = note
-    if (!("isKeyed" in wanted) || !wanted.isKeyed) continue
-    const [count, due] = [replies.get(`key-${wanted.id}`) ?? 0, isSettled(note) ? 1 : 0]
-    if (note.heard.length > 0 && count !== due) complain(`${wanted.id}: ${count} stored answers`)
+  for (const intent of intents.values()) {
+    const { command } = intent
+    if (!("isKeyed" in command) || !command.isKeyed) continue
+    const [count, due] = [replies.get(`key-${command.id}`) ?? 0, isSettled(intent) ? 1 : 0]
+    if (intent.outcomes.length > 0 && count !== due) report(`${command.id}: ${count} stored answers`)
   }
 }
 
-/** Compares everything; gives what is wrong, in words. Nobody but the journalists wrote to these players. */
-export const audit = Effect.fnUntraced(function*(notebook: Notebook, beginning: Beginning) {
-  const guests = notebook.notes.filter(isKind("registration")).flatMap(({ heard }) =>
-    heard.flatMap((answer) => answer._tag === "Done" ? [answer.subject] : [])
+/** Compares everything; gives what is wrong, in words. Nobody but the clients wrote to these players. */
+export const audit = Effect.fnUntraced(function*(history: History, beginning: Beginning) {
+  const guests = history.intents.filter(isKind("registration")).flatMap(({ outcomes }) =>
+    outcomes.flatMap((answer) => answer._tag === "Done" ? [answer.subject] : [])
   )
   const whose: Whose = beginning.players !== undefined
     ? { _tag: "Only", players: [...beginning.players, ...guests] }
@@ -304,18 +305,18 @@ export const audit = Effect.fnUntraced(function*(notebook: Notebook, beginning: 
     ? { _tag: "AllBut", players: beginning.others }
     : { _tag: "All" }
   const books = yield* readBooks(whose)
-  const complaints = new Set(notebook.surprises)
-  const complain = (what: string): void => void complaints.add(what)
-  const notes = new Map(notebook.notes.map((note) => [note.wanted.id, note]))
-  const actionOf = (id: string): string => notes.get(id)?.action ?? id
+  const violations = new Set(history.violations)
+  const report = (what: string): void => void violations.add(what)
+  const intents = new Map(history.intents.map((intent) => [intent.command.id, intent]))
+  const actionOf = (id: string): string => intents.get(id)?.action ?? id
 
-  auditLedger(books, actionOf, complain)
-  auditSettlements(books, notes, actionOf, complain)
-  auditPayments(books, notes, beginning.references, complain)
-  auditSettings(books, notes, complain)
-  auditTraces(books, notes, complain)
+  auditLedger(books, actionOf, report)
+  auditSettlements(books, intents, actionOf, report)
+  auditPayments(books, intents, beginning.references, report)
+  auditSettings(books, intents, report)
+  auditTraces(books, intents, report)
   return {
-    complaints: [...complaints],
+    violations: [...violations],
     balances: new Map(books.accounts.map(({ player, real }) => [player, real])),
     entries: books.entries.length,
     transactions: books.transactions.length,

@@ -1,4 +1,4 @@
-/** What stands in the simulated world before anybody plays: operators, players, games, bonuses. */
+/** Fixture of a simulated world: operators, players, games, bonuses. */
 import { Context, Effect, Layer } from "effect"
 import { SealedSecrets } from "../../../src/auth/SealedSecrets.ts"
 import type { CatalogueBonus, PromoCode } from "../../../src/domain/bonus/BonusGrants.ts"

@@ -1,35 +1,35 @@
-/** Histories of players, read out of what journalists wrote down, and whether one order explains each of them. */
+/** Checks the history of each player for an order that explains it. */
 import { Schema } from "effect"
-import type { Letter, Note, Notebook, Operation, Wanted, WantedOf } from "../../kit/E2eJournal.ts"
+import type { Operation, Intent, History, Attempt, Command, CommandOf } from "../../kit/History.ts"
 import { Settled } from "../../kit/E2eWorld.ts"
 import type { Reply } from "../../kit/HttpCalls.ts"
 import { type Call, check, type Verdict } from "./Linearizability.ts"
 import { type Action, type Input, type Output, type Told, walletRules } from "./WalletModel.ts"
 
 export interface PlayerCall extends Call<Input, Output> {
-  readonly letter: Letter
+  readonly operation: Operation
 }
 
-const isAction = (wanted: Wanted): wanted is WantedOf<Action["kind"]> =>
-  wanted.kind === "bet" || wanted.kind === "win" || wanted.kind === "rollback" || wanted.kind === "promo_win"
+const isAction = (command: Command): command is CommandOf<Action["kind"]> =>
+  command.kind === "bet" || command.kind === "win" || command.kind === "rollback" || command.kind === "promo_win"
 
-/** What a letter asks of a wallet; undefined when it asks for nothing there. */
-const inputOf = ({ form, notes }: Letter): Input | undefined => {
+/** What an operation asks of a wallet; undefined when it asks for nothing there. */
+const inputOf = ({ form, intents }: Operation): Input | undefined => {
   if (form === "balance") return { _tag: "Look" }
-  const [{ wanted } = { wanted: undefined }] = notes
-  switch (wanted?.kind) {
+  const [{ command } = { command: undefined }] = intents
+  switch (command?.kind) {
     case "deposit":
     case "withdrawal":
-      return { _tag: "Payment", ...wanted }
+      return { _tag: "Payment", ...command }
     case "move":
-      return { _tag: "Move", move: wanted.move, reference: wanted.reference }
+      return { _tag: "Move", move: command.move, reference: command.reference }
     case "limit":
     case "registration":
     case "exclusion":
     case undefined:
       return undefined
     default: {
-      const actions = notes.map((note: Note) => note.wanted).filter(isAction)
+      const actions = intents.map((intent: Intent) => intent.command).filter(isAction)
       return { _tag: "Message", actions, isOne: form === "settlement" && actions.length > 1 }
     }
   }
@@ -48,7 +48,7 @@ const decodeBatch = Schema.decodeUnknownSync(Data(Schema.Struct({ results: Schem
 const decodeBalance = Schema.decodeUnknownSync(Data(Schema.Struct({ balance: Schema.Int })))
 
 /** What an answer says about a wallet. */
-const outputOf = ({ form }: Letter, reply: Reply): Output => {
+const outputOf = ({ form }: Operation, reply: Reply): Output => {
   const { code = "", headers, json, status } = reply
   const isRefused = status >= 400
   switch (form) {
@@ -71,28 +71,28 @@ const outputOf = ({ form }: Letter, reply: Reply): Output => {
 }
 
 /**
- * The operations of a player. A letter that got no answer several times stays one operation that may still happen: it happens once at
+ * The operations of a player. A operation that got no answer several times stays one operation that may still happen: it happens once at
  * most, at any time after the first of them.
  */
-const historyOf = (operations: ReadonlyArray<Operation>): ReadonlyArray<PlayerCall> => {
-  const unanswered = new Set<Letter>()
-  return operations.flatMap(({ endedAt, letter, reply, sentAt }): ReadonlyArray<PlayerCall> => {
-    const input = inputOf(letter)
+const historyOf = (operations: ReadonlyArray<Attempt>): ReadonlyArray<PlayerCall> => {
+  const unanswered = new Set<Operation>()
+  return operations.flatMap(({ endedAt, operation, reply, sentAt }): ReadonlyArray<PlayerCall> => {
+    const input = inputOf(operation)
     if (input === undefined) return []
     if (endedAt !== Infinity && reply !== undefined) {
-      return [{ input, output: outputOf(letter, reply), sentAt, endedAt, letter }]
+      return [{ input, output: outputOf(operation, reply), sentAt, endedAt, operation }]
     }
-    if (input._tag === "Look" || unanswered.has(letter)) return []
-    unanswered.add(letter)
-    return [{ input, output: undefined, sentAt, endedAt: Infinity, letter }]
+    if (input._tag === "Look" || unanswered.has(operation)) return []
+    unanswered.add(operation)
+    return [{ input, output: undefined, sentAt, endedAt: Infinity, operation }]
   })
 }
 
 export interface HistoriesChecked {
-  readonly operations: number
-  /** What fits into no order, in words; and the letters concerned. */
-  readonly complaints: ReadonlyArray<string>
-  readonly letters: ReadonlyArray<Letter>
+  readonly checked: number
+  /** What fits into no order, in words; and the operations concerned. */
+  readonly violations: ReadonlyArray<string>
+  readonly operations: ReadonlyArray<Operation>
 }
 
 const describe = ({ endedAt, input, output, sentAt }: PlayerCall): string =>
@@ -100,32 +100,32 @@ const describe = ({ endedAt, input, output, sentAt }: PlayerCall): string =>
 
 /** Puts the history of each of these players into an order. All of them begin with a balance and, if that is above 0, one step. */
 export const checkHistories = (
-  notebook: Notebook,
+  history: History,
   beginnings: ReadonlyMap<number, { readonly balance: number; readonly walletSeq: number }>
 ): HistoriesChecked => {
-  const byPlayer = Map.groupBy(notebook.operations, ({ letter }) => letter.seat.playerId)
-  const complaints: Array<string> = []
-  const letters = new Set<Letter>()
-  let operations = 0
+  const byPlayer = Map.groupBy(history.attempts, ({ operation }) => operation.seat.playerId)
+  const violations: Array<string> = []
+  const operations = new Set<Operation>()
+  let checked = 0
   for (const [playerId, start] of beginnings) {
-    const history = historyOf(byPlayer.get(playerId) ?? [])
-    operations += history.length
-    const verdict: Verdict<PlayerCall> = check(walletRules(start, history.map(({ input }) => input)), history)
+    const calls = historyOf(byPlayer.get(playerId) ?? [])
+    checked += calls.length
+    const verdict: Verdict<PlayerCall> = check(walletRules(start, calls.map(({ input }) => input)), calls)
     if (verdict._tag === "Linearizable") continue
     if (verdict._tag === "Undecided") {
-      complaints.push(`player ${playerId}: no order was found in ${verdict.steps} steps`)
+      violations.push(`player ${playerId}: no order was found in ${verdict.steps} steps`)
       continue
     }
     const { order, stuck } = verdict
-    for (const { letter } of [...order.slice(-3), ...stuck]) letters.add(letter)
-    complaints.push(
+    for (const { operation } of [...order.slice(-3), ...stuck]) operations.add(operation)
+    violations.push(
       [
-        `player ${playerId}: no order explains ${history.length} operations; after ${order.length} of them, the last`,
+        `player ${playerId}: no order explains ${calls.length} operations; after ${order.length} of them, the last`,
         ...order.slice(-3).map((call) => `  ${describe(call)}`),
         "fits none of",
         ...stuck.map((call) => `  ${describe(call)}`)
       ].join("\n")
     )
   }
-  return { operations, complaints, letters: [...letters] }
+  return { checked, violations, operations: [...operations] }
 }

@@ -1,11 +1,11 @@
-/** The laws of money and of versions, from what was committed alone: whoever asked for it, and whatever they heard. */
+/** Invariants of ledger, rounds, bonuses and versions, from the commits alone. */
 import type { Change, Entry, Event, Payment } from "../../../src/domain/Change.ts"
 import type { PlayerBonus } from "../../../src/domain/bonus/Bonus.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import { roundKey, type Transaction } from "../../../src/domain/settlement/Rounds.ts"
-import type { Books, Complain, Remains } from "./Books.ts"
+import type { Books, Report, Remains } from "./Books.ts"
 import { transactionKey } from "./Books.ts"
-import { promos } from "./House.ts"
+import { promos } from "./Fixture.ts"
 
 /** What may leave the real balance below zero. */
 const mayOwe: ReadonlyArray<Entry["type"]> = ["casino_rollback", "chargeback", "correction_down", "bonus_conversion"]
@@ -14,15 +14,15 @@ const sumOf = (entries: ReadonlyArray<Entry>, wallet?: Entry["wallet"]): number 
   entries.reduce((sum, entry) => wallet === undefined || entry.wallet === wallet ? sum + entry.amount : sum, 0)
 
 /** One player's commits, one after the other. */
-const walkPlayer = (before: Player, books: Books, complain: Complain): void => {
+const walkPlayer = (before: Player, books: Books, report: Report): void => {
   const name = `player ${before.id}`
   const walk = { real: before.real, bonus: before.bonus, seq: before.entrySeq, version: 0 }
   for (const { changes, state, version } of books.history.get(before.id) ?? []) {
-    if (version !== walk.version + 1) complain("versions have no gap", `${name}: ${version} follows ${walk.version}`)
+    if (version !== walk.version + 1) report("versions have no gap", `${name}: ${version} follows ${walk.version}`)
     walk.version = version
-    for (const change of changes) walkChange(name, walk, change, complain)
+    for (const change of changes) walkChange(name, walk, change, report)
     if (state.real !== walk.real || state.bonus !== walk.bonus || state.entrySeq !== walk.seq) {
-      complain(
+      report(
         "a balance is the sum of its ledger",
         `${name} at version ${version}: ${state.real}/${state.bonus}, the entries sum to ${walk.real}/${walk.bonus}`
       )
@@ -39,18 +39,18 @@ interface Walk {
   seq: number
 }
 
-const walkChange = (name: string, walk: Walk, change: Change, complain: Complain): void => {
+const walkChange = (name: string, walk: Walk, change: Change, report: Report): void => {
   for (const entry of change.entries) {
     const about = `${name}, entry ${entry.seq} (${entry.type} ${entry.amount} ${entry.wallet})`
-    if (entry.seq !== walk.seq + 1) complain("entries have no gap", `${about} follows ${walk.seq}`)
+    if (entry.seq !== walk.seq + 1) report("entries have no gap", `${about} follows ${walk.seq}`)
     walk.seq = entry.seq
     walk[entry.wallet] += entry.amount
     if (entry.balanceAfter !== walk[entry.wallet]) {
-      complain("each entry carries the balance after it", `${about}: ${entry.balanceAfter}, not ${walk[entry.wallet]}`)
+      report("each entry carries the balance after it", `${about}: ${entry.balanceAfter}, not ${walk[entry.wallet]}`)
       walk[entry.wallet] = entry.balanceAfter
     }
     if (entry.balanceAfter < 0 && (entry.wallet === "bonus" || (entry.amount < 0 && !mayOwe.includes(entry.type)))) {
-      complain("no overdraft", `${about} leaves ${entry.balanceAfter}`)
+      report("no overdraft", `${about} leaves ${entry.balanceAfter}`)
     }
   }
   for (const transaction of change.transactions) {
@@ -58,12 +58,12 @@ const walkChange = (name: string, walk: Walk, change: Change, complain: Complain
     if (
       own.length !== transaction.entryIds.length || sumOf(own, "real") !== transaction.realAmount ||
       sumOf(own, "bonus") !== transaction.bonusAmount
-    ) complain("a message is its entries", `${name}, ${transaction.kind} ${transaction.transactionId}`)
+    ) report("a message is its entries", `${name}, ${transaction.kind} ${transaction.transactionId}`)
   }
 }
 
 /** Payments and what they hold. */
-const judgePayments = (books: Books, complain: Complain): void => {
+const checkPayments = (books: Books, report: Report): void => {
   const entriesOf = Map.groupBy(books.entries, ({ paymentRequestId }) => paymentRequestId)
   for (const payment of books.payments.values()) {
     const { amount, id, isReversed, status, type } = payment
@@ -73,26 +73,26 @@ const judgePayments = (books: Books, complain: Complain): void => {
       ? { count: isReversed ? 2 : 1, sum: isReversed ? 0 : amount }
       : { count: isRefunded ? 2 : 1, sum: isRefunded ? 0 : -amount }
     if (own.length !== due.count || sumOf(own) !== due.sum) {
-      complain("a payment is its entries", `a ${status} ${type} ${id} of ${amount} has ${own.length} of ${sumOf(own)}`)
+      report("a payment is its entries", `a ${status} ${type} ${id} of ${amount} has ${own.length} of ${sumOf(own)}`)
     }
   }
   for (const [id, own] of entriesOf) {
-    if (id !== null && !books.payments.has(id)) complain("a payment is its entries", `${own.length} of none (${id})`)
+    if (id !== null && !books.payments.has(id)) report("a payment is its entries", `${own.length} of none (${id})`)
   }
 }
 
-const judgeHolds = (books: Books, player: Player, complain: Complain): void => {
+const checkHolds = (books: Books, player: Player, report: Report): void => {
   const open = [...books.payments.values()].filter(({ playerId, status, type }) =>
     playerId === player.id && type === "withdrawal" && status !== "rejected" && status !== "cancelled"
   )
   const held = open.reduce((sum, { amount }) => sum + amount, 0)
   if (player.withdrawn !== held) {
-    complain("holds are open withdrawals", `player ${player.id}: ${player.withdrawn} withdrawn, requests of ${held}`)
+    report("holds are open withdrawals", `player ${player.id}: ${player.withdrawn} withdrawn, requests of ${held}`)
   }
 }
 
 /** Messages of providers, what they take back, and the rounds that they make up. */
-const judgeTransactions = ({ database }: Remains, books: Books, complain: Complain): void => {
+const checkTransactions = ({ database }: Remains, books: Books, report: Report): void => {
   const rows = [...books.transactions.values()].map(({ row }) => row)
   const takenBack = new Map<string, number>()
   for (const row of rows) {
@@ -102,32 +102,32 @@ const judgeTransactions = ({ database }: Remains, books: Books, complain: Compla
     const target = books.transactions.get(key)?.row
     if (row.status !== "processed") continue
     if (target === undefined || target.kind === "tombstone" || target.playerId !== row.playerId) {
-      complain("a rollback has its target", `${row.transactionId} takes back ${row.targetId}`)
+      report("a rollback has its target", `${row.transactionId} takes back ${row.targetId}`)
     } else if (target.bonusAmount === 0 && row.realAmount !== 0 - target.realAmount) {
-      complain("a rollback returns what was taken", `${row.transactionId}: ${row.realAmount} of ${target.realAmount}`)
+      report("a rollback returns what was taken", `${row.transactionId}: ${row.realAmount} of ${target.realAmount}`)
     }
   }
-  for (const [key, times] of takenBack) if (times > 1) complain("taken back once", `${key}: ${times} times`)
+  for (const [key, times] of takenBack) if (times > 1) report("taken back once", `${key}: ${times} times`)
   for (const row of rows) {
     if (row.kind !== "rollback" || row.targetId === null) continue
     const key = transactionKey(row.providerId, row.targetId)
     const target = books.transactions.get(key)?.row
     const stands = target !== undefined && target.kind !== "tombstone" && !takenBack.has(key)
     if (stands) {
-      complain("what was taken back does not stand", `${target.kind} ${key}, rolled back by ${row.transactionId}`)
+      report("what was taken back does not stand", `${target.kind} ${key}, rolled back by ${row.transactionId}`)
     }
   }
-  judgeRounds(
+  checkRounds(
     rows.filter((row) => !takenBack.has(transactionKey(row.providerId, row.transactionId))),
     database,
-    complain
+    report
   )
 }
 
-const judgeRounds = (
+const checkRounds = (
   standing: ReadonlyArray<Transaction>,
   database: Remains["database"],
-  complain: Complain
+  report: Report
 ): void => {
   const sums = new Map<string, { real: number; bonus: number; wins: number }>()
   for (const row of standing) {
@@ -146,7 +146,7 @@ const judgeRounds = (
     for (const [key, { bonusStake, paidWins, realStake }] of rounds) {
       const sum = sums.get(`${playerId} ${key}`) ?? { real: 0, bonus: 0, wins: 0 }
       if (realStake !== sum.real || bonusStake !== sum.bonus || paidWins !== sum.wins) {
-        complain(
+        report(
           "a round is its messages",
           `${key} of player ${playerId}: ${realStake}/${bonusStake}, ${paidWins} wins`
         )
@@ -167,14 +167,14 @@ const mayFollow = (end: PlayerBonus, next: PlayerBonus): boolean =>
       : next.converted === 0 && next.wagered < next.wagerRequirement && next.result !== "lost")
 
 /** Bonuses: each goes its way once, but for a conversion that is reversed. */
-const judgeBonuses = ({ database }: Remains, books: Books, complain: Complain): void => {
+const checkBonuses = ({ database }: Remains, books: Books, report: Report): void => {
   const latest = new Map<number, PlayerBonus>()
   for (const { changes } of database.history) {
     for (const { bonus, isNew } of changes.flatMap((change) => change.bonuses)) {
       const before = latest.get(bonus.id)
-      if (isNew && before !== undefined) complain("a bonus is granted once", `bonus ${bonus.id}`)
+      if (isNew && before !== undefined) report("a bonus is granted once", `bonus ${bonus.id}`)
       if (before?.state === "finished" && !mayFollow(before, bonus)) {
-        complain("a bonus ends once", `bonus ${bonus.id} is written after its end`)
+        report("a bonus ends once", `bonus ${bonus.id} is written after its end`)
       }
       latest.set(bonus.id, bonus)
     }
@@ -189,21 +189,21 @@ const judgeBonuses = ({ database }: Remains, books: Books, complain: Complain): 
       index % 2 === 0 ? moved > 0 : moved === -paid[index - 1]!.amount
     )
     if (sumOf(conversions) !== 0 || !isInTurn || sumOf(paid) !== converted) {
-      complain("a bonus converts once", `bonus ${id}: ${paid.length} conversions of ${sumOf(paid)}`)
+      report("a bonus converts once", `bonus ${id}: ${paid.length} conversions of ${sumOf(paid)}`)
     }
     const later = own.filter(({ type, wallet }) => wallet === "real" && type !== "bonus_conversion")
     if (sumOf(later) !== late) {
-      complain("real money of a bonus is accounted for", `bonus ${id}: ${sumOf(later)}, not ${late}`)
+      report("real money of a bonus is accounted for", `bonus ${id}: ${sumOf(later)}, not ${late}`)
     }
     const granted = own.filter(({ type }) => type === "bonus_correction_up")
     if (sumOf(granted) !== (startedAt === null ? 0 : amount + restored)) {
-      complain("a bonus is granted once", `bonus ${id}: credited ${sumOf(granted)} of ${amount} and ${restored}`)
+      report("a bonus is granted once", `bonus ${id}: credited ${sumOf(granted)} of ${amount} and ${restored}`)
     }
   }
 }
 
 /** The ends that were told of, for each bonus: the last one is how it ended, and only conversions, reversed since, come before it. */
-const judgeEnds = ({ database }: Remains, complain: Complain): void => {
+const checkEnds = ({ database }: Remains, report: Report): void => {
   const told = new Map<string, Array<unknown>>()
   const latest = new Map<number, PlayerBonus>()
   for (const change of database.history.flatMap(({ changes }) => changes)) {
@@ -218,19 +218,19 @@ const judgeEnds = ({ database }: Remains, complain: Complain): void => {
     const ends = told.get(`bonus.completed ${id}`) ?? []
     const earlier = result === null ? ends : ends.slice(0, -1)
     if ((result !== null && ends.at(-1) !== result) || earlier.some((end) => end !== "converted")) {
-      complain("events are their effects", `bonus.completed ${id}: ${ends.join(", ")}, and is ${result}`)
+      report("events are their effects", `bonus.completed ${id}: ${ends.join(", ")}, and is ${result}`)
     }
   }
 }
 
 /** Promo codes: each player once, and not more often than they allow. */
-const judgePromos = ({ database }: Remains, complain: Complain): void => {
+const checkPromos = ({ database }: Remains, report: Report): void => {
   const { redemptions } = database.memory.tables()
   for (const { id, maxRedemptions } of promos) {
     const own = redemptions.filter(({ promoCodeId }) => promoCodeId === id)
     const players = new Set(own.map(({ playerId }) => playerId))
     if (own.length > maxRedemptions || players.size < own.length) {
-      complain("a promo code has its limits", `${own.length} times code ${id}, by ${players.size} players`)
+      report("a promo code has its limits", `${own.length} times code ${id}, by ${players.size} players`)
     }
   }
 }
@@ -252,7 +252,7 @@ const eventsOfPayment = (payment: Payment, isNew: boolean): ReadonlyArray<string
 }
 
 /** The outbox beside the effects: every effect that is told of once, and nothing else. */
-const judgeEvents = ({ beginning, database }: Remains, complain: Complain): void => {
+const checkEvents = ({ beginning, database }: Remains, report: Report): void => {
   const balance = new Map<string, number>()
   const count = (name: string, by: number) => balance.set(name, (balance.get(name) ?? 0) + by)
   const kyc = new Map(beginning.map(({ id, kycStatus }) => [id, kycStatus]))
@@ -277,25 +277,25 @@ const judgeEvents = ({ beginning, database }: Remains, complain: Complain): void
   }
   for (const [name, difference] of balance) {
     if (difference !== 0) {
-      complain("events are their effects", `${name}: ${difference > 0 ? "not told of" : "told of without an effect"}`)
+      report("events are their effects", `${name}: ${difference > 0 ? "not told of" : "told of without an effect"}`)
     }
   }
 }
 
-export const judgeLedger = (remains: Remains, books: Books, complain: Complain): void => {
+export const checkLedger = (remains: Remains, books: Books, report: Report): void => {
   for (const before of remains.beginning) {
-    walkPlayer(before, books, complain)
+    walkPlayer(before, books, report)
     const player = remains.database.stateOf(before.id)
-    if (player !== undefined) judgeHolds(books, player, complain)
+    if (player !== undefined) checkHolds(books, player, report)
   }
   const written = remains.database.history.flatMap(({ changes }) => changes.flatMap(({ entries }) => entries))
   if (written.length !== books.entries.length) {
-    complain("entries are kept", `${written.length} were committed, ${books.entries.length} are there`)
+    report("entries are kept", `${written.length} were committed, ${books.entries.length} are there`)
   }
-  judgePayments(books, complain)
-  judgeTransactions(remains, books, complain)
-  judgeBonuses(remains, books, complain)
-  judgePromos(remains, complain)
-  judgeEvents(remains, complain)
-  judgeEnds(remains, complain)
+  checkPayments(books, report)
+  checkTransactions(remains, books, report)
+  checkBonuses(remains, books, report)
+  checkPromos(remains, report)
+  checkEvents(remains, report)
+  checkEnds(remains, report)
 }

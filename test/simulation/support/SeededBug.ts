@@ -1,18 +1,17 @@
-/** What can be put around the parts of a simulated service, to see what becomes of it. */
+/** Wrappers around the parts of a simulated service, through which a bug is seeded. */
 import type { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import type { Database, PlayerStore } from "./Database.ts"
 import type { Port } from "./Service.ts"
 
 export type Actors = PlayerActors["Service"]
 
-export interface Plant {
+export interface SeededBug {
   readonly store: (store: PlayerStore, database: Database) => PlayerStore
   readonly actors: (actors: Actors, database: Database) => Actors
   readonly port: (port: Port, database: Database) => Port
 }
 
-/** Nothing at all. */
-export const nothingPlanted: Plant = {
+export const noBug: SeededBug = {
   store: (store) => store,
   actors: (actors) => actors,
   port: (port) => port

@@ -1,4 +1,4 @@
-/** What the database holds, as whoever compares the books reads it. */
+/** Rows of the tables that a history is compared with. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,11 +1,11 @@
-/** What clients heard beside what the books say: done once, not at all, or as it was said; and nothing shown that never was. */
+/** Invariants of answers beside commits: done once, not at all, or as answered; no balance shown that was never committed. */
 import { Schema } from "effect"
 import type { PlayerStatus } from "../../../src/domain/player/Player.ts"
 import type { Details, RefusalCode } from "../../../src/domain/Refusal.ts"
 import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
 import { roundKey } from "../../../src/domain/settlement/Rounds.ts"
-import { type Books, type Complain, type Remains, transactionKey } from "./Books.ts"
-import { games, operatorOfPlayer } from "./House.ts"
+import { type Books, type Report, type Remains, transactionKey } from "./Books.ts"
+import { games, operatorOfPlayer } from "./Fixture.ts"
 import type { Delivery } from "./Network.ts"
 import { Sightings } from "./Sightings.ts"
 import { type Answer, isPassing, type ProviderRequest, type Request } from "./Requests.ts"
@@ -64,7 +64,7 @@ const marksIn = ({ database }: Remains, books: Books): ReadonlyMap<string, numbe
 }
 
 /** Everything is there once when it was acknowledged, never when it was refused, and only when somebody asked for it. */
-const judgeMarks = (remains: Remains, books: Books, complain: Complain): void => {
+const checkMarks = (remains: Remains, books: Books, report: Report): void => {
   const ends = new Map<string, Array<End>>()
   for (const delivery of remains.network.deliveries) {
     for (const mark of marksOf(delivery.request)) ends.set(mark, [...ends.get(mark) ?? [], endOf(delivery)])
@@ -72,11 +72,11 @@ const judgeMarks = (remains: Remains, books: Books, complain: Complain): void =>
   const marks = marksIn(remains, books)
   for (const [mark, own] of ends) {
     const times = marks.get(mark) ?? 0
-    if (own.includes("done") && times === 0) complain("what was acknowledged is there", mark)
-    if (times > 1) complain("nothing is done twice", `${mark}: ${times} times`)
-    if (times > 0 && own.every((end) => end === "refused")) complain("what was refused is not there", mark)
+    if (own.includes("done") && times === 0) report("what was acknowledged is there", mark)
+    if (times > 1) report("nothing is done twice", `${mark}: ${times} times`)
+    if (times > 0 && own.every((end) => end === "refused")) report("what was refused is not there", mark)
   }
-  for (const mark of marks.keys()) if (!ends.has(mark)) complain("nobody asked for it", mark)
+  for (const mark of marks.keys()) if (!ends.has(mark)) report("nobody asked for it", mark)
 }
 
 /** The step at which a mark was made, undefined when it is not there or cannot be told. */
@@ -90,7 +90,7 @@ const stepOfMark = (books: Books, mark: string): number | undefined => {
 }
 
 /** A refusal is the last word on everything that arrived before it: nothing of that is done afterwards. */
-const judgeRefusals = ({ network, plan }: Remains, books: Books, complain: Complain): void => {
+const checkRefusals = ({ network, plan }: Remains, books: Books, report: Report): void => {
   // two services at once do not wait for each other
   if (plan.topology === "both" || plan.faults.some(({ kind }) => kind === "failover")) return
   const byMark = new Map<string, Array<Delivery>>()
@@ -104,49 +104,49 @@ const judgeRefusals = ({ network, plan }: Remains, books: Books, complain: Compl
     const isLastWord = refusals.some((refusal) =>
       own.every((one) => one === refusal || one.arrivedAt < refusal.arrivedAt)
     )
-    if (isLastWord) complain("a refusal is the last word", `${mark} was refused, and committed at step ${step}`)
+    if (isLastWord) report("a refusal is the last word", `${mark} was refused, and committed at step ${step}`)
   }
 }
 
 const sameIds = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): boolean => one.join() === other.join()
 
-class AnswerJudge {
+class AnswerCheck {
   private readonly remains: Remains
   private readonly books: Books
-  private readonly complain: Complain
+  private readonly report: Report
   private readonly processed = new Map<string, number>()
   private readonly sightings: Sightings
 
-  constructor(remains: Remains, books: Books, complain: Complain) {
+  constructor(remains: Remains, books: Books, report: Report) {
     this.remains = remains
     this.books = books
-    this.complain = complain
-    this.sightings = new Sightings(remains, books, complain)
+    this.report = report
+    this.sightings = new Sightings(remains, books, report)
   }
 
   end(): void {
-    this.sightings.judge()
+    this.sightings.check()
   }
 
-  judge(delivery: Delivery): void {
+  check(delivery: Delivery): void {
     const { answer, endedAt, request } = delivery
     if (answer === undefined || endedAt === undefined) return
     if (answer._tag === "Balances") this.sightings.see(delivery, answer.playerId, -1, answer)
     if (answer._tag === "Settled" && "providerId" in request) {
-      this.judgeSettled(delivery, endedAt, request, answer.results)
+      this.checkSettled(delivery, endedAt, request, answer.results)
     }
     if (request.kind === "view" && request.operatorId !== operatorOfPlayer(request.playerId)) {
       const isHidden = answer._tag === "Refused" && (answer.code === "NOT_FOUND" || isPassing(answer))
       if (!isHidden) {
-        this.complain("a tenant sees its own", `player ${request.playerId} was shown to ${request.operatorId}`)
+        this.report("a tenant sees its own", `player ${request.playerId} was shown to ${request.operatorId}`)
       }
     }
-    if (answer._tag === "Refused") this.judgeRefused(delivery, answer.code, answer.details)
-    if (endOf(delivery) === "done") this.judgeDone(delivery, endedAt, answer)
+    if (answer._tag === "Refused") this.checkRefused(delivery, answer.code, answer.details)
+    if (endOf(delivery) === "done") this.checkDone(delivery, endedAt, answer)
   }
 
   /** Who is told that the money does not suffice is told how much there is. */
-  private judgeRefused(delivery: Delivery, code: RefusalCode, details: Details): void {
+  private checkRefused(delivery: Delivery, code: RefusalCode, details: Details): void {
     const { request } = delivery
     const playerId = this.remains.clients.playerOf(delivery.actionId)
     const balance = details["balance"]
@@ -155,7 +155,7 @@ class AnswerJudge {
     if (typeof balance === "number") this.sightings.see(delivery, playerId, -1, { real: balance, bonus: undefined })
   }
 
-  private judgeSettled(
+  private checkSettled(
     delivery: Delivery,
     endedAt: number,
     request: ProviderRequest,
@@ -165,24 +165,24 @@ class AnswerJudge {
     for (const [index, result] of results.entries()) {
       const id = result.transactionId
       if (id === null) {
-        if (request.kind === "close") this.judgeClosed(delivery, request)
+        if (request.kind === "close") this.checkClosed(delivery, request)
         continue
       }
       const ids = request.kind === "bet_win" ? [id, request.message.win.transactionId] : [id]
       const found = ids.map((each) => this.books.transactions.get(transactionKey(request.providerId, each)))
       const about = `${request.kind} ${id} on ${delivery.service}, ${result.status}`
       if (found.some((one) => one === undefined || one.step > endedAt)) {
-        this.complain("acknowledged is durable", `${about}, was not committed by then`)
+        this.report("acknowledged is durable", `${about}, was not committed by then`)
         continue
       }
       const rows = found.flatMap((one) => one === undefined ? [] : [one.row])
       const moved = rows.reduce((sum, { realAmount }) => sum + realAmount, 0)
       const isSame = sameIds(result.entryIds, rows.flatMap(({ entryIds }) => entryIds)) && result.realAmount === moved
-      if (!isSame) this.complain("answers agree with the books", `${about}: other entries or amounts`)
+      if (!isSame) this.report("answers agree with the books", `${about}: other entries or amounts`)
       if (result.status === "processed") {
         const key = transactionKey(request.providerId, id)
         this.processed.set(key, (this.processed.get(key) ?? 0) + 1)
-        if (this.processed.get(key) === 2) this.complain("nothing is done twice", `${about} more than once`)
+        if (this.processed.get(key) === 2) this.report("nothing is done twice", `${about} more than once`)
       }
       if (index === results.length - 1 && playerOf !== undefined) {
         const step = found.reduce((last, one) => Math.max(last, one?.step ?? -1), -1)
@@ -191,7 +191,7 @@ class AnswerJudge {
     }
   }
 
-  private judgeClosed(
+  private checkClosed(
     { actionId }: Delivery,
     { message, providerId }: Extract<ProviderRequest, { kind: "close" }>
   ): void {
@@ -199,26 +199,26 @@ class AnswerJudge {
     const playerId = this.remains.clients.playerOf(actionId)
     if (game === undefined || playerId === undefined) return
     const round = this.remains.database.memory.tables().rounds.get(playerId)?.get(roundKey(game.id, message.roundId))
-    if (round?.closed !== true) this.complain("what was acknowledged is there", `the end of round ${message.roundId}`)
+    if (round?.closed !== true) this.report("what was acknowledged is there", `the end of round ${message.roundId}`)
   }
 
-  private judgeDone(delivery: Delivery, endedAt: number, answer: Answer): void {
+  private checkDone(delivery: Delivery, endedAt: number, answer: Answer): void {
     const { request, sentAt } = delivery
     const about = `${request.kind} of ${delivery.actionId} on ${delivery.service}`
     if (answer._tag === "Reply" && (request.kind === "deposit" || request.kind === "withdraw")) {
       const { amount, id } = readPayment(answer.body).data
       const step = this.books.paymentSteps.get(id)
       if (step === undefined || step > endedAt) {
-        this.complain("acknowledged is durable", `${about} was not committed by then`)
+        this.report("acknowledged is durable", `${about} was not committed by then`)
       }
       this.sightings.see(delivery, request.playerId, step ?? -1, undefined)
-      if (amount !== request.amount) this.complain("answers agree with the books", `${about}: another amount`)
+      if (amount !== request.amount) this.report("answers agree with the books", `${about}: another amount`)
     }
-    if (request.kind === "account") this.judgeStatus(about, sentAt, endedAt, request.playerId, request.status)
+    if (request.kind === "account") this.checkStatus(about, sentAt, endedAt, request.playerId, request.status)
   }
 
   /** A status that was acknowledged was the player's at some moment in between. */
-  private judgeStatus(about: string, sentAt: number, endedAt: number, playerId: number, status: PlayerStatus): void {
+  private checkStatus(about: string, sentAt: number, endedAt: number, playerId: number, status: PlayerStatus): void {
     let standing: PlayerStatus = "active"
     let wasSo = false
     for (const { changes, step } of this.books.history.get(playerId) ?? []) {
@@ -229,12 +229,12 @@ class AnswerJudge {
         if (step > sentAt && standing === status) wasSo = true
       }
     }
-    if (!wasSo && standing !== status) this.complain("acknowledged is durable", `${about}: it was never ${status}`)
+    if (!wasSo && standing !== status) this.report("acknowledged is durable", `${about}: it was never ${status}`)
   }
 }
 
 /** Under one idempotency key everybody hears the same. */
-const judgeKeys = ({ network }: Remains, complain: Complain): void => {
+const checkKeys = ({ network }: Remains, report: Report): void => {
   const byKey = Map.groupBy(
     network.deliveries.filter(({ request }) => "key" in request && request.key !== null),
     ({ request }) => "key" in request ? `${request.operatorId} ${request.key}` : ""
@@ -242,19 +242,19 @@ const judgeKeys = ({ network }: Remains, complain: Complain): void => {
   for (const [key, own] of byKey) {
     const replies = own.flatMap(({ answer }) => answer?._tag === "Reply" ? [answer] : [])
     const replays = new Set(replies.filter(({ isReplay }) => isReplay).map(({ body, status }) => `${status} ${body}`))
-    if (replays.size > 1) complain("a key has one answer", `${key}: ${[...replays].join(" | ")}`)
+    if (replays.size > 1) report("a key has one answer", `${key}: ${[...replays].join(" | ")}`)
     const made = replies.filter(({ isReplay, status }) => !isReplay && status === 201)
-    if (made.length > 1) complain("a key does its work once", `${key}: ${made.length} times`)
+    if (made.length > 1) report("a key does its work once", `${key}: ${made.length} times`)
     const first = made[0]
     const [replay] = replays
     if (first !== undefined && replay !== undefined && replay !== `${first.status} ${first.body}`) {
-      complain("a key has one answer", `${key}: first ${first.body}, then ${replay}`)
+      report("a key has one answer", `${key}: first ${first.body}, then ${replay}`)
     }
   }
 }
 
 /** No bet that was sent after an exclusion was acknowledged is taken while that lasts. */
-const judgeExclusions = ({ network }: Remains, books: Books, complain: Complain): void => {
+const checkExclusions = ({ network }: Remains, books: Books, report: Report): void => {
   const firstSent = new Map<string, number>()
   for (const { request, sentAt } of network.deliveries) {
     for (const mark of marksOf(request)) firstSent.set(mark, Math.min(firstSent.get(mark) ?? sentAt, sentAt))
@@ -269,21 +269,21 @@ const judgeExclusions = ({ network }: Remains, books: Books, complain: Complain)
     for (const [key, { row }] of books.transactions) {
       if (row.playerId !== playerId || row.kind !== "bet" || row.createdAt >= until) continue
       if ((firstSent.get(key) ?? 0) > endedAt) {
-        complain("an exclusion holds from its answer on", `bet ${key}, sent after player ${playerId} was excluded`)
+        report("an exclusion holds from its answer on", `bet ${key}, sent after player ${playerId} was excluded`)
       }
     }
   }
 }
 
-export const judgeAnswers = (remains: Remains, books: Books, complain: Complain): void => {
-  const judge = new AnswerJudge(remains, books, complain)
-  for (const delivery of remains.network.deliveries) judge.judge(delivery)
+export const checkAnswers = (remains: Remains, books: Books, report: Report): void => {
+  const judge = new AnswerCheck(remains, books, report)
+  for (const delivery of remains.network.deliveries) judge.check(delivery)
   judge.end()
-  judgeMarks(remains, books, complain)
-  judgeRefusals(remains, books, complain)
-  judgeKeys(remains, complain)
-  judgeExclusions(remains, books, complain)
+  checkMarks(remains, books, report)
+  checkRefusals(remains, books, report)
+  checkKeys(remains, report)
+  checkExclusions(remains, books, report)
   for (const { action, unanswered } of remains.clients.notes) {
-    for (const request of unanswered) complain("everybody is answered in the end", `${request.kind} of ${action.id}`)
+    for (const request of unanswered) report("everybody is answered in the end", `${request.kind} of ${action.id}`)
   }
 }

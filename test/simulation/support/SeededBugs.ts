@@ -1,13 +1,10 @@
-/**
- * Bugs on purpose, to see whether the simulator finds them. Each is put around the store, the actors or the port of a service
- * that has none; the service itself knows nothing of them.
- */
+/** Seeded bugs that the simulator must find. Each wraps the store, the actors or the port of a service that has none. */
 import { Effect } from "effect"
 import type { Change } from "../../../src/domain/Change.ts"
 import { effectiveLimits } from "../../../src/domain/limit/Limits.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import { StoreUnavailable } from "../../../src/engine/Failures.ts"
-import { nothingPlanted, type Plant } from "./Plant.ts"
+import { noBug, type SeededBug } from "./SeededBug.ts"
 import { isPassing } from "./Requests.ts"
 
 /** A player and what is to be written, as a rule has decided. */
@@ -17,8 +14,8 @@ interface Decided {
 }
 
 /** Changes what rules have decided to write. */
-const altering = (alter: (decided: Decided, before: Player) => Decided): Plant => ({
-  ...nothingPlanted,
+const altering = (alter: (decided: Decided, before: Player) => Decided): SeededBug => ({
+  ...noBug,
   actors: (actors) => ({
     ...actors,
     ask: (operatorId, playerId, step) =>
@@ -31,8 +28,8 @@ const altering = (alter: (decided: Decided, before: Player) => Decided): Plant =
 })
 
 /** The answer goes out while the commit is on its way: what the commit comes to, nobody looks at. */
-const acknowledgesBeforeCommit: Plant = {
-  ...nothingPlanted,
+const acknowledgesBeforeCommit: SeededBug = {
+  ...noBug,
   store: (store) => ({
     ...store,
     commit: (units) => Effect.asVoid(Effect.forkDetach(store.commit(units)))
@@ -40,14 +37,14 @@ const acknowledgesBeforeCommit: Plant = {
 }
 
 /** A rollback whose target never came is answered, and nothing is remembered of it. */
-const forgetsTombstones: Plant = altering(({ change, state }) => ({
+const forgetsTombstones: SeededBug = altering(({ change, state }) => ({
   state: { ...state, transactions: state.transactions.filter(({ kind }) => kind !== "tombstone") },
   change: { ...change, transactions: change.transactions.filter(({ kind }) => kind !== "tombstone") }
 }))
 
 /** A deposit whose outcome is not known is sent again as a new one. */
-const retriesAsNew: Plant = {
-  ...nothingPlanted,
+const retriesAsNew: SeededBug = {
+  ...noBug,
   port: (port) => ({
     handle: (request) =>
       Effect.flatMap(
@@ -61,15 +58,15 @@ const retriesAsNew: Plant = {
 }
 
 /** A bet that is taken back goes on counting towards the limits. */
-const keepsCountersOnRollback: Plant = altering(({ change, state }, before) =>
+const keepsCountersOnRollback: SeededBug = altering(({ change, state }, before) =>
   change.transactions.some(({ kind, status }) => kind === "rollback" && status === "processed")
     ? { change, state: { ...state, counters: before.counters } }
     : { change, state }
 )
 
 /** A service that takes over has read all players when it was started, to be quick, and shows them as they were then. */
-const showsWhatWasAtItsStart: Plant = {
-  ...nothingPlanted,
+const showsWhatWasAtItsStart: SeededBug = {
+  ...noBug,
   store: (store, database) => {
     const early = new Map(database.memory.tables().players)
     return {
@@ -84,7 +81,7 @@ const showsWhatWasAtItsStart: Plant = {
 }
 
 /** The bonus that was converted goes on running. */
-const convertsTwice: Plant = altering(({ change, state }, before) =>
+const convertsTwice: SeededBug = altering(({ change, state }, before) =>
   before.activeBonus !== null && state.activeBonus === null &&
     change.bonuses.some(({ bonus }) => bonus.id === before.activeBonus?.id && bonus.result === "converted")
     ? { change, state: { ...state, activeBonus: before.activeBonus } }
@@ -92,8 +89,8 @@ const convertsTwice: Plant = altering(({ change, state }, before) =>
 )
 
 /** An exclusion keeps a player from opening a game, and not from playing one that is open. */
-const checksExclusionAtLaunchOnly: Plant = {
-  ...nothingPlanted,
+const checksExclusionAtLaunchOnly: SeededBug = {
+  ...noBug,
   actors: (actors) => ({
     ...actors,
     ask: (operatorId, playerId, step) =>
@@ -110,8 +107,8 @@ const checksExclusionAtLaunchOnly: Plant = {
 }
 
 /** Events are written by a statement of their own, before the commit that they tell of. */
-const writesEventsFirst: Plant = {
-  ...nothingPlanted,
+const writesEventsFirst: SeededBug = {
+  ...noBug,
   store: (store, database) => {
     const sent = new Set<number>()
     const commit: typeof store.commit = (units) =>
@@ -130,8 +127,8 @@ const writesEventsFirst: Plant = {
 }
 
 /** A balance is shown as soon as it is decided. */
-const showsBeforeCommit: Plant = {
-  ...nothingPlanted,
+const showsBeforeCommit: SeededBug = {
+  ...noBug,
   actors: (actors) => {
     const decided = new Map<number, Player>()
     return {
@@ -149,8 +146,8 @@ const showsBeforeCommit: Plant = {
 }
 
 /** A commit that was not heard of is taken for one that did not happen. */
-const takesUnknownForNothing: Plant = {
-  ...nothingPlanted,
+const takesUnknownForNothing: SeededBug = {
+  ...noBug,
   store: (store) => ({
     ...store,
     commit: (units) =>
@@ -163,8 +160,8 @@ const takesUnknownForNothing: Plant = {
 }
 
 /** Whoever commits takes the version that stands, whatever it was decided on. */
-const writesWithoutFence: Plant = {
-  ...nothingPlanted,
+const writesWithoutFence: SeededBug = {
+  ...noBug,
   store: (store, database) => ({
     ...store,
     commit: (units) =>
@@ -178,11 +175,11 @@ const writesWithoutFence: Plant = {
 }
 
 /** The answer under an idempotency key is not written with its effect, but after it. */
-const storesAnswersLater: Plant = altering(({ change, state }) => ({ state, change: { ...change, replies: [] } }))
+const storesAnswersLater: SeededBug = altering(({ change, state }) => ({ state, change: { ...change, replies: [] } }))
 
 /** A refusal that had to look something up forgets the limits the second time. */
-const forgetsLimits: Plant = {
-  ...nothingPlanted,
+const forgetsLimits: SeededBug = {
+  ...noBug,
   actors: (actors) => ({
     ...actors,
     ask: (operatorId, playerId, step) =>
@@ -199,7 +196,7 @@ const forgetsLimits: Plant = {
 }
 
 /** A limit that is raised is raised at once. */
-const raisesAtOnce: Plant = altering(({ change, state }) => {
+const raisesAtOnce: SeededBug = altering(({ change, state }) => {
   if (change.settings === null || state.pendingLimits.length === 0) return { change, state }
   const limits = effectiveLimits(state.limits, state.pendingLimits, Number.MAX_SAFE_INTEGER)
   const settings = { ...change.settings, limits, pendingLimits: [] }
@@ -207,15 +204,15 @@ const raisesAtOnce: Plant = altering(({ change, state }) => {
 })
 
 /** Whoever unlocks an account lifts its exclusion. */
-const liftsExclusions: Plant = altering(({ change, state }, before) =>
+const liftsExclusions: SeededBug = altering(({ change, state }, before) =>
   change.settings === null || state.status !== "active" || before.exclusion === null
     ? { change, state }
     : { change: { ...change, settings: { ...change.settings, exclusion: null } }, state: { ...state, exclusion: null } }
 )
 
 /** A bet that was refused is tried once more, behind the provider's back. */
-const triesRefusedAgain: Plant = {
-  ...nothingPlanted,
+const triesRefusedAgain: SeededBug = {
+  ...noBug,
   port: (port) => ({
     handle: (request) =>
       Effect.tap(port.handle(request), (answer) =>
@@ -226,7 +223,7 @@ const triesRefusedAgain: Plant = {
 }
 
 /** Each bug under its name. */
-export const planted: { readonly [name: string]: Plant } = {
+export const seededBugs: { readonly [name: string]: SeededBug } = {
   "acknowledges before the commit": acknowledgesBeforeCommit,
   "forgets a tombstone": forgetsTombstones,
   "doubles with a retry": retriesAsNew,
