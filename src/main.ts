@@ -67,15 +67,15 @@ class Demo extends Context.Service<Demo, {
 const Exposure = Layer.effectDiscard(Effect.gen(function*() {
   const { backofficeHost, databaseUrl, host } = yield* Settings
   if (!isLoopback(host)) {
-    yield* Effect.logWarning("the public API listens off loopback, in plain HTTP").pipe(Effect.annotateLogs({ host }))
+    yield* Effect.logWarning("public API listens off loopback in plain HTTP").pipe(Effect.annotateLogs({ host }))
   }
   if (!isLoopback(backofficeHost)) {
-    yield* Effect.logWarning("the back office listens off loopback, in plain HTTP").pipe(
+    yield* Effect.logWarning("back office listens off loopback in plain HTTP").pipe(
       Effect.annotateLogs({ host: backofficeHost })
     )
   }
   if (databaseUrl !== undefined && isOpenConnection(Redacted.value(databaseUrl))) {
-    yield* Effect.logWarning("the database is on another machine, and its connection has no TLS")
+    yield* Effect.logWarning("connection to a remote database has no TLS")
   }
 }))
 

@@ -161,7 +161,7 @@ export class Credentials extends Context.Service<Credentials, {
           Effect.catch(() =>
             Effect.andThen(
               throttle((others) =>
-                Effect.logError("the secret of a key cannot be opened with this MASTER_KEY: rotate the key").pipe(
+                Effect.logError("key secret cannot be opened with this MASTER_KEY").pipe(
                   Effect.annotateLogs({ secret: purpose, others })
                 )
               ),

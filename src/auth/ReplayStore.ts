@@ -88,7 +88,9 @@ export class ReplayStore extends Context.Service<ReplayStore, {
 
       const writeBatch = (batch: ReadonlyArray<Waiting>) =>
         insert(batch).pipe(
-          Effect.tapError((error) => Effect.logWarning(`signatures were not recorded: ${describeSqlError(error)}`)),
+          Effect.tapError((error) =>
+            Effect.annotateLogs(Effect.logWarning("signature recording failed"), { reason: describeSqlError(error) })
+          ),
           Effect.exit,
           Effect.map((exit) => {
             for (const { done, signature } of batch) {

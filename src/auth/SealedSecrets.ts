@@ -262,7 +262,7 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
           yield* sql`DELETE FROM kept_secrets WHERE name = ANY(${texts(names)})`
         }
         // one that was spoilt must not keep the others from their service
-        yield* Effect.logError("secrets of the database cannot be opened: `secret list` counts them").pipe(
+        yield* Effect.logError("sealed secrets cannot be opened with this MASTER_KEY").pipe(
           Effect.annotateLogs({ purposes: unreadable.map(({ purpose }) => purpose).join(", ") })
         )
       }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unusable(error))))

@@ -326,7 +326,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         const failure = Exit.findErrorOption(exit)
         const error = failure._tag === "Some" ? failure.value : new StoreUnavailable({ reason: "the store failed" })
         if (failure._tag === "None") {
-          yield* Effect.annotateLogs(Effect.logError("An actor failed", exit.cause), { [options.keyName]: cell.key })
+          yield* Effect.annotateLogs(Effect.logError("actor failed", exit.cause), { [options.keyName]: cell.key })
         }
         for (const task of group) task.fail(error)
       }

@@ -198,7 +198,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
             const failure = Exit.findErrorOption(exit)
             if (failure._tag === "Some") return answerRefusal(request, failure.value)
             fork(
-              Effect.logError("a request failed", exit.cause).pipe(
+              Effect.logError("request failed", exit.cause).pipe(
                 Effect.annotateLogs({ request_id: idOf(source), method: "POST", path: lane.path })
               )
             )

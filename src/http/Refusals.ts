@@ -124,7 +124,7 @@ export const answerCause = (
   return Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const ids = yield* RequestIds
-    yield* Effect.logError("a request failed", describe(cause)).pipe(Effect.annotateLogs({
+    yield* Effect.logError("request failed", describe(cause)).pipe(Effect.annotateLogs({
       request_id: ids.of(request),
       method: request.method
     }))

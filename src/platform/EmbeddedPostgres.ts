@@ -159,7 +159,8 @@ export const startEmbeddedPostgres: (
     }
     const context = yield* Effect.context()
     const logLine = (line: string) => {
-      if (/\b(WARNING|ERROR|FATAL|PANIC):/.test(line)) Effect.runForkWith(context)(Effect.logDebug(`postgres: ${line}`))
+      if (!/\b(WARNING|ERROR|FATAL|PANIC):/.test(line)) return
+      Effect.runForkWith(context)(Effect.annotateLogs(Effect.logDebug("embedded PostgreSQL output"), { line }))
     }
 
     let server: PostgresServer | undefined

@@ -134,7 +134,9 @@ export const layerMigrationsWith = (options: { readonly allowFsyncOff: boolean }
       const migrate = Effect.gen(function*() {
         yield* verifyServer(options)
         const applied = yield* runMigrations(yield* loadMigrations(migrationsFolder))
-        if (applied.length > 0) yield* Effect.logInfo(`applied ${applied.join(", ")}`)
+        if (applied.length > 0) {
+          yield* Effect.annotateLogs(Effect.logInfo("migrations applied"), { migrations: applied.join(", ") })
+        }
         if (ownerUrl === undefined) return
         yield* grantRights(roleOf(url)).pipe(Effect.catchTags({
           SqlError: (error) =>

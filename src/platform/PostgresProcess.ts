@@ -259,7 +259,7 @@ export const stopLeftover = Effect.fnUntraced(function*(dataDirectory: string) {
     yield* Effect.sync(() => Fs.rmSync(Path.join(dataDirectory, "postmaster.pid"), { force: true }))
     return
   }
-  yield* Effect.logWarning("an embedded PostgreSQL of an earlier run is still there, stopping it")
+  yield* Effect.logWarning("stopping the embedded PostgreSQL of an earlier run")
   const stopped = Effect.sync(() => isRunning(pid)).pipe(
     Effect.repeat({ schedule: Schedule.spaced("50 millis"), while: (running) => running }),
     Effect.timeoutOption("10 seconds")

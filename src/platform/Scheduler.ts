@@ -188,7 +188,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
         )
       )
       if (Exit.isFailure(exit)) {
-        yield* Effect.logWarning(`the job ${job.name} failed; it is tried again`, exit.cause)
+        yield* Effect.annotateLogs(Effect.logWarning("job failed", exit.cause), { job: job.name })
       }
       yield* release(job, failures, (yield* monotonicMs) - startedAt, exit)
       return { ran: true, again: Exit.isSuccess(exit) && exit.value.hasMore }
@@ -199,7 +199,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
       attempt(job).pipe(
         Effect.flatMap(({ again, ran }) => again ? Effect.as(runOne(job), true) : Effect.succeed(ran)),
         Effect.catchCause((cause) =>
-          Effect.as(Effect.logWarning(`the job ${job.name} could not be looked after`, cause), false)
+          Effect.as(Effect.annotateLogs(Effect.logWarning("job lease failed", cause), { job: job.name }), false)
         )
       )
 

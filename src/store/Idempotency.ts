@@ -175,7 +175,7 @@ export class Idempotency extends Context.Service<Idempotency, {
           return yield* Effect.fail(reused)
         }
         const opened = sealed === null ? body : yield* secrets.openText(replyPurpose(kept), sealed).pipe(
-          Effect.catch(() => Effect.as(Effect.logError("a stored answer is not readable with this MASTER_KEY"), null))
+          Effect.catch(() => Effect.as(Effect.logError("stored answer cannot be opened with this MASTER_KEY"), null))
         )
         if (opened === null) return yield* Effect.fail(unreadable)
         return { _tag: "Replayed" as const, reply: { ...kept, body: opened } }
@@ -245,9 +245,9 @@ export class Idempotency extends Context.Service<Idempotency, {
             Effect.catch((error) =>
               error._tag === "SqlError" || error.code === "TRY_AGAIN"
                 ? Effect.as(
-                  Effect.logError(
-                    `an answer was not stored: ${error._tag === "SqlError" ? describeSqlError(error) : error.message}`
-                  ),
+                  Effect.annotateLogs(Effect.logError("answer not stored"), {
+                    reason: error._tag === "SqlError" ? describeSqlError(error) : error.message
+                  }),
                   { _tag: "Answered" as const, answer }
                 )
                 : Effect.fail(error)

@@ -86,9 +86,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
         INSERT INTO ${sql.literal(kept)} (operator_id, created_on, ${names}, rows, folded)
         SELECT ${operatorId}::float8::bigint, created_on, ${names}, sum(rows), true
         FROM gone GROUP BY created_on, ${names} HAVING sum(rows) <> 0`.pipe(
-        Effect.tapError(() =>
-          Effect.logWarning(`the numbers in ${kept} could not be folded, the next count tries again`)
-        ),
+        Effect.tapError(() => Effect.annotateLogs(Effect.logWarning("count compaction failed"), { table: kept })),
         Effect.ensuring(Effect.sync(() => folding.delete(operatorId))),
         Effect.ignore
       )

@@ -27,7 +27,10 @@ export const orTryAgain = <A, E, R>(
   effect.pipe(Effect.catch((error): Effect.Effect<never, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">> => {
     if (isNoSqlError(error)) return Effect.fail(error)
     return error instanceof SqlError.SqlError && passes(error)
-      ? Effect.andThen(Effect.logWarning(`a statement failed: ${describeSqlError(error)}`), Effect.fail(tryAgain))
+      ? Effect.andThen(
+        Effect.annotateLogs(Effect.logWarning("statement failed"), { reason: describeSqlError(error) }),
+        Effect.fail(tryAgain)
+      )
       : Effect.die(error)
   }))
 

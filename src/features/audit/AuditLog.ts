@@ -106,7 +106,7 @@ export class AuditLog extends Context.Service<AuditLog, {
       ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">> =>
         Effect.gen(function*() {
           const id = yield* ids.reserve(2).pipe(
-            Effect.tapError(({ reason }) => Effect.logWarning(`no ids: ${reason}`)),
+            Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
             Effect.mapError(() => tryAgain)
           )
           const now = yield* Clock.currentTimeMillis

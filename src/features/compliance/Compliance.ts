@@ -63,7 +63,11 @@ export class Compliance extends Context.Service<Compliance, {
           // passes by itself: no effect is to blame
           Effect.catchTag(
             "IdsUnavailable",
-            ({ reason }) => Effect.andThen(Effect.logWarning(`no ids: ${reason}`), Effect.fail(noIds))
+            ({ reason }) =>
+              Effect.andThen(
+                Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason }),
+                Effect.fail(noIds)
+              )
           ),
           orTryAgain
         )
@@ -80,7 +84,10 @@ export class Compliance extends Context.Service<Compliance, {
             continue
           }
           if (current === undefined || !Cause.hasDies(exit.cause)) return yield* Effect.failCause(exit.cause)
-          yield* Effect.logError(`the ${current.kind} of player ${current.playerId} cannot be judged`, exit.cause)
+          yield* Effect.annotateLogs(Effect.logError("compliance evaluation failed", exit.cause), {
+            effect: current.kind,
+            player_id: current.playerId
+          })
           yield* orTryAgain(queue.setAside(current, now))
         }
         return atOnce
@@ -127,7 +134,7 @@ export class Compliance extends Context.Service<Compliance, {
         Effect.catchCause((cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.failCause(cause)
-            : Effect.logWarning("alerts wait for the next run", cause)
+            : Effect.logWarning("compliance run postponed", cause)
         )
       )
     ))

@@ -59,7 +59,10 @@ export class Holds extends Context.Service<Holds, {
           Effect.catchCause((cause) =>
             Cause.hasInterrupts(cause)
               ? Effect.interrupt
-              : Effect.as(Effect.logWarning(`the hold of alert ${alertId} has to wait`, cause), 0)
+              : Effect.as(
+                Effect.annotateLogs(Effect.logWarning("account hold postponed", cause), { alert_id: alertId }),
+                0
+              )
           )
         )
 

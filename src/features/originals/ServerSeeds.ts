@@ -65,9 +65,11 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
         const text = yield* Effect.option(secrets.openText(purposeOf(playerId, row.hash), row.sealed))
         if (text._tag === "None") {
           yield* throttle((others) =>
-            Effect.logError(
-              "a server seed cannot be opened with this MASTER_KEY: bring the right key, or retire it (`player retire-seeds`)"
-            ).pipe(Effect.annotateLogs({ player_id: playerId, seed_id: seedId, others }))
+            Effect.annotateLogs(Effect.logError("server seed cannot be opened with this MASTER_KEY"), {
+              player_id: playerId,
+              seed_id: seedId,
+              others
+            })
           )
           return yield* Effect.fail(unreadable)
         }

@@ -278,7 +278,7 @@ export class Players extends Context.Service<Players, {
             ? yield* passwords.random
             : yield* passwords.hash(registration.password)
           const id = yield* ids.reserve(2).pipe(
-            Effect.tapError(({ reason }) => Effect.logWarning(`no ids: ${reason}`)),
+            Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
             Effect.mapError(() => tryAgain)
           )
           const row = toRow(id, operator, registration, options.source, now)
@@ -316,7 +316,9 @@ export class Players extends Context.Service<Players, {
         yield* sql`UPDATE players SET last_login_at = ${toDate(now)}
           WHERE id = ${playerId} AND operator_id = ${operatorId}
             AND (last_login_at IS NULL OR last_login_at <= ${toDate(now - loginNotedEveryMs)})`.pipe(
-          Effect.catch((error) => Effect.logWarning(`a login was not noted: ${describeSqlError(error)}`))
+          Effect.catch((error) =>
+            Effect.annotateLogs(Effect.logWarning("last login update failed"), { reason: describeSqlError(error) })
+          )
         )
       })
 

@@ -142,7 +142,12 @@ export class Profiles extends Context.Service<Profiles, {
       /** Lets the player's actor know the two fields that it tells to game providers. The row is what counts; this follows it. */
       const tell = ({ country, id, language, operatorId }: PlayerRow) =>
         actors.ask(operatorId, id, (player) => answer({ ...player, country, language }, undefined)).pipe(
-          Effect.catch(({ code }) => Effect.logWarning(`a player's country and language are not known yet: ${code}`))
+          Effect.catch(({ code }) =>
+            Effect.annotateLogs(Effect.logWarning("country and language update failed"), {
+              player_id: id,
+              reason: code
+            })
+          )
         )
 
       /**

@@ -129,9 +129,11 @@ export class StaleRounds extends Context.Service<StaleRounds, {
         yield* Metric.update(openRounds, stale)
         yield* Metric.update(oldRounds, old)
         if (noted > 0) {
-          yield* Effect.logWarning(
-            `rounds without an end: ${noted} more are open for a day, ${stale} in all, ${old} of them for two days`
-          )
+          yield* Effect.annotateLogs(Effect.logWarning("rounds open for more than 24 h"), {
+            found: noted,
+            open_for_a_day: stale,
+            open_for_two_days: old
+          })
         }
         return { done: noted + struck, hasMore: to > from && to < now - staleAfterMs }
       })).pipe(orTryAgain, Effect.withSpan("StaleRounds.run"))

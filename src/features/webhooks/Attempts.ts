@@ -78,7 +78,7 @@ export class Attempts extends Context.Service<Attempts, {
           Effect.catchTag(attempted, "SecretUnreadable", () =>
             Effect.as(
               throttle((others) =>
-                Effect.logError("the secret of a webhook endpoint cannot be read: is MASTER_KEY another one?").pipe(
+                Effect.logError("webhook secret cannot be opened with this MASTER_KEY").pipe(
                   Effect.annotateLogs({ webhook_id: endpoint.id, others })
                 )
               ),

@@ -281,7 +281,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         yield* orTryAgain(references.refuseForeign(row.operator_id, operator, notFound))
         // one for the event, one for the delivery
         const eventId = yield* ids.reserve(2).pipe(
-          Effect.tapError(({ reason }) => Effect.logWarning(`no ids: ${reason}`)),
+          Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
           Effect.mapError(() => noIds)
         )
         const sentAt = yield* Clock.currentTimeMillis

@@ -123,7 +123,9 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
 
         const orWarn = <A>(effect: Effect.Effect<A, SqlError.SqlError>) =>
           effect.pipe(
-            Effect.catch((error) => Effect.logWarning(`webhooks were not looked after: ${describeSqlError(error)}`))
+            Effect.catch((error) =>
+              Effect.annotateLogs(Effect.logWarning("webhook housekeeping failed"), { reason: describeSqlError(error) })
+            )
           )
         yield* Effect.forkScoped(Effect.repeat(orWarn(watch), Schedule.spaced("15 seconds")))
 

@@ -225,13 +225,15 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           }
         }).pipe(
           Effect.catch((error) =>
-            Effect.logWarning(`webhooks wait: ${error._tag === "SqlError" ? describeSqlError(error) : error.reason}`)
+            Effect.annotateLogs(Effect.logWarning("webhook round postponed"), {
+              reason: error._tag === "SqlError" ? describeSqlError(error) : error.reason
+            })
           ),
           // whatever it was, the next round may go well: sending must not end while the service runs
           Effect.catchCause((cause) =>
             Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)
-              : Effect.logError("A round of webhooks failed for a reason nobody foresaw", cause)
+              : Effect.logError("webhook round failed", cause)
           )
         )
 

@@ -41,7 +41,8 @@ export const makePlayerStore = Effect.gen(function*() {
     failure._tag === "Rejected" ?
       Effect.void :
       tellCommits((others) =>
-        Effect.logWarning(`a commit failed: ${failure.reason}`).pipe(Effect.annotateLogs({
+        Effect.logWarning("commit failed").pipe(Effect.annotateLogs({
+          reason: failure.reason,
           player_ids: units.slice(0, toldPlayers).map(({ key }) => key),
           others
         }))
@@ -49,8 +50,8 @@ export const makePlayerStore = Effect.gen(function*() {
 
   const tellUnread = (playerId: number) => ({ reason }: StoreUnavailable) =>
     tellReads((others) =>
-      Effect.logWarning(`a player could not be read: ${reason}`).pipe(
-        Effect.annotateLogs({ player_id: playerId, others })
+      Effect.logWarning("player load failed").pipe(
+        Effect.annotateLogs({ reason, player_id: playerId, others })
       )
     )
 
@@ -95,7 +96,7 @@ export const makePlayerStore = Effect.gen(function*() {
           return failure._tag === "Some"
             ? Effect.fail(failure.value._tag === "SqlError" ? failureOf(failure.value) : failure.value)
             : Effect.andThen(
-              Effect.logError("A commit failed for a reason nobody foresaw", cause),
+              Effect.logError("commit failed unexpectedly", cause),
               Effect.fail(new OutcomeUnknown({ reason: Cause.pretty(cause) }))
             )
         }

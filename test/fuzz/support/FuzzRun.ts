@@ -73,7 +73,7 @@ export const runFuzz = Effect.fnUntraced(function*({ connections, onProgress, re
     headers: { authorization: `Bearer ${staffToken}` }
   })
   const { data: ledger } = yield* Schema.decodeUnknownEffect(Verification)(json)
-  const complaints = service.output().split("\n").filter((line) => /a request failed|"ERROR"|ERROR|defect/.test(line))
+  const complaints = service.output().split("\n").filter((line) => /request failed|"ERROR"|ERROR|defect/.test(line))
   return { ...outcome, seed, complaints, ledger, memoryMebibytes } satisfies FuzzReport
 })
 
