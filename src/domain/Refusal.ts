@@ -90,3 +90,10 @@ const bounded = (fields: FieldMessages): FieldMessages => {
 /** A refusal of the shape of a request: each bad field (dotted path) with what is wrong with it. */
 export const refuseFields = (fields: FieldMessages): Refusal<"VALIDATION_FAILED"> =>
   refuse("VALIDATION_FAILED", "The request has invalid fields.", bounded(fields))
+
+/** Something the service needs failed in passing; nothing was done. */
+export const temporarilyUnavailable = refuse(
+  "TRY_AGAIN",
+  "Temporarily unavailable. Retry with the same idempotency key.",
+  { retry: "same_request" }
+)

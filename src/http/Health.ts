@@ -6,7 +6,7 @@ import { draining, jsonResponse, refusalResponse } from "./Refusals.ts"
 
 const alive = jsonResponse(200, JSON.stringify({ status: "ok" }))
 const notReading = refuse("TRY_AGAIN", "The database does not answer.")
-const notWriting = refuse("TRY_AGAIN", "The database takes no commits.")
+const notWriting = refuse("TRY_AGAIN", "The database accepts no commits.")
 
 const answerOf = (ready: Ready) => {
   switch (ready) {

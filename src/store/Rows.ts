@@ -1,12 +1,8 @@
 /** How capabilities speak to PostgreSQL: rows are checked when read, and a database that is away is a refusal to try again. */
 import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
-import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { type Refusal, temporarilyUnavailable } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"
-
-const tryAgain = refuse("TRY_AGAIN", "The database does not answer right now. Send the same request again.", {
-  retry: "same_request"
-})
 
 const isNoSqlError = <E>(error: E): error is Exclude<E, SqlError.SqlError> => !(error instanceof SqlError.SqlError)
 
@@ -29,7 +25,7 @@ export const orTryAgain = <A, E, R>(
     return error instanceof SqlError.SqlError && passes(error)
       ? Effect.andThen(
         Effect.annotateLogs(Effect.logWarning("statement failed"), { reason: describeSqlError(error) }),
-        Effect.fail(tryAgain)
+        Effect.fail(temporarilyUnavailable)
       )
       : Effect.die(error)
   }))

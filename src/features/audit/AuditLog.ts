@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"
 import type { AuditLine } from "../../chain/Lines.ts"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { iso, toDate } from "../../platform/Time.ts"
@@ -78,10 +78,6 @@ const countedMost = 10_000
 const auditRows = rowsOf(AuditRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
-const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
-  retry: "same_request"
-})
-
 export class AuditLog extends Context.Service<AuditLog, {
   /** Runs a change in one transaction with its line of the log: both are kept, or neither. */
   readonly change: <A, E>(
@@ -107,7 +103,7 @@ export class AuditLog extends Context.Service<AuditLog, {
         Effect.gen(function*() {
           const id = yield* ids.reserve(2).pipe(
             Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
-            Effect.mapError(() => tryAgain)
+            Effect.mapError(() => temporarilyUnavailable)
           )
           const now = yield* Clock.currentTimeMillis
           const lines: Array<AuditLine> = []

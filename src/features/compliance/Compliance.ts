@@ -3,7 +3,7 @@
  * (`docs/decisions/0023-compliance.md`).
  */
 import { Cause, Clock, Context, Effect, Exit, Latch, Layer, Metric } from "effect"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { orTryAgain } from "../../store/Rows.ts"
@@ -16,8 +16,6 @@ const atOnce = 100
 
 /** How long after a commit its events are looked at: what else comes within is looked at together. */
 const gatherMs = 250
-
-const noIds = refuse("TRY_AGAIN", "The database gives no ids right now.", { retry: "same_request" })
 
 const judged = Metric.counter("compliance_effects_total", {
   description: "Committed effects that were judged",
@@ -66,7 +64,7 @@ export class Compliance extends Context.Service<Compliance, {
             ({ reason }) =>
               Effect.andThen(
                 Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason }),
-                Effect.fail(noIds)
+                Effect.fail(temporarilyUnavailable)
               )
           ),
           orTryAgain

@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { windowEnd, windowStart } from "../../domain/limit/Windows.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
@@ -21,10 +21,6 @@ export interface Spending {
 }
 
 export type SpendingRefusal = Refusal<"LIMIT_EXCEEDED" | "TRY_AGAIN">
-
-const noIds = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
-  retry: "same_request"
-})
 
 const budgetRows = rowsOf(Schema.Struct({ budget: Schema.NullOr(Schema.Number), used: Schema.Number }))
 const sums = rowsOf(Schema.Struct({ total: Schema.Number }))
@@ -68,7 +64,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
 
-      const newId = Effect.mapError(ids.reserve(1), () => noIds)
+      const newId = Effect.mapError(ids.reserve(1), () => temporarilyUnavailable)
 
       /** What an amount is worth to the operator, rounded up. */
       const valueOf = Effect.fnUntraced(function*({ amount, playerId }: Spending) {

@@ -10,7 +10,7 @@ import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../d
 import { limitsIn } from "../../domain/limit/DefaultLimits.ts"
 import type { Operator } from "../../domain/Operator.ts"
 import type { KycStatus, PlayerStatus } from "../../domain/player/Player.ts"
-import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { describeSqlError } from "../../platform/Database.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
@@ -98,10 +98,6 @@ const storedReplies = rowsOf(Schema.Struct({
 }))
 
 const selfExcluded = refuse("SELF_EXCLUDED_IDENTITY", "The identity matches a player who is excluded from play.")
-
-const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
-  retry: "same_request"
-})
 
 /** The key was answered while this request was on its way. */
 const alreadyAnswered = { _tag: "AlreadyAnswered" } as const
@@ -279,7 +275,7 @@ export class Players extends Context.Service<Players, {
             : yield* passwords.hash(registration.password)
           const id = yield* ids.reserve(2).pipe(
             Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
-            Effect.mapError(() => tryAgain)
+            Effect.mapError(() => temporarilyUnavailable)
           )
           const row = toRow(id, operator, registration, options.source, now)
           const player = toProfile(row, now)
@@ -299,7 +295,7 @@ export class Players extends Context.Service<Players, {
               AlreadyAnswered: () =>
                 Effect.flatMap(
                   claim === undefined ? Effect.undefined : findReply(claim, now),
-                  (replayed) => replayed === undefined ? Effect.fail(tryAgain) : Effect.succeed(replayed)
+                  (replayed) => replayed === undefined ? Effect.fail(temporarilyUnavailable) : Effect.succeed(replayed)
                 ),
               SqlError: (error): Effect.Effect<Registered, RegisterRefusal | SqlError.SqlError> => {
                 const field = clashOf(error)

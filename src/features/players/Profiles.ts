@@ -21,7 +21,7 @@ import { oneOf, orTryAgain } from "../../store/Rows.ts"
 export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
-const tryAgain = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.")
+const tryAgain = refuse("TRY_AGAIN", "Temporarily unavailable. Retry with the same idempotency key.")
 
 /** The change would leave a verified player with another name or birth date. Nothing was written. */
 class IsVerified extends Data.TaggedError("IsVerified") {}

@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EventType, eventTypes, pingType } from "../../domain/Events.ts"
-import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { Secrets } from "../../platform/Secrets.ts"
@@ -72,9 +72,6 @@ const sealedRows = rowsOf(Schema.Struct({ secret_sealed: Schema.Uint8Array }))
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
 const notFound = refuse("NOT_FOUND", "There is no such webhook.")
-const noIds = refuse("TRY_AGAIN", "The service cannot write right now. Send the same request again.", {
-  retry: "same_request"
-})
 const tooMany = refuse("INVALID_REQUEST", `An operator can have ${maxEndpoints} webhooks. Change one of them.`, {
   max_webhooks: maxEndpoints
 })
@@ -282,7 +279,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         // one for the event, one for the delivery
         const eventId = yield* ids.reserve(2).pipe(
           Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
-          Effect.mapError(() => noIds)
+          Effect.mapError(() => temporarilyUnavailable)
         )
         const sentAt = yield* Clock.currentTimeMillis
         const event = {
