@@ -6,7 +6,6 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { DatabaseUrl, describeSqlError, layerOwnerClient, verifyServer } from "./Database.ts"
 import { grantRights, roleOf } from "./Privileges.ts"
-import { splitStatements } from "./SplitStatements.ts"
 import { StartupError } from "./StartupError.ts"
 
 /** One numbered file of the migrations folder. */
@@ -14,47 +13,46 @@ export interface Migration {
   readonly number: number
   readonly name: string
   readonly checksum: string
-  readonly statements: ReadonlyArray<string>
+  /** SQL statements, each ended by a semicolon. They run inside a `DO` block: a bare SELECT is written as PERFORM. */
+  readonly text: string
 }
 
 /** The folder that comes with the service. */
 export const migrationsFolder = Path.join(import.meta.dirname, "..", "..", "migrations")
 
-/** Serialises everybody who migrates the same database; the number means nothing else. */
+/** Advisory lock of migrations; an arbitrary number. */
 const lockKey = 7_204_551_038
 
 /** Reads `NNNN_name.sql` files, in the order of their numbers. Fails on any other file name and on a number used twice. */
-export const loadMigrations = (folder: string): Effect.Effect<ReadonlyArray<Migration>, StartupError> =>
-  Effect.gen(function*() {
-    const files = yield* Effect.try({
-      try: () =>
-        Fs.readdirSync(folder).filter((file) => file.endsWith(".sql")).sort().map((file) => ({
-          file,
-          text: Fs.readFileSync(Path.join(folder, file), "utf8").replaceAll("\r\n", "\n")
-        })),
-      catch: () => new StartupError({ message: `the migrations in ${folder} cannot be read` })
-    })
-    const migrations: Array<Migration> = []
-    for (const { file, text } of files) {
-      const match = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file)
-      if (match === null) return yield* new StartupError({ message: `migration ${file} is not named NNNN_name.sql` })
-      const number = Number(match[1])
-      if (migrations.at(-1)?.number === number) {
-        return yield* new StartupError({ message: `two migrations have the number ${match[1]}` })
-      }
-      migrations.push({
-        number,
-        name: file.slice(0, -".sql".length),
-        checksum: createHash("sha256").update(text).digest("hex"),
-        statements: splitStatements(text)
-      })
-    }
-    return migrations
+export const loadMigrations = Effect.fnUntraced(function*(folder: string) {
+  const files = yield* Effect.try({
+    try: () =>
+      Fs.readdirSync(folder).filter((file) => file.endsWith(".sql")).sort().map((file) => ({
+        file,
+        text: Fs.readFileSync(Path.join(folder, file), "utf8").replaceAll("\r\n", "\n")
+      })),
+    catch: () => new StartupError({ message: `the migrations in ${folder} cannot be read` })
   })
+  const migrations = files.map(({ file, text }): Migration => ({
+    number: Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)?.[1]),
+    name: file.slice(0, -".sql".length),
+    checksum: createHash("sha256").update(text).digest("hex"),
+    text
+  }))
+  for (const [index, { name, number }] of migrations.entries()) {
+    if (Number.isNaN(number)) {
+      return yield* new StartupError({ message: `migration ${name}.sql is not named NNNN_name.sql` })
+    }
+    if (migrations[index - 1]?.number === number) {
+      return yield* new StartupError({ message: `two migrations have the number ${name.slice(0, 4)}` })
+    }
+  }
+  return migrations
+})
 
 const Applied = Schema.Struct({ number: Schema.Int, name: Schema.String, checksum: Schema.String })
 
-/** What stands between the recorded migrations and the files: the line that stops the start, if any. */
+/** The difference between the recorded migrations and the files that stops the start, if there is one. */
 const conflict = (
   recorded: ReadonlyArray<typeof Applied.Type>,
   migrations: ReadonlyArray<Migration>
@@ -110,7 +108,8 @@ export const runMigrations = Effect.fn("runMigrations")(function*(migrations: Re
       const problem = conflict(rows, migrations)
       if (problem !== undefined) return yield* new StartupError({ message: problem })
       if (rows.some((row) => row.number === migration.number)) return false
-      for (const statement of migration.statements) yield* sql.unsafe(statement).unprepared
+      // one statement for the driver, whose protocol takes no scripts
+      yield* sql.unsafe(`DO $migration$ BEGIN\n${migration.text}\nEND $migration$`).unprepared
       yield* sql`INSERT INTO schema_migrations (number, name, checksum)
         VALUES (${migration.number}, ${migration.name}, ${migration.checksum})`
       return true

@@ -24,7 +24,7 @@ const migration = (number: number, statements: ReadonlyArray<string>, checksum =
   number,
   name: `${String(number).padStart(4, "0")}_test`,
   checksum,
-  statements
+  text: statements.map((statement) => `${statement};`).join("\n")
 })
 
 const create = migration(1, ["CREATE TABLE marks (n int)"])
@@ -72,14 +72,25 @@ it.effect("applies a file wholly or not at all", () =>
     assert.deepStrictEqual(yield* marks, [1, 2])
   }).pipe(inEmptyDatabase))
 
+// Goal: a file holds any statements, with semicolons in texts, comments and function bodies. Method: a file with each.
+it.effect("applies scripts with semicolons in texts, comments and functions", () =>
+  Effect.gen(function*() {
+    const script = migration(2, [
+      "-- one; two\nCREATE FUNCTION twice(n int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN n * 2; END $$",
+      "/* ; */ INSERT INTO marks SELECT twice(length('a;b'))"
+    ])
+    yield* runMigrations([create, script])
+    assert.deepStrictEqual(yield* marks, [6])
+  }).pipe(inEmptyDatabase))
+
 // Goal: history cannot be rewritten. Method: an edited, a vanished and a late file, each against an applied one.
 it.effect("refuses a history that is not the recorded one", () =>
   Effect.gen(function*() {
-    yield* runMigrations([create, migration(3, ["SELECT 1"])])
+    yield* runMigrations([create, migration(3, ["PERFORM 1"])])
     const refusal = (migrations: ReadonlyArray<Migration>) =>
       Effect.map(Effect.flip(runMigrations(migrations)), (error) => error.message)
     assert.strictEqual(
-      yield* refusal([migration(1, ["SELECT 1"], "edited"), migration(3, ["SELECT 1"])]),
+      yield* refusal([migration(1, ["PERFORM 1"], "edited"), migration(3, ["PERFORM 1"])]),
       "migration 0001_test was changed after it had been applied"
     )
     assert.strictEqual(
@@ -87,7 +98,7 @@ it.effect("refuses a history that is not the recorded one", () =>
       "the database has migration 0003_test, which this release does not know"
     )
     assert.strictEqual(
-      yield* refusal([create, insert, migration(3, ["SELECT 1"])]),
+      yield* refusal([create, insert, migration(3, ["PERFORM 1"])]),
       "migration 0002_test comes before ones that are already applied"
     )
     assert.deepStrictEqual(yield* marks, [])
@@ -108,8 +119,8 @@ layer(NodeServices.layer)("files", (it) => {
     Effect.gen(function*() {
       const good = yield* folderWith({ "0002_b.sql": "SELECT 2;", "0001_a.sql": "SELECT 1; SELECT 1;", "notes.md": "" })
       assert.deepStrictEqual(
-        (yield* loadMigrations(good)).map(({ name, statements }) => [name, statements.length]),
-        [["0001_a", 2], ["0002_b", 1]]
+        (yield* loadMigrations(good)).map(({ name, text }) => [name, text]),
+        [["0001_a", "SELECT 1; SELECT 1;"], ["0002_b", "SELECT 2;"]]
       )
       const misnamed = yield* folderWith({ "1_a.sql": "" })
       assert.match((yield* Effect.flip(loadMigrations(misnamed))).message, /1_a\.sql is not named/)
