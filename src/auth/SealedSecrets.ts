@@ -1,9 +1,8 @@
 /**
- * All that stands sealed in the database, seen together: whether the master key opens it, and how it comes under a new one
- * (`docs/operations.md`, "A new master key").
+ * Inventory and re-encryption of encrypted columns (`docs/operations.md`, "A new master key").
  *
- * A key is checked at the start. A service that began with the wrong one would refuse every signed call, and, worse, seal new
- * secrets that the right one does not open.
+ * The master key is checked at the start: a service with a wrong one would refuse every signed call and seal new secrets that the right
+ * one does not open.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
@@ -16,7 +15,7 @@ import { StartupError } from "../platform/StartupError.ts"
 import { toDate } from "../platform/Time.ts"
 import { orTryAgain, rowsOf } from "../store/Rows.ts"
 
-/** How many secrets of one kind stand how. */
+/** Secrets of one kind, by the key that opens them. */
 export interface SecretCounts {
   /** The table they stand in, `webhook_endpoints_previous` for those that sign beside their successors. */
   readonly kind: string
@@ -43,71 +42,30 @@ interface SealedColumn {
   readonly spent?: string
 }
 
-const byId: SealedColumn["key"] = [["id", "bigint", "0"]]
+const column = (
+  table: string,
+  name: string,
+  purpose: string,
+  more: Partial<Pick<SealedColumn, "kind" | "key" | "where" | "spent">> = {}
+): SealedColumn => ({ kind: table, table, column: name, key: [["id", "bigint", "0"]], purpose, ...more })
 
 /** The walk's order. What shows at the start that the key is right comes last: until then the old key is asked for. */
 const columns: ReadonlyArray<SealedColumn> = [
-  {
-    kind: "api_keys",
-    table: "api_keys",
-    column: "secret_sealed",
-    key: byId,
-    purpose: "'api-key:' || id",
-    spent: "revoked_at IS NOT NULL"
-  },
-  { kind: "providers", table: "providers", column: "secret_sealed", key: byId, purpose: "'provider:' || id" },
-  {
-    kind: "webhook_endpoints",
-    table: "webhook_endpoints",
-    column: "secret_sealed",
-    key: byId,
-    purpose: "'webhook:' || id"
-  },
-  {
-    kind: "webhook_endpoints_previous",
-    table: "webhook_endpoints",
-    column: "previous_secret_sealed",
-    key: byId,
-    purpose: "'webhook:' || id"
-  },
-  {
-    kind: "server_seeds",
-    table: "server_seeds",
-    column: "server_seed_sealed",
-    key: byId,
-    purpose: "'server-seed:' || player_id || ':' || server_seed_hash",
+  column("api_keys", "secret_sealed", "'api-key:' || id", { spent: "revoked_at IS NOT NULL" }),
+  column("providers", "secret_sealed", "'provider:' || id"),
+  column("webhook_endpoints", "secret_sealed", "'webhook:' || id"),
+  column("webhook_endpoints", "previous_secret_sealed", "'webhook:' || id", { kind: "webhook_endpoints_previous" }),
+  column("server_seeds", "server_seed_sealed", "'server-seed:' || player_id || ':' || server_seed_hash", {
     where: "NOT lost",
     // open to everybody from then on
     spent: "retired_at IS NOT NULL"
-  },
-  {
-    kind: "idempotency_keys",
-    table: "idempotency_keys",
-    column: "body_sealed",
-    key: [["scope", "text", ""], ["key", "text", ""]],
-    purpose: "'idempotent-reply:' || scope || chr(10) || key"
-  },
-  {
-    kind: "players",
-    table: "players",
-    column: "numbers_sealed",
-    key: byId,
-    purpose: "'player-numbers:' || id"
-  },
-  {
-    kind: "payment_requests",
-    table: "payment_requests",
-    column: "details_sealed",
-    key: byId,
-    purpose: "'payment-details:' || id"
-  },
-  {
-    kind: "kept_secrets",
-    table: "kept_secrets",
-    column: "sealed",
-    key: [["name", "text", ""]],
-    purpose: "'kept:' || name"
-  }
+  }),
+  column("idempotency_keys", "body_sealed", "'idempotent-reply:' || scope || chr(10) || key", {
+    key: [["scope", "text", ""], ["key", "text", ""]]
+  }),
+  column("players", "numbers_sealed", "'player-numbers:' || id"),
+  column("payment_requests", "details_sealed", "'payment-details:' || id"),
+  column("kept_secrets", "sealed", "'kept:' || name", { key: [["name", "text", ""]] })
 ]
 
 const keptPurpose = (name: string): string => `kept:${name}`
@@ -173,7 +131,7 @@ const unusable = (error: SqlError.SqlError) =>
 export class SealedSecrets extends Context.Service<SealedSecrets, {
   /** A secret that the service keeps for itself under a name: the one that is stored, else `initial`, stored from now on. */
   readonly kept: (name: string, initial: Uint8Array) => Effect.Effect<Uint8Array, StartupError>
-  /** How all that is sealed stands, by kind. */
+  /** Counts of all sealed values, by kind. */
   readonly survey: Effect.Effect<ReadonlyArray<SecretCounts>, Refusal<"TRY_AGAIN">>
   /**
    * Seals under `MASTER_KEY` all that is not. Done again, or by two at once, it changes nothing more; cut off, it has done a part.

@@ -2,13 +2,11 @@
  * The hosts that the back-office port answers as. A page whose name was made to point here (DNS rebinding) is of the same origin to its
  * browser; the Host that it sends gives it away.
  */
-import * as Http from "node:http"
 import { refuse } from "../domain/Refusal.ts"
 import { isLoopback } from "../platform/Loopback.ts"
 import type { SettingsShape } from "../platform/Settings.ts"
-import { plainAnswerHeaders } from "./AnswerHeaders.ts"
 import type { Take } from "./ExpressLane.ts"
-import { refusalBody } from "./Refusals.ts"
+import { writeRefusal } from "./Refusals.ts"
 
 const otherHost = refuse(
   "INVALID_REQUEST",
@@ -23,7 +21,7 @@ const parted = (header: string): readonly [host: string, port: string] | undefin
 
 export type KnownHosts = (
   header: string | undefined,
-  local: { readonly address?: string; readonly port?: number }
+  local: { readonly address?: string | undefined; readonly port?: number | undefined }
 ) => boolean
 
 /** Loopback names, the address listened at, and what `BACKOFFICE_URL` says. */
@@ -44,19 +42,7 @@ export const makeKnownHosts = (
 /** Refuses requests under any other host before anybody reads them. */
 export const refuseOtherHosts = (isKnown: KnownHosts, nextId: () => string): Take => (request, response) => {
   const { localAddress: address, localPort: port } = request.socket
-  if (
-    isKnown(request.headers.host, {
-      ...(address === undefined ? {} : { address }),
-      ...(port === undefined ? {} : { port })
-    })
-  ) return false
-  const body = refusalBody(otherHost)
-  response.writeHead(421, Http.STATUS_CODES[421], {
-    ...plainAnswerHeaders,
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(body),
-    "x-request-id": nextId()
-  })
-  response.end(body)
+  if (isKnown(request.headers.host, { address, port })) return false
+  writeRefusal(response, otherHost, nextId(), 421)
   return true
 }

@@ -10,7 +10,7 @@ import { plainAnswerHeaders } from "./AnswerHeaders.ts"
 import { Drain } from "./Drain.ts"
 import type { Take } from "./ExpressLane.ts"
 import { routerConfig } from "./Methods.ts"
-import { maxBodyBytes, refusalBody, retryAfterOf, statusOf } from "./Refusals.ts"
+import { maxBodyBytes, refusalBody, writeRefusal } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits } from "./AnonymousLimits.ts"
@@ -105,15 +105,7 @@ const makeAnonymousLimiter =
     if (isClaimed(request) || isPreflight(request)) return false
     const refusal = limits.look(originOfMessage(request))
     if (refusal === undefined) return false
-    const body = refusalBody(refusal)
-    response.writeHead(statusOf(refusal), {
-      ...plainAnswerHeaders,
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
-      "x-request-id": ids.next(),
-      "retry-after": retryAfterOf(refusal) ?? "1"
-    })
-    response.end(body)
+    writeRefusal(response, refusal, ids.next())
     return true
   }
 

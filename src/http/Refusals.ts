@@ -2,7 +2,9 @@
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
+import type { ServerResponse } from "node:http"
 import { type Refusal, refuse, statusByCode } from "../domain/Refusal.ts"
+import { plainAnswerHeaders } from "./AnswerHeaders.ts"
 import { RequestIds } from "./RequestIds.ts"
 
 /** The largest body that is read. */
@@ -72,10 +74,29 @@ export const withRetry = (refusal: Refusal, retry: Retry): Refusal => ({
   details: { ...refusal.details, retry }
 })
 
+/** Writes a refusal where no router is: to Node.js's own response. */
+export const writeRefusal = (
+  response: ServerResponse,
+  refusal: Refusal,
+  requestId: string,
+  status = statusOf(refusal)
+): void => {
+  const body = refusalBody(refusal)
+  const retryAfter = retryAfterOf(refusal)
+  response.writeHead(status, {
+    ...plainAnswerHeaders,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    "x-request-id": requestId,
+    ...(retryAfter === undefined ? undefined : { "retry-after": retryAfter })
+  })
+  response.end(body)
+}
+
 /** The answer that a refusal is. With `retry` for providers. */
 export const refusalResponse = (refusal: Refusal, retry?: Retry): HttpServerResponse.HttpServerResponse => {
-  const told = retry === undefined ? refusal : withRetry(refusal, retry)
-  const response = jsonResponse(statusOf(refusal), refusalBody(told))
+  const complete = retry === undefined ? refusal : withRetry(refusal, retry)
+  const response = jsonResponse(statusOf(refusal), refusalBody(complete))
   const seconds = retryAfterOf(refusal)
   return seconds === undefined ? response : HttpServerResponse.setHeader(response, "retry-after", seconds)
 }

@@ -1,6 +1,6 @@
-/** Keeps the tables of webhooks from growing for ever, and says how far behind they are. */
+/** Webhook housekeeping: expiry, removal of old events and deliveries, and the lag of the outbox. */
 import { Clock, Context, Effect, Layer, Metric, Schedule, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { describeSqlError } from "../../platform/Database.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { toDate } from "../../platform/Time.ts"
@@ -37,62 +37,51 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
         const store = yield* makeDeliveryStore
         const most = options.maxBacklog ?? maxBacklog
 
-        /** Repeats a statement that does some rows at a time until there are no more. */
-        const inBatches = (statement: (rows: number) => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>) =>
-          Effect.gen(function*() {
-            let total = 0
-            for (let batch = 0; batch < maxBatches; batch++) {
-              const [row] = yield* doneRows(statement(batchRows))
-              const done = row?.done ?? 0
-              total += done
-              if (done < batchRows) return { done: total, hasMore: false }
-            }
-            return { done: total, hasMore: true }
-          })
+        /** Repeats a statement that changes some rows at a time until there are no more. */
+        const inBatches = Effect.fnUntraced(function*(change: (rows: number) => Statement.Fragment) {
+          let total = 0
+          for (let batch = 0; batch < maxBatches; batch++) {
+            const [row] = yield* doneRows(
+              sql`WITH done AS (${change(batchRows)} RETURNING 1) SELECT count(*) AS done FROM done`
+            )
+            const done = row?.done ?? 0
+            total += done
+            if (done < batchRows) return { done: total, hasMore: false }
+          }
+          return { done: total, hasMore: true }
+        })
 
         const tidy = Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
           const before = toDate(now - keptMs)
           const late = toDate(now + waitsMostMs)
           const hurried = yield* inBatches((rows) =>
-            sql`WITH done AS (
-                UPDATE webhook_deliveries SET next_attempt_at = ${toDate(now)} WHERE id IN (
-                  SELECT d.id FROM webhook_endpoints e CROSS JOIN LATERAL (
-                    SELECT id FROM webhook_deliveries
-                    WHERE endpoint_id = e.id AND status = 'pending' AND next_attempt_at > ${late} LIMIT ${rows}
-                    FOR NO KEY UPDATE SKIP LOCKED) d
-                  LIMIT ${rows}
-                ) RETURNING 1)
-              SELECT count(*) AS done FROM done`
+            sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(now)} WHERE id IN (
+              SELECT d.id FROM webhook_endpoints e CROSS JOIN LATERAL (
+                SELECT id FROM webhook_deliveries
+                WHERE endpoint_id = e.id AND status = 'pending' AND next_attempt_at > ${late} LIMIT ${rows}
+                FOR NO KEY UPDATE SKIP LOCKED) d
+              LIMIT ${rows})`
           )
           const ended = yield* inBatches((rows) =>
-            sql`WITH done AS (
-                UPDATE webhook_deliveries SET status = 'failed', error = 'expired', next_attempt_at = NULL,
-                  updated_at = ${toDate(now)}
-                WHERE id IN (
-                  SELECT id FROM webhook_deliveries WHERE created_at < ${before} AND status = 'pending'
-                    AND next_attempt_at < ${before}
-                  ORDER BY created_at, id LIMIT ${rows} FOR NO KEY UPDATE SKIP LOCKED
-                ) RETURNING 1)
-              SELECT count(*) AS done FROM done`
+            sql`UPDATE webhook_deliveries SET status = 'failed', error = 'expired', next_attempt_at = NULL,
+                updated_at = ${toDate(now)}
+              WHERE id IN (
+                SELECT id FROM webhook_deliveries
+                WHERE created_at < ${before} AND status = 'pending' AND next_attempt_at < ${before}
+                ORDER BY created_at, id LIMIT ${rows} FOR NO KEY UPDATE SKIP LOCKED)`
           )
           const deliveries = yield* inBatches((rows) =>
-            sql`WITH done AS (
-                DELETE FROM webhook_deliveries WHERE id IN (
-                  SELECT id FROM webhook_deliveries WHERE created_at < ${before} AND status <> 'pending'
-                    AND updated_at < ${before}
-                  ORDER BY created_at, id LIMIT ${rows} FOR UPDATE SKIP LOCKED
-                ) RETURNING 1)
-              SELECT count(*) AS done FROM done`
+            sql`DELETE FROM webhook_deliveries WHERE id IN (
+              SELECT id FROM webhook_deliveries
+              WHERE created_at < ${before} AND status <> 'pending' AND updated_at < ${before}
+              ORDER BY created_at, id LIMIT ${rows} FOR UPDATE SKIP LOCKED)`
           )
           const events = yield* inBatches((rows) =>
-            sql`WITH done AS (
-                DELETE FROM events WHERE id IN (
-                  SELECT e.id FROM events e WHERE e.created_at < ${before} AND e.fanned_out
-                    AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id)
-                  LIMIT ${rows} FOR UPDATE SKIP LOCKED
-                ) RETURNING 1)
-              SELECT count(*) AS done FROM done`
+            sql`DELETE FROM events WHERE id IN (
+              SELECT e.id FROM events e WHERE e.created_at < ${before} AND e.fanned_out
+                AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id)
+              LIMIT ${rows} FOR UPDATE SKIP LOCKED)`
           )
           const kinds = [hurried, ended, deliveries, events]
           return {

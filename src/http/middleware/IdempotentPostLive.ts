@@ -44,16 +44,12 @@ const fingerprintOf = (method: string, url: string, body: ArrayBuffer): Uint8Arr
     Crypto.createHash("sha256").update(`${method}\n${url}\n`, "latin1").update(new Uint8Array(body)).digest()
   )
 
-interface Keeping {
-  readonly idempotency: Idempotency["Service"]
-  readonly personal: PersonalData["Service"]
-}
-
-const keeping = Effect.all({ idempotency: Idempotency, personal: PersonalData })
-
 /** Runs a POST under the idempotency key that it came with, in the scope that its caller has. */
 const runOnce = <E, R, E2, R2>(
-  { idempotency, personal }: Keeping,
+  { idempotency, personal }: {
+    readonly idempotency: Idempotency["Service"]
+    readonly personal: PersonalData["Service"]
+  },
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   scopeOf: Effect.Effect<string, E2, R2>,
   isSecret: boolean,
@@ -92,46 +88,30 @@ const runOnce = <E, R, E2, R2>(
   })
 }
 
-/** Whether what an endpoint answers holds a secret. */
-const answersSecret = (group: Context.Context<never>, endpoint: Context.Context<never>): boolean =>
-  Context.getOrUndefined(Context.merge(group, endpoint), SecretAnswer) ?? false
+interface Annotated {
+  readonly annotations: Context.Context<never>
+}
+
+/** Runs the POSTs of a scope once each. */
+const makeIdempotent = <E, R>(scopeOf: Effect.Effect<string, E, R>, refusalBytesPerMinute: number) =>
+  Effect.map(Effect.all({ idempotency: Idempotency, personal: PersonalData }), (kept) =>
+  <E2, R2>(
+    handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E2, R2>,
+    { endpoint, group }: { readonly endpoint: Annotated & { readonly method: string }; readonly group: Annotated }
+  ) => {
+    const annotations = Context.merge(group.annotations, endpoint.annotations)
+    const isSecret = Context.getOrUndefined(annotations, SecretAnswer) ?? false
+    return endpoint.method === "POST" ? runOnce(kept, handler, scopeOf, isSecret, refusalBytesPerMinute) : handler
+  })
 
 /** Keys live per operator: they survive a rotation of the API key. */
 export const IdempotentPostLive = Layer.effect(
   IdempotentPost,
-  Effect.map(
-    keeping,
-    (kept) =>
-      IdempotentPost.of((handler, { endpoint, group }) =>
-        endpoint.method === "POST"
-          ? runOnce(
-            kept,
-            handler,
-            Effect.map(CurrentOperator, ({ operator }) => `operator:${operator.id}`),
-            answersSecret(group.annotations, endpoint.annotations),
-            1024 * 1024
-          )
-          : handler
-      )
-  )
+  makeIdempotent(Effect.map(CurrentOperator, ({ operator }) => `operator:${operator.id}`), 1024 * 1024)
 )
 
 /** Keys of a player's calls live per player: another token is the same player. */
 export const PlayerIdempotentPostLive = Layer.effect(
   PlayerIdempotentPost,
-  Effect.map(
-    keeping,
-    (kept) =>
-      PlayerIdempotentPost.of((handler, { endpoint, group }) =>
-        endpoint.method === "POST"
-          ? runOnce(
-            kept,
-            handler,
-            Effect.map(CurrentPlayer, ({ playerId }) => `player:${playerId}`),
-            answersSecret(group.annotations, endpoint.annotations),
-            64 * 1024
-          )
-          : handler
-      )
-  )
+  makeIdempotent(Effect.map(CurrentPlayer, ({ playerId }) => `player:${playerId}`), 64 * 1024)
 )

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { CurrentOperator, OperatorAuth } from "../../contract/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
@@ -22,10 +22,7 @@ import { verify } from "../../auth/Signature.ts"
 import type { Scope } from "../../domain/Operator.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
-import { AuthenticationFailures } from "../AuthenticationFailures.ts"
-import { answerCause, isRefusal } from "../Refusals.ts"
-import { RequestIds } from "../RequestIds.ts"
-import { originOf } from "../RequestOrigin.ts"
+import { makeAnswering } from "./Answering.ts"
 import { signedBody } from "../SignedBody.ts"
 import { rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
 import { AnonymousLimits } from "../AnonymousLimits.ts"
@@ -45,9 +42,8 @@ export const OperatorAuthLive = Layer.effect(
     const credentials = yield* Credentials
     const replays = yield* ReplayStore
     const limiter = yield* RateLimiter
-    const ids = yield* RequestIds
     const anonymousLimits = yield* AnonymousLimits
-    const failures = yield* AuthenticationFailures
+    const { answering, counting } = yield* makeAnswering("operator")
     const proxies = networks((yield* Settings).trustProxy)
 
     const comesFromElsewhere = (request: HttpServerRequest.HttpServerRequest, allowed: OperatorCredential["allowed"]) =>
@@ -105,7 +101,7 @@ export const OperatorAuthLive = Layer.effect(
         if (refusal !== undefined || !onlyReads) yield* noted
         if (refusal !== undefined) return yield* Effect.fail(refusal)
         // what goes wrong is answered within, where the log knows for whom
-        const provided = Effect.provideService(answering(handler), CurrentOperator, caller)
+        const provided = Effect.provideService(answering()(handler), CurrentOperator, caller)
         if (!onlyReads) return yield* provided
         // What only reads may run while the signature is written; its answer waits for that.
         const exit = yield* Effect.exit(provided)
@@ -113,25 +109,18 @@ export const OperatorAuthLive = Layer.effect(
         return yield* exit
       })
 
-      const noting = (request: HttpServerRequest.HttpServerRequest, key?: string) =>
-        Effect.catchIf(
-          isRefusal,
-          (refusal) => Effect.flatMap(failures.note("operator", refusal, originOf(request), key), Effect.fail)
-        )
-
-      const answering = <E, R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-        Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause), RequestIds, ids))
-
       const run = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const headers = signedHeaders(request.headers, "x-api-key")
-        if (headers === undefined) return yield* noting(request)(Effect.fail(noCredentials))
+        if (headers === undefined) return yield* counting(request)(Effect.fail(noCredentials))
         const credential = yield* credentials.operator(headers.key)
-        if (credential === undefined) return yield* noting(request, headers.key)(Effect.fail(invalidKey))
+        if (credential === undefined) return yield* counting(request, headers.key)(Effect.fail(invalidKey))
         const now = yield* Clock.currentTimeMillis
-        const response = yield* answering(noting(request, headers.key)(serve(request, headers, credential, now)))
+        const response = yield* answering()(
+          counting(request, headers.key)(serve(request, headers, credential, now))
+        )
         return withRateLimitHeaders(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
-      }).pipe(answering)
+      }).pipe(answering())
 
       // A caller that goes away must not stop halfway what it asked for.
       return onlyReads ? run : Effect.uninterruptible(run)

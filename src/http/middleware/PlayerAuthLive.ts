@@ -9,10 +9,8 @@ import { playerShare, RateLimiter } from "../../auth/RateLimiter.ts"
 import { worksStill } from "../../domain/player/AccountStatus.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
-import { AuthenticationFailures } from "../AuthenticationFailures.ts"
-import { answerCause, isRefusal } from "../Refusals.ts"
-import { RequestIds } from "../RequestIds.ts"
-import { bearer, originOf } from "../RequestOrigin.ts"
+import { bearer } from "../RequestOrigin.ts"
+import { makeAnswering } from "./Answering.ts"
 import { playerBody } from "../SignedBody.ts"
 import { playerRateLimited, rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
 
@@ -34,8 +32,7 @@ export const PlayerAuthLive = Layer.effect(
     const credentials = yield* Credentials
     const actors = yield* PlayerActors
     const limiter = yield* RateLimiter
-    const ids = yield* RequestIds
-    const failures = yield* AuthenticationFailures
+    const { answering, counting } = yield* makeAnswering("player")
 
     /** Fails unless the token still works at `now`. */
     const checkToken = Effect.fnUntraced(function*(
@@ -72,33 +69,24 @@ export const PlayerAuthLive = Layer.effect(
         // Here, so that one that is too large is refused for that and not taken for none.
         if (endpoint.method !== "GET") yield* playerBody(yield* HttpServerRequest.HttpServerRequest)
         // what goes wrong is answered within, where the log knows for whom
-        return yield* Effect.provideService(answering(handler), CurrentPlayer, { playerId: token.playerId, operator })
+        return yield* Effect.provideService(answering()(handler), CurrentPlayer, { playerId: token.playerId, operator })
       })
 
       const run = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const token = tokens.read(bearer(request.headers["authorization"]) ?? "")
-        if (token === undefined) return yield* noting(request)(Effect.fail(invalidToken))
+        if (token === undefined) return yield* counting(request)(Effect.fail(invalidToken))
         const credential = yield* credentials.operator(token.key)
         if (credential === undefined || credential.caller.operator.id !== token.operatorId) {
-          return yield* noting(request, token.key)(Effect.fail(invalidToken))
+          return yield* counting(request, token.key)(Effect.fail(invalidToken))
         }
         const now = yield* Clock.currentTimeMillis
-        const response = yield* answering(noting(request, token.key)(serve(token, credential, now)))
+        const response = yield* answering()(counting(request, token.key)(serve(token, credential, now)))
         return withRateLimitHeaders(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
       })
 
-      const noting = (request: HttpServerRequest.HttpServerRequest, key?: string) =>
-        Effect.catchIf(
-          isRefusal,
-          (refusal) => Effect.flatMap(failures.note("player", refusal, originOf(request), key), Effect.fail)
-        )
-
-      const answering = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause), RequestIds, ids))
-
       // A caller that goes away must not stop halfway what it asked for.
-      return endpoint.method === "GET" ? answering(run) : Effect.uninterruptible(answering(run))
+      return endpoint.method === "GET" ? answering()(run) : Effect.uninterruptible(answering()(run))
     })
   })
 )

@@ -16,10 +16,7 @@ import { Credentials } from "../../auth/Credentials.ts"
 import { verify } from "../../auth/Signature.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { withFormRules } from "../FormRules.ts"
-import { AuthenticationFailures } from "../AuthenticationFailures.ts"
-import { answerCause, isRefusal } from "../Refusals.ts"
-import { RequestIds } from "../RequestIds.ts"
-import { originOf } from "../RequestOrigin.ts"
+import { makeAnswering } from "./Answering.ts"
 import { AnonymousLimits } from "../AnonymousLimits.ts"
 import { signedBody } from "../SignedBody.ts"
 import { targetOf } from "../RequestTarget.ts"
@@ -35,9 +32,8 @@ export const ProviderAuthLive = Layer.effect(
   ProviderAuth,
   Effect.gen(function*() {
     const credentials = yield* Credentials
-    const ids = yield* RequestIds
     const anonymousLimits = yield* AnonymousLimits
-    const failures = yield* AuthenticationFailures
+    const { answering: answeringWith, counting } = yield* makeAnswering("provider")
     const proxies = networks((yield* Settings).trustProxy)
 
     return ProviderAuth.of((handler, { endpoint, group }) => {
@@ -45,8 +41,9 @@ export const ProviderAuthLive = Layer.effect(
       const onFailure = Context.getOrUndefined(annotations, RetryAfterFailure) ?? "same_request"
       const withForm = withFormRules(handler, Effect.void, Context.getOrUndefined(annotations, BoundedList))
 
-      const run = Effect.gen(function*() {
-        const request = yield* HttpServerRequest.HttpServerRequest
+      const answering = answeringWith(onFailure)
+
+      const serve = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
         const headers = signedHeaders(request.headers, "x-provider-key")
         if (headers === undefined) return yield* Effect.fail(noCredentials)
         const { key, nonce, signature, timestamp } = headers
@@ -72,23 +69,15 @@ export const ProviderAuthLive = Layer.effect(
         }
         // what goes wrong is answered within, where the log knows for whom
         return yield* Effect.provideService(answering(withForm), CurrentProvider, provider)
-      }).pipe(
-        Effect.catchIf(
-          isRefusal,
-          (refusal) =>
-            Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-              Effect.flatMap(
-                failures.note("provider", refusal, originOf(request), request.headers["x-provider-key"]),
-                Effect.fail
-              ))
-        )
-      )
+      })
 
-      const answering = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause, onFailure), RequestIds, ids))
+      const run = answering(Effect.flatMap(
+        HttpServerRequest.HttpServerRequest,
+        (request) => counting(request, request.headers["x-provider-key"])(serve(request))
+      ))
 
       // A provider that gives up waiting must not stop halfway what it asked for.
-      return endpoint.method === "GET" ? answering(run) : Effect.uninterruptible(answering(run))
+      return endpoint.method === "GET" ? run : Effect.uninterruptible(run)
     })
   })
 )
