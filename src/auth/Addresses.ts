@@ -1,18 +1,18 @@
-/** Where a call comes from, and whether it may (SPEC section 5.2). */
+/** Client addresses and allow-lists (SPEC section 5.2). */
 import ipaddr from "ipaddr.js"
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Networks made ready for matching. */
+/** Parsed networks. */
 export type Networks = ReadonlyArray<readonly [Address, number]>
 
 const parse = (text: string): Address | undefined =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : undefined
 
-/** In no network that anyone can call from. */
+/** Matches no caller. */
 const nowhere = [ipaddr.parse("::"), 128] as const
 
-/** Reads single addresses and CIDR ranges. One that cannot be read matches nothing, and never stands for "any". */
+/** Parses addresses and CIDR ranges. An invalid one matches nothing, and never "any". */
 export const networks = (entries: ReadonlyArray<string>): Networks =>
   entries.flatMap((entry) => {
     if (ipaddr.isValidCIDR(entry)) {
@@ -33,7 +33,7 @@ const contains = (list: Networks, address: Address): boolean =>
       : address instanceof ipaddr.IPv6 && address.match(network, bits)
   )
 
-/** Whether an address is in one of the networks. An address nobody could name is in none. */
+/** Whether an address is in one of the networks; an unknown one is in none. */
 export const isWithin = (list: Networks, address: string | undefined): boolean => {
   const parsed = address === undefined ? undefined : parse(address)
   return parsed !== undefined && contains(list, parsed)
@@ -47,8 +47,8 @@ const withoutPort = (entry: string): string => {
 }
 
 /**
- * The caller's address: that of the connection, or, where a proxy of ours stands before us, the last one in
- * `X-Forwarded-For` that is not a proxy of ours. Undefined when the proxies name something that is no address.
+ * The caller's address: the connection's, or behind a trusted proxy the last one in `X-Forwarded-For` that is no trusted proxy. Undefined
+ * when the proxies name something that is no address.
  */
 export const clientAddress = (
   peer: string | undefined,

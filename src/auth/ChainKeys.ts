@@ -1,4 +1,4 @@
-/** Key of the chain's tags: made of the first master key, kept sealed in the database, and made anew when that key is lost. */
+/** Key of the chain's tags: derived from the first master key, kept sealed in the database, renewed when that key is lost. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Crypto from "node:crypto"
@@ -16,9 +16,9 @@ const keyBytes = 32
 const firstOfAll = 1
 
 /**
- * The key is kept together with the first chain that it is for. Where it is lost with the master key (`MASTER_KEY_LOST`), chains from
- * before go without their tags checked, and those that all processes share are begun anew. A key that is missing for another reason was
- * removed: it is made again of the master key, and all chains are held against it.
+ * The key is kept with the first chain it applies to. When it is lost with the master key (`MASTER_KEY_LOST`), tags of earlier chains are
+ * not checked, and shared chains are begun anew. A key missing for another reason was removed: it is derived again, and all chains are
+ * checked against it.
  */
 export const layerChainKey = Layer.effect(
   ChainKey,

@@ -12,13 +12,13 @@ import { type Networks, networks } from "./Addresses.ts"
 import { makeKeyDirectory } from "./internal/KeyDirectory.ts"
 import { type SigningKey, signingKey } from "./Signature.ts"
 
-/** What the sealed secrets of API keys and providers are bound to. */
+/** Purposes of the sealed secrets of API keys and providers. */
 export const apiKeyPurpose = (id: number): string => `api-key:${id}`
 export const providerPurpose = (id: number): string => `provider:${id}`
 
 /** An operator's key, ready to check requests with. */
 export interface OperatorCredential {
-  /** What handlers are told. */
+  /** Given to handlers. */
   readonly caller: { readonly operator: Operator; readonly apiKey: ApiKey }
   readonly signingKey: SigningKey
   /** Empty allows any address. */
@@ -119,7 +119,7 @@ const toProvider = (row: typeof ProviderRow.Type): Provider => ({
   active: row.active
 })
 
-/** What a public key id can look like; anything else is not worth a question to the database. */
+/** The form of a public key id; anything else is unknown without a query. */
 const keyForm = /^[\x21-\x7e]{1,128}$/
 
 const VersionRow = Schema.Struct({ version: Schema.String })
@@ -127,17 +127,16 @@ const VersionRow = Schema.Struct({ version: Schema.String })
 const isSameSecret = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
 /**
- * The keys that sign requests. All of them are in memory, with the secrets of those that were used opened, and compared with the database
- * once a second while they are asked for: a change made by another process is felt within two seconds. In the process that makes a
- * change, `invalidate` makes it felt at once: whoever creates, changes, rotates or revokes a key, or changes an operator or a provider,
- * calls it after the commit. While the database does not answer, what was read last serves for ten seconds.
+ * Keys that sign requests. All are in memory, with the secrets of used ones opened, and compared with the database once a second while in
+ * use: changes of another process apply within two seconds, those of this process at once through `invalidate`, to be called after every
+ * committed change of a key, an operator or a provider. While the database does not answer, the last reading serves for ten seconds.
  */
 export class Credentials extends Context.Service<Credentials, {
   /** An operator's key; undefined when there is none. */
   readonly operator: (key: string) => Effect.Effect<OperatorCredential | undefined, Refusal<"TRY_AGAIN">>
   /** A provider's key; undefined when there is none. */
   readonly provider: (key: string) => Effect.Effect<ProviderCredential | undefined, Refusal<"TRY_AGAIN">>
-  /** As `provider`, at once; undefined when it has to be looked up. `now` in epoch milliseconds. */
+  /** As `provider`, synchronously; undefined when it has to be looked up. `now` in epoch milliseconds. */
   readonly rememberedProvider: (key: string, now: number) => ProviderCredential | undefined
   /** Forgets the public key id, or, without one, everything. */
   readonly invalidate: (key?: string) => void
@@ -154,7 +153,7 @@ export class Credentials extends Context.Service<Credentials, {
       const providerRows = rowsOf(ProviderRow)
       const versionRows = rowsOf(VersionRow)
 
-      /** A secret that the master key does not open is no mistake of the caller, who may come again when it is mended. */
+      /** An unreadable secret is no error of the caller, who may retry after the key is rotated. */
       const open = (purpose: string, sealed: Uint8Array) =>
         secrets.openText(purpose, sealed).pipe(
           Effect.map(signingKey),
@@ -170,7 +169,7 @@ export class Credentials extends Context.Service<Credentials, {
           )
         )
 
-      /** Rows and, by the transactions that wrote them, whether any has changed. */
+      /** A digest of the transactions that wrote the rows: changes with any of them. */
       const version = (rows: Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>) =>
         orTryAgain(Effect.map(oneOf(versionRows(rows)), (row) => row?.version ?? ""))
 
@@ -215,7 +214,7 @@ export class Credentials extends Context.Service<Credentials, {
         })
       })
 
-      // A service that starts while the database is slow reads them when they are first asked for.
+      // with a slow database they are read at the first use
       yield* Effect.ignoreCause(Effect.all([operators.refresh, providers.refresh], { concurrency: 2 }))
 
       return Credentials.of({

@@ -1,9 +1,8 @@
 /**
- * Player session tokens (SPEC section 5.4): what an operator's server hands to a player's browser or app.
+ * Player session tokens (SPEC section 5.4), handed by an operator's server to a player's browser or app.
  *
- * A token carries what it says about itself, hidden, and a tag over that: it is checked without a query, cannot be made up, and
- * tells a browser nothing. Nothing of it is stored, and nothing has to be: whether it still works is asked of its key, its
- * player and the time whenever it is used.
+ * A token holds encrypted claims and a tag over them: it is checked without a query, cannot be forged, and reveals nothing. None is stored:
+ * its validity follows from its key, its player and the time of each use.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
@@ -14,7 +13,7 @@ import { Settings } from "../platform/Settings.ts"
 import { type TokenKeys, tokenKeys } from "../platform/Subkey.ts"
 import { type ActorRefusal, PlayerActors } from "../store/PlayerActors.ts"
 
-/** What a token says. Instants are epoch milliseconds. */
+/** Claims of a token. Instants are epoch milliseconds. */
 export interface PlayerToken {
   readonly playerId: number
   readonly operatorId: number
@@ -31,7 +30,7 @@ export interface IssuedToken {
 
 const prefix = "pt_"
 const version = 1
-/** Version, player, operator, both instants, and what makes two tokens of one instant differ. */
+/** Version, player, operator, both instants, and a salt. */
 const fixedBytes = 1 + 8 + 8 + 6 + 6 + 4
 const tagBytes = 16
 const maxKeyBytes = 128
@@ -71,7 +70,7 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
     playerId: number,
     ttlMinutes: number
   ) => Effect.Effect<IssuedToken, Refusal<"PLAYER_RESTRICTED"> | ActorRefusal>
-  /** What a token says; undefined for anything this service did not issue. Whether it still works is not looked at. */
+  /** The claims of a token; undefined for anything this service did not issue. Its validity is not checked. */
   readonly read: (token: string) => PlayerToken | undefined
 }>()("pitboss/auth/PlayerTokens") {
   static readonly layer = Layer.effect(
@@ -83,13 +82,13 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
       const tagOf = (keys: TokenKeys, payload: Buffer): Buffer =>
         Crypto.createHmac("sha256", keys.tag).update(payload).digest().subarray(0, tagBytes)
 
-      /** Hides or shows a payload: the same cipher stream both ways, begun at the payload's own tag. */
+      /** Encrypts or decrypts a payload: a stream cipher that starts at the payload's own tag. */
       const masked = (keys: TokenKeys, tag: Buffer, payload: Buffer): Buffer =>
         Crypto.createCipheriv("aes-256-ctr", keys.mask, tag).update(payload)
 
       const issue = Effect.fn("PlayerTokens.issue")(
         function*(operatorId: number, key: string, playerId: number, ttlMinutes: number) {
-          // decided in the player's turn, so that it is clear whether it comes before or after an end of all sessions
+          // decided by the player's actor, so that its order with an end of all sessions is clear
           const issuedAt = yield* actors.ask(operatorId, playerId, issueTokenStep)
           const expiresAt = issuedAt + ttlMinutes * 60_000
           const payload = encode({ playerId, operatorId, key, issuedAt, expiresAt }, entropy.bytes(4))
@@ -111,7 +110,7 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
         if (!token.startsWith(prefix) || token.length > maxLength) return undefined
         const text = token.slice(prefix.length)
         const bytes = Buffer.from(text, "base64url")
-        // a token has one spelling: what decodes to the same bytes but is written otherwise was not issued here
+        // a token has one spelling: another one of the same bytes was not issued here
         if (bytes.length <= fixedBytes + tagBytes || bytes.toString("base64url") !== text) return undefined
         return readUnder(current, bytes) ?? (previous && readUnder(previous, bytes))
       }

@@ -2,7 +2,7 @@ import { Context, Layer } from "effect"
 
 const windowMs = 60_000
 
-/** Windows kept at a time. A key whose window is dropped for lack of room starts a new one. */
+/** Bound on windows. A key whose window is dropped starts a new one. */
 const maxWindows = 100_000
 
 /** The use of a rate in its current window. */
@@ -21,12 +21,12 @@ interface Window {
 
 /** Windows by id: of keys, or of players. */
 const makeWindows = () => {
-  /** In the order in which they started: an expired one is never behind a running one. */
+  /** In the order of their starts: expired ones come first. */
   const windows = new Map<number, Window>()
 
   const running = (id: number, now: number): Window | undefined => {
     const window = windows.get(id)
-    // a clock that was set back ends a window as well: it would otherwise last until that time comes round again
+    // a clock that was set back ends a window: it would otherwise last until that time comes again
     return window !== undefined && window.startedAt <= now && now < window.startedAt + windowMs ? window : undefined
   }
 
@@ -63,8 +63,8 @@ const makeWindows = () => {
 export const playerShare = (keyLimit: number): number => Math.min(keyLimit, Math.max(30, Math.ceil(keyLimit / 5)))
 
 /**
- * Requests per key and minute, and within a key's per player. A window of 60 seconds starts at the first request; the request after it
- * starts the next one. Counted in memory: each process of the service gives a key its full rate, and a restart starts afresh.
+ * Rate limits per key and per player, in windows of 60 seconds that start with a request. Counted in memory: each process gives a key its
+ * full rate, and a restart starts anew.
  *
  *     const status = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
  */

@@ -3,6 +3,7 @@ import { Clock, Context, Deferred, Effect, FiberSet, Layer, Schedule } from "eff
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { toDate } from "../platform/Time.ts"
+import { replayedRequest } from "./Checks.ts"
 import { orTryAgain } from "../store/Rows.ts"
 
 /**
@@ -11,16 +12,15 @@ import { orTryAgain } from "../store/Rows.ts"
  */
 const rememberedMs = 601_000
 
-/** Signatures kept in memory. One that is dropped for lack of room is still known to the database. */
+/** Bound on signatures in memory. The database still knows a dropped one. */
 const maxRemembered = 200_000
 
 const maxWaiting = 10_000
 const maxBatch = 1000
 
-/** Signatures removed from the table in one run, at most. */
-const prunedMost = 10_000
+/** Bound on signatures removed in one run. */
+const maxPruned = 10_000
 
-const replayed = refuse("REPLAYED_REQUEST", "This signed request was already received. Sign a new one.")
 const tryAgain = refuse("TRY_AGAIN", "The request could not be recorded. Sign it again with a new timestamp.")
 
 type Failure = Refusal<"REPLAYED_REQUEST" | "TRY_AGAIN">
@@ -32,18 +32,15 @@ interface Waiting {
 }
 
 /**
- * Signatures that were accepted, so that none is accepted twice: at once by memory, and by the database for what memory
- * does not hold, such as what was accepted before a restart or by another process. Signatures are lower-case hex.
+ * Replay protection: accepted signatures, in memory and, for those of before a restart or of another process, in the database. Signatures are
+ * lower-case hex.
  */
 export class ReplayStore extends Context.Service<ReplayStore, {
-  /** Notes a signature in memory; false when it is known there. `now` in epoch milliseconds. */
+  /** Remembers a signature in memory; false when it is known there. `now` in epoch milliseconds. */
   readonly remember: (signature: string, now: number) => boolean
-  /**
-   * Begins to write a remembered signature down, together with all others that wait. The effect completes when it is
-   * durable, and fails when the database has known it before.
-   */
+  /** Begins to write a remembered signature with all that wait. Completes when it is durable; fails when the database knew it. */
   readonly write: (signature: string, now: number) => Effect.Effect<void, Failure>
-  /** Removes signatures that are past their time from the table: a bounded number at a time, `hasMore` when it was met. */
+  /** Removes expired signatures: a bounded number at a time, `hasMore` when it was reached. */
   readonly prune: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/auth/ReplayStore") {
   static readonly layer = Layer.effect(
@@ -98,16 +95,16 @@ export class ReplayStore extends Context.Service<ReplayStore, {
                 done,
                 exit._tag === "Failure"
                   ? Effect.fail(tryAgain)
-                  // Taken out once: of two that are the same in one batch only one is new.
+                  // removed once: of two equal ones in a batch only one is new
                   : exit.value.delete(signature)
                   ? Effect.void
-                  : Effect.fail(replayed)
+                  : Effect.fail(replayedRequest)
               )
             }
           })
         )
 
-      /** Writes what waits, and again what has gathered meanwhile, until nothing does. */
+      /** Writes batches until none waits. */
       const writeAll = Effect.whileLoop({
         while: () => isWriting = waiting.length > 0,
         body: () => {
@@ -137,8 +134,8 @@ export class ReplayStore extends Context.Service<ReplayStore, {
         const now = yield* Clock.currentTimeMillis
         const gone =
           yield* sql`DELETE FROM accepted_signatures WHERE signature IN (SELECT signature FROM accepted_signatures
-          WHERE accepted_at < ${toDate(now - rememberedMs)} ORDER BY accepted_at LIMIT ${prunedMost}) RETURNING 1`
-        return { done: gone.length, hasMore: gone.length >= prunedMost }
+          WHERE accepted_at < ${toDate(now - rememberedMs)} ORDER BY accepted_at LIMIT ${maxPruned}) RETURNING 1`
+        return { done: gone.length, hasMore: gone.length >= maxPruned }
       }).pipe(orTryAgain)
 
       return ReplayStore.of({ remember, write, prune })

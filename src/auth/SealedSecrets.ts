@@ -17,11 +17,11 @@ import { orTryAgain, rowsOf } from "../store/Rows.ts"
 
 /** Secrets of one kind, by the key that opens them. */
 export interface SecretCounts {
-  /** The table they stand in, `webhook_endpoints_previous` for those that sign beside their successors. */
+  /** The table, or `webhook_endpoints_previous` for secrets that sign beside their successors. */
   readonly kind: string
-  /** All but those that nobody needs and nobody can open: of revoked keys, and seeds that were revealed. */
+  /** All but unreadable ones that are no longer needed: of revoked keys, and revealed seeds. */
   readonly total: number
-  /** Sealed under `MASTER_KEY`, those sealed anew just now included. */
+  /** Sealed under `MASTER_KEY`, including those just re-encrypted. */
   readonly current: number
   /** Sealed under the key before it, or in a form that names no key. */
   readonly previous: number
@@ -33,12 +33,12 @@ interface SealedColumn {
   readonly kind: string
   readonly table: string
   readonly column: string
-  /** The columns of the key, which the walk follows, with their types and where it begins. */
+  /** Columns of the key, with their types and the start of the walk. */
   readonly key: ReadonlyArray<readonly [name: string, type: string, first: string]>
-  /** What the secret is bound to, as an expression. Written out here; a test holds it against who seals. */
+  /** The purpose of the secret as an expression; a test compares it with the sealing code. */
   readonly purpose: string
   readonly where?: string
-  /** Where nobody needs the secret any more: it is sealed anew while it can be, and not missed when it cannot. */
+  /** Rows that no longer need the secret: re-encrypted when readable, not counted when not. */
   readonly spent?: string
 }
 
@@ -72,10 +72,10 @@ const keptPurpose = (name: string): string => `kept:${name}`
 
 const isKept = ({ purpose }: { readonly purpose: string }): boolean => purpose.startsWith(keptPurpose(""))
 
-/** Kinds that say nothing of the key at the start: passing ones, and ones that most rows of a large table do not have. */
+/** Kinds that do not check the key at the start: short-lived ones, and rare columns of large tables. */
 const unsampled: ReadonlySet<string> = new Set(["idempotency_keys", "players", "payment_requests"])
 
-/** Rows of one statement: so few that whoever plays waits for none of them. */
+/** Few enough rows per statement that no player waits for them. */
 const perPage = 100
 
 const SealedRow = Schema.Struct({
@@ -98,13 +98,13 @@ const pageText = (one: SealedColumn): string =>
       AND (${keyNames(one)}) > (${one.key.map(([, type], index) => `($1::text[])[${index + 1}]::${type}`).join(", ")})
     ORDER BY ${keyNames(one)} LIMIT ${perPage}`
 
-/** The last of a column that is needed; of what the service keeps for itself, all. */
+/** The last needed secret of a column; all of the service's own. */
 const sampleText = (one: SealedColumn): string =>
   `SELECT ARRAY[]::text[] AS key, ${one.purpose} AS purpose, ${one.column} AS sealed, false AS "isSpent"
     FROM ${one.table} WHERE ${one.column} IS NOT NULL AND ${one.where ?? "true"} AND NOT (${one.spent ?? "false"})
     ORDER BY ${one.key.map(([name]) => `${name} DESC`).join(", ")} LIMIT ${one.table === "kept_secrets" ? 100 : 1}`
 
-/** What was sealed otherwise meanwhile stays. */
+/** A value changed meanwhile stays. */
 const resealText = (one: SealedColumn): string =>
   `UPDATE ${one.table} t SET ${one.column} = n.fresh
     FROM unnest(${one.key.map((_, index) => `$${index + 1}::text[]`).join(", ")},
@@ -129,17 +129,14 @@ const unusable = (error: SqlError.SqlError) =>
   new StartupError({ message: `the secrets of the database cannot be read: ${describeSqlError(error)}` })
 
 export class SealedSecrets extends Context.Service<SealedSecrets, {
-  /** A secret that the service keeps for itself under a name: the one that is stored, else `initial`, stored from now on. */
+  /** A secret of the service's own by its name: the stored one, else `initial`, which is then stored. */
   readonly kept: (name: string, initial: Uint8Array) => Effect.Effect<Uint8Array, StartupError>
   /** Counts of all sealed values, by kind. */
   readonly survey: Effect.Effect<ReadonlyArray<SecretCounts>, Refusal<"TRY_AGAIN">>
-  /**
-   * Seals under `MASTER_KEY` all that is not. Done again, or by two at once, it changes nothing more; cut off, it has done a part.
-   * What cannot be opened stays as it is and is counted.
-   */
+  /** Re-encrypts under `MASTER_KEY`; may be repeated, run concurrently, and cut off. Unreadable values stay and are counted. */
   readonly reseal: Effect.Effect<ReadonlyArray<SecretCounts>, Refusal<"TRY_AGAIN">>
 }>()("pitboss/auth/SealedSecrets") {
-  /** For one who keeps nothing: what is asked for is what was given. */
+  /** Keeps nothing: gives `initial`. */
   static readonly layerMemory = Layer.succeed(SealedSecrets, {
     kept: (_, initial) => Effect.succeed(initial),
     survey: Effect.succeed([]),
@@ -197,7 +194,7 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
       const opens = ({ purpose, sealed }: typeof SealedRow.Type) =>
         Effect.match(secrets.open(purpose, sealed), { onSuccess: () => true, onFailure: () => false })
 
-      /** The last secret of each kind that stays; of what the service keeps for itself, all. */
+      /** The last secret of each lasting kind; all of the service's own. */
       const samples = Effect.map(
         Effect.forEach(
           columns.filter(({ kind }) => !unsampled.has(kind)),
@@ -208,18 +205,18 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
 
       const check = Effect.gen(function*() {
         const found = yield* samples
-        // what is kept is made of the first key; a database from before there was any does not say which of the two that is
+        // the service's own secrets are derived from the first key; without them it is unknown which of the two that is
         if (masterKeyPrevious !== undefined && found.length > 0 && !found.some(isKept)) return yield* notYet
         const unreadable = yield* Effect.filter(found, (row) => Effect.map(opens(row), (isOpen) => !isOpen))
         if (unreadable.length === 0) return
         const isOurs = found.some(isKept) && !unreadable.some(isKept)
         if (!isOurs) {
           if (!masterKeyLost) return yield* wrongKey
-          // made anew by those who keep them
+          // made anew by their users
           const names = unreadable.filter(isKept).map(({ purpose }) => purpose.slice(keptPurpose("").length))
           yield* sql`DELETE FROM kept_secrets WHERE name = ANY(${texts(names)})`
         }
-        // one that was spoilt must not keep the others from their service
+        // a broken one must not stop the service
         yield* Effect.logError("sealed secrets cannot be opened with this MASTER_KEY").pipe(
           Effect.annotateLogs({ purposes: unreadable.map(({ purpose }) => purpose).join(", ") })
         )

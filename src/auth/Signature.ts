@@ -4,7 +4,7 @@
  */
 import * as Crypto from "node:crypto"
 
-/** A secret made ready for signing; costs more to make than to use. */
+/** A prepared secret. */
 export type SigningKey = Crypto.KeyObject
 
 export const signingKey = (secret: string): SigningKey => Crypto.createSecretKey(secret, "utf8")

@@ -9,27 +9,27 @@ import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 
-/** Unsigned requests and failures of one address: so many at once, and so many more each second. */
+/** Token bucket of an address: its size, and its rate. */
 const burst = 2000
 const perSecond = 100
 
-/** Addresses counted at a time. One that is dropped for lack of room starts anew. */
+/** Bound on counted addresses. A dropped one starts anew. */
 const maxAddresses = 20_000
 
-/** A body so small is not counted: it comes in one packet with its head. */
+/** Smaller bodies are not counted: they come in one packet with their head. */
 export const uncountedBytes = 4096
 
-/** Bytes of larger bodies that are read at a time for callers that are not known yet, of one address and of all. */
+/** Bytes of larger bodies read at a time for unauthenticated callers, of one address and of all. */
 const maxAddressBytes = 8 * 1024 * 1024
 const maxBytes = 64 * 1024 * 1024
 
-/** Whom a request comes from, as far as its connection and its proxies say. */
+/** Origin of a request by its connection and its proxies. */
 export interface Origin {
   readonly peer: string | undefined
   readonly forwardedFor: string | undefined
 }
 
-/** Within this time a body arrives; one that is read for longer makes room for others of its address. */
+/** A body that takes longer makes room for others of its address. */
 const patienceMs = 1000
 
 /** A body that is being read. */
@@ -53,7 +53,7 @@ interface Bucket {
   at: number
 }
 
-/** An IPv6 network of 64 bits is one caller: its addresses are free. */
+/** An IPv6 network of 64 bits is one caller: addresses within it cost nothing. */
 const networkOf = (address: string): string => {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
@@ -72,15 +72,15 @@ const tooManyRequests = (seconds: number): Refusal<"RATE_LIMITED"> =>
 export class AnonymousLimits extends Context.Service<AnonymousLimits, {
   /** The client's address by `TRUST_PROXY`, for the log. */
   readonly addressOf: (origin: Origin) => string
-  /** By what a caller is counted: its address, or its network of IPv6. */
+  /** The key of a caller's count: its address, or its IPv6 network. */
   readonly callerOf: (origin: Origin) => string
   /** Counts an unauthenticated request, by its weight; gives the refusal when its address has none left. */
   readonly take: (origin: Origin, weight?: number) => Refusal<"RATE_LIMITED"> | undefined
   /** As `take`, without counting. */
   readonly look: (origin: Origin) => Refusal<"RATE_LIMITED"> | undefined
   /**
-   * Reserves room for a body of so many bytes while it is read; gives what releases it, undefined when there is no room. Where the
-   * caller has none left, its own bodies that take longer than a second are cut; where nobody has, those of the caller with the most.
+   * Reserves bytes for a body while it is read; gives the release, undefined without room. To make room, the caller's own bodies older than
+   * a second are cut, and beyond the total those of the caller with the largest share.
    */
   readonly reserve: (origin: Origin, bytes: number, cut: () => void) => (() => void) | undefined
 }>()("pitboss/http/AnonymousLimits") {

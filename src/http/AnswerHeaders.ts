@@ -1,4 +1,4 @@
-/** Headers that every answer has: none of it is for a cache, a page of another kind, or the next page that a browser opens. */
+/** Security headers of every response: no caching, no sniffing, no referrer. */
 import { isWithin, type Networks } from "../auth/Addresses.ts"
 
 type Headers = { readonly [name: string]: string }
@@ -16,7 +16,7 @@ const maxPeers = 1000
 
 export type AnswerHeaders = (peer: string | undefined, forwardedProto: string | undefined) => Headers
 
-/** Of answers to these proxies, which alone are believed when they say that the caller came over TLS. */
+/** The headers for these proxies, whose word alone is taken that the caller came over TLS. */
 export const makeAnswerHeaders = (proxies: Networks): AnswerHeaders => {
   if (proxies.length === 0) return () => plain
   const trusted = new Map<string, boolean>()
@@ -32,5 +32,5 @@ export const makeAnswerHeaders = (proxies: Networks): AnswerHeaders => {
     forwardedProto?.toLowerCase() === "https" && peer !== undefined && isTrusted(peer) ? overTls : plain
 }
 
-/** Where no proxy is asked for: answers to what is not even a request. */
+/** For answers without a request. */
 export const plainAnswerHeaders = plain

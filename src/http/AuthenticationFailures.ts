@@ -1,4 +1,4 @@
-/** Traces of failed authentication: a metric by kind, a line of the log now and then, and the count against the caller's address. */
+/** Failed authentications: a metric by kind, a throttled log line, and the count against the caller's address. */
 import { Context, Effect, Layer, Metric } from "effect"
 import type { Refusal, RefusalCode } from "../domain/Refusal.ts"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
@@ -9,10 +9,10 @@ const failures = Metric.counter("authentication_failures_total", {
   incremental: true
 })
 
-/** Who tried to prove who they are. */
+/** The kind of caller. */
 export type Claimant = "operator" | "player" | "provider" | "staff"
 
-/** Refusals of a caller, and the end of their kind's name. Others are refusals of what a caller asks for. */
+/** Codes that refuse a caller, with the end of the kind's name. Other codes refuse a request. */
 const endings: { readonly [code in RefusalCode]?: string } = {
   MISSING_CREDENTIALS: "missing_credentials",
   INVALID_API_KEY: "unknown_key",
@@ -32,12 +32,12 @@ const kindOf = (claimant: Claimant, code: RefusalCode): string | undefined =>
     ? undefined
     : `${claimant}_${endings[code]}`
 
-/** An id that is not known is a text of the caller's choice, maybe a secret in the wrong place: enough of it to recognise a mistake. */
+/** An unknown id may be a misplaced secret: enough of it to recognise a mistake. */
 const shown = (key: string | undefined, code: RefusalCode): string | undefined =>
   key === undefined || code !== "INVALID_API_KEY" ? key : `${key.replaceAll(/[^\x21-\x7e]/g, "?").slice(0, 12)}…`
 
 export class AuthenticationFailures extends Context.Service<AuthenticationFailures, {
-  /** Notes a refusal of a caller; gives it back, or RATE_LIMITED when the caller's address has failed too often. */
+  /** Counts a refused caller; gives the refusal back, or RATE_LIMITED when the address has failed too often. */
   readonly note: <Code extends RefusalCode>(
     claimant: Claimant,
     refusal: Refusal<Code>,
@@ -49,12 +49,8 @@ export class AuthenticationFailures extends Context.Service<AuthenticationFailur
     AuthenticationFailures,
     Effect.gen(function*() {
       const anonymousLimits = yield* AnonymousLimits
-      const throttles = {
-        operator: yield* makeLogThrottle(5000),
-        player: yield* makeLogThrottle(5000),
-        provider: yield* makeLogThrottle(5000),
-        staff: yield* makeLogThrottle(5000)
-      }
+      const throttle = makeLogThrottle(5000)
+      const throttles = yield* Effect.all({ operator: throttle, player: throttle, provider: throttle, staff: throttle })
       return AuthenticationFailures.of({
         note: Effect.fnUntraced(function*(claimant, refusal, origin, key) {
           const kind = kindOf(claimant, refusal.code)

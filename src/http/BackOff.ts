@@ -1,4 +1,4 @@
-/** Waiting times for an address that fails again and again. */
+/** Exponential back-off of addresses that fail repeatedly. */
 
 /** Failures before the first wait. */
 const freeFailures = 300
@@ -10,7 +10,7 @@ const longestWaitMs = 60_000
 /** Failures are forgotten after so long without one. */
 const forgottenAfterMs = 300_000
 
-/** Addresses remembered at a time; the one that failed first is forgotten for another. */
+/** Bound on remembered addresses; the first one is dropped for another. */
 const maxAddresses = 10_000
 
 interface Record {
@@ -19,7 +19,7 @@ interface Record {
 }
 
 export interface BackOff {
-  /** Milliseconds that an address still has to wait. `now` in monotonic milliseconds. */
+  /** Remaining wait of an address. `now` in monotonic milliseconds. */
   readonly leftMs: (address: string, now: number) => number
   readonly fail: (address: string, now: number) => void
 }

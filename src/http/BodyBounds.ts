@@ -1,16 +1,16 @@
 /**
- * Bounds on a JSON body, checked on its bytes before it is parsed and decoded: what a decoder does for each name and element costs a
- * hundred times what it costs to send them, and it runs on the thread that decides bets.
+ * Bounds on a JSON body, checked on its bytes before parsing: decoding a name or an element costs a hundred times as much as sending it, on
+ * the thread that decides bets.
  */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import type { ListBound } from "../contract/Annotations.ts"
 
-/** A body so small is read as it is: it cannot hold much. */
+/** Smaller bodies are not scanned. */
 const unscannedBytes = 2048
 
-/** Names, elements and single values. The largest body that is wanted, a batch of a hundred actions, has some 1300. */
+/** Names, elements and single values. The largest legitimate body, a batch of a hundred actions, has some 1300. */
 const maxValues = 4096
 
 const maxDepth = 32
@@ -27,7 +27,7 @@ const colon = 0x3a
 const openings = new Set([0x5b, 0x7b])
 const closings = new Set([0x5d, 0x7d])
 
-/** Refuses a body with too much in it. What is no JSON passes, or is refused with the same code. */
+/** Refuses a body with too many values. Malformed JSON passes, or is refused with the same code. */
 export const refuseOverfull = (body: Uint8Array): Refusal<"INVALID_REQUEST"> | undefined => {
   if (body.length <= unscannedBytes) return undefined
   let depth = 0
@@ -51,7 +51,7 @@ export const refuseOverfull = (body: Uint8Array): Refusal<"INVALID_REQUEST"> | u
   return undefined
 }
 
-/** Refuses a list that is too long, before its elements are looked at. */
+/** Refuses a list that is too long, before its elements are decoded. */
 export const refuseLongList = (
   body: object,
   { field, maximum, message }: ListBound
@@ -60,7 +60,7 @@ export const refuseLongList = (
   return Array.isArray(list) && list.length > maximum ? refuseFields({ [field]: [message] }) : undefined
 }
 
-/** The bytes of a request's body; none where it cannot be read, which whoever decodes it will say. */
+/** The bytes of a request's body; none where it cannot be read, which the decoder reports. */
 export const bytesOrNone = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array> =>
   Effect.match(request.arrayBuffer, {
     onSuccess: (buffer) => new Uint8Array(buffer),

@@ -1,7 +1,4 @@
-/**
- * Which pages may call the player endpoints from a browser (CORS). Everything else of the API is called by servers, which know no
- * origins, and says nothing about them: a browser then lets no page read its answers.
- */
+/** CORS of the player endpoints. The other endpoints are called by servers and send no CORS headers. */
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { MethodsOf } from "./Methods.ts"
 
@@ -10,22 +7,22 @@ export type Origins = "*" | ReadonlyArray<string>
 
 const playerPaths = "/api/v1/player/"
 
-/** What a page may read of an answer besides its body. */
+/** Response headers that a page may read. */
 const exposed = "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, Idempotent-Replayed"
 
-/** What a page may send. Never cookies: the player's token is all that says who calls, and pages send it themselves. */
+/** Request headers that a page may send. No cookies: the player's token alone identifies the caller. */
 const allowedHeaders = "Authorization, Content-Type, Idempotency-Key, X-Request-Id"
 
-/** Seconds that a browser may remember a preflight; none keeps it for longer than two hours. */
+/** Validity of a preflight; no browser keeps it for more than two hours. */
 const maxAgeSeconds = "7200"
 
 export interface CrossOrigin {
-  /** The answer to a browser that asks before it calls; undefined for every other request, and where nothing is to be called. */
+  /** The answer to a preflight; undefined for other requests and unknown paths. */
   readonly preflight: (
     request: HttpServerRequest.HttpServerRequest,
     methodsOfPath: MethodsOf
   ) => HttpServerResponse.HttpServerResponse | undefined
-  /** The headers of every answer, refusals included, so that a page can read why it was refused. */
+  /** Headers of every response, refusals included, so that a page can read them. */
   readonly headers: (request: HttpServerRequest.HttpServerRequest) => { readonly [name: string]: string }
 }
 

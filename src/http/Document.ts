@@ -1,4 +1,4 @@
-/** Documents that are the same for every reader: made once, compressed once, and sent again only to who has another one. */
+/** Static documents: made and compressed once, with conditional requests by ETag. */
 import { Effect } from "effect"
 import { Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
@@ -13,7 +13,7 @@ const compressed = (
   })
 
 const brotli = (bytes: Uint8Array, done: (error: Error | null, result: Buffer) => void) =>
-  // of the best, but for the seconds that the best takes
+  // higher qualities take seconds
   brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }, done)
 
 const accepts = (header: string | undefined, coding: string): boolean =>
@@ -22,7 +22,7 @@ const accepts = (header: string | undefined, coding: string): boolean =>
     return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
   })
 
-/** The handler of a document's path. The document is made when it is first read. */
+/** The handler of a document's path. The document is made at the first request. */
 export const serveDocument = <R>(
   document: Effect.Effect<{ readonly text: string; readonly contentType: string }, never, R>,
   headers: { readonly [name: string]: string } = {}

@@ -6,13 +6,13 @@ import { Settings } from "../platform/Settings.ts"
 import { serveDocument } from "./Document.ts"
 import { bodyText } from "./Refusals.ts"
 
-/** The page brings everything it needs; this says so to the browser, which then loads nothing from anywhere else. */
+/** The page is self-contained: the browser may load nothing from elsewhere. */
 const policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * Runs in the reader's browser: signs what is tried out on the page. Whoever puts a key's secret where the signature belongs
- * gets requests that are signed with it; the secret itself goes nowhere.
+ * Runs in the reader's browser: signs requests tried out on the page, with the key's secret that was entered as the signature. The secret
+ * itself is not sent.
  */
 const signRequest = `async (request) => {
       const header = (name) => Object.keys(request.headers).find((each) => each.toLowerCase() === name);
@@ -41,19 +41,19 @@ const settings = `${mount}
         filter: true,
         requestInterceptor: ${signRequest},`
 
-/** The page with settings of ours. The last place is the one: before it stand the script and the document. */
-const furnished = (html: string): string => {
+/** The page with the service's settings, at the last match: the script and the document precede it. */
+const withSettings = (html: string): string => {
   const at = html.lastIndexOf(mount)
   return at < 0 ? html : html.slice(0, at) + settings + html.slice(at + mount.length)
 }
 
-/** `/docs`, the contract to browse and to try out, and `/openapi.json`, the same for machines; neither with `DOCS=off`. */
+/** `/docs`, to browse and try out the contract, and `/openapi.json`; neither with `DOCS=off`. */
 export const Documentation = Layer.unwrap(Effect.gen(function*() {
   if (!(yield* Settings).docs) return Layer.empty
   const SelfContained = HttpRouter.middleware(Effect.gen(function*() {
     let rendered = ""
     const serve = yield* serveDocument(
-      Effect.sync(() => ({ text: furnished(rendered), contentType: "text/html; charset=utf-8" })),
+      Effect.sync(() => ({ text: withSettings(rendered), contentType: "text/html; charset=utf-8" })),
       { "content-security-policy": policy }
     )
     return (page) =>

@@ -1,16 +1,13 @@
 import { Context, Effect, Layer } from "effect"
 import { monotonicMs } from "../platform/MonotonicClock.ts"
 
-/** How long requests in flight have to end, from the moment the service begins to go down. */
+/** Time for requests in flight, from the beginning of the shutdown. */
 const graceMs = 8000
 
-/**
- * Whether the service is on its way out: it then takes no new requests and asks its callers to let go of their
- * connections.
- */
+/** Graceful shutdown: no new requests are taken, and callers are asked to close their connections. */
 export class Drain extends Context.Service<Drain, {
   readonly isDraining: () => boolean
-  /** Begins, unless that has happened; gives the milliseconds left for what is in flight. */
+  /** Begins the drain once; gives the milliseconds left for requests in flight. */
   readonly begin: Effect.Effect<number>
 }>()("pitboss/http/Drain") {
   static readonly layer = Layer.sync(Drain, () => {

@@ -1,11 +1,10 @@
 /**
- * The express lane: the hot calls of game providers, served straight from the socket's request.
+ * Express lane: the hot calls of game providers, served straight from the socket's request, because the router and the response pipeline
+ * take more of a bet's processor time than everything else (`docs/decisions/0009-express-lane.md`).
  *
- * It exists because a bet spends most of its processor time on its way through the router and the response pipeline
- * (`docs/decisions/0009-express-lane.md` has the figures). It takes only what is plain: a POST to one of its paths, of a
- * provider whose key is in memory and may call from anywhere, with a timestamp in range and a JSON body of known
- * size. Everything else goes the ordinary way before a byte of the body is read, so every unusual answer is written in one
- * place. What both ways answer is built from the same parts, and a test holds one against the other.
+ * It takes a POST to one of its paths, of a provider whose key is in memory and not restricted to addresses, with a timestamp in range and a
+ * JSON body of known size. All other requests go through the router before a byte of the body is read. Both ways answer with the same
+ * parts, and a test compares them.
  */
 import { Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -43,13 +42,12 @@ import { AnonymousLimits, uncountedBytes } from "./AnonymousLimits.ts"
 /** Answers the request and says true, or leaves it untouched and says false. */
 export type Take = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** A path of the lane. */
 export interface Lane {
   readonly path: string
-  /** What the provider does when the call fails on our side. */
+  /** The provider's next step when the service fails. */
   readonly onFailure: Retry
   readonly list: ListBound | undefined
-  /** Decodes the body and says what is to be answered: the JSON of it. */
+  /** Decodes the body, and gives the JSON of the answer. */
   readonly call: (provider: Provider, body: unknown) => Effect.Effect<string, Refusal>
 }
 
@@ -107,7 +105,7 @@ interface Request {
   readonly source: IncomingMessage
   readonly target: ServerResponse
   readonly startedAt: bigint
-  /** Gives back the room that a large body takes until its caller is known. */
+  /** Releases the reservation of a large body. */
   readonly release: (() => void) | undefined
 }
 
@@ -206,7 +204,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           })
         }
 
-        /** Reads the body to its end; one that is cut off is answered by nobody, since nobody waits for it. */
+        /** Reads the body to its end; one that is cut off gets no answer. */
         const collect = (request: Request, length: number): void => {
           const { source } = request
           let first: Buffer | undefined

@@ -1,4 +1,4 @@
-/** Requests of a wrong form, as refusals. */
+/** Refusals of malformed requests. */
 import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
@@ -13,7 +13,7 @@ const noSuchPath = refuse("NOT_FOUND", "There is nothing under this path.")
 export const noObject = refuse("INVALID_REQUEST", "The body must be a JSON object.")
 const otherMediaType = refuse("INVALID_REQUEST", "The body must be sent as application/json.")
 
-/** A body that does not say what it is counts as JSON. */
+/** A body without a content type counts as JSON. */
 const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined || contentType.split(";", 1)[0]?.trim().toLowerCase() === "application/json"
 
@@ -37,7 +37,7 @@ export const optionalBody = <A>(schema: Schema.Codec<A, unknown>) => {
   })
 }
 
-/** What is wrong with a query: of a field that came more than once, just that. */
+/** Errors of a query; of a repeated field only the repetition. */
 const queryIssues = (url: string, issues: ReturnType<typeof fieldIssues>): ReturnType<typeof fieldIssues> => {
   const sent = new URLSearchParams(url.split("?").slice(1).join("?"))
   return Object.fromEntries(
@@ -48,7 +48,7 @@ const queryIssues = (url: string, issues: ReturnType<typeof fieldIssues>): Retur
   )
 }
 
-/** The refusal that a request of a wrong form gets. What is wrong with an answer of ours is no refusal: it dies. */
+/** The refusal of a malformed request. A malformed answer of the service is a defect. */
 const refuseForm = (
   error: HttpApiError.HttpApiSchemaError
 ): Effect.Effect<never, FormRefusal, HttpServerRequest.HttpServerRequest> => {
@@ -70,7 +70,7 @@ const refuseForm = (
   }
 }
 
-/** Fails for a body that is not worth decoding. */
+/** Refuses a body beyond its bounds. */
 const checkBounds = (list: ListBound | undefined) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -84,8 +84,8 @@ const checkBounds = (list: ListBound | undefined) =>
   })
 
 /**
- * Runs a handler with its decoding and turns a wrong form into a refusal. `checkPath` may put another one first: that what
- * the path names is not there. `list` is looked at before the elements of the body are.
+ * Runs a handler with its decoding and refuses malformed requests. `checkPath` may refuse first, for a missing resource of the path; `list`
+ * is checked before the body's elements.
  */
 export const withFormRules = <E, R, E2 = never, R2 = never>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,

@@ -21,15 +21,12 @@ const answerOf = (ready: Ready) => {
   }
 }
 
-/**
- * `/health/live`: the process answers. `/health/ready`: it can serve, because the database answers, commits go through, and it is
- * not going down.
- */
+/** `/health/live`: the process answers. `/health/ready`: the database answers, commits succeed, and no drain has begun. */
 export const Health = Layer.unwrap(Effect.gen(function*() {
   const { check } = yield* Readiness
   return Layer.mergeAll(
     HttpRouter.add("GET", "/health/live", alive),
-    // What one caller asks is the answer of all who wait: nobody's leaving may stop it.
+    // shared by all who wait: a caller that leaves must not interrupt it
     HttpRouter.add("GET", "/health/ready", Effect.map(check, answerOf), { uninterruptible: true })
   )
 })).pipe(Layer.provide(Readiness.layer))

@@ -1,7 +1,4 @@
-/**
- * The hosts that the back-office port answers as. A page whose name was made to point here (DNS rebinding) is of the same origin to its
- * browser; the Host that it sends gives it away.
- */
+/** Host check of the back-office port, against DNS rebinding: such a page is of the same origin to its browser, but its Host differs. */
 import { refuse } from "../domain/Refusal.ts"
 import { isLoopback } from "../platform/Loopback.ts"
 import type { SettingsShape } from "../platform/Settings.ts"
@@ -39,7 +36,7 @@ export const makeKnownHosts = (
   }
 }
 
-/** Refuses requests under any other host before anybody reads them. */
+/** Refuses requests under any other host before they are read. */
 export const refuseOtherHosts = (isKnown: KnownHosts, nextId: () => string): Take => (request, response) => {
   const { localAddress: address, localPort: port } = request.socket
   if (isKnown(request.headers.host, { address, port })) return false

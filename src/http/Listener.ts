@@ -30,7 +30,7 @@ const options: Http.ServerOptions = {
   shouldUpgradeCallback: () => false
 }
 
-/** How long a socket may carry nothing in either direction: a caller that neither sends nor reads is cut. */
+/** Idle time of a socket in both directions before it is closed. */
 const defaultSilenceMs = 120_000
 
 /** From the start of the drain: time for a request whose head is still arriving. */
@@ -51,7 +51,7 @@ const statusByError: { readonly [code: string]: number } = {
 const owedOn = (socket: Duplex): Http.ServerResponse | undefined =>
   "_httpMessage" in socket && socket._httpMessage instanceof Http.ServerResponse ? socket._httpMessage : undefined
 
-/** Answers on a socket that Node.js does not answer on, and closes it. */
+/** Answers on a socket without a response object, and closes it. */
 const answerRaw = (ids: RequestIds["Service"], socket: Duplex, status: number, refusal: Refusal): void => {
   const body = refusalBody(refusal)
   const head = [
@@ -65,7 +65,7 @@ const answerRaw = (ids: RequestIds["Service"], socket: Duplex, status: number, r
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy())
 }
 
-/** What is not even a request gets an envelope as well, unless the answer to another one is still on its way. */
+/** Answers malformed HTTP with an envelope, unless the answer to another request is pending. */
 const answerUnreadable = (ids: RequestIds["Service"]) => (error: NodeJS.ErrnoException, socket: Duplex) => {
   if (owedOn(socket) !== undefined || !socket.writable || error.code === "ECONNRESET") {
     socket.destroy()
@@ -80,7 +80,7 @@ const answerConnect = (ids: RequestIds["Service"]) => (_: Http.IncomingMessage, 
   answerRaw(ids, socket, 404, noTunnel)
 }
 
-/** Gives requests to those who may take them, in their order, before anyone else hears of them. */
+/** Offers requests to the takers, in order, before all other listeners. */
 const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>): void => {
   const emit = server.emit.bind(server)
   server.emit = (event: string, ...args: ReadonlyArray<unknown>): boolean => {
@@ -90,12 +90,11 @@ const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>): void => {
   }
 }
 
-/** Whether a request claims to come from somebody: what it claims is then looked at, however many callers share its address. */
+/** Whether a request carries credentials: those are checked, however many callers share its address. */
 const isClaimed = ({ headers }: Http.IncomingMessage): boolean =>
   headers["x-api-key"] !== undefined || headers["x-provider-key"] !== undefined ||
   headers["authorization"] !== undefined
 
-/** A browser's question before a player's request. */
 const isPreflight = ({ headers, method }: Http.IncomingMessage): boolean =>
   method === "OPTIONS" && headers["access-control-request-method"] !== undefined
 
@@ -116,13 +115,13 @@ const makeServer = Effect.fnUntraced(function*(take: Take | undefined, silenceMs
   const limitAnonymous = makeAnonymousLimiter(yield* AnonymousLimits, ids)
   putFirst(server, take === undefined ? [limitAnonymous] : [take, limitAnonymous])
   server.maxConnections = maxConnections
-  // Node.js drops the bytes that came in one packet with such a request: what follows would be read from its middle.
+  // Node.js drops bytes that came in one packet with such a request: the next one would be read from its middle
   server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
   })
   server.on("clientError", answerUnreadable(ids))
   server.on("connect", answerConnect(ids))
-  // an expectation that nobody defined is answered like a request without one
+  // an unknown expectation is ignored
   server.on("checkExpectation", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
     server.emit("request", request, response)
   })
@@ -136,7 +135,7 @@ const makeServer = Effect.fnUntraced(function*(take: Take | undefined, silenceMs
 
 type Served = Effect.Success<ReturnType<typeof makeServer>>
 
-/** Whether a socket waits for its caller and not for us: nothing was begun for the request, or its answer is complete. */
+/** Whether a socket waits for its caller: the request is incomplete, or its answer is complete. */
 const waitsForCaller = (socket: Socket): boolean => {
   const owed = owedOn(socket)
   return owed === undefined || owed.writableEnded || !owed.req.complete
@@ -148,8 +147,8 @@ const destroyAll = (sockets: ReadonlySet<Socket>, isOver: (socket: Socket) => bo
   })
 
 /**
- * Takes no new connections, waits for what is in flight, and cuts what is left when the time is up. To Node.js a socket that never sent
- * a request is not idle, and a caller that stops sending or reading is in flight: neither may hold the service for all of that time.
+ * Takes no new connections, waits for requests in flight, and closes the rest when the time is up. Node.js counts a socket without a request
+ * as busy, and a caller that stops sending or reading as in flight: neither may hold the service for that long.
  */
 const drainServer = Effect.fnUntraced(function*({ server, sockets }: Served) {
   const leftMs = yield* (yield* Drain).begin
@@ -172,7 +171,7 @@ const drainServer = Effect.fnUntraced(function*({ server, sockets }: Served) {
 export interface Address {
   readonly host: string
   readonly port: number
-  /** For how long a socket may be silent while an answer is made or taken; two minutes unless said. */
+  /** Idle time of a socket while an answer is made or taken; two minutes by default. */
   readonly silenceMs?: number
 }
 
@@ -182,9 +181,8 @@ const cannotListen = ({ host, port }: Address, { cause }: HttpServerError.ServeE
   })
 
 /**
- * Serves routes at an address: bodies, connections and waiting times are bounded, and when the layer closes, requests in
- * flight are answered first. What `take` takes never reaches the routes. Gives the `HttpServer`, which knows the port that
- * `port: 0` became.
+ * Serves routes at an address, with bounded bodies, connections and times; requests in flight are answered when the layer closes. Requests
+ * that `take` takes never reach the routes. Gives the `HttpServer`, which knows the port that `port: 0` became.
  */
 export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address, take?: Take) =>
   Layer.unwrap(Effect.map(makeServer(take, address.silenceMs ?? defaultSilenceMs), (made) => {

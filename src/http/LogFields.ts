@@ -1,11 +1,11 @@
-/** What a line of the log is about, read from the context of whoever writes it: the request, and who asked for whom. */
+/** Log fields of a request and its caller, read from the context of the fiber that logs. */
 import { Context } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { CurrentOperator, CurrentPlayer, CurrentProvider } from "../contract/Middleware.ts"
 import type { LogFields } from "../platform/Logging.ts"
 import { type Named, RequestIds } from "./RequestIds.ts"
 
-/** A request of the express lane, which has no router around it. */
+/** A request of the express lane, outside the router. */
 export interface LaneRequest {
   readonly id: () => string
   readonly path: string
@@ -22,7 +22,7 @@ const idForm = /^[0-9]{1,16}$/
 const idOf = (context: Context.Context<never>, request: Named): string | undefined =>
   Context.getOrUndefined(context, RequestIds)?.of(request)
 
-/** Never what a caller wrote, but ids: a path is told as its template. */
+/** Ids and templates of paths; nothing that a caller wrote. */
 export const logFields: LogFields = (context) => {
   const lane = Context.get(context, CurrentLaneRequest)
   if (lane !== undefined) {

@@ -1,8 +1,8 @@
-/** Which methods a path has: the router knows only whether it has one. */
+/** Methods of a path, for 405: the router knows only whether a path has the method asked for. */
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
-/** How paths are read. A provider's transaction id stands in one, with every byte of it possibly escaped. */
+/** A path may hold a provider's transaction id with every byte escaped. */
 export const routerConfig = { caseSensitive: true, ignoreDuplicateSlashes: false, maxParamLength: 1024 }
 
 type Path = `/${string}`
@@ -12,7 +12,7 @@ const isPath = (path: string): path is Path => path.startsWith("/")
 /** The methods of a path, undefined when there is no such path. */
 export type MethodsOf = (url: string) => ReadonlyArray<string> | undefined
 
-/** Collects the methods of an API's paths and of those that are only read. */
+/** Collects the methods of an API's paths and of read-only ones. */
 export const methodsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   readPaths: ReadonlyArray<Path>

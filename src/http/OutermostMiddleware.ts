@@ -24,7 +24,7 @@ import { AnonymousLimits } from "./AnonymousLimits.ts"
 const healthPaths = ["/health/live", "/health/ready"] as const
 const documentPaths = ["/openapi.json", "/docs"] as const
 
-/** Routes that ask nobody who they are, and how many requests one of them counts for. */
+/** Routes without authentication, with the number of requests that each call counts for. */
 const weights = new Map<string, number>([
   ["none", 1],
   ...[...healthPaths, "/metrics"].map((path) => [path, 1] as const),
@@ -34,7 +34,7 @@ const weights = new Map<string, number>([
 const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
 const unacceptable = refuse("INVALID_REQUEST", "The request cannot be processed as it was sent.")
 
-/** Providers are told what to do about every refusal. */
+/** Refusals of providers say how to go on. */
 const retryFor = (url: string): Retry | undefined =>
   url === "/api/v1/provider/wallet/bet" ? "rollback" : url.startsWith("/api/v1/provider/") ? "same_request" : undefined
 
@@ -54,7 +54,7 @@ const answerUnknown = (request: HttpServerRequest.HttpServerRequest, methodsOfPa
   return HttpServerResponse.setHeader(refusalResponse(refusal, retry), "allow", allow)
 }
 
-/** A refusal that the framework wrote in its own words, in ours. */
+/** Replaces a refusal of the framework's by the service's envelope. */
 const inEnvelope = (response: HttpServerResponse.HttpServerResponse, url: string) =>
   response.status < 400 || response.headers["content-type"]?.startsWith("application/json") === true
     ? response
@@ -76,7 +76,7 @@ type Handler = Effect.Effect<
   HttpServerRequest.HttpServerRequest
 >
 
-/** With `crossOrigin` where browsers call from pages of other origins. */
+/** `crossOrigin` for servers that browsers call from other origins. */
 export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
   Effect.gen(function*() {
     const ids = yield* RequestIds
@@ -95,7 +95,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       Effect.contextWith((context: Context.Context<never>) => {
         const route = routeIn(context)
         const weight = weights.get(route)
-        // a preflight that is answered is no stranger's: browsers of players send them before they can say who they are
+        // an answered preflight is not counted: browsers of players send them before they can authenticate
         const refusal = weight === undefined || response.status === 204
           ? undefined
           : anonymousLimits.take(originOf(request), weight)
@@ -111,10 +111,10 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         )
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
           ...others,
-          // documents say themselves how they are kept
+          // documents set their own
           "cache-control": answer.headers["cache-control"] ?? cacheControl,
           "x-request-id": ids.last(request),
-          // whoever wrote the refusal, the schema of an endpoint included
+          // also of a refusal that an endpoint's schema wrote
           ...answer.status === 503 && answer.headers["retry-after"] === undefined ? { "retry-after": "1" } : undefined,
           ...crossOrigin?.headers(request),
           ...drain.isDraining() ? { "connection": "close" } : undefined

@@ -4,8 +4,8 @@ import type { Refusal } from "../domain/Refusal.ts"
 import { orTryAgain } from "../store/Rows.ts"
 
 /**
- * Whether what a path names is there for an operator. Asked only when the rest of a request is wrong: the right answer to
- * a bad request about a player of somebody else is that there is no such player.
+ * Existence of the resources that a path names. Asked only of malformed requests: one about another operator's player is answered as one
+ * about a missing player.
  */
 export class PathResources extends Context.Service<PathResources, {
   readonly hasPlayer: (operatorId: number, playerId: number) => Effect.Effect<boolean, Refusal<"TRY_AGAIN">>
@@ -19,11 +19,11 @@ export class PathResources extends Context.Service<PathResources, {
         orTryAgain(Effect.map(statement, (rows) => rows.length > 0))
       return PathResources.of({
         hasPlayer: (operatorId, playerId) =>
-          isThere(sql`SELECT 1 FROM players WHERE id = ${BigInt(playerId)} AND operator_id = ${BigInt(operatorId)}`),
+          isThere(sql`SELECT 1 FROM players WHERE id = ${playerId} AND operator_id = ${operatorId}`),
         hasGame: (gameId) =>
           isThere(sql`
             SELECT 1 FROM games g JOIN providers p ON p.id = g.provider_id
-            WHERE g.id = ${BigInt(gameId)} AND g.active AND p.active`)
+            WHERE g.id = ${gameId} AND g.active AND p.active`)
       })
     })
   )

@@ -1,16 +1,16 @@
-/** Whether the service can serve, asked by whoever routes to it and by whoever watches it. */
+/** Readiness, for load balancers and monitoring. */
 import { Context, Effect, Layer } from "effect"
 import { ServingClient } from "../platform/Database.ts"
 import { withMonotonicClock } from "../platform/MonotonicClock.ts"
 import { PlayerActors } from "../store/PlayerActors.ts"
 import { Drain } from "./Drain.ts"
 
-/** As long as the journal gives the server for a statement: what takes longer is not slow but stuck. */
+/** The journal's limit of a statement: a longer stall is no slowness. */
 const maxStalledMs = 5000
 
 export type Ready = "ready" | "draining" | "not_writing" | "not_reading"
 
-/** The database is asked at most once a second; of commits it is known how the last ones went. */
+/** Asks the database at most once a second; the state of commits is known. */
 export class Readiness extends Context.Service<Readiness, {
   readonly check: Effect.Effect<Ready>
 }>()("pitboss/http/Readiness") {

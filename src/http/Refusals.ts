@@ -1,4 +1,4 @@
-/** Refusals as answers: the one place where the error envelope of SPEC section 7 is written. */
+/** Refusals as responses: the only writer of the error envelope (SPEC section 7). */
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
@@ -31,14 +31,14 @@ export const draining = refuse("TRY_AGAIN", "The service is restarting. Send the
 export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "Refusal"
 
-/** The status a refusal travels under. The same words mean 413 where it is the size that is wrong. */
+/** The status of a refusal: 413 for a body that is too large. */
 export const statusOf = (refusal: Refusal): number =>
   refusal === bodyTooLarge || refusal === playerBodyTooLarge ? 413 : statusByCode[refusal.code]
 
-/** What a provider does about a refusal. */
+/** A provider's next step after a refusal. */
 export type Retry = "never" | "same_request" | "rollback"
 
-/** A refusal that passes by itself, or of which nobody knows what it left behind, is tried again; no other is. */
+/** Passing refusals and unknown outcomes are retried; no others. */
 export const retryOf = (refusal: Refusal, onFailure: Retry): Retry =>
   statusByCode[refusal.code] >= 500
     ? onFailure
@@ -54,11 +54,11 @@ export const refusalBody = ({ code, details, message }: Refusal): string =>
 export const jsonResponse = (status: number, body: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(body, { status, contentType: "application/json" })
 
-/** The text of an answer that {@link jsonResponse} or a schema made. */
+/** The text of a response that {@link jsonResponse} or a schema made. */
 export const bodyText = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? body.text ?? Buffer.from(body.body).toString("utf8") : ""
 
-/** The seconds after which a refusal that passes by itself may have passed. */
+/** Seconds until a passing refusal may be gone. */
 export const retryAfterOf = ({ code, details }: Refusal): string | undefined => {
   const { retry_after_seconds: seconds } = details
   return code === "RATE_LIMITED" && typeof seconds === "number"
@@ -68,7 +68,7 @@ export const retryAfterOf = ({ code, details }: Refusal): string | undefined => 
     : undefined
 }
 
-/** The same refusal, saying what a provider does about it. */
+/** The refusal with the provider's next step. */
 export const withRetry = (refusal: Refusal, retry: Retry): Refusal => ({
   ...refusal,
   details: { ...refusal.details, retry }
@@ -108,7 +108,7 @@ export const refuseBody = (
 ): Refusal<"INVALID_REQUEST"> =>
   error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge" ? tooLarge : bodyCutOff
 
-/** The refusal that a failure or a defect amounts to; undefined when it is a mistake of ours. */
+/** The refusal in a failure or a defect; undefined when there is none. */
 const refusalIn = (cause: Cause.Cause<unknown>): Refusal | undefined => {
   for (const reason of cause.reasons) {
     const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
@@ -121,16 +121,13 @@ const refusalIn = (cause: Cause.Cause<unknown>): Refusal | undefined => {
 const isSchemaError = (error: unknown): error is HttpApiError.HttpApiSchemaError =>
   HttpApiError.HttpApiSchemaError.is(error)
 
-/** A mistake in words that name no secret: of an answer that its schema does not allow, where and not what. */
+/** A defect without secrets: of an answer that its schema does not allow, the place and not the value. */
 const describe = (cause: Cause.Cause<unknown>): Cause.Cause<unknown> | string => {
   const error = Cause.squash(cause)
   return isSchemaError(error) ? `the answer has another form than its schema: ${error.cause.message}` : cause
 }
 
-/**
- * Answers whatever went wrong: a refusal as itself, anything else as SERVER_ERROR, with the reason in the log only. An
- * interruption goes on: its caller has gone.
- */
+/** Answers a failure: a refusal as itself, anything else as SERVER_ERROR with the reason in the log only. Interruptions go on. */
 export const answerCause = (
   cause: Cause.Cause<unknown>,
   onFailure?: Retry

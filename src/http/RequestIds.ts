@@ -1,25 +1,22 @@
 import { Context, Effect, Layer } from "effect"
 import { Entropy } from "../platform/Entropy.ts"
 
-/** What a caller may choose: visible, short, and harmless in a log line. */
+/** Ids that a caller may choose: visible, short, and harmless in a log line. */
 const sane = /^[\x21-\x7e]{1,128}$/
 
-/** What names a request: the object that stands for it, and the headers it came with. */
+/** A request by its identity and its headers. */
 export interface Named {
   readonly source: object
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/**
- * The name of a request in answers and logs: the caller's `X-Request-Id` where it is sane, else one that is unique over
- * all processes and restarts.
- */
+/** Request ids: the caller's `X-Request-Id` where it is acceptable, else one that is unique over processes and restarts. */
 export class RequestIds extends Context.Service<RequestIds, {
   /** The same for the same request, however often asked. */
   readonly of: (request: Named) => string
-  /** As `of`, for whoever is the last to ask: nothing is kept. */
+  /** As `of`, for the last call: nothing is kept. */
   readonly last: (request: Named) => string
-  /** A new one, for what never became a request. */
+  /** A new one, for malformed HTTP. */
   readonly next: () => string
 }>()("pitboss/http/RequestIds") {
   static readonly layer = Layer.effect(

@@ -1,16 +1,15 @@
-/** The target of a request, as it came over the wire and as the router is to read it. */
+/** Request targets: as sent, and as the router reads them. */
 import type { HttpServerRequest } from "effect/http"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Path and query as they were sent, byte for byte: what a signature is over. */
+/** Path and query as sent, byte for byte, for signatures. */
 export const targetOf = ({ source, url }: Request): string =>
   "url" in source && typeof source.url === "string" ? source.url : url
 
 /**
- * The request as the router is to see it. To the router a semicolon begins the query and a number sign ends the path, so that a path
- * would be taken for another, shorter one. By RFC 3986, section 3.3, a semicolon is a letter of its segment like any other; a number
- * sign has no business in a request (RFC 9112, section 3.2), and whoever sends one has not escaped what they mean.
+ * Escapes semicolons and number signs of the path, which the router takes for the end of the path. A semicolon is an ordinary character of
+ * a segment (RFC 3986, 3.3); a number sign in a request target (RFC 9112, 3.2) was left unescaped by its sender.
  */
 export const forRouter = (request: Request): Request => {
   if (!request.url.includes(";") && !request.url.includes("#")) return request

@@ -1,4 +1,4 @@
-/** The span around a request, made only while somebody traces. A caller's W3C `traceparent` makes it a part of the caller's trace. */
+/** Spans of requests, part of the caller's trace where a W3C `traceparent` was sent. */
 import { Context, Effect, type Exit, Option, Tracer } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 import { Traced } from "../platform/Tracing.ts"
@@ -11,7 +11,7 @@ interface TracedRequest {
 
 export interface RequestTraces {
   readonly around: <A, E, R>(request: TracedRequest, handled: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** As `around`, for what fails with refusals; `statusOf` says what is answered. */
+  /** As `around`, for effects that fail with refusals; `statusOf` gives the response status. */
   readonly aroundAnswer: <A, E, R>(
     request: TracedRequest,
     route: string,
@@ -26,7 +26,7 @@ const setStatusOf = (span: Tracer.AnySpan | undefined, status: number): void => 
   if (status >= 500) span.attribute("error.type", String(status))
 }
 
-/** Tells the span around a request, if there is one, what was answered, and which route it was: only the router's end knows. */
+/** Adds status and route to the span of a request, known only after routing. */
 export const noteAnswer = (context: Context.Context<never>, method: string, route: string, status: number): void => {
   const span = Context.getOrUndefined(context, Tracer.ParentSpan)
   setStatusOf(span, status)

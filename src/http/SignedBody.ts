@@ -7,16 +7,12 @@ import { type AnonymousLimits, tooManyBodies, uncountedBytes } from "./Anonymous
 
 const empty = new Uint8Array(0)
 
-/**
- * The body that a signature covers: its raw bytes, and nothing for a request that asks to read. Its caller may be anybody yet: a large
- * one is read only while there is room for it.
- */
+/** The raw bytes that a signature covers, none for reads. The caller is not authenticated yet: a large body needs a reservation. */
 export const signedBody = (
   request: HttpServerRequest.HttpServerRequest,
   anonymousLimits: AnonymousLimits["Service"]
 ) => {
   if (request.method === "GET" || request.method === "HEAD") return Effect.succeed(empty)
-  // Known to be too long before a byte of it is read.
   const length = request.headers["content-length"]
   if (Number(length) > maxBodyBytes) return Effect.fail(bodyTooLarge)
   const body = Effect.matchEffect(request.arrayBuffer, {
@@ -34,7 +30,7 @@ export const signedBody = (
   return release === undefined ? Effect.fail(tooManyBodies) : Effect.ensuring(body, Effect.sync(release))
 }
 
-/** Reads the body of a player's request, which holds a stake and a few params: a browser is given less room than a server. */
+/** Reads the body of a player's request, with a smaller bound than a server's. */
 export const playerBody = (request: HttpServerRequest.HttpServerRequest) =>
   Number(request.headers["content-length"]) > maxPlayerBodyBytes
     ? Effect.fail(playerBodyTooLarge)

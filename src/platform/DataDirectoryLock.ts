@@ -3,10 +3,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { StartupError } from "./StartupError.ts"
 
-/**
- * What tells a process apart from a later one that happens to get its number: when it started, and in which boot of
- * the machine. Empty where the system does not say; then only the number counts.
- */
+/** Distinguishes a process from a later one with its number: boot and start time; empty where the system gives neither. */
 const identityOf = (pid: number): string => {
   try {
     const boot = Fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
@@ -16,7 +13,7 @@ const identityOf = (pid: number): string => {
   }
 }
 
-/** The fields of /proc/PID/stat after the program's name, which stands in parentheses and may hold spaces. */
+/** Fields of /proc/PID/stat after the program's name, which is in parentheses and may hold spaces. */
 const statOf = (pid: number): ReadonlyArray<string> => {
   const stat = Fs.readFileSync(`/proc/${pid}/stat`, "utf8")
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")
@@ -30,7 +27,7 @@ const isZombie = (pid: number): boolean => {
   }
 }
 
-/** Whether a process with this number runs, whoever owns it. One that has ended and was not collected does not. */
+/** Whether a process with this number runs, under any user. A zombie does not. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
@@ -40,7 +37,7 @@ export const isRunning = (pid: number): boolean => {
   }
 }
 
-/** The live process a lock file speaks of, undefined when the file is gone, unreadable or a leftover. */
+/** The live process that a lock file names; undefined when the file is gone, unreadable or a leftover. */
 const holderOf = (file: string): number | undefined => {
   if (!Fs.existsSync(file)) return undefined
   const [number = "", identity = ""] = Fs.readFileSync(file, "utf8").split("\n")
@@ -64,7 +61,7 @@ export const lockDataDirectory = Effect.fn("lockDataDirectory")(function*(direct
         const claimed = yield* Effect.try({
           try: () => {
             Fs.mkdirSync(directory, { recursive: true, mode: 0o711 })
-            // A hard link appears with its content, so nobody ever reads a half-written claim.
+            // a hard link appears with its content: no reader sees a half-written claim
             const draft = `${file}.${process.pid}`
             Fs.writeFileSync(draft, `${process.pid}\n${identityOf(process.pid)}\n`, { mode: 0o600 })
             try {
@@ -92,7 +89,7 @@ export const lockDataDirectory = Effect.fn("lockDataDirectory")(function*(direct
     }),
     () =>
       Effect.sync(() => {
-        // Somebody may have taken it over, believing this process dead: then it is no longer ours to remove.
+        // another process may have taken it over, believing this one dead
         if (holderOf(file) === process.pid) Fs.rmSync(file, { force: true })
       })
   )

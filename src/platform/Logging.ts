@@ -1,18 +1,15 @@
 /**
- * The log: on a terminal for people, else one JSON object per line on standard output. What a line is about (a request, a player)
- * is read from the fiber that writes it, so that a request which logs nothing pays nothing.
+ * Log: readable on a terminal, else one JSON object per line on standard output. The request and the player of a line are read from the
+ * fiber that writes it, so that a request without log lines costs nothing.
  */
 import { Cause, type Context, Effect, Layer, Logger, References } from "effect"
 import { Settings } from "./Settings.ts"
 import { isObject } from "./Table.ts"
 
-/** What is known of a line besides its words, from the context of who writes it. */
+/** Fields of a line besides its message, from the context of its fiber. */
 export type LogFields = (context: Context.Context<never>) => { readonly [name: string]: unknown }
 
-/**
- * Takes out what must never stand in a log, wherever a text came from: a database quotes the value that it did not like, and a
- * defect can quote anything. Who writes a line does not put such things in; this is for what others put in.
- */
+/** Removes personal data and secrets that foreign texts may quote: a database quotes rejected values, a defect anything. */
 const scrub = (text: string): string =>
   text
     .replaceAll(/[\w.+%-]+@[\w-]+(\.[\w-]+)+/g, "<e-mail>")
@@ -22,32 +19,32 @@ const scrub = (text: string): string =>
     // the values of a key that is there already, or is not
     .replaceAll(/(Key \([^)]*\)=)\([^)]*\)/g, "$1(<value>)")
 
-/** Classes of SQLSTATE whose messages quote values of rows: data exceptions, and what triggers say. */
+/** Classes of SQLSTATE whose messages quote values of rows: data exceptions, and messages of triggers. */
 const quoting = /^(22|P0)/
 
-const wordsOf = (error: Error): string => {
+const messageOf = (error: Error): string => {
   const code = "code" in error ? String(error.code) : ""
   return `${error.name}: ${quoting.test(code) ? `SQLSTATE ${code}` : error.message}`
 }
 
-/** Where it happened: our own lines, or the first of others' where there is none of ours. */
+/** Stack frames of the service, or the first foreign ones where it has none. */
 const framesOf = ({ stack }: Error): string => {
   const frames = (stack ?? "").split("\n").filter((line) => line.startsWith("    at "))
   const ours = frames.filter((line) => !line.includes("node_modules") && !line.includes("(node:"))
   return (ours.length > 0 ? ours : frames).slice(0, 8).map((line) => `\n${line}`).join("")
 }
 
-/** What went wrong, in words and places, and never the values that it went wrong with. */
+/** The error with its frames, without the values that caused it. */
 const errorText = (error: unknown, depth = 0): string => {
   if (!(error instanceof Error)) return tagOf(error)
   const { cause } = error
   const reason = "reason" in error && isObject(error.reason) && "cause" in error.reason ? error.reason.cause : undefined
   const within = [cause, reason].find((one) => one instanceof Error && one !== error)
-  return wordsOf(error) + framesOf(error) +
+  return messageOf(error) + framesOf(error) +
     (within === undefined || depth > 3 ? "" : `\ncaused by ${errorText(within, depth + 1)}`)
 }
 
-/** Of what is no error: a refusal by its code, anything else by its tag or type. */
+/** Of a value that is no error: a refusal's code, else its tag or type. */
 const tagOf = (value: unknown): string => {
   if (!isObject(value)) return typeof value
   if ("code" in value) return String(value.code)
@@ -79,7 +76,7 @@ const lineOf = (options: Logger.Options<unknown>, fieldsOf: LogFields): string =
   }))
 }
 
-/** A logger of JSON lines to wherever `write` brings them. */
+/** A logger of JSON lines. */
 export const jsonLines = (fieldsOf: LogFields, write: (line: string) => void): Logger.Logger<unknown, void> =>
   Logger.make((options) => write(lineOf(options, fieldsOf)))
 

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js"
 
-/** Whether a host name or an address means this machine and no other. */
+/** Whether a host name or an address is this machine's. */
 export const isLoopback = (host: string): boolean => {
   const name = host.replace(/^\[(.*)\]$/, "$1").toLowerCase()
   return name === "localhost" || ipaddr.isValid(name) && ipaddr.process(name).range() === "loopback"

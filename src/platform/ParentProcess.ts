@@ -1,7 +1,6 @@
 /**
- * Ends the service with the npm that started it. `npm start` passes SIGTERM and SIGINT on, and waits for the drain; an npm that is
- * killed outright passes nothing on, and the service would keep its ports and its database without anybody to stop it. A service
- * that was started directly (`node src/main.ts`) belongs to its supervisor and is not watched.
+ * Ends the service with the npm that started it. `npm start` passes SIGTERM and SIGINT on; a killed npm passes nothing on, and the service
+ * would keep its ports and its database. A service started directly (`node src/main.ts`) belongs to its supervisor.
  */
 import { Effect, Layer, Schedule } from "effect"
 

@@ -1,9 +1,7 @@
 /**
- * Personal data at rest: values that identify a person or an account at a bank are stored sealed, and where they have to be compared a
- * keyed digest stands beside them. A bare hash of a personal number is none: there are few enough to try them all.
- *
- * Digests are made with a key of their own that the database keeps sealed under the master key. So they stay what they are when the
- * master key changes.
+ * Personal data at rest: values that identify a person or a bank account are stored sealed, with a keyed digest where they are compared. A
+ * bare hash of a personal number would protect nothing: there are few enough to try them all. The digests' own key is stored sealed under
+ * the master key, so that digests outlive a change of that key.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Crypto from "node:crypto"
@@ -25,7 +23,7 @@ export interface PersonalFields {
 
 const digestBytes = 16
 
-/** Tells a keyed fingerprint from the bare SHA-256 that was stored before, which has 32 bytes. */
+/** Marks a keyed fingerprint; the bare SHA-256 stored before has 32 bytes. */
 const keyedFingerprint = 2
 const bareBytes = 32
 
@@ -35,11 +33,11 @@ const keyedFact = 2
 export class PersonalData extends Context.Service<PersonalData, {
   /** Seals fields for one row; null where all of them are null. */
   readonly seal: (purpose: string, fields: PersonalFields) => Uint8Array | null
-  /** The fields of a row. Those that no key opens are absent, and the log says so. */
+  /** The fields of a row. Unreadable ones are absent and logged. */
   readonly open: (purpose: string, sealed: Uint8Array | null) => Effect.Effect<PersonalFields>
-  /** What equal values have in common and nothing else: to be searched by. */
+  /** Keyed digest of a value, for equality searches. */
   readonly digest: (kind: string, value: string) => Uint8Array
-  /** The stored form of a bare SHA-256 of a request. One that is stored already is left as it is. */
+  /** The stored form of a bare SHA-256 of a request; a stored form is returned as it is. */
   readonly fingerprint: (bare: Uint8Array) => Uint8Array
   /** The stored form of a bare digest of a fact about a player. */
   readonly fact: (bare: Uint8Array) => Uint8Array

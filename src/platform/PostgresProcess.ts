@@ -8,8 +8,8 @@ import { isRunning } from "./DataDirectoryLock.ts"
 import { StartupError } from "./StartupError.ts"
 
 /**
- * How a PostgreSQL program is started: as itself, or (PostgreSQL refuses to run as root) as another user, and with a
- * signal from the kernel when this process dies, where the system can do that.
+ * Starts a PostgreSQL program: directly, or as another user (PostgreSQL refuses to run as root), and where the system can, with a signal
+ * from the kernel when this process dies.
  */
 export interface Launcher {
   readonly command: (program: string, args: ReadonlyArray<string>) => readonly [string, ReadonlyArray<string>]
@@ -35,17 +35,14 @@ const unprivilegedUser = (dataDirectory: string): User | undefined => {
 }
 
 const works = (launcher: Launcher, postgres: string, directory: string): boolean => {
-  // Everything PostgreSQL will ask of the system: run the program, find it executable, enter the data directory.
+  // PostgreSQL runs the program, finds it executable, and enters the data directory
   const script = "test -x \"$0\" && cd \"$1\" && \"$0\" --version >/dev/null"
   const [command, args] = launcher.command("/bin/sh", ["-c", script, postgres, directory])
   return spawnSync(command, args, { ...credentials(launcher), cwd: "/", env: environment(), stdio: "ignore" })
     .status === 0
 }
 
-/**
- * What PostgreSQL and its tools get to see of the environment. SQL can read a server's environment, and the service's holds
- * `MASTER_KEY` and `BACKOFFICE_TOKEN`.
- */
+/** Environment of PostgreSQL and its tools: SQL can read it, and the service's holds `MASTER_KEY` and `BACKOFFICE_TOKEN`. */
 const environment = (): NodeJS.ProcessEnv => {
   const kept = ["PATH", "TMPDIR", "SystemRoot"].flatMap((name) => {
     const value = process.env[name]
@@ -57,9 +54,8 @@ const environment = (): NodeJS.ProcessEnv => {
 const credentials = ({ gid, uid }: Launcher) => uid === undefined || gid === undefined ? {} : { uid, gid }
 
 /**
- * Finds a way to run PostgreSQL on `dataDirectory`, an existing folder. Plain when the service is not root. As root it
- * drops to an unprivileged user. When that user cannot walk to the folder (a clone below a private home), it keeps one
- * capability, to pass closed folders, instead of asking anybody to open them.
+ * Finds a way to run PostgreSQL on `dataDirectory`, an existing folder. As root it drops to an unprivileged user; when that user cannot
+ * reach the folder (a clone below a private home), it keeps the one capability that passes closed folders.
  */
 export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDirectory: string) {
   const setpriv = process.platform === "linux" && spawnSync("setpriv", ["--version"], { stdio: "ignore" }).status === 0
@@ -115,7 +111,7 @@ export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDi
   return { launcher: found, owner: user }
 })
 
-/** Runs a PostgreSQL tool to its end; its last words become the error. */
+/** Runs a PostgreSQL tool to its end; its last line becomes the error. */
 export const runTool = (launcher: Launcher, program: string, args: ReadonlyArray<string>) =>
   Effect.callback<void, StartupError>((resume) => {
     const [command, words] = launcher.command(program, args)
@@ -139,7 +135,7 @@ const lastLine = (output: string): string => {
   return lines.findLast((line) => /error|FATAL|PANIC|could not/i.test(line)) ?? lines.at(-1) ?? "no output"
 }
 
-/** A port nobody listens on right now. Another program may take it in between: the caller tries again with another. */
+/** A port that is free now. Another program may take it meanwhile: the caller tries again. */
 export const freePort = Effect.callback<number, StartupError>((resume) => {
   const server = Net.createServer()
   server.once("error", (error) => resume(Effect.fail(new StartupError({ message: `no free port (${error.message})` }))))
@@ -155,7 +151,7 @@ export interface PostgresServer {
   readonly exited: Effect.Effect<void>
 }
 
-/** Why a server did not come up: `portTaken` asks for another port, `leftover` for a moment of patience. */
+/** `portTaken` needs another port, `leftover` a retry. */
 interface StartFailure {
   readonly kind: "portTaken" | "leftover" | "other"
   readonly reason: string
@@ -179,7 +175,7 @@ export const startServer = (
         cwd: "/",
         env: environment(),
         stdio: ["ignore", "ignore", "pipe"],
-        // Its own process group: Ctrl-C must reach the service only, which still needs its database to drain.
+        // its own process group: Ctrl-C must reach the service only, which needs its database to drain
         detached: true
       })
       let output = ""
@@ -248,9 +244,8 @@ const servesDirectory = (pid: number, dataDirectory: string): boolean => {
 }
 
 /**
- * Deals with what a killed service left on its data directory: a server that still runs is stopped (found by the pid
- * file, and only when that process really serves this directory), and a pid file whose number now belongs to some
- * other program is removed, because PostgreSQL would take it for a running server.
+ * Cleans up after a killed service: stops a server that still runs (found by the pid file, and only when it serves this directory), and
+ * removes a pid file whose number belongs to another program now, which PostgreSQL would take for a running server.
  */
 export const stopLeftover = Effect.fnUntraced(function*(dataDirectory: string) {
   const pid = readPidFile(dataDirectory)

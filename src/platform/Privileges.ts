@@ -1,12 +1,11 @@
 /**
- * Database roles: the role the service works as owns nothing and may only do what the service does. Migrations run as the owner of
- * the tables, which grants these rights afterwards. Whoever gets hold of the service's connection can then neither rewrite the
- * ledger or the audit log nor switch their triggers off.
+ * Database roles: the service's role owns nothing and has only the rights that the service uses; the owner of the tables migrates and
+ * grants them. A stolen connection of the service can neither rewrite the ledger or the audit log nor switch their triggers off.
  */
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 
-/** What the service may do with the rows of a table beside reading and inserting them. */
+/** Rights on a table besides reading and inserting. */
 interface Rights {
   readonly delete?: true
   /** Columns that never change once a row is written. `all`: rows are only ever added. */
@@ -81,7 +80,7 @@ const rights: Readonly<Record<string, Rights>> = {
   webhook_endpoints: { fixed: columns("id operator_id created_at") }
 }
 
-/** Serialises services that start together; the number means nothing else. */
+/** Advisory lock of grants; an arbitrary number. */
 const grantLock = 7_204_551_040
 
 /** The tables with declared rights. */
@@ -96,10 +95,7 @@ const Database = Schema.Struct({ name: Schema.String })
 
 const Columns = Schema.Struct({ table: Schema.String, columns: Schema.Array(Schema.String) })
 
-/**
- * Gives `role` the declared rights and takes all others. One transaction: a service that works meanwhile notices nothing. Runs as
- * the owner of the tables.
- */
+/** Gives `role` the declared rights and revokes all others, in one transaction. Runs as the owner of the tables. */
 export const grantRights = Effect.fn("grantRights")(function*(role: string) {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* SqlSchema.findAll({
@@ -133,7 +129,7 @@ export const grantRights = Effect.fn("grantRights")(function*(role: string) {
   const all = [
     `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${to}`,
     `REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${to}`,
-    // a temporary table is found before one of the schema: commits of that connection would go into it, and be gone with it
+    // a temporary table is found before one of the schema: commits of that connection would vanish with it
     ...owned.map(({ name }) => `REVOKE TEMPORARY ON DATABASE ${quoted(name)} FROM PUBLIC, ${to}`),
     `GRANT USAGE ON SCHEMA public TO ${to}`,
     `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${to}`,
@@ -148,8 +144,8 @@ export const grantRights = Effect.fn("grantRights")(function*(role: string) {
 })
 
 /**
- * Makes a role that may log in and nothing else, or renews its password and takes settings away that somebody gave it: a role may give
- * itself a search path or a timeout for all its sessions to come. Runs as a superuser.
+ * Creates a role that may only log in, or renews its password and resets its settings: a role may give itself a search path or a timeout
+ * for its future sessions. Runs as a superuser.
  */
 export const ensureRole = Effect.fn("ensureRole")(function*(role: string, password: string) {
   const sql = yield* SqlClient.SqlClient

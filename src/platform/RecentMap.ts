@@ -1,8 +1,6 @@
 /**
- * A map that keeps what was used lately and forgets the rest: at least the last `capacity` different keys, at most twice that.
- *
- * Two generations instead of a list of uses: a hit is one look-up and changes nothing, which a hot path likes. When the young
- * generation is full it becomes the old one, and what was old and not used since is gone.
+ * Bounded cache of the keys used last: at least `capacity` of them, at most twice that. Two generations instead of a list of uses, so that
+ * a hit is one look-up and changes nothing: when the young one is full it becomes the old one, and the old one is dropped.
  */
 export class RecentMap<K, V> {
   private readonly capacity: number

@@ -1,9 +1,8 @@
 /**
- * Work that nobody calls: jobs that come round at their times, each by one service at a time however many there are.
+ * Background jobs, each leased to one process at a time (`docs/decisions/0016-scheduler.md`).
  *
- * A job's row says when it is due and who holds it. Whoever takes it holds it for a lease; a service that dies lets the lease
- * run out, and another one takes the job. So a job may, at worst, be cut off and begun again: every job is safe to run twice.
- * `docs/decisions/0016-scheduler.md` says more.
+ * A job's row holds its due time and its lease. The lease of a process that dies expires, and another one takes the job: a job may be cut
+ * off and begun again, so every job is safe to run twice.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Metric, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,56 +10,48 @@ import { Entropy } from "./Entropy.ts"
 import { monotonicMs } from "./MonotonicClock.ts"
 import { toDate } from "./Time.ts"
 
-/** What one run of a job came to. */
+/** Result of one run. */
 export interface JobResult {
-  /** How many things it did. */
+  /** Items processed. */
   readonly done: number
-  /** Whether it stopped at its bound with more to do: it is run again at once. */
+  /** It stopped at its bound with more to do, and is run again at once. */
   readonly hasMore: boolean
 }
 
 export interface Job {
-  /** Unique, and kept for good: the job's row goes by it. */
+  /** Unique and permanent: the key of the job's row. */
   readonly name: string
-  /** How long after the end of a run the next one is due. */
+  /** From the end of a run to the next one. */
   readonly everySeconds: number
-  /**
-   * One run. Does a bounded amount of work, is safe to be cut off at any point, and safe to be run twice. What it fails with is
-   * logged, and it is tried again.
-   */
+  /** One run: bounded, safe to be cut off at any point and to be run twice. A failure is logged and tried again. */
   readonly run: Effect.Effect<JobResult, { readonly message: string }>
 }
 
-/** Where a job stands. Instants are epoch milliseconds. */
+/** Status of a job. Instants are epoch milliseconds. */
 export interface JobStatus {
   readonly name: string
   readonly nextRunAt: number
   readonly isRunning: boolean
   readonly lastStartedAt: number | null
   readonly lastEndedAt: number | null
-  /** What the last run that ended well did. */
+  /** Items of the last successful run. */
   readonly lastDone: number | null
-  /** Runs that failed since the last one that ended well. */
+  /** Failed runs since the last successful one. */
   readonly failures: number
   readonly lastError: string | null
 }
 
-/** How long whoever takes a job holds it. */
 const leaseMs = 60_000
 
-/** A run is cut off before its lease runs out, with room for clocks that differ. */
+/** A run is cut off before its lease expires, with room for clocks that differ. */
 const longestRunMs = 45_000
 
-/**
- * No time in a job's row lies further ahead than what was counted on, and this for clocks that differ. What does was written by a clock
- * that has been set back since, and is not waited for.
- */
+/** A time in a job's row that lies further ahead than this beyond the expected was written by a clock that has been set back since. */
 const clocksDifferMs = 60_000
 
-/** How often each service looks whether a job is due. */
 const lookEveryMs = 5_000
 
-/** A failed run is tried again after this, doubled with every further failure, and never later than this bound. */
+/** Pause after a failed run, doubled with every further failure up to the bound. */
 const retryMs = 10_000
 const longestRetryMs = 600_000
 
@@ -99,13 +90,10 @@ const decodeClaimed = Schema.decodeUnknownEffect(ClaimedRow)
 export class Scheduler extends Context.Service<Scheduler, {
   /** All jobs by name, as their rows say. */
   readonly list: Effect.Effect<ReadonlyArray<JobStatus>, { readonly message: string }>
-  /**
-   * Runs what is due now and free to be taken, each job until it has no more to do; gives the names of those that ran. The
-   * service does this by itself; tests and the impatient may ask.
-   */
+  /** Runs every job that is due and free until it has no more to do; gives their names. The service does this by itself. */
   readonly runDue: Effect.Effect<ReadonlyArray<string>>
 }>()("pitboss/platform/Scheduler") {
-  /** The scheduler of these jobs, which runs them when it is asked to and never by itself. */
+  /** A scheduler that runs jobs only by {@link runDue}. */
   static readonly layerIdle = (jobs: ReadonlyArray<Job>) => Layer.effect(Scheduler, Effect.map(make(jobs), serviceOf))
 
   /** The scheduler of these jobs, at work until its scope closes. */
@@ -129,7 +117,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
     const sql = yield* SqlClient.SqlClient
     const runner = (yield* Entropy).token("", 22)
 
-    /** Takes a job that is due and that nobody holds. Gives how often it failed in a row, undefined when it is not to be had. */
+    /** Leases a due job. Gives its failures in a row; undefined when it is not due or leased by another process. */
     const claim = Effect.fnUntraced(function*({ everySeconds, name }: Job) {
       const now = yield* Clock.currentTimeMillis
       const latestDue = now + Math.max(everySeconds * 1000, longestRetryMs) + clocksDifferMs
@@ -147,7 +135,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
       return taken[0]?.failures
     })
 
-    /** Lets go of a job, unless another one has taken it meanwhile. */
+    /** Releases a job, unless another process has leased it meanwhile. */
     const release = Effect.fnUntraced(function*(
       job: Job,
       failures: number,
@@ -173,7 +161,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
             WHERE name = ${job.name} AND runner = ${runner}`
     })
 
-    /** Whether the job ran, and whether it wants to be run again at once. */
+    /** Whether the job ran, and whether it has more to do. */
     const attempt = Effect.fnUntraced(function*(job: Job) {
       const failures = yield* claim(job)
       if (failures === undefined) return { ran: false, again: false }
@@ -194,7 +182,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
       return { ran: true, again: Exit.isSuccess(exit) && exit.value.hasMore }
     })
 
-    /** Runs a job that is due until it has no more to do. The database being away is waited out. */
+    /** Runs a due job until it has no more to do. An unreachable database is waited out. */
     const runOne = (job: Job): Effect.Effect<boolean> =>
       attempt(job).pipe(
         Effect.flatMap(({ again, ran }) => again ? Effect.as(runOne(job), true) : Effect.succeed(ran)),

@@ -5,20 +5,20 @@ import { Settings } from "./Settings.ts"
 import { subkeyBytes } from "./Subkey.ts"
 
 const algorithm = "aes-256-gcm"
-/** What came before keys had names: one of the keys opens it, and trying is how one finds out which. */
+/** The form of before keys had names: each key is tried. */
 const namelessVersion = 1
 const version = 2
 const keyNameBytes = 4
 const nonceBytes = 12
 const tagBytes = 16
 
-/** What was stored is not what this master key sealed for this purpose: another key, or a changed value. */
+/** Not sealed by this master key for this purpose: another key, or a changed value. */
 export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", {
   purpose: Schema.String
 }) {}
 
 interface MasterKey {
-  /** Tells keys apart, and nothing about them. */
+  /** Distinguishes keys, and reveals nothing about them. */
   readonly name: Buffer
   readonly key: Crypto.KeyObject
 }
@@ -42,9 +42,9 @@ const opened = ({ key }: MasterKey, purpose: string, body: Uint8Array): Uint8Arr
 }
 
 /**
- * Secrets at rest: AES-256-GCM under `MASTER_KEY`; what `MASTER_KEY_PREVIOUS` sealed is opened, too. Sealed bytes are a version
- * byte, the name of the key, the nonce, the tag and the ciphertext. The purpose is bound in, so that a value cannot be moved from
- * one column or owner to another.
+ * Secrets at rest: AES-256-GCM under `MASTER_KEY`; values sealed under `MASTER_KEY_PREVIOUS` are opened as well. Sealed bytes are a version
+ * byte, the key's name, the nonce, the tag and the ciphertext. The purpose is bound in, so that a value cannot be moved to another column
+ * or owner.
  *
  *     const sealed = secrets.seal("api-key:17", secret)
  *     const secret = yield* secrets.openText("api-key:17", sealed)
@@ -53,7 +53,7 @@ export class Secrets extends Context.Service<Secrets, {
   readonly seal: (purpose: string, plain: string | Uint8Array) => Uint8Array
   readonly open: (purpose: string, sealed: Uint8Array) => Effect.Effect<Uint8Array, SecretUnreadable>
   readonly openText: (purpose: string, sealed: Uint8Array) => Effect.Effect<string, SecretUnreadable>
-  /** Whether it is this `MASTER_KEY` that sealed it, as far as the sealed bytes say. */
+  /** Whether the sealed bytes name this `MASTER_KEY`. */
   readonly isCurrent: (sealed: Uint8Array) => boolean
 }>()("pitboss/platform/Secrets") {
   static readonly layer = Layer.effect(
@@ -102,7 +102,7 @@ export class Secrets extends Context.Service<Secrets, {
   ).pipe(Layer.provide(Entropy.layer))
 }
 
-/** SHA-256, for what need only be compared: tokens have enough entropy to need no salt and no stretching. */
+/** SHA-256 for comparisons: tokens have enough entropy to need no salt and no stretching. */
 export const sha256 = (value: string | Uint8Array): Uint8Array =>
   new Uint8Array(Crypto.createHash("sha256").update(value).digest())
 

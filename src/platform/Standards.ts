@@ -1,4 +1,4 @@
-/** The lists and formats that others keep: countries, currencies, phone numbers. */
+/** International standards: countries (ISO 3166-1), currencies (ISO 4217), phone numbers (E.164). */
 import currencies from "currency-codes"
 import countries from "i18n-iso-countries"
 import { parsePhoneNumberFromString } from "libphonenumber-js"
@@ -11,7 +11,7 @@ const countryCodes: ReadonlySet<string> = new Set(
 /** True for a country of ISO 3166-1 alpha-2, in capitals. */
 export const isCountry = (code: string): boolean => countryCodes.has(code)
 
-/** On the list of ISO 4217, yet nobody's money: metals, bond units, accounting units, test codes, fund codes. */
+/** Codes of ISO 4217 that are no money: metals, bond units, accounting units, test codes, fund codes. */
 const notMoney = "XAG XAU XPD XPT XBA XBB XBC XBD XDR XSU XUA XTS XXX BOV CHE CHW CLF COU MXV USN UYI UYW".split(" ")
 
 /** Changes of ISO 4217 since the library's edition of June 2024. */
@@ -25,7 +25,7 @@ const currencyCodes: ReadonlySet<string> = new Set(
 /** True for a currency of ISO 4217 that is in use as money, in capitals. */
 export const isCurrency = (code: string): boolean => currencyCodes.has(code)
 
-/** How many digits stand behind the point in amounts of a currency: 2 of the euro, none of the yen, 3 of the Kuwaiti dinar. */
+/** Decimal digits of a currency: 2 of the euro, none of the yen, 3 of the Kuwaiti dinar. */
 export const minorDigits = (code: string): number => currencies.code(code)?.digits ?? 2
 
 /** The countries that a number in international format may be of; none when it is no number. */

@@ -1,4 +1,4 @@
-/** Data as people read it on a terminal. */
+/** Tables for the terminal. */
 
 const cell = (value: unknown): string =>
   value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value)

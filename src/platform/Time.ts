@@ -1,7 +1,4 @@
-/**
- * Points in time are epoch milliseconds inside the service, `Date` at the SQL border and ISO text on the wire. These
- * are the only conversions; what the time is now comes from Effect's Clock.
- */
+/** Conversions of instants: epoch milliseconds inside the service, `Date` in SQL, ISO text on the wire. */
 
 /** `2026-11-20T12:00:00.000Z`, the form of every timestamp on the wire. */
 export const iso = (ms: number): string => new Date(ms).toISOString()

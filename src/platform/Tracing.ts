@@ -1,8 +1,7 @@
 /**
- * Traces for OpenTelemetry, switched on by its own variables (`docs/operations.md`, "Traces"). While they are off, no span is made.
+ * OpenTelemetry traces, switched on by its own variables (`docs/operations.md`, "Traces"); no span is made while they are off.
  *
- * What a span says is limited to names, ids and outcomes: a failure is told by its code or the name of the error, never by its words,
- * which may quote a value.
+ * A span holds names, ids and outcomes only: of a failure the code or the error's name, never its message, which may quote a value.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Cause, Config, Context, Effect, Exit, Layer, Option, Random, References, Tracer } from "effect"
@@ -11,7 +10,7 @@ import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observabilit
 import { isObject } from "./Table.ts"
 import { StartupError } from "./StartupError.ts"
 
-/** Whether spans are made: what is hot asks once, when it is built, and does nothing for traces when they are off. */
+/** Whether spans are made. Hot paths ask once, when they are built. */
 export const Traced = Context.Reference<boolean>("pitboss/platform/Traced", { defaultValue: () => false })
 
 interface Sampler {
@@ -64,8 +63,8 @@ const pairsOf = (list: string): { readonly [name: string]: string } | undefined 
   return Object.fromEntries(pairs)
 }
 
-/** The last 13 digits of a trace id as a number from 0 to 1: whoever sees the trace decides alike. */
-const placeOf = (traceId: string): number => Number.parseInt(traceId.slice(-13), 16) / 16 ** 13
+/** The last 13 digits of a trace id as a number from 0 to 1: every service decides alike. */
+const fractionOf = (traceId: string): number => Number.parseInt(traceId.slice(-13), 16) / 16 ** 13
 
 const samplerOf = (name: string, ratio: number, random: Random.Random): Sampler | undefined => {
   const byChance = () => random.nextDoubleUnsafe() < ratio
@@ -75,7 +74,7 @@ const samplerOf = (name: string, ratio: number, random: Random.Random): Sampler 
     case "always_off":
       return { root: () => false, remote: () => false }
     case "traceidratio":
-      return { root: byChance, remote: (traceId) => placeOf(traceId) < ratio }
+      return { root: byChance, remote: (traceId) => fractionOf(traceId) < ratio }
     case "":
     case "parentbased_always_on":
       return { root: () => true, remote: (_, isSampled) => isSampled }
@@ -132,12 +131,12 @@ const load: Effect.Effect<TracingSettings | undefined, StartupError> = Effect.ge
   return { url, headers, isJson: protocol === "http/json", timeoutMs, sampler, serviceName, attributes }
 })
 
-/** What begins a trace of its own: requests, jobs, deliveries. The questions that the service asks itself all the time do not. */
+/** Requests, jobs and deliveries begin traces; polling of the service itself does not. */
 const isEntry = ({ kind, name }: { readonly kind: Tracer.SpanKind; readonly name: string }): boolean =>
   kind === "server" || name.startsWith("job ") || name.startsWith("webhook ")
 
-/** A failure that has a name and no words. */
-class Told extends Error {
+/** A failure with a name and no message. */
+class NamedFailure extends Error {
   constructor(name: string) {
     super(name)
     this.name = name
@@ -152,16 +151,16 @@ const nameOf = (error: unknown): string => {
   return error instanceof Error ? error.name : "an object"
 }
 
-/** How a span ended: of a failure its code, tag or name. What was answered with an error has failed, too, though nothing broke. */
-const told = ({ attributes }: Tracer.Span, exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> => {
+/** The end of a span: of a failure its code, tag or name. An answer with an error status counts as failed. */
+const spanExit = ({ attributes }: Tracer.Span, exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> => {
   if (Exit.isSuccess(exit)) {
     const error = attributes.get("error.type")
-    return typeof error === "string" ? Exit.die(new Told(error)) : exit
+    return typeof error === "string" ? Exit.die(new NamedFailure(error)) : exit
   }
-  return Cause.hasInterruptsOnly(exit.cause) ? exit : Exit.die(new Told(nameOf(Cause.squash(exit.cause))))
+  return Cause.hasInterruptsOnly(exit.cause) ? exit : Exit.die(new NamedFailure(nameOf(Cause.squash(exit.cause))))
 }
 
-/** Another tracer's spans, of those traces that the sampler wants. */
+/** A tracer restricted to sampled traces. */
 const sampled = (inner: Tracer.Tracer, sampler: Sampler): Tracer.Tracer =>
   Tracer.make({
     span: (options) => {
@@ -176,25 +175,27 @@ const sampled = (inner: Tracer.Tracer, sampler: Sampler): Tracer.Tracer =>
       })
       const end = span.end.bind(span)
       if (!span.sampled) return span
-      return Object.assign(span, { end: (at: bigint, exit: Exit.Exit<unknown, unknown>) => end(at, told(span, exit)) })
+      return Object.assign(span, {
+        end: (at: bigint, exit: Exit.Exit<unknown, unknown>) => end(at, spanExit(span, exit))
+      })
     }
   })
 
-/** Messages of a thousand spans on their way at a time. The exporter gives up for a minute, and drops what comes meanwhile, at one more. */
+/** Concurrent messages of a thousand spans each. With one more the exporter pauses for a minute and drops spans. */
 const maxSending = 8
 
-/** A client for a collector that may be slow, or take what it is sent and never answer: what waits for it is bounded. */
-const patientFor = (timeoutMs: number) => (client: HttpClient.HttpClient): HttpClient.HttpClient => {
+/** Bounds the requests that wait for a slow or silent collector. */
+const boundedClient = (timeoutMs: number) => (client: HttpClient.HttpClient): HttpClient.HttpClient => {
   let sending = 0
   return HttpClient.transform(client, (send, request) =>
     Effect.suspend(() => {
       if (sending >= maxSending) {
-        const reason = new HttpClientError.EncodeError({ request, description: "too much is on its way" })
+        const reason = new HttpClientError.EncodeError({ request, description: "too many requests are pending" })
         return Effect.fail(new HttpClientError.HttpClientError({ reason }))
       }
       sending++
       return send.pipe(
-        // the whole answer, which is kept: its end can be as long in coming as its beginning
+        // the whole answer: its end can be as late as its beginning
         Effect.tap((response) => Effect.ignore(response.arrayBuffer)),
         Effect.timeoutOrElse({
           duration: timeoutMs,
@@ -210,12 +211,12 @@ const patientFor = (timeoutMs: number) => (client: HttpClient.HttpClient): HttpC
     }))
 }
 
-/** Traces as the variables say. What is left is sent when the layer closes, for at most two seconds. */
+/** Traces as configured. Pending spans are sent when the layer closes, within two seconds. */
 export const layerTracing = Layer.unwrap(Effect.gen(function*() {
   const settings = yield* load
   if (settings === undefined) return Layer.succeed(References.TracerEnabled, false)
   const { attributes, headers, isJson, sampler, serviceName, timeoutMs, url } = settings
-  const client = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, patientFor(timeoutMs)))
+  const client = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, boundedClient(timeoutMs)))
   const exported = Layer.effect(
     Tracer.Tracer,
     Effect.map(

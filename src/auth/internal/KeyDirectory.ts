@@ -1,35 +1,32 @@
-/** All public key ids with what belongs to them, in memory: an id that is not there is refused without asking the database. */
+/** Directory of all public key ids in memory: an unknown id is refused without a query. */
 import { Clock, Deferred, Effect, FiberSet, type Scope } from "effect"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 
 /** A directory older than this is renewed in the background while it still serves. */
 const renewAfterMs = 1000
 
-/** A directory older than this serves only while its renewal is late: what another process changed is felt after at most so long. */
+/** An older directory serves only while its renewal is late: changes of another process apply within this time. */
 const freshMs = 2000
 
 /** A renewal that takes longer, or has failed, is late. */
 const lateAfterMs = 500
 
-/**
- * A directory older than this no longer serves at all. Until then a key that another process revoked may still sign while the database
- * answers nobody, and so commits nothing.
- */
+/** An older directory serves no more. Until then a key revoked elsewhere may sign while the database does not answer, and so commits nothing. */
 const maxAgeMs = 10_000
 
-/** For an unknown id the directory is renewed whenever it is older than this: all that wait share it. */
+/** For an unknown id an older directory is renewed, once for all who wait. */
 const renewUnknownAfterMs = 100
 
 /**
- * A younger one is renewed for unknown ids as well, so that a key that another process has just made is found at its first use, but no more
- * often than this in a second: strangers with invented ids get no statement each. Beyond it they are answered from the last reading.
+ * Bound on renewals of a younger directory for unknown ids. They find a key that another process has just made; beyond the bound invented
+ * ids are answered from the last reading.
  */
 const maxEarlyRenewalsPerSecond = 20
 
-/** After a renewal that failed nobody asks the database again for so long. */
+/** Pause after a failed renewal. */
 const pauseMs = 250
 
-/** How often a caller waits again because what it asks for changed meanwhile. */
+/** Bound on waits of a caller whose key changes meanwhile. */
 const maxWaits = 5
 
 type Unavailable = Refusal<"TRY_AGAIN">
@@ -50,30 +47,27 @@ export interface KeySource<R extends Row, A> {
   /** Changes whenever a row does. */
   readonly version: Effect.Effect<string, Unavailable>
   readonly rows: Effect.Effect<ReadonlyArray<R>, Unavailable>
-  /** Opens the secret of a row. What an earlier row of the key became may be used again. */
+  /** Opens the secret of a row, or reuses the value of the key's earlier row. */
   readonly open: (row: R, earlier: { readonly row: R; readonly value: A } | undefined) => Effect.Effect<A, Unavailable>
 }
 
 export interface KeyDirectory<R extends Row, A> {
-  /** At once; undefined when it is unknown, was never used, or the directory has to be renewed: then `get`. `now` in epoch milliseconds. */
+  /** Synchronous; undefined for an unknown or unused key and when the directory has to be renewed. `now` in epoch milliseconds. */
   readonly peek: (key: string, now: number) => A | undefined
   /** Undefined when there is no such key. */
   readonly get: (key: string) => Effect.Effect<A | undefined, Unavailable>
-  /** Forgets one key: whoever asks next gets what the database holds now. The others are served meanwhile. */
+  /** Forgets one key: the next caller gets the stored one. The others are served meanwhile. */
   readonly invalidate: (key: string) => void
-  /** Forgets the keys whose rows are meant. */
+  /** Forgets the keys of matching rows. */
   readonly invalidateWhere: (isMeant: (row: R) => boolean) => void
   /** Reads the directory now. */
   readonly refresh: Effect.Effect<void, Unavailable>
 }
 
-/** How old what was read then is; a clock that was set back makes it as old as it was set back. */
+/** Age of a reading; a clock that was set back counts as age. */
 const ageMs = (loadedAt: number, now: number): number => Math.abs(now - loadedAt)
 
-/**
- * Reads all keys with one statement, and again only when a second one, which is cheap, says that something changed; at most one of them runs
- * at a time, whoever asks for whatever.
- */
+/** Reads all keys with one statement, and again only when a cheap version query reports a change; one at a time. */
 export const makeKeyDirectory = <R extends Row, A>(
   source: KeySource<R, A>
 ): Effect.Effect<KeyDirectory<R, A>, never, Scope.Scope> =>
@@ -84,7 +78,7 @@ export const makeKeyDirectory = <R extends Row, A>(
     let entries = new Map<string, Entry<R, A>>()
     let version: string | undefined
     let loadedAt = Number.NEGATIVE_INFINITY
-    /** Readings begun, and the number of the one that is held. */
+    /** Readings begun, and the number of the current one. */
     let begun = 0
     let loaded = 0
     let early = { second: 0, renewals: 0 }
@@ -115,11 +109,11 @@ export const makeKeyDirectory = <R extends Row, A>(
       }
       loadedAt = startedAt
       loaded = reading
-      // what was announced while it was read may have been read as it was before
+      // an announcement made meanwhile may concern a newer row
       for (const [key, announcement] of changed) if (announcement <= startedAfter) changed.delete(key)
     })
 
-    /** Renews the directory once, however many ask; what it returns completes when that is done. */
+    /** Renews the directory, once for all who wait. */
     const renew = (): Deferred.Deferred<void, Unavailable> => {
       if (renewal !== undefined) return renewal
       if (failed !== undefined && ageMs(failed.at, clock.currentTimeMillisUnsafe()) < pauseMs) return failed.attempt
@@ -143,7 +137,7 @@ export const makeKeyDirectory = <R extends Row, A>(
     const isLate = (now: number): boolean =>
       failed !== undefined || renewal !== undefined && ageMs(renewedAt, now) >= lateAfterMs
 
-    /** The entry of a key that is served; undefined for one that is announced as changed, or of a directory that is too old. */
+    /** The entry of a key; undefined when it is announced as changed or the directory is too old. */
     const held = (key: string, now: number): Entry<R, A> | undefined => {
       if (ageMs(loadedAt, now) > renewAfterMs) renew()
       const age = ageMs(loadedAt, now)
@@ -153,7 +147,7 @@ export const makeKeyDirectory = <R extends Row, A>(
 
     const peek = (key: string, now: number): A | undefined => held(key, now)?.value
 
-    /** Whether a directory that is still young is renewed for an unknown id; what runs already is shared. */
+    /** Whether a young directory is renewed for an unknown id; a running renewal is shared. */
     const mayRenewEarly = (now: number): boolean => {
       if (renewal !== undefined) return true
       const second = Math.floor(now / 1000)
@@ -172,7 +166,7 @@ export const makeKeyDirectory = <R extends Row, A>(
         const renewed = Deferred.await(renew())
         const mayServe = entries.has(key) && !changed.has(key) && ageMs(loadedAt, now) <= maxAgeMs
         yield* mayServe ? Effect.ignore(Effect.timeoutOption(renewed, lateAfterMs)) : renewed
-        // read after it was asked for: what is not there now is unknown
+        // read after the call: a missing key is unknown
         if (loaded > begunBefore && !changed.has(key) && !entries.has(key)) return undefined
       }
       return yield* Effect.fail(changesTooOften)
