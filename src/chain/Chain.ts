@@ -1,14 +1,13 @@
 /**
- * Chain of hashes over ledger entries and audit lines: every commit adds a link that hashes its rows together with the link before
- * it, so that a row cannot be changed, removed or added afterwards without `ledger verify` finding it.
+ * Hash chain over ledger entries and audit lines: every commit adds a link that hashes its rows with the previous link, so that
+ * `ledger verify` finds a changed, removed or added row.
  *
- * The journal of a process has a chain of its own: its commits follow one another, so that the next link is known before the commit
- * is sent and no lock is needed. A chain whose last commit has an unknown outcome is left, and a new one begun: a head is never
- * guessed. Audit lines that are written outside a player's commit, and rows from before there were chains, each have one chain for
- * all processes, extended under a lock that lasts to the end of the transaction.
+ * The journal of a process has a chain of its own: its commits are sequential, so that the next link is known before the commit and needs
+ * no lock. After a commit of unknown outcome a new chain is begun. Audit lines outside a player's commit, and rows older than the chains,
+ * have one chain each for all processes, extended under a lock until the end of the transaction.
  *
- * Hashes alone stop nobody who can write to the tables from adding a link of their own. So each link also carries a tag: an HMAC of
- * its hash under a key that the database keeps only sealed.
+ * A writer of the tables could add a link with a correct hash. So each link carries a tag: an HMAC of its hash under a key that the
+ * database keeps only sealed.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -16,7 +15,7 @@ import * as Crypto from "node:crypto"
 import type { Entry } from "../domain/Change.ts"
 import { type AuditLine, auditLine, entryLine, hashOf, linkLine, noHash } from "./Lines.ts"
 
-/** The key of the tags, and from which chain on it is in use: chains before it were tagged under a key that was lost. */
+/** The key of the tags, and the first chain it applies to: earlier chains were tagged under a lost key. */
 export class ChainKey extends Context.Service<ChainKey, {
   readonly key: Crypto.KeyObject
   readonly firstChainId: number
@@ -27,14 +26,14 @@ export class ChainKey extends Context.Service<ChainKey, {
     firstChainId: 1
   })
 
-  /** For whoever looks at a database without its master key: no tag is checked. */
+  /** For verification without the master key: no tag is checked. */
   static readonly layerNone = Layer.succeed(ChainKey, {
     key: Crypto.createSecretKey(new Uint8Array(32)),
     firstChainId: Number.MAX_SAFE_INTEGER
   })
 }
 
-/** A link as it is stored, with the rows that it is over: entries first, then audit lines. */
+/** A stored link with its rows: entries first, then audit lines. */
 export interface Link {
   readonly chainId: number
   readonly link: number
@@ -73,7 +72,7 @@ export const rowsOfCommit = (entries: ReadonlyArray<Entry>, audit: ReadonlyArray
 export const tagOf = (key: Crypto.KeyObject, hash: string): Uint8Array =>
   Crypto.createHmac("sha256", key).update(hash).digest()
 
-/** How far a chain has come. */
+/** Head of a chain. */
 export interface ChainPosition {
   readonly chainId: number
   readonly link: number
@@ -97,14 +96,14 @@ const nextLink = (key: Crypto.KeyObject, after: ChainPosition, rows: LinkedRows)
   }
 }
 
-/** Locks of chains that several processes extend; the number only keeps them apart from other advisory locks. */
+/** Advisory locks of shared chains; an arbitrary number. */
 const lockSpace = 720_455_104
 
 const LastLink = Schema.Array(Schema.Struct({ link: Schema.Number, hash: Schema.String }))
 const decodeLast = Schema.decodeUnknownEffect(LastLink)
 const decodeIds = Schema.decodeUnknownEffect(Schema.NonEmptyArray(Schema.Struct({ id: Schema.Number })))
 
-/** Takes an id for a chain; the one after it is taken with it. */
+/** Takes an id for a chain, and the following one with it. */
 export const takeChainId = (sql: SqlClient.SqlClient) =>
   sql`SELECT nextval('chain_ids')::float8 AS id`.pipe(
     Effect.flatMap((rows) => Effect.orDie(decodeIds(rows))),
@@ -114,19 +113,19 @@ export const takeChainId = (sql: SqlClient.SqlClient) =>
 const numbers = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`
 
 export class Chain extends Context.Service<Chain, {
-  /** Begins a new chain, over the connections of whoever writes it. */
+  /** Begins a new chain on the writer's connections. */
   readonly begin: (client: SqlClient.SqlClient) => Effect.Effect<ChainPosition, SqlError.SqlError>
   readonly nextLink: (after: ChainPosition, rows: LinkedRows) => Link
-  /** Remembers where the journal's chain of this process is, after a commit. */
+  /** Remembers the head of the journal's chain after a commit. */
   readonly reached: (position: ChainPosition) => void
-  /** Where {@link reached} said it was. */
+  /** The head that {@link reached} remembers. */
   readonly position: () => ChainPosition | undefined
   /**
-   * Writes audit lines in the transaction that is open, with their link. Call it last: other writers of such lines wait from here to
-   * the end of the transaction, and whoever already holds their rows would wait for one another.
+   * Writes audit lines with their link in the open transaction. Call it last: other writers of audit lines wait until the end of the
+   * transaction, and holders of rows would deadlock.
    */
   readonly writeAuditLines: (lines: ReadonlyArray<AuditLine>) => Effect.Effect<void, SqlError.SqlError>
-  /** Links rows that stand in no link, in the transaction that is open. */
+  /** Links rows without a link in the open transaction. */
   readonly linkOldRows: (rows: LinkedRows) => Effect.Effect<void, SqlError.SqlError>
 }>()("pitboss/chain/Chain") {
   static readonly layer = Layer.effect(
@@ -140,7 +139,7 @@ export class Chain extends Context.Service<Chain, {
       const begin: Chain["Service"]["begin"] = (client) =>
         Effect.map(takeChainId(client), (chainId) => ({ chainId, link: 0, hash: noHash }))
 
-      /** Extends a chain of all processes. */
+      /** Extends a shared chain. */
       const extend = Effect.fnUntraced(function*(chainId: number, rows: LinkedRows) {
         yield* sql`SELECT pg_advisory_xact_lock(${lockSpace}::integer, ${chainId}::integer)`
         const [last] = yield* Effect.orDie(decodeLast(

@@ -1,10 +1,10 @@
 /**
- * Verification of the chain over its parts in the order of the seals: links with their rows, and after each seal's links the seal. Keeps
- * one position per chain, whatever the size of the ledger. The same for the tables of a running service and for an export.
+ * Verification of the hash chain over its parts in the order of the seals: links with their rows, then their seal. Keeps one position per
+ * chain, whatever the size of the ledger. Used for the tables of a running service and for exports.
  */
 import { type Head, hashOf, linkLine, noHash, sealLine } from "./Lines.ts"
 
-/** A row as a link names it. */
+/** A row of a link. */
 export interface RowPart {
   readonly _tag: "Row"
   readonly kind: "entry" | "audit"
@@ -24,7 +24,7 @@ export interface LinkPart {
   readonly digests: ReadonlyArray<string>
   /** False where the tag is not that of the hash. */
   readonly isTagged: boolean
-  /** False where the rows that it names are not as many as its digests. */
+  /** False when its rows and digests differ in number. */
   readonly isWhole: boolean
 }
 
@@ -37,7 +37,7 @@ export interface SealPart {
   readonly heads: ReadonlyArray<Head>
 }
 
-/** A row of another operator than the one whose rows are wanted. */
+/** A row of another operator. */
 interface OtherPart {
   readonly _tag: "Other"
 }
@@ -58,7 +58,7 @@ export interface Finding {
   readonly message: string
 }
 
-/** Findings of one rule, at most. */
+/** Maximum of findings per rule. */
 const findingsPerRule = 100
 
 interface Position {
@@ -143,7 +143,7 @@ export class ChainCheck {
     this.lastHash = hash
   }
 
-  /** Whether a chain was seen to go at least as far as a position, through it. */
+  /** Whether the verified part of a chain includes a position. */
   reaches(chainId: string, link: number): boolean {
     return (this.positions.get(chainId)?.link ?? 0n) >= BigInt(link)
   }

@@ -1,6 +1,6 @@
 /**
- * Walk over the stored chain in the order of the seals, with each link's rows read anew from the ledger and the audit log. Reads some
- * hundred links at a time, so that it needs the same room for a ledger of any size.
+ * Reads the stored chain in the order of the seals, with each link's rows from the ledger and the audit log, some hundred links at a time:
+ * the memory it takes does not depend on the size of the ledger.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -47,7 +47,7 @@ const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ line: Schema.NullOr(Schema.String), isOurs: Schema.Boolean }))
 )
 
-/** Numbers that `array_to_string` printed. */
+/** Parses numbers of `array_to_string`. */
 const numbersOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.split(",")
 
 const bigints = (values: ReadonlyArray<string>): string => `{${values.join(",")}}`
@@ -57,7 +57,7 @@ export interface WalkOptions {
   /** Only rows of this operator are read; undefined reads all. */
   readonly operatorId: number | undefined
   readonly key: Crypto.KeyObject
-  /** Chains from before it have tags that nobody can check. */
+  /** Tags of earlier chains cannot be checked. */
   readonly firstChainId: number
 }
 
@@ -69,7 +69,7 @@ interface NamedRow {
   readonly key: readonly [string, string]
 }
 
-/** Hands all parts of the chain over, in their order. Run it in one snapshot. */
+/** Hands over all parts of the chain in order. Run it in one snapshot. */
 export const walkChain = Effect.fnUntraced(function*<E>(
   { firstChainId, key, operatorId, sql }: WalkOptions,
   take: (parts: ReadonlyArray<Part>) => Effect.Effect<void, E>
@@ -96,7 +96,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
       FROM unnest(${bigints(rows.map((row) => row.key[0]))}::text::bigint[]) WITH ORDINALITY AS named (id, place)
       LEFT JOIN audit_log a ON a.id = named.id ORDER BY named.place`
 
-  /** The stored rows by their names, without what those of other operators say. */
+  /** The stored rows by name, those of other operators without their content. */
   const read = Effect.fnUntraced(function*(names: ReadonlyArray<NamedRow>) {
     const parts = new Map<NamedRow, Part>()
     for (let from = 0; from < names.length; from += rowsPerPage) {
@@ -163,7 +163,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     }))
   })
 
-  /** Chains are numbered from 1: one below was never a service's. */
+  /** Chains are numbered from 1. */
   const isOfLostKey = (chainId: string): boolean => Number(chainId) > 0 && Number(chainId) < firstChainId
 
   const linkColumns = sql.literal(
@@ -172,7 +172,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     array_to_string(l.seqs, ',', '0') AS seqs, array_to_string(l.audit_ids, ',', '0') AS "auditIds"`
   )
 
-  /** The links of several ranges, each with the place of its range, page by page. */
+  /** The links of several ranges, by range. */
   const linksOf = Effect.fnUntraced(function*(ranges: ReadonlyArray<Range>) {
     const places: ReadonlyArray<Array<Part>> = ranges.map(() => [])
     const links = yield* Effect.orDie(decodeLinks(
@@ -204,7 +204,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     }
   })
 
-  /** Ranges with what follows each of them; those that are short are read together. */
+  /** Reads ranges with the seals that follow them; short ones together. */
   const walk = Effect.fnUntraced(function*(steps: ReadonlyArray<{ readonly range?: Range; readonly seal?: Part }>) {
     let batch: Array<typeof steps[number]> = []
     let size = 0n
@@ -248,7 +248,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
   const end = new Map(ends.map(({ chainId, link }) => [chainId, link]))
   const reached = new Map<string, string>()
 
-  /** What a chain has up to a head, or to its end where the head lies beyond. */
+  /** The unread range of a chain up to a head, or to its end. */
   const upTo = (chainId: string, link: string): Range | undefined => {
     const [from, last] = [reached.get(chainId) ?? "0", end.get(chainId) ?? "0"]
     const to = BigInt(link) < BigInt(last) ? link : last

@@ -1,21 +1,21 @@
 /**
- * Export of the chain as lines of JSON, and its verification without the service (docs/ledger-export.md). Links and seals are the very
- * lines that are hashed, so that SHA-256 is all that a verifier needs.
+ * Export of the hash chain as JSON lines, and its verification without the service (docs/ledger-export.md). Links and seals are the hashed
+ * lines themselves, so that a verifier needs only SHA-256.
  */
 import { ChainCheck, type LinkPart, type Part } from "./ChainCheck.ts"
 import { hashOf, linkLine, noHash, sealLine } from "./Lines.ts"
 
 const version = 1
 
-/** The first line; `operator` is null where the rows of all are in it. */
+/** The first line; the operator is null in an export of all. */
 export const headLine = (operatorId: number | undefined): string =>
   JSON.stringify(["pitboss-ledger", version, operatorId ?? null])
 
-/** The last line: nothing was cut off behind it. */
+/** The last line, which proves that the export is complete. */
 export const endLine = (unlinked: ReadonlyArray<string>, waiting: number): string =>
   JSON.stringify(["end", unlinked, waiting])
 
-/** Makes lines of the parts of a walk, which come in their order. */
+/** Makes the lines of the parts of a walk. */
 export class ExportWriter {
   private readonly hashes = new Map<string, string>()
   private lastSeal = noHash
@@ -43,7 +43,7 @@ export class ExportWriter {
 const isText = (value: unknown): value is string => typeof value === "string"
 const isHash = (value: unknown): value is string => isText(value) && /^[0-9a-f]{64}$/.test(value)
 
-/** Whole numbers stay what they are written as: they may be greater than a JavaScript number holds. */
+/** Whole numbers as text: they may exceed JavaScript's safe integers. */
 const numbersOf = (line: string): ReadonlyArray<string> =>
   (/^\["\w+"((?:,-?\d+)+)/.exec(line)?.[1] ?? "").split(",").slice(1)
 
@@ -55,15 +55,15 @@ const headsOf = (value: unknown) =>
     })
     : []
 
-/** What the verification of an export came to. */
+/** Result of the verification of an export. */
 export interface ExportReport {
   readonly operator_id: number | null
   readonly links: number
   readonly rows: number
   readonly seals: number
-  /** The seal that has the published hash; null where none has. */
+  /** The seal with the published hash; null when there is none. */
   readonly seal: number | null
-  /** Links up to that seal: what the hash proves. */
+  /** Links up to that seal, proven by the hash. */
   readonly proven_links: number
   readonly not_yet_linked: number
   readonly violations: ReadonlyArray<{ readonly rule: string; readonly subject: string; readonly message: string }>
@@ -92,7 +92,7 @@ export class ExportCheck {
     this.check.find("chain_link_broken", `line ${this.lineNumber}`, message)
   }
 
-  /** Digests of the link before that have no line. */
+  /** Reports digests of the previous link without a line. */
   private closeLink(): void {
     const missing = (this.link?.digests.length ?? 0) - this.taken
     if (this.link !== undefined && missing > 0) {

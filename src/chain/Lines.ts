@@ -1,15 +1,14 @@
 /**
- * Canonical lines of the hash chain: the text of a ledger entry, an audit line, a link and a seal that is hashed.
+ * Canonical lines of the hash chain (`docs/ledger-export.md`): the hashed text of a ledger entry, an audit line, a link and a seal.
  *
- * Every line is a JSON array. The digest of a row is the SHA-256 of its line, the hash of a link that of a line with the hash of the
- * link before it and the digests of its rows, the hash of a seal that of a line with the hash of the seal before it and the heads of
- * the chains. A line is made either from what a commit is about to write or, by the expressions below, from the stored row alone,
- * and is the same byte for byte. `docs/ledger-export.md` describes the lines for a verifier of somebody else's.
+ * Every line is a JSON array. The digest of a row is the SHA-256 of its line; the hash of a link covers the previous link's hash and the
+ * digests of its rows, that of a seal the previous seal's hash and the heads of the chains. A line made from a commit's values and one made
+ * from the stored row by the expressions below are equal byte for byte.
  */
 import * as Crypto from "node:crypto"
 import type { AuditRecord, Entry } from "../domain/Change.ts"
 
-/** A line of the audit log; one of the back office need not be about an operator or a player. */
+/** A line of the audit log; one of the back office may concern no operator or player. */
 export interface AuditLine extends Omit<AuditRecord, "operatorId" | "playerId"> {
   readonly operatorId: number | null
   readonly playerId: number | null
@@ -21,7 +20,7 @@ export const noHash = "0".repeat(64)
 /** SHA-256 of a line's UTF-8, in hexadecimal. */
 export const hashOf = (line: string): string => Crypto.hash("sha256", line, "hex")
 
-/** As PostgreSQL prints a text in JSON. Half a surrogate pair is stored as the replacement character. */
+/** A text as PostgreSQL prints it in JSON. Half a surrogate pair is stored as the replacement character. */
 const textOf = (text: string | null): string => text === null ? "null" : JSON.stringify(text.toWellFormed())
 
 /** Microseconds since 1970, the precision of a stored instant, of epoch milliseconds. */
@@ -83,7 +82,7 @@ export const auditLine = (line: AuditLine): string =>
 
 const numberSql = (column: string): string => `coalesce(${column}::text, 'null')`
 const textSql = (column: string): string => `coalesce(to_json(${column})::text, 'null')`
-/** An instant without an end is of no service: it gets a text of its own, where a number would end the statement. */
+/** An infinite instant is not the service's: it is printed as text, where a number would fail the statement. */
 export const instantSql = (column: string): string =>
   `CASE WHEN isfinite(${column}) THEN (extract(epoch FROM ${column}) * 1000000)::bigint::text
     ELSE coalesce(${column}::text, 'null') END`
@@ -138,7 +137,7 @@ export const linkLine = (
   digests: ReadonlyArray<string>
 ): string => `["link",${chainId},${link},"${previous}",[${digests.map((digest) => `"${digest}"`).join(",")}]]`
 
-/** How far a chain reaches: its last link and that one's hash. */
+/** Head of a chain: its last link and that link's hash. */
 export interface Head {
   readonly chainId: string
   readonly link: string

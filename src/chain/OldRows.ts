@@ -1,4 +1,4 @@
-/** Links the rows that were written before there were chains, oldest player first, some thousand every few seconds. */
+/** Links rows that are older than the chains, some thousand every few seconds. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inTransaction } from "../platform/InTransaction.ts"
@@ -69,7 +69,7 @@ export class OldRows extends Context.Service<OldRows, {
         return rows.length
       })
 
-      /** One link, and how far it has come, in one transaction. */
+      /** One link and the progress, in one transaction. */
       const linkNext = inTransaction(sql)(Effect.gen(function*() {
         const [state] = yield* Effect.orDie(decodeState(
           yield* sql`SELECT before_id::text AS "beforeId", player_id::text AS "playerId", seq::text AS seq,

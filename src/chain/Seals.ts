@@ -1,6 +1,6 @@
 /**
- * Seals: every minute, how far each chain has come is hashed together with the seal before, and the hash is printed to the log. Whoever
- * keeps the log apart from the database holds what the past cannot be changed without.
+ * Seals: every minute the heads of the chains are hashed with the previous seal, and the hash is logged. A log kept apart from the database
+ * proves that the past was not changed.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -8,10 +8,10 @@ import { inTransaction } from "../platform/InTransaction.ts"
 import type { JobResult } from "../platform/Scheduler.ts"
 import { hashOf, noHash, sealLine } from "./Lines.ts"
 
-/** Chains in one seal, at most. */
+/** Maximum of chains per seal. */
 const headsPerSeal = 1000
 
-/** Keeps two sealers apart; the number means nothing else. */
+/** Advisory lock of sealing; an arbitrary number. */
 const lockKey = 7_204_551_039
 
 const HeadRow = Schema.Struct({
@@ -34,7 +34,7 @@ export class Seals extends Context.Service<Seals, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
 
-      /** Chains whose end is not what was sealed of them last. One step of the recursion is one look at the index. */
+      /** Chains whose head differs from their last seal. One step of the recursion is one look-up in the index. */
       const moved = sql`WITH RECURSIVE heads AS (
           (SELECT chain_id, link, hash FROM chain_links ORDER BY chain_id DESC, link DESC LIMIT 1)
           UNION ALL

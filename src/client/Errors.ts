@@ -1,14 +1,14 @@
-/** How a call ends when it does not end well. */
+/** Errors of client calls. */
 import { Data } from "effect"
 import type { RefusalCode } from "../contract/Errors.ts"
 
 /**
  * The service refused (SPEC section 7). `code` is stable; `message` is for a person; `details` holds facts for a program, for
- * `VALIDATION_FAILED` each bad field with what is wrong with it.
+ * `VALIDATION_FAILED` each invalid field with its errors.
  *
- * `status` is the HTTP status, `requestId` what support asks for. `retryAfterSeconds` is what the service asked to wait, where it
- * did. `idempotencyKey` is the key the request ran under: with a status of 500 or more nobody knows what became of it, and
- * sending it again with this key finds out.
+ * `status` is the HTTP status, `requestId` the id that support asks for, `retryAfterSeconds` the wait that the service asked for.
+ * `idempotencyKey` is the key of the request: with a status of 500 or more its outcome is unknown, and sending it again with this key
+ * finds out.
  *
  *     operator.payments.deposit(request).pipe(
  *       Effect.catchIf((error) => error._tag === "Refused" && error.code === "LIMIT_EXCEEDED", refundThePlayer)
@@ -27,8 +27,8 @@ export class Refused<out Code extends RefusalCode = RefusalCode> extends Data.Ta
 }
 
 /**
- * No answer that could be read: the connection failed, time ran out, or something between here and the service answered in its
- * place. What was asked may have happened or not. A POST sent again with `idempotencyKey` has its effect once, whichever it was.
+ * No readable answer: the connection failed, the time ran out, or an intermediary answered. The outcome is unknown. A POST sent again with
+ * `idempotencyKey` has its effect once.
  */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{
   readonly message: string
@@ -38,5 +38,5 @@ export class NoAnswer extends Data.TaggedError("NoAnswer")<{
   readonly cause: unknown
 }> {}
 
-/** The request has not the form that the contract asks for. It was never sent. */
+/** The request violates the contract and was not sent. */
 export class BadRequest extends Data.TaggedError("BadRequest")<{ readonly message: string }> {}

@@ -1,9 +1,9 @@
-/** Whole lists, page by page, as streams: a page is asked for when the one before it is used up. */
+/** Lists as streams that request a page when the previous one is consumed. */
 import { Effect, Option, Stream } from "effect"
 
 /**
- * Walks a list by cursor: nothing is counted, and what is added meanwhile neither repeats nor hides an item. The way to read a
- * ledger or all players.
+ * Reads a list by cursor: without counting, and without repeated or missing items when the list grows meanwhile. For ledgers and all
+ * players.
  *
  *     walk((cursor) => operator.wallet.transactions({ params: { player }, query: { cursor, per_page: 100 } })).pipe(
  *       Stream.runForEach(book)
@@ -22,8 +22,7 @@ export const walk = <Item, E, R>(
   )
 
 /**
- * Reads a list page by page, for lists without a cursor. An item that is added at the front while it is read moves one from the
- * end of a page to the beginning of the next, where it is met again.
+ * Reads a list page by page, for lists without a cursor. An item added at the front meanwhile repeats the last item of a page on the next.
  *
  *     pages((page) => operator.games.list({ query: { page, per_page: 100 } }))
  */
@@ -46,7 +45,7 @@ export const pages = <Item, E, R>(
     1,
     (number) =>
       Effect.map(page(number), ({ data, meta }) => {
-        // where not all were counted, pages go on behind the last one that is known
+        // with a lower bound as total, pages go on behind the last known one
         const hasMore = meta.total_is_lower_bound === true || number < (meta.last_page ?? 0)
         return [data, hasMore ? Option.some(number + 1) : Option.none()] as const
       })

@@ -1,8 +1,8 @@
 /**
- * The API of operators, typed. Made from the contract that the service itself is made from, so what compiles is what is served.
+ * Typed client of the operator API, derived from the service's contract.
  *
- * Every request is signed anew, every POST carries an idempotency key, and what passes by itself (a full rate, a restart, a lost
- * connection) is tried again within bounds.
+ * Every request is signed anew, every POST carries an idempotency key, and passing failures (an exhausted rate, a restart, a lost
+ * connection) are retried within bounds.
  *
  *     const operator = yield* OperatorClient.make({
  *       baseUrl: "https://pitboss.example",
@@ -25,7 +25,7 @@ import { signingWith } from "./internal/Signing.ts"
 import { type Patience, transportOver } from "./internal/Transport.ts"
 
 export interface Options extends Patience {
-  /** Where the service is, without `/api/v1`. A path in front of it is kept and not signed. */
+  /** Base address of the service, without `/api/v1`. A path in front of it is kept and not signed. */
   readonly baseUrl: string | URL
   /** The public key id. */
   readonly key: string
@@ -33,7 +33,7 @@ export interface Options extends Patience {
   readonly secret: Redacted.Redacted
 }
 
-/** Makes a client. Needs {@link Services.layer} or the like. Fails when the secret is empty. */
+/** Makes a client. Needs {@link Services.layer} or an equivalent. Fails when the secret is empty. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const authorise = yield* signingWith("X-Api-Key", options.key, options.secret)
   const transport = transportOver(yield* HttpClient.HttpClient, {
@@ -44,5 +44,5 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   return yield* makeCalls(OperatorApi, { transport, isIdempotent: true })
 })
 
-/** What {@link make} gives: a function for every endpoint, in its group. */
+/** A function per endpoint, in its group. */
 export type OperatorClient = Effect.Success<ReturnType<typeof make>>

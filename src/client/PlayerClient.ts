@@ -1,6 +1,6 @@
 /**
- * The API of players, typed: what a browser or an app calls with a session token, which the operator's server gets from
- * `players.issueToken`. A token that is over answers `INVALID_PLAYER_TOKEN`; then the server issues another one.
+ * Typed client of the player API, for a browser or an app with a session token from the operator's server (`players.issueToken`). An ended
+ * token answers `INVALID_PLAYER_TOKEN`; the server then issues another one.
  *
  *     const player = yield* PlayerClient.make({ baseUrl: "https://pitboss.example", token: Redacted.make("pbt_…") })
  *     const { data: wallet } = yield* player.player_session.wallet()
@@ -13,13 +13,13 @@ import { bearing } from "./internal/Signing.ts"
 import { type Patience, transportOver } from "./internal/Transport.ts"
 
 export interface Options extends Patience {
-  /** Where the service is, without `/api/v1`. */
+  /** Base address of the service, without `/api/v1`. */
   readonly baseUrl: string | URL
   /** A player session token. */
   readonly token: Redacted.Redacted
 }
 
-/** Makes a client for the token's player. Needs {@link Services.layer} or the like. */
+/** Makes a client for the token's player. Needs {@link Services.layer} or an equivalent. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const transport = transportOver(yield* HttpClient.HttpClient, {
     baseUrl: new URL(options.baseUrl),
@@ -29,5 +29,4 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   return yield* makeCalls(PlayerApi, { transport, isIdempotent: true })
 })
 
-/** What {@link make} gives. */
 export type PlayerClient = Effect.Success<ReturnType<typeof make>>

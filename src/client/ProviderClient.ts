@@ -1,7 +1,6 @@
 /**
- * The wallet API of game providers, typed: for studios, and for operators who test against a provider of their own. Messages are
- * made harmless by their `transaction_id`, so what gets no answer is sent again; except a bet, which is then taken back with
- * `rollback`, as `details.retry` says.
+ * Typed client of the provider wallet API, for studios and for operators who test with a provider of their own. Messages are idempotent by
+ * their `transaction_id` and sent again when unanswered; except a bet, which is then rolled back, as `details.retry` says.
  */
 import { Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
@@ -11,7 +10,7 @@ import { signingWith } from "./internal/Signing.ts"
 import { type Patience, transportOver } from "./internal/Transport.ts"
 
 export interface Options extends Patience {
-  /** Where the service is, without `/api/v1`. */
+  /** Base address of the service, without `/api/v1`. */
   readonly baseUrl: string | URL
   /** The provider's public key id. */
   readonly key: string
@@ -19,7 +18,7 @@ export interface Options extends Patience {
   readonly secret: Redacted.Redacted
 }
 
-/** Makes a client. Needs {@link Services.layer} or the like. Fails when the secret is empty. */
+/** Makes a client. Needs {@link Services.layer} or an equivalent. Fails when the secret is empty. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const authorise = yield* signingWith("X-Provider-Key", options.key, options.secret)
   const transport = transportOver(yield* HttpClient.HttpClient, {
@@ -30,5 +29,4 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   return yield* makeCalls(ProviderApi, { transport, isIdempotent: false })
 })
 
-/** What {@link make} gives. */
 export type ProviderClient = Effect.Success<ReturnType<typeof make>>

@@ -1,5 +1,5 @@
 /**
- * Webhooks as their receiver meets them (SPEC section 6): whether a delivery is genuine, and what it says.
+ * Receives webhooks (SPEC section 6): checks the signature of a delivery and reads its event.
  *
  *     const event = yield* Webhooks.read({ secrets: [secret], headers: request.headers, body: rawBody })
  *     if (yield* alreadySeen(event.id)) return
@@ -11,10 +11,10 @@ import { Mac } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { hmacKey, joined } from "./internal/Signing.ts"
 
-/** How old a delivery may be, and how far a clock may be ahead, in seconds. */
+/** Maximum age of a delivery, and maximum lead of a clock. */
 const maxAgeSeconds = 300
 
-/** What happened. Types and fields may be added to: leave alone what you do not know. */
+/** An event. Types and fields may be added: ignore unknown ones. */
 export const Event = Schema.Struct({
   /** The same in every delivery of the event. */
   id: Schema.String,
@@ -26,7 +26,7 @@ export const Event = Schema.Struct({
 })
 export type Event = typeof Event.Type
 
-/** Why a delivery is not to be believed. Answer 400 and do nothing. */
+/** A delivery that is not genuine. Answer 400 and do nothing. */
 export class Rejected extends Data.TaggedError("Rejected")<{
   readonly reason: "headers missing" | "too old" | "wrong signature" | "unreadable"
   readonly message: string
@@ -37,7 +37,7 @@ const reject = (reason: Rejected["reason"], message: string) => Effect.fail(new 
 const decodeEvent = Schema.decodeUnknownEffect(Schema.fromJsonString(Event))
 
 export interface Delivery {
-  /** The endpoint's secret. Two while it is being rotated on your side; each is tried. */
+  /** The endpoint's secret; two during a rotation. Each is tried. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** The headers, names in any case, as `Headers` or as a plain object. */
   readonly headers: Headers | { readonly [name: string]: string | ReadonlyArray<string> | undefined }
@@ -52,8 +52,8 @@ const headerOf = (headers: Delivery["headers"], name: string): string | undefine
 }
 
 /**
- * Checks a delivery and reads its event. During the overlap after a rotation the secret before it signs in a header of its own,
- * `X-Service-Signature-Previous`: a match of either header is enough. Signatures are compared in constant time.
+ * Checks a delivery and reads its event. After a rotation the previous secret signs in `X-Service-Signature-Previous` for a while: a match
+ * of either header is enough. Signatures are compared in constant time.
  */
 export const read = Effect.fnUntraced(function*({ body, headers, secrets }: Delivery) {
   const mac = yield* Mac.Mac
@@ -69,7 +69,7 @@ export const read = Effect.fnUntraced(function*({ body, headers, secrets }: Deli
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body
   const signed = joined(`${timestamp}.`, bytes)
   const previous = headerOf(headers, "x-service-signature-previous")
-  // versions before this one put both into the first header, with a comma between them
+  // earlier versions sent both in the first header, separated by a comma
   const given = [...current.split(",", 2), ...(previous === undefined ? [] : [previous])]
   const tags = given.map((text) => Hex.decode(text.trim())).filter((tag) => tag._tag === "Success")
   let isGenuine = false

@@ -1,21 +1,17 @@
 /**
  * One actor per key: the only writer of its state.
  *
- * A command is a pure step. Steps that wait for the same key are decided one after the other against a tentative state, what
- * they want written goes to the journal as one unit, and only when that unit is durable does the new state become the
- * committed one and do the callers hear, refusals included, since a refusal may rest on a step that was not durable yet.
- * While a unit commits, the next commands gather.
+ * A command is a pure step. Steps that wait for the same key are decided in turn against a tentative state, and their changes go to the
+ * journal as one unit. When the unit is durable, the new state becomes the committed one and all callers are answered, refusals included,
+ * since a refusal may depend on a step that was not durable yet. Meanwhile the next commands gather.
  *
- * An idle actor is a cell in a map; the fiber that drains its mailbox lives while there is work. What is not resident is
- * loaded on first use.
+ * An idle actor is a cell in a map; the fiber that drains its mailbox lives while there is work. Other actors are loaded on first use.
  *
- * What happens when a commit fails:
- * - *rejected*: nothing was written. The commands are decided again, one at a time; when an id that was claimed to be new
- *   exists, with what the store says about it; when another writer was faster, on the state as it is now. The callers notice
- *   nothing.
+ * When a commit fails:
+ * - *rejected*: nothing was written. The commands are decided again, one at a time: with the store's knowledge when an id that was claimed
+ *   to be new exists, on the current state when another writer was faster. The callers notice nothing.
  * - *unavailable*: nothing was written; the callers get a failure that is safe to retry.
- * - *unknown*: the callers get a failure that is safe to retry, and the actor drops its state and loads it again behind a
- *   fence before it serves anyone.
+ * - *unknown*: the callers get a failure that is safe to retry, and the actor loads its state again behind a fence before it serves.
  */
 import { Clock, Deferred, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
@@ -42,27 +38,27 @@ export interface Actors<State, Change, Query, Knowledge> {
   ) => Effect.Effect<Reply, Error | EngineFailure>
   /** The committed state of `key`. */
   readonly read: (key: number) => Effect.Effect<State, EngineFailure>
-  /** Has an actor in memory load its state again, before it decides anything more, where the state is as said. */
+  /** Reloads the state of a resident actor before its next decision, when the state is stale. */
   readonly renew: (key: number, isStale: (state: State) => boolean) => void
   /** How many actors are in memory. */
   readonly resident: () => number
-  /** For how long nothing could be written, in milliseconds; 0 when the last write went well. */
+  /** Milliseconds without a successful write; 0 when the last one succeeded. */
   readonly writesStalledMs: () => number
 }
 
-/** How often a command is decided again before its caller is asked to retry. */
+/** Bound on decisions of a command before its caller is asked to retry. */
 const maxAttempts = 6
 
-/** How often a command waits for a row that somebody else holds: each time the journal waits with it. */
+/** Bound on waits of a command for a locked row: the journal waits with it. */
 const maxTimesBusy = 1
 
-/** Actors that passivation looks at before commands get their turn: about a millisecond. */
+/** Actors per slice of passivation, about a millisecond. */
 const passivatedPerSlice = 500
 
-/** How far a clock may be set back without decisions following it; further, it had been wrong before, and is followed. */
+/** A clock set back further than this had been wrong, and decisions follow it. */
 const maxStepBackMs = 3_600_000
 
-/** How many actors are looked at to make room for one. */
+/** Actors examined to make room for one. */
 const looksForRoom = 64
 
 /** Makes the actors; closing the scope refuses new commands and waits until the accepted ones are answered. */
@@ -74,7 +70,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   /** A command with its caller's types closed over. */
   interface Task {
-    /** Of whoever asked; undefined while nobody traces. */
+    /** The caller's; undefined without traces. */
     readonly span: Tracer.AnySpan | undefined
     /** Decides and keeps the outcome for `publish`. */
     readonly decide: (state: State, circumstances: Circumstances<Knowledge>) => AnyDecision
@@ -91,9 +87,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     isDoubtful: boolean
     mailbox: Array<Task>
     isRunning: boolean
-    /** True when its state has to be loaded before it decides again. */
+    /** The state has to be loaded before the next decision. */
     isStale: boolean
-    /** Since it was last looked at. */
+    /** Since passivation examined it. */
     wasAsked: boolean
     /** Monotonic milliseconds: when it was last seen to be asked for, to the minute. */
     askedAt: number
@@ -141,7 +137,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return longest
   }
 
-  /** Now, and for the same key never less than before: a clock that is set back a little is waited for. */
+  /** The current time, never decreasing for a key when the clock is set back a little. */
   const timeFor = (cell: Cell): number => {
     const now = clock.currentTimeMillisUnsafe()
     if (now < cell.decidedAt && cell.decidedAt - now <= maxStepBackMs) return cell.decidedAt
@@ -169,7 +165,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const stateOf = (cell: Cell): Effect.Effect<State, StoreUnavailable | NoSuchActor> =>
     cell.state === undefined ? load(cell) : Effect.succeed(cell.state)
 
-  /** Between commits only: what is under way is fenced by its version. */
+  /** Between commits only: a running one is fenced by its version. */
   const dropStale = (cell: Cell): void => {
     if (!cell.isStale) return
     cell.isStale = false
@@ -210,7 +206,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return failure._tag === "Some" && failure.value._tag === "Rejected" ? failure.value : undefined
   }
 
-  /** What callers are told about a commit that did not happen, or may not have. A defect of the store counts as unknown. */
+  /** The callers' failure of a commit. A defect of the store counts as unknown. */
   const failureOf = (exit: Exit.Exit<void, CommitFailure | MailboxFull>): EngineFailure => {
     const failure = Exit.findErrorOption(exit)
     return failure._tag === "Some" && failure.value._tag !== "Rejected"
@@ -224,7 +220,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     let timesBusy = 0
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const state: State = yield* stateOf(cell)
-      // other actors use ids while this one waits for some, so that only a look right before the decision counts
+      // other actors use ids while this one waits: only a check right before the decision counts
       while (blocks.lacksIds()) yield* blocks.reserved
       const decision = decide(cell, task, state, known)
       if (decision._tag === "Missing") {
@@ -300,7 +296,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       while (blocks.lacksIds()) yield* blocks.reserved
       const decision = decide(cell, task, after, undefined)
       if (decision._tag === "Missing") {
-        // the store can only be asked once it holds everything that was decided so far
+        // the store is asked when it holds everything that was decided so far
         yield* conclude(cell, before, after, changes, decided)
         yield* runAloneOrFail(cell, task)
         before = after = yield* stateOf(cell)
@@ -338,8 +334,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   })
 
   /**
-   * Makes room by dropping an idle actor: of the few longest there, the first that nobody asked for since it was last looked at,
-   * else the first. Gives false when all of them are busy; the next call looks at others.
+   * Drops an idle actor: of the few oldest, the first without a command since it was last examined, else the first. False when all of them
+   * are busy; the next call examines others.
    */
   const makeRoom = (): boolean => {
     let looked = 0
@@ -409,7 +405,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
             if (decision._tag === "Refuse") outcome = Exit.fail(decision.error)
             return decision
           } catch (defect) {
-            // a rule is a plain function: what it throws is a bug, and must reach its own caller and nobody else's
+            // a rule is a plain function: its defect must reach its own caller only
             outcome = Exit.die(defect)
             return { _tag: "Refuse", error: undefined }
           }
@@ -438,10 +434,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     if (cell?.state !== undefined && isStale(cell.state)) cell.isStale = true
   }
 
-  /**
-   * Passivation, once a minute: an actor that was not asked for a minute keeps less of its state, and leaves memory in the end. In
-   * slices, so that commands are decided in between.
-   */
+  /** Passivation, once a minute: compacts idle actors, then removes them. In slices, so that commands are decided in between. */
   const passivate = Effect.gen(function*() {
     const now = monotonic.currentTimeMillisUnsafe()
     let looked = 0

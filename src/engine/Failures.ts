@@ -1,4 +1,4 @@
-/** How the engine and a store fail. Every one of them is safe to retry with the same request. */
+/** Failures of the engine and of stores. All are safe to retry with the same request. */
 import { Schema } from "effect"
 
 /** The store could not be reached, or refused to work; nothing was written. */
@@ -21,7 +21,7 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
 
 export type CommitFailure = StoreUnavailable | Rejected | OutcomeUnknown
 
-/** Too much waits for this actor, or for all of them. */
+/** Too many commands wait for this actor, or for all. */
 export class MailboxFull extends Schema.TaggedError<MailboxFull>()("MailboxFull", {}) {}
 
 /** There is no state under this key. */
@@ -30,5 +30,5 @@ export class NoSuchActor extends Schema.TaggedError<NoSuchActor>()("NoSuchActor"
 /** The key belongs to another process. */
 export class NotHere extends Schema.TaggedError<NotHere>()("NotHere", {}) {}
 
-/** What asking an actor can fail with, beside the refusals of the step. */
+/** Failures of a command, besides the refusals of its step. */
 export type EngineFailure = StoreUnavailable | OutcomeUnknown | MailboxFull | NoSuchActor | NotHere

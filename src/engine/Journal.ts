@@ -1,15 +1,14 @@
 /**
- * Group commit. Units that arrive while a commit runs wait and go together into the next one; when nothing runs, a unit goes
- * at once. There is no timer: the store's own pace is the clock.
+ * Group commit. Units that arrive during a commit go together into the next one; otherwise a unit is committed at once. There is no timer:
+ * the store's pace is the clock.
  *
- * A batch that the store rejects is halved until the unit to blame stands alone, so that one bad unit fails alone and costs the
- * others a few more round trips at most.
+ * A rejected batch is halved until the rejected unit is alone: it costs the others a few round trips.
  */
 import { Clock, Effect, Exit, Metric, type Scope } from "effect"
 import { type CommitFailure, MailboxFull } from "./Failures.ts"
 
 export interface Journal<in Unit> {
-  /** Completes when the unit is durable, or fails with what became of it. Cannot be interrupted once accepted. */
+  /** Completes when the unit is durable. Cannot be interrupted once accepted. */
   readonly append: (unit: Unit) => Effect.Effect<void, CommitFailure | MailboxFull>
   /** Completes when nothing waits and nothing runs. */
   readonly idle: Effect.Effect<void>
@@ -27,15 +26,15 @@ const commitSeconds = Metric.histogram("journal_commit_seconds", {
 
 export interface JournalOptions<in out Unit> {
   readonly commit: (units: ReadonlyArray<Unit>) => Effect.Effect<void, CommitFailure>
-  /** The most weight in one commit. */
+  /** Maximum weight of one commit. */
   readonly maxWeight: number
-  /** What a unit weighs; at least 1. */
+  /** Weight of a unit, at least 1. */
   readonly weigh: (unit: Unit) => number
-  /** The most units that may wait; one more is refused with `MailboxFull`. */
+  /** Maximum of waiting units; one more is refused with `MailboxFull`. */
   readonly capacity: number
 }
 
-/** How long what was accepted may take to end when the scope closes. Longer than a healthy store ever needs. */
+/** Time for accepted units when the scope closes. Longer than a healthy store needs. */
 export const drainTime = "8 seconds"
 
 interface Waiting<out Unit> {
@@ -43,7 +42,7 @@ interface Waiting<out Unit> {
   readonly complete: (exit: Exit.Exit<void, CommitFailure>) => void
 }
 
-/** Makes a journal whose commits run in the scope; closing the scope waits for the last of them. */
+/** Makes a journal; closing the scope waits for its last commit. */
 export const make = Effect.fnUntraced(function*<Unit>(
   options: JournalOptions<Unit>
 ): Effect.fn.Return<Journal<Unit>, never, Scope.Scope> {

@@ -1,7 +1,6 @@
 /**
- * What the engine asks of the business it runs: a state per key, pure steps that turn one state into the next, and a store.
- *
- * Nothing here knows what a state means. The types are structural, so that rules can be written without importing the engine.
+ * Interface of the engine: a state per key, pure steps from one state to the next, and a store. The types are structural, so that rules do
+ * not import the engine.
  */
 import type { Effect, Tracer } from "effect"
 import type { CommitFailure, StoreUnavailable } from "./Failures.ts"
@@ -12,11 +11,11 @@ export interface Circumstances<out Knowledge> {
   readonly now: number
   /** First of at least `idsPerDecision` ids that are free to use. */
   readonly firstId: number
-  /** What the store said when this decision was asked before; absent on the first ask. */
+  /** The store's answers to earlier queries of this decision; absent at first. */
   readonly known: Knowledge | undefined
 }
 
-/** The most ids one decision may use. */
+/** Maximum of ids per decision. */
 export const idsPerDecision = 1024
 
 export type Decision<State, Reply, Error, Change, Query> =
@@ -24,20 +23,20 @@ export type Decision<State, Reply, Error, Change, Query> =
     readonly _tag: "Accept"
     readonly state: State
     readonly reply: Reply
-    /** Null when there is nothing to write; the state may then carry more of what is stored, and differs in nothing else. */
+    /** Null when nothing is to be written; the state then differs at most in cached data. */
     readonly change: Change | null
     readonly idsUsed: number
   }
   | { readonly _tag: "Refuse"; readonly error: Error }
   | { readonly _tag: "Missing"; readonly query: Query }
 
-/** A command as a pure function. It may run more than once, and only its last answer counts. */
+/** A command as a pure function. It may run more than once; its last result counts. */
 export type Step<State, Reply, Error, Change, Query, Knowledge> = (
   state: State,
   circumstances: Circumstances<Knowledge>
 ) => Decision<State, Reply, Error, Change, Query>
 
-/** What one actor wants committed in one go. */
+/** The changes of one actor that are committed together. */
 export interface Unit<out State, out Change> {
   readonly key: number
   /** The version the unit was decided on; its commit makes it the next one, or fails. */
@@ -47,7 +46,7 @@ export interface Unit<out State, out Change> {
   readonly after: State
   /** In the order they were decided. */
   readonly changes: ReadonlyArray<Change>
-  /** Of the commands that led to it, as far as they are traced. */
+  /** Spans of its traced commands. */
   readonly spans?: ReadonlyArray<Tracer.AnySpan>
 }
 
@@ -56,21 +55,21 @@ export interface Loaded<out State> {
   readonly version: number
 }
 
-/** Where states are kept. */
+/** Storage of states. */
 export interface Store<State, Change, Query, Knowledge> {
   /**
-   * The committed state of a key, or undefined where there is none. With `fence`, the version is raised first, so that a
-   * commit of an earlier writer whose outcome is not known has either happened before or can no longer happen.
+   * The committed state of a key; undefined when there is none. With `fence` the version is raised first: an earlier commit of unknown
+   * outcome has then happened or can no longer happen.
    */
   readonly load: (key: number, fence: boolean) => Effect.Effect<Loaded<State> | undefined, StoreUnavailable>
-  /** Answers a query and adds to what was known. */
+  /** Answers a query and adds to the knowledge. */
   readonly look: (
     state: State,
     query: Query,
     known: Knowledge | undefined
   ) => Effect.Effect<Knowledge, StoreUnavailable>
-  /** Commits all units in one transaction, or none. `Rejected` with more than one unit does not say which is to blame. */
+  /** Commits all units in one transaction, or none. `Rejected` does not name the unit. */
   readonly commit: (units: ReadonlyArray<Unit<State, Change>>) => Effect.Effect<void, CommitFailure>
-  /** What a change claimed to be new: the query to ask when its commit was rejected. */
+  /** The query about ids that a change claimed to be new, for rejected commits. */
   readonly claims: (state: State, change: Change) => Query
 }

@@ -1,24 +1,21 @@
-/**
- * Whether the store takes what is to be written. A store can answer every question and still take nothing: a disk that is full or
- * stands still, a lock that nobody lets go. So the writes themselves are watched.
- */
+/** Health of writes: a store with a full or hanging disk, or a lock, may answer every query and take no commit. */
 import { type Clock, Effect, Exit } from "effect"
 
-/** After this long without a further failure, a store that failed is given another chance: nobody may be left to write. */
+/** Without a further failure for this long, a failed store counts as healthy again: no caller may be left to write. */
 const forgottenAfterMs = 10_000
 
 export interface WriteHealth {
-  /** Runs a commit and remembers how it went. */
+  /** Runs a commit and remembers its outcome. */
   readonly commit: <A, E extends { readonly _tag: string }>(write: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Runs a fence: another statement than a commit, perhaps on another connection, so that its success proves nothing of commits. */
+  /** Runs a fence, whose success does not prove that commits succeed. */
   readonly fence: <A, E extends { readonly _tag: string }>(write: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** For how long nothing could be written, in milliseconds: the longest that a write is on its way, or that writes have failed. */
+  /** Milliseconds without a successful write: the age of the oldest running one, or the duration of failures. */
   readonly stalledMs: () => number
 }
 
 /** `clock`: a monotonic one. */
 export const make = (clock: Clock.Clock): WriteHealth => {
-  /** Those on their way, the oldest first. */
+  /** Running writes, the oldest first. */
   const running = new Set<{ readonly since: number }>()
   let failing: { readonly since: number; readonly until: number } | undefined
 

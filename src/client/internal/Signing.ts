@@ -1,4 +1,4 @@
-/** Request signatures (SPEC section 5.1), as the caller makes them. */
+/** Signs requests (SPEC section 5.1). */
 import { Clock, Effect, Redacted } from "effect"
 import { type CryptoError, Mac, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
@@ -19,17 +19,14 @@ export const joined = (head: string, body: Uint8Array, tail = ""): Uint8Array =>
   return all
 }
 
-/** Adds to a request what lets it in. `uri` is path and query as they will be sent. */
+/** Authenticates a request. `uri` is path and query as they will be sent. */
 export type Authorise = (
   request: HttpClientRequest.HttpClientRequest,
   uri: string,
   body: Uint8Array
 ) => Effect.Effect<HttpClientRequest.HttpClientRequest, CryptoError.CryptoError>
 
-/**
- * Signs with a key. Every request gets the time of its sending and a nonce of its own, so that a retry is a signature of its own:
- * the service takes each one once.
- */
+/** Signs with a key. Every request gets its own time and nonce: the service accepts each signature once, also of a retry. */
 export const signingWith = Effect.fnUntraced(function*(header: string, key: string, secret: Redacted.Redacted) {
   const mac = yield* Mac.Mac
   const random = yield* SecureRandom.SecureRandom
@@ -48,6 +45,6 @@ export const signingWith = Effect.fnUntraced(function*(header: string, key: stri
   return authorise
 })
 
-/** Shows a player session token. */
+/** Sends a player session token. */
 export const bearing = (token: Redacted.Redacted): Authorise => (request) =>
   Effect.succeed(HttpClientRequest.bearerToken(request, token))

@@ -1,26 +1,26 @@
-/** One call over the wire: authorised, bounded in time, tried again where that is safe, and read as an answer or an error. */
+/** Transport of a call: authentication, time-outs, safe retries, and decoding of answers and errors. */
 import { Clock, Context, Duration, Effect, Option, Random, Schema } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { isRefusalCode } from "../../contract/Errors.ts"
 import { NoAnswer, Refused } from "../Errors.ts"
 import type { Authorise } from "./Signing.ts"
 
-/** How long and how often a call is tried. */
+/** Time-outs and retries. */
 export interface Patience {
-  /** Times a call is sent at most, the first one included. 1 switches retries off. Default 4. */
+  /** Maximum of attempts, including the first. 1 switches retries off. Default 4. */
   readonly maxAttempts?: number
-  /** How long one attempt may take. Default 10 seconds. */
+  /** Time-out of an attempt. Default 10 seconds. */
   readonly attemptTimeout?: Duration.Input
-  /** The pause before the second attempt; each further one is twice as long. Default 200 milliseconds. */
+  /** Pause before the second attempt, doubled for each further one. Default 200 milliseconds. */
   readonly firstPause?: Duration.Input
-  /** No pause is longer. A service that asks for more (`Retry-After`) is not waited for. Default 60 seconds. */
+  /** Maximum pause; a longer `Retry-After` is not waited for. Default 60 seconds. */
   readonly longestPause?: Duration.Input
 }
 
-/** What the call under way is, for the transport below the generated client. */
+/** The current call, for the transport below the generated client. */
 export const CurrentCall = Context.Reference<{
   readonly idempotencyKey: string | undefined
-  /** Whether sending it again does no harm. */
+  /** Whether it may be sent again. */
   readonly isRepeatable: boolean
 }>("pitboss/client/CurrentCall", { defaultValue: () => ({ idempotencyKey: undefined, isRepeatable: false }) })
 
@@ -40,19 +40,19 @@ const retryAfter = (value: string | undefined, now: number): number | undefined 
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000))
 }
 
-/** What passes by itself: the rate's window, a restart, a request of the same key that still runs, an answer that got lost. */
+/** Passing failures: an exhausted rate, a restart, a running request of the same key, a lost answer. */
 const isPassing = (error: Refused | NoAnswer): boolean =>
   error._tag === "NoAnswer"
     ? error.status === undefined || error.status === 429 || error.status >= 500
     : error.status === 429 || error.status >= 500 || error.code === "IDEMPOTENCY_IN_PROGRESS"
 
-/** The bytes of a body. What the contract reads from nothing is sent as nothing. */
+/** The bytes of a body; a null payload is sent as no body. */
 const bodyOf = (request: HttpClientRequest.HttpClientRequest): Uint8Array => {
   const { body } = request
   return body._tag === "Uint8Array" && body.text !== "null" ? body.body : new Uint8Array()
 }
 
-/** Path and query as they will be sent. A gateway's own path in front of the API is taken away again, and so is not signed. */
+/** Path and query as signed: without a gateway's path in front of the API. */
 const uriOf = (base: URL, request: HttpClientRequest.HttpClientRequest): string => {
   const prefix = base.pathname.replace(/\/+$/, "")
   return Option.match(HttpClientRequest.toUrl(request), {
@@ -91,7 +91,7 @@ export const transportOver = (
     const exchange = Effect.gen(function*() {
       const authorised = yield* authorise(plain, uri, body)
       const response = yield* http.execute(authorised).pipe(
-        // the service never redirects: what was authorised for it is not to be handed on to whoever an answer names
+        // the service never redirects: credentials must not follow a redirection
         Effect.provideService(FetchHttpClient.RequestInit, { ...fetchOptions, redirect: "manual" })
       )
       return { response, bytes: new Uint8Array(yield* response.arrayBuffer) }
@@ -117,13 +117,13 @@ export const transportOver = (
     })
   })
 
-  /** How long to wait before the next attempt, in milliseconds; undefined when there is none. */
+  /** Milliseconds before the next attempt; undefined when there is none. */
   const pauseAfter = Effect.fnUntraced(function*(error: Refused | NoAnswer, attempts: number) {
     const { isRepeatable } = yield* CurrentCall
     if (!isRepeatable || attempts >= maxAttempts || !isPassing(error)) return undefined
     const asked = error._tag === "Refused" ? (error.retryAfterSeconds ?? 0) * 1000 : 0
     if (asked > longestPause) return undefined
-    // between half and all of it, so that callers who failed together do not come back together
+    // jittered, so that callers who failed together do not return together
     const own = firstPause * 2 ** (attempts - 1) * (0.5 + (yield* Random.next) / 2)
     return Math.min(longestPause, Math.max(asked, own))
   })

@@ -1,12 +1,12 @@
-/** The answers of an operation: the ones it really can give, each code with its meaning and an example, and the headers around it. */
+/** Responses of an operation: the possible ones only, each code with its meaning and an example, and the headers. */
 import { errorGuide } from "../ErrorGuide.ts"
 import { isRefusalCode, type RefusalCode } from "../Errors.ts"
 import { examplesOf, membersOf, type Schemas } from "./Examples.ts"
 
-/** What a provider may have to do about a refusal. */
+/** A provider's next steps after a refusal. */
 const retries = ["never", "same_request", "rollback"] as const
 
-/** Who calls, and what with. */
+/** Facts of an operation. */
 export interface Facts {
   readonly audience: "operator" | "player" | "provider"
   readonly method: string
@@ -14,16 +14,16 @@ export interface Facts {
   readonly hasQuery: boolean
   readonly scope: string | undefined
   readonly feature: string | undefined
-  /** Codes that the endpoint itself names, whatever stands around it. */
+  /** Codes that the endpoint itself declares. */
   readonly ownCodes: ReadonlySet<string>
-  /** What a provider does when nobody knows what became of the call. */
+  /** A provider's next step when the outcome is unknown. */
   readonly retryAfterFailure: (typeof retries)[number]
 }
 
 const isKeyed = ({ audience, method }: Facts): boolean => method === "post" && audience !== "provider"
 const hasBody = ({ method }: Facts): boolean => method !== "get"
 
-/** Whether a check that stands before many endpoints can be the end of a request of this one. */
+/** Whether a shared check can refuse a request of this endpoint. */
 const canAnswer = (code: RefusalCode, facts: Facts): boolean => {
   if (facts.ownCodes.has(code)) return true
   switch (code) {
@@ -67,7 +67,7 @@ const envelope = (code: RefusalCode, more: { readonly [name: string]: unknown } 
   return { summary: meaning, value: { error: { code, message, details: { ...details, ...more } } } }
 }
 
-/** An envelope of every code, once for operators and players, and once for each thing a provider may have to do about it. */
+/** An envelope of every code, for operators and players, and for each next step of a provider. */
 export const errorExamples = Object.fromEntries(
   Object.keys(errorGuide).filter(isRefusalCode).flatMap((code) => [
     [code, envelope(code)],
@@ -75,7 +75,7 @@ export const errorExamples = Object.fromEntries(
   ])
 )
 
-/** The name of a code's example, as this audience reads it. */
+/** The name of a code's example for the audience. */
 const exampleName = (code: RefusalCode, status: number, { audience, retryAfterFailure }: Facts): string =>
   audience === "provider" ? `${code}.${status >= 500 ? retryAfterFailure : "never"}` : code
 
@@ -97,7 +97,7 @@ const refusal = (status: number, codes: ReadonlyArray<RefusalCode>, facts: Facts
 
 const doneWords: { readonly [status: string]: string } = { 200: "What was asked for.", 201: "What was created." }
 
-/** A good answer, with its headers and an example. */
+/** A successful response, with its headers and an example. */
 const done = (status: number, response: unknown, facts: Facts, schemas: Schemas) => {
   const { content, description } = membersOf(response)
   const media = membersOf(membersOf(content)["application/json"])
@@ -108,7 +108,7 @@ const done = (status: number, response: unknown, facts: Facts, schemas: Schemas)
   }
 }
 
-/** The answers of an operation, made from those of the generated document. */
+/** Responses of an operation, made from those of the generated document. */
 export const answersOf = (responses: { readonly [status: string]: unknown }, facts: Facts, schemas: Schemas) => {
   const answers: Record<string, unknown> = {}
   for (const [key, response] of Object.entries(responses)) {
@@ -119,7 +119,7 @@ export const answersOf = (responses: { readonly [status: string]: unknown }, fac
       if (codes.length > 0) answers[key] = refusal(status, [...new Set(codes)], facts)
     }
   }
-  // A body that is too large is refused under the status that says so.
+  // a body that is too large
   if (hasBody(facts)) answers["413"] = refusal(413, ["INVALID_REQUEST"], facts)
   return answers
 }

@@ -1,9 +1,9 @@
-/** Examples of whole bodies, put together from those that the schemas give. */
+/** Examples of bodies, composed from the examples of schemas. */
 
 /** The schemas of the document by name. */
 export type Schemas = { readonly [name: string]: unknown }
 
-/** A part of the document, read as the JSON it is. */
+/** Members of a part of the document. */
 export const membersOf = (value: unknown): { readonly [name: string]: unknown } =>
   typeof value === "object" && value !== null ? { ...value } : {}
 
@@ -11,14 +11,14 @@ const isNull = (schema: unknown): boolean => membersOf(schema)["type"] === "null
 
 const plain: { readonly [type: string]: unknown } = { string: "text", integer: 1, number: 1, boolean: true, null: null }
 
-/** The schema that a reference means. */
+/** Resolves a reference. */
 const resolve = (schema: unknown, schemas: Schemas): { readonly [name: string]: unknown } => {
   const members = membersOf(schema)
   const { $ref } = members
   return typeof $ref === "string" ? resolve(schemas[$ref.split("/").at(-1) ?? ""], schemas) : members
 }
 
-/** What a schema says of itself under a name. What is said after a check stands among the schema's further conditions. */
+/** An annotation of a schema. One after a check is among the schema's `allOf`. */
 export const saidBy = (members: { readonly [name: string]: unknown }, name: "description" | "examples"): unknown => {
   const { allOf, [name]: said } = members
   if (said !== undefined) return said
@@ -27,7 +27,7 @@ export const saidBy = (members: { readonly [name: string]: unknown }, name: "des
     : undefined
 }
 
-/** An example of a schema: the one it gives, or else one put together from its parts. */
+/** An example of a schema: its own, or one composed from its parts. */
 export const exampleOf = (schema: unknown, schemas: Schemas): unknown => {
   const members = resolve(schema, schemas)
   const { anyOf, const: constant, enum: words, items, properties, type } = members
@@ -45,7 +45,7 @@ export const exampleOf = (schema: unknown, schemas: Schemas): unknown => {
   return plain[String(type)] ?? {}
 }
 
-/** The forms a body can have: a list that can be paged or walked has one for each, everything else has one. */
+/** Examples of a body: one per form of a list with pages and cursors, else one. */
 export const examplesOf = (schema: unknown, schemas: Schemas): {
   readonly [name: string]: { readonly value: unknown }
 } => {

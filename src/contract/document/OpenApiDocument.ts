@@ -1,7 +1,6 @@
 /**
- * The OpenAPI document of the contract: what the schemas say, plus what they cannot: how requests are signed, the headers around
- * them, which refusals of the checks around an endpoint it can really give, an example of everything, and query and path fields
- * under the type that they mean rather than the text that they travel as.
+ * OpenAPI document of the contract: the schemas, completed by signatures, headers, the possible refusals of each endpoint, examples, and
+ * query and path fields under their decoded types.
  */
 import { Context, Schema } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
@@ -30,7 +29,7 @@ type Operations = { readonly [method: string]: Operation }
 const typedProperties = (schema: Schema.Top | undefined): { readonly [name: string]: unknown } =>
   schema === undefined ? {} : membersOf(Schema.toJsonSchemaDocument(Schema.toType(schema)).schema["properties"])
 
-/** Members that are open to fields we may add later; requests are read past fields we do not know. */
+/** Opens objects to fields that may be added; unknown fields of requests are ignored. */
 const openObjects = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(openObjects)
   if (typeof value !== "object" || value === null) return value
@@ -41,7 +40,7 @@ const openObjects = (value: unknown): unknown => {
   )
 }
 
-/** What a request sends: one form with an example. A body that may be null may be left out. */
+/** The body of a request with an example. A nullable body is optional. */
 const bodyOf = (operation: Operation, schemas: Schemas): { readonly requestBody?: unknown } => {
   if (operation.requestBody === undefined) return {}
   const media = membersOf(membersOf(membersOf(operation.requestBody)["content"])["application/json"])
@@ -53,7 +52,7 @@ const bodyOf = (operation: Operation, schemas: Schemas): { readonly requestBody?
   return { requestBody: { required: given.length === forms.length, content } }
 }
 
-/** A parameter under its own type, in words. */
+/** A parameter under its decoded type, with a description. */
 const parameterOf = ({ name, schema: sent, ...rest }: Parameter, typed: { readonly [name: string]: unknown }) => {
   const members = membersOf(typed[name] ?? sent)
   const { description = saidBy(members, "description") ?? parameterWords[name], ...schema } = members
@@ -75,7 +74,7 @@ const security: { readonly [audience in Facts["audience"]]: unknown } = {
 const codesOf = (schema: Schema.Top): ReadonlyArray<string> =>
   [...JSON.stringify(Schema.toJsonSchemaDocument(schema)).matchAll(/"Error_([A-Z_]+)"/g)].map(([, code = ""]) => code)
 
-/** The examples of refusals that some operation refers to, and one of every code. */
+/** Referenced examples of refusals, and one of every code. */
 const usedExamples = (paths: unknown) => {
   const text = JSON.stringify(paths)
   return Object.fromEntries(
@@ -138,7 +137,7 @@ const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   }))
 }
 
-/** Gives an API its document: title, words, every code, and what {@link complete} adds. */
+/** Gives an API its document: title, description, every code, and what {@link complete} adds. */
 export const documented = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) =>

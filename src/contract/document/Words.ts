@@ -1,4 +1,4 @@
-/** What the document says in words: about the whole, the headers around requests and answers, and parameters by their name. */
+/** Texts of the OpenAPI document: its description, headers, security schemes, and parameters by name. */
 
 export const description = `Wallet and player platform for casino operators.
 
@@ -27,7 +27,7 @@ export const servers = [{ url: "/", description: "The service that shows this do
 
 const text = (maxLength: number) => ({ type: "string", maxLength })
 
-// Without an example: a page that lets one try things out would send it, and the same idempotency key every time.
+// without examples, which the documentation page would send: the same idempotency key every time
 const header = (name: string, maxLength: number, about: string) => ({
   name,
   in: "header",
@@ -36,7 +36,7 @@ const header = (name: string, maxLength: number, about: string) => ({
   description: about
 })
 
-/** Headers of requests, beside those that let them in. */
+/** Headers of requests, besides those of authentication. */
 export const parameters = {
   nonce: header(
     "X-Nonce",
@@ -102,7 +102,7 @@ export const securitySchemes = {
   player_token: { type: "http", scheme: "bearer", description: "A player session token." }
 }
 
-/** Parameters whose name says the same everywhere. */
+/** Descriptions of parameters by name. */
 export const parameterWords: { readonly [name: string]: string } = {
   player: "The player's id.",
   game: "The game's id.",

@@ -5,13 +5,13 @@ import { idsPerDecision } from "../Machine.ts"
 
 const idsPerBlock = 4096
 
-/** Ids for decisions: a block in use and a spare one, reserved ahead so that no decision waits for it. */
+/** Ids for decisions: a block in use and a spare one, reserved ahead. */
 export interface IdBlocks {
-  /** Whether a decision has to wait for {@link IdBlocks.reserved}; begins the spare block where one is there. */
+  /** Whether a decision has to wait for {@link IdBlocks.reserved}; switches to the spare block. */
   readonly lacksIds: () => boolean
-  /** Completes when a block was reserved, once for all who wait. */
+  /** Reserves a block, once for all who wait. */
   readonly reserved: Effect.Effect<void, StoreUnavailable>
-  /** First of at least `idsPerDecision` free ids, unless they are lacking. */
+  /** First of at least `idsPerDecision` free ids, unless {@link IdBlocks.lacksIds}. */
   readonly nextId: () => number
   readonly use: (count: number) => void
 }

@@ -1,4 +1,4 @@
-/** One attempt to deliver an event: the message, signed at the moment it is sent (SPEC section 6.1). */
+/** Signs and sends one attempt to deliver an event (SPEC section 6.1). */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import * as Crypto from "node:crypto"
 import { envelope } from "../../domain/Events.ts"
@@ -6,7 +6,7 @@ import { Secrets } from "../../platform/Secrets.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { type Outcome, Transport } from "./Transport.ts"
 
-/** What the secrets of an endpoint are sealed for. */
+/** Purpose of an endpoint's sealed secrets. */
 export const webhookPurpose = (endpointId: number): string => `webhook:${endpointId}`
 
 /** Lower-case hex HMAC-SHA256 of the timestamp, a dot and the body. */
@@ -19,7 +19,7 @@ export interface AttemptedDelivery {
     readonly id: number
     readonly url: string
     readonly secret: Uint8Array
-    /** Signs beside the current one until it ends (epoch milliseconds); null when there is none. */
+    /** The previous secret signs as well until this instant (epoch milliseconds). */
     readonly previous: { readonly secret: Uint8Array; readonly until: number } | null
   }
   /** `data` is JSON, `createdAt` the wire form of the instant. */
@@ -42,12 +42,12 @@ export class Attempts extends Context.Service<Attempts, {
       const { post } = yield* Transport
       const throttle = yield* makeLogThrottle(5000)
 
-      /** The secrets that sign now: the current one, and during the overlap after a rotation the one before it. */
+      /** The signing secrets: the current one, and the previous one during the overlap after a rotation. */
       const keysOf = Effect.fnUntraced(function*({ id, previous, secret }: AttemptedDelivery["endpoint"], now: number) {
         const open = (sealed: Uint8Array) => secrets.openText(webhookPurpose(id), sealed)
         const current = yield* open(secret)
         if (previous === null || previous.until <= now) return { current, previous: undefined }
-        // one that was given up because nobody can open it must not keep its successor from signing
+        // an unreadable previous secret must not stop the current one
         return { current, previous: Option.getOrUndefined(yield* Effect.option(open(previous.secret))) }
       })
 
@@ -65,7 +65,7 @@ export class Attempts extends Context.Service<Attempts, {
               "x-service-event-id": String(event.id),
               "x-service-delivery": String(id),
               "x-service-timestamp": timestamp,
-              // one value, as SPEC section 6.1 says: a receiver compares the whole header
+              // a single value: receivers compare the whole header (SPEC section 6.1)
               "x-service-signature": webhookSignature(keys.current, timestamp, body),
               ...(keys.previous === undefined
                 ? {}

@@ -1,4 +1,4 @@
-/** How names of hosts become addresses. */
+/** Resolves host names. */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Dns from "node:dns"
 import { Settings } from "../../platform/Settings.ts"
@@ -8,10 +8,10 @@ export interface HostAddress {
   readonly family: 4 | 6
 }
 
-/** The name leads nowhere, or nobody says where in time. */
+/** The name has no address, or name servers did not answer in time. */
 export class HostUnknown extends Schema.TaggedError<HostUnknown>()("HostUnknown", {}) {}
 
-/** One question takes no longer than this; it is asked twice. */
+/** Time-out of a query, which is sent twice. */
 const questionMs = 1200
 
 const answers = (ask: () => Promise<ReadonlyArray<string>>, family: 4 | 6) =>
@@ -26,7 +26,7 @@ const orUnknown = (found: Effect.Effect<ReadonlyArray<HostAddress>>) =>
     (addresses) => addresses.length === 0 ? Effect.fail(new HostUnknown()) : Effect.succeed(addresses)
   )
 
-/** Asks name servers only, on sockets of its own: a name that is slow to resolve holds up nobody else in the process. */
+/** Queries name servers directly: a slow name does not block the thread pool that the process shares. */
 const byNameServers = Effect.sync(() => {
   const resolver = new Dns.promises.Resolver({ timeout: questionMs, tries: 2 })
   return (hostname: string) =>
@@ -38,7 +38,7 @@ const byNameServers = Effect.sync(() => {
     ))
 })
 
-/** As the system does it, with the names of its own files. */
+/** The system's resolver, including its hosts file. */
 const bySystem = (hostname: string) =>
   orUnknown(
     Effect.tryPromise(() => Dns.promises.lookup(hostname, { all: true, order: "verbatim" })).pipe(
@@ -53,7 +53,7 @@ const bySystem = (hostname: string) =>
 export class Resolver extends Context.Service<Resolver, {
   readonly resolve: (hostname: string) => Effect.Effect<ReadonlyArray<HostAddress>, HostUnknown>
 }>()("pitboss/webhooks/Resolver") {
-  /** Asks name servers or, where targets in the own network are allowed, the system. */
+  /** Queries name servers, or the system where insecure targets are allowed. */
   static readonly layer = Layer.effect(
     Resolver,
     Effect.gen(function*() {

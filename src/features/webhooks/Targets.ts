@@ -1,17 +1,16 @@
 /**
- * Where webhooks may go: to the public internet over TLS, never into the network that the service itself stands in. What a
- * name leads to is up to whoever owns it, so an endpoint is judged when it is set, and every address again when a connection to
- * it is made (`docs/decisions/0017-webhooks.md`).
+ * Allowed targets of webhooks (SSRF protection): the public internet over TLS, never the service's own network. The owner of a name may
+ * change its addresses, so that an endpoint is checked when it is set and at every connection (`docs/decisions/0017-webhooks.md`).
  */
 import ipaddr from "ipaddr.js"
 
-/** The addresses that IPv6 has given out so far. All others lead somewhere else, some of them to an IPv4 address inside. */
+/** Assigned global unicast addresses. Others may lead to an internal IPv4 address. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
-/** Public by its number, but answered by the machine room of a cloud. */
+/** Public addresses that a cloud answers internally. */
 const cloudServices = [ipaddr.IPv4.parseCIDR("168.63.129.16/32")]
 
-/** Whether an IP address is one of the public internet. An IPv4 address in IPv6 clothes is judged as what it is. */
+/** Whether an IP address is public. An IPv4-mapped one counts as IPv4. */
 export const isPublicAddress = (address: string): boolean => {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
@@ -30,7 +29,7 @@ export const literalAddress = (hostname: string): string | undefined => {
 /** Names that never lead to the public internet. */
 const localName = /(^|\.)(localhost|local|internal|intranet|home\.arpa)\.?$/
 
-/** What is wrong with the URL of an endpoint; undefined when nothing is. `allowInsecure` is the setting of that name. */
+/** The error of an endpoint's URL, if there is one. `allowInsecure` is `WEBHOOK_ALLOW_INSECURE`. */
 export const targetProblem = (url: string, allowInsecure: boolean): string | undefined => {
   const parsed = URL.parse(url)
   if (parsed === null || (parsed.protocol !== "https:" && parsed.protocol !== "http:")) {

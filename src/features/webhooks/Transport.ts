@@ -1,4 +1,4 @@
-/** One HTTP POST to an endpoint, and what came of it. */
+/** Sends one HTTP POST to an endpoint. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import Undici from "@effect/platform-node/Undici"
 import { Context, Effect, FiberSet, Layer, Option } from "effect"
@@ -8,13 +8,13 @@ import { Settings } from "../../platform/Settings.ts"
 import { Resolver } from "./Resolver.ts"
 import { isPublicAddress, literalAddress, targetProblem } from "./Targets.ts"
 
-/** How long one attempt may take in all (SPEC section 6.3). */
+/** Time-out of an attempt (SPEC section 6.3). */
 const attemptTime = "5 seconds"
 
-/** How much of an answer is read, so that its connection can be used again. An endpoint that says more loses it. */
+/** Bytes of an answer that are read to keep the connection. A longer answer closes it. */
 const maxAnswerBytes = 16_384
 
-/** The longest message, in characters: far more than any event has. */
+/** Maximum length of a message, far above that of any event. */
 const maxMessageLength = 262_144
 
 export interface Message {
@@ -24,10 +24,7 @@ export interface Message {
   readonly body: string
 }
 
-/**
- * Why an attempt failed: the answer's status, none in time, none at all, a host that is not known or not allowed, more to send
- * than is ever sent, or no secret to sign it with.
- */
+/** Why an attempt failed. */
 type AttemptError =
   | "status"
   | "timeout"
@@ -44,7 +41,7 @@ export interface Outcome {
   readonly error: AttemptError | null
 }
 
-/** Why a connection was not made. Goes through node:net and comes out as the cause of the failed request. */
+/** A refused connection, passed through node:net as the cause of the failed request. */
 class ConnectionRefused extends Error {
   readonly code: "dns" | "target_refused"
 
@@ -57,7 +54,7 @@ class ConnectionRefused extends Error {
 const errorOf = (cause: unknown): AttemptError => cause instanceof ConnectionRefused ? cause.code : "connection"
 
 export class Transport extends Context.Service<Transport, {
-  /** Sends a message once. Follows no redirect; an answer counts by its status, and what else it says is thrown away. */
+  /** Sends a message once, without following redirects. Only the status of the answer counts. */
   readonly post: (message: Message) => Effect.Effect<Outcome>
 }>()("pitboss/webhooks/Transport") {
   static readonly layer = Layer.effect(
@@ -67,14 +64,14 @@ export class Transport extends Context.Service<Transport, {
       const { resolve } = yield* Resolver
       const run = yield* FiberSet.makeRuntime<never>()
 
-      /** Gives a connection the addresses that were checked, so that nobody asks for them a second time. */
+      /** Connects to the checked addresses, without a second look-up. */
       const lookup: LookupFunction = (hostname, options, callback) => {
         run(Effect.match(resolve(hostname), {
           onFailure: () => callback(new ConnectionRefused("dns"), []),
           onSuccess: (found) => {
             const [first] = found
             if (first === undefined) return callback(new ConnectionRefused("dns"), [])
-            // one that leads inside is enough: whoever mixes them means no good
+            // one internal address refuses all
             if (!webhookAllowInsecure && !found.every(({ address }) => isPublicAddress(address))) {
               return callback(new ConnectionRefused("target_refused"), [])
             }
@@ -85,7 +82,7 @@ export class Transport extends Context.Service<Transport, {
 
       const connect = Undici.buildConnector({ lookup, timeout: 5000, allowH2: false })
 
-      // Connections are kept for the next delivery. How many an endpoint has is bounded by how many deliveries it has in flight.
+      // connections are kept, as many per endpoint as it has deliveries in flight
       const dispatcher = yield* NodeHttpClient.makeDispatcherOptions({
         // an address in the URL is not looked up, so it is judged here
         connect: (options, callback) => {

@@ -8,13 +8,13 @@ import { rowsOf } from "../../store/Rows.ts"
 import { makeDeliveryStore } from "./internal/DeliveryStore.ts"
 import { deliveriesPending, deliveryLagSeconds, outboxLagSeconds, outboxPending } from "./internal/Metrics.ts"
 
-/** How long events and their deliveries are kept. What has waited for so long is over. */
+/** Retention of events and deliveries. Pending ones expire then. */
 export const keptMs = 30 * 24 * 60 * 60_000
 
-/** How many deliveries of an endpoint may wait. */
+/** Maximum of pending deliveries of an endpoint. */
 const maxBacklog = 100_000
 
-/** No attempt waits for longer (it is 64 minutes at most): what does was put off by a clock that has been set back since. */
+/** A later attempt (64 minutes is the longest pause) was scheduled by a clock that has been set back since. */
 const waitsMostMs = 2 * 60 * 60_000
 
 /** Rows per statement, and statements of a kind per run. */
@@ -24,9 +24,9 @@ const maxBatches = 10
 const doneRows = rowsOf(Schema.Struct({ done: Schema.Number }))
 
 export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
-  /** Ends what has waited too long, hurries what a clock that was wrong put off, and removes what is old; gives how many rows, and whether there is more. A job. */
+  /** Expires and removes old rows, and brings forward attempts that a wrong clock delayed. A job. */
   readonly tidy: Effect.Effect<JobResult, SqlError.SqlError>
-  /** Notes which endpoints have too much waiting, and measures the lag. Runs by itself every fifteen seconds. */
+  /** Marks endpoints with a full backlog, and measures the lag. Runs by itself every fifteen seconds. */
   readonly watch: Effect.Effect<void, SqlError.SqlError>
 }>()("pitboss/webhooks/WebhookHousekeeping") {
   static readonly layerWith = (options: { readonly maxBacklog?: number } = {}) =>

@@ -1,10 +1,9 @@
 /**
- * Sends events to the endpoints of operators (SPEC section 6). Any number of services share the work: each takes deliveries that
- * are due for a while, and what a stopped one had taken is taken over when that while is over.
+ * Sends events to the endpoints of operators (SPEC section 6). Services share the work: each leases due deliveries, and a stopping one
+ * finishes or releases its own; the leases of a killed one expire.
  *
- * One fiber does everything that needs the database, round after round: what became of attempts is written down, new events
- * become deliveries, and what is due is taken. Attempts run beside it. A round begins when there is a reason: events were
- * written, an attempt ended, or a second has passed.
+ * One fiber does all database work in rounds: records results, fans events out into deliveries, and leases due ones. Attempts run beside
+ * it. A round begins when events were written, an attempt ended, or a second has passed.
  */
 import { Cause, Clock, Context, Deferred, Effect, FiberSet, Latch, Layer, Metric, Schedule } from "effect"
 import { nextAttemptAt } from "../../domain/Events.ts"
@@ -20,13 +19,13 @@ export interface SenderOptions {
   /** Deliveries in flight in all, and of one endpoint. */
   readonly maxInFlight: number
   readonly maxInFlightPerEndpoint: number
-  /** Of an endpoint that gave no answer the last time: it holds on to what it is given for as long as it may. */
+  /** Of an endpoint without an answer to its last attempt, which blocks its slots for the whole time-out. */
   readonly maxInFlightSilent: number
-  /** How long nobody else takes what was taken. Far longer than an attempt. */
+  /** Lease of a delivery, far longer than an attempt. */
   readonly leaseMs: number
-  /** How often to look for what nobody announces: retries, and the events of other processes. */
+  /** Polling interval, for retries and the events of other processes. */
   readonly pollMs: number
-  /** How long attempts in flight may take to end when the service goes down. */
+  /** Time for attempts in flight at a shutdown. */
   readonly drainMs: number
 }
 
@@ -39,7 +38,7 @@ const defaultSenderOptions: SenderOptions = {
   drainMs: 5500
 }
 
-/** An endpoint while something of it is in flight, or since it kept silent. */
+/** An endpoint with deliveries in flight, or without an answer to its last attempt. */
 interface Line {
   inFlight: number
   isSilent: boolean
@@ -48,9 +47,9 @@ interface Line {
 const silences = new Set(["timeout", "connection", "dns"])
 
 export class WebhookSender extends Context.Service<WebhookSender, {
-  /** Sends everything that is due and waits until nothing is in flight. */
+  /** Sends all due deliveries and waits until none is in flight. */
   readonly sweep: Effect.Effect<void>
-  /** Takes nothing more. What is in flight may end while other parts of the service go down. */
+  /** Leases nothing more. Deliveries in flight may end while other parts of the service shut down. */
   readonly beginDrain: Effect.Effect<void>
 }>()("pitboss/webhooks/WebhookSender") {
   static readonly layerWith = (options: Partial<SenderOptions> = {}) =>
@@ -70,7 +69,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
 
         const inFlight = new Map<number, number>()
         const lines = new Map<number, Line>()
-        /** Endpoints that may have something due. */
+        /** Endpoints that may have due deliveries. */
         const candidates = new Set<number>()
         const results: Array<
           { readonly endpointId: number; readonly result: AttemptResult; readonly isSilent: boolean }
@@ -116,12 +115,12 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           yield* Metric.update(Metric.withAttributes(attemptsTotal, { result: error ?? "delivered" }), 1)
         })
 
-        /** Writes down what became of attempts, and only then counts them as no longer in flight. */
+        /** Records results; only then the deliveries are no longer in flight. */
         const recordResults = Effect.gen(function*() {
           const batch = [...results]
           if (batch.length === 0) return
           yield* store.record(sender, batch.map(({ result }) => result))
-          // more have come meanwhile
+          // more may have come meanwhile
           results.splice(0, batch.length)
           for (const { endpointId, isSilent, result } of batch) {
             inFlight.delete(result.id)
@@ -142,14 +141,14 @@ export class WebhookSender extends Context.Service<WebhookSender, {
             Effect.tapError(() => Effect.sync(() => hasEvents = true))
           )
           for (const endpointId of fannedOut.endpointIds) candidates.add(endpointId)
-          // the rest in the next round: what is due already does not wait for all of it
+          // the rest in the next round: due deliveries do not wait for it
           if (fannedOut.hasMore) {
             hasEvents = true
             wake.openUnsafe()
           }
         })
 
-        /** Room for each candidate, shared out evenly where there is not enough for all. */
+        /** Free slots of each candidate, shared evenly when they do not suffice. */
         const roomsOf = (): ReadonlyArray<Room> => {
           const rooms: Array<Room> = []
           let left = maxInFlight - inFlight.size
@@ -180,7 +179,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           for (const delivery of taken) {
             const { id } = delivery.endpoint
             takenOf.set(id, (takenOf.get(id) ?? 0) + 1)
-            // taken again after its time, while its result could not be written down: that is still to come
+            // leased again because its result could not be recorded in time: that is still to come
             if (inFlight.has(delivery.id)) continue
             inFlight.set(delivery.id, id)
             lineOf(id).inFlight++
@@ -198,7 +197,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
             )
           }
           for (const { endpointId, slots } of rooms) {
-            // behind the others for the next round, or away when it has no more
+            // behind the others for the next round, or removed when it has no more
             candidates.delete(endpointId)
             if (takenOf.get(endpointId) === slots) candidates.add(endpointId)
           }
@@ -229,7 +228,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
               reason: error._tag === "SqlError" ? describeSqlError(error) : error.reason
             })
           ),
-          // whatever it was, the next round may go well: sending must not end while the service runs
+          // the next round may succeed: sending must not end while the service runs
           Effect.catchCause((cause) =>
             Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)
@@ -262,7 +261,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           drainBegunAt ??= now
         })
 
-        // what is in flight ends or is handed back; whatever this does not manage is taken over when its time is over
+        // deliveries in flight end or are released; the leases of the rest expire
         yield* Effect.addFinalizer(() =>
           Effect.gen(function*() {
             yield* beginDrain

@@ -1,4 +1,4 @@
-/** Events becoming deliveries, and deliveries being taken, recorded and handed back, in SQL. */
+/** Fan-out of events, and leasing, recording and releasing of deliveries, in SQL. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,22 +11,19 @@ import { rowsOf } from "../../../store/Rows.ts"
 import { detailsPurpose, numbersPurpose } from "../../../store/SealedFields.ts"
 import type { AttemptedDelivery } from "../Attempts.ts"
 
-/** Events that become deliveries in one transaction. Times the most endpoints of an operator, no more than one block of ids. */
+/** Events per fan-out. Times the maximum of endpoints of an operator, at most one block of ids. */
 const fannedOutAtOnce = 200
 
-/**
- * No delivery is taken for longer than this, clocks that differ included. What seems to be was taken by a clock that has been set back
- * since, and by nobody who still has it.
- */
+/** Maximum lease, including clocks that differ. A longer one was written by a clock that has been set back since. */
 const takenMostMs = 5 * 60_000
 
-/** A delivery taken by this process, for one attempt. */
+/** A delivery leased by this process for one attempt. */
 export interface TakenDelivery extends AttemptedDelivery {
   /** Failed ones so far. */
   readonly attempts: number
 }
 
-/** What became of an attempt. */
+/** Result of an attempt. */
 export interface AttemptResult {
   readonly id: number
   /** Failed ones before it. */
@@ -39,7 +36,7 @@ export interface AttemptResult {
   readonly endedAt: number
 }
 
-/** How many more deliveries of an endpoint can be taken. */
+/** Free slots of an endpoint. */
 export interface Room {
   readonly endpointId: number
   readonly slots: number
@@ -74,7 +71,7 @@ const TakenRow = Schema.Struct({
 const takenRows = rowsOf(TakenRow)
 const decodeData = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
-/** What waits is not counted further. */
+/** Pending rows are counted up to this. */
 const countedMost = 100_000
 
 const lagRows = rowsOf(Schema.Struct({
@@ -95,8 +92,8 @@ export const makeDeliveryStore = Effect.gen(function*() {
   const numbers = yield* Ids
 
   /**
-   * Turns events that are committed and not yet turned into deliveries, one for each endpoint that is to be told. Events that
-   * another process is turning right now are passed over. Gives how many events there were, and the endpoints concerned.
+   * Fans committed events out into deliveries, one per subscribed endpoint, skipping events locked by another process. Gives the number of
+   * events, and the endpoints.
    */
   const fanOut = Effect.fn("DeliveryStore.fanOut")((now: number) =>
     inTransaction(sql)(Effect.gen(function*() {
@@ -135,7 +132,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
     }))
   )
 
-  /** Active endpoints that have something due. */
+  /** Active endpoints with due deliveries. */
   const endpointsDue = Effect.fn("DeliveryStore.endpointsDue")(function*(now: number) {
     const found = yield* endpointRows(sql`
       SELECT e.id AS "endpointId" FROM webhook_endpoints e
@@ -147,7 +144,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
     return found.map(({ endpointId }) => endpointId)
   })
 
-  /** The data of an event with what is not stored in it. */
+  /** The data of an event, completed by sealed fields. */
   const dataOf = Effect.fnUntraced(function*(row: typeof TakenRow.Type) {
     if (row.numbers === null && row.details === null) return row.data
     const player = yield* personal.open(numbersPurpose(row.playerId ?? 0), row.numbers)
@@ -155,7 +152,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
     return JSON.stringify(withPersonal(yield* Effect.orDie(decodeData(row.data)), { player, payment }))
   })
 
-  /** Takes what is due, the longest due first, for each endpoint as much as there is room for. Nobody else takes it until then. */
+  /** Leases due deliveries up to an instant, oldest first, as many per endpoint as it has free slots. */
   const take = Effect.fn("DeliveryStore.take")(
     function*(options: { readonly rooms: ReadonlyArray<Room>; readonly sender: number; now: number; until: number }) {
       const { now, rooms, sender, until } = options
@@ -202,10 +199,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
     }
   )
 
-  /**
-   * Writes down what became of attempts. A delivery that another process has taken over meanwhile, or that staff have set back,
-   * is left as it is.
-   */
+  /** Records results. A delivery that another process has leased or staff have reset meanwhile is left as it is. */
   const record = Effect.fn("DeliveryStore.record")((sender: number, results: ReadonlyArray<AttemptResult>) =>
     Effect.asVoid(sql`
       UPDATE webhook_deliveries d SET status = u.status, attempts = u.attempts::integer + 1, next_attempt_at = u.next_attempt_at,
@@ -224,7 +218,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
       WHERE d.id = u.id::bigint AND d.claimed_by = ${sender} AND d.status = 'pending' AND d.attempts = u.attempts::integer`)
   )
 
-  /** Gives back what was taken and not tried to its end: it is due as before. */
+  /** Releases leased deliveries without a result: they are due as before. */
   const handBack = Effect.fn("DeliveryStore.handBack")((sender: number, deliveryIds: ReadonlyArray<number>) =>
     Effect.asVoid(sql`
       UPDATE webhook_deliveries d SET claimed_by = NULL, claimed_until = NULL
@@ -232,7 +226,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
       WHERE d.id = u.id::bigint AND d.claimed_by = ${sender} AND d.status = 'pending'`)
   )
 
-  /** When the oldest event that waits was written, and since when the delivery that waits longest has been due. */
+  /** The time of the oldest event without deliveries, and the due time of the oldest pending delivery. */
   const lag = Effect.fn("DeliveryStore.lag")(function*() {
     const [row] = yield* lagRows(sql`
       SELECT (SELECT created_at FROM events WHERE NOT fanned_out ORDER BY id LIMIT 1) AS "oldestEvent",

@@ -1,4 +1,4 @@
-/** What the sending of webhooks measures of itself. */
+/** Metrics of webhooks. */
 import { Metric } from "effect"
 
 export const attemptsTotal = Metric.counter("webhook_attempts_total", {
@@ -12,7 +12,7 @@ export const deliveriesTotal = Metric.counter("webhook_deliveries_total", {
 })
 
 export const inFlight = Metric.gauge("webhook_deliveries_in_flight", {
-  description: "Deliveries that are being tried by this process"
+  description: "Deliveries in flight from this process"
 })
 
 export const attemptSeconds = Metric.histogram("webhook_attempt_seconds", {
@@ -21,17 +21,17 @@ export const attemptSeconds = Metric.histogram("webhook_attempt_seconds", {
 })
 
 export const outboxLagSeconds = Metric.gauge("webhook_outbox_lag_seconds", {
-  description: "Age of the oldest event that was not turned into deliveries yet"
+  description: "Age of the oldest event without deliveries"
 })
 
 export const deliveryLagSeconds = Metric.gauge("webhook_delivery_lag_seconds", {
-  description: "How long the delivery that waits longest has been due"
+  description: "Time since the oldest pending delivery was due"
 })
 
 export const outboxPending = Metric.gauge("webhook_outbox_pending", {
-  description: "Events that were not turned into deliveries yet, counted up to 100000"
+  description: "Events without deliveries, counted up to 100000"
 })
 
 export const deliveriesPending = Metric.gauge("webhook_deliveries_pending", {
-  description: "Deliveries that are still to succeed, counted up to 100000"
+  description: "Pending deliveries, counted up to 100000"
 })
