@@ -141,3 +141,38 @@ export const pathId = Schema.String.check(
     }
   )
 )
+
+/** The short name of an operator or a provider. */
+export const slug = Schema.String.annotate({ examples: ["lucky-casino"] }).check(
+  Schema.isPattern(/^[a-z][a-z0-9-]{1,62}$/u, {
+    message: "must be 2 to 63 characters: lower-case letters, digits and dashes, a letter first"
+  })
+)
+
+const address = Schema.String.annotate({ examples: ["203.0.113.7", "10.0.0.0/8"] }).check(
+  Schema.makeFilter(
+    (value: string) =>
+      ipaddr.isValidCIDR(value) || ipaddr.IPv4.isValidFourPartDecimal(value) ||
+      (value.includes(":") && ipaddr.IPv6.isValid(value)),
+    { message: "must be an address or a range like 10.0.0.0/8", expected: "an address" }
+  )
+)
+
+export const addresses = Schema.Array(address).check(
+  Schema.isMaxLength(100, { message: "must have at most 100 entries" })
+)
+
+/** A web address; placeholders may stand anywhere after the host. */
+export const webAddress = text(2000).check(
+  Schema.makeFilter(
+    (value: string) => /^https?:\/\//.test(value) && URL.canParse(value.replaceAll(/[{}]/g, "x")),
+    { message: "must be an http or https address", expected: "a web address" }
+  )
+)
+
+export const percent = Schema.Number.check(
+  Schema.isBetween({ minimum: 0, maximum: 100 }, { message: "must be between 0 and 100" })
+)
+
+/** `true` or `false` in a query. */
+export const flagInQuery = oneOf(["true", "false"])

@@ -1,5 +1,6 @@
 /** Lists in pages (SPEC section 2.11). */
 import { Effect, Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
 import { integer } from "./Fields.ts"
 
 /** A field that may be left out, by who sends it and by who writes a request in code. */
@@ -57,6 +58,9 @@ const nextCursor = Schema.NullOr(Schema.String).annotate({ description: "Null on
 
 /** `{"data": item}` */
 export const single = <S extends Schema.Top>(item: S) => Schema.Struct({ data: item })
+
+/** {@link single}, answered with 201. */
+export const created = <S extends Schema.Top>(item: S) => single(item).pipe(HttpApiSchema.status(201))
 
 /** `{"data": [item, …]}` */
 export const list = <S extends Schema.Top>(item: S) => Schema.Struct({ data: Schema.Array(item) })

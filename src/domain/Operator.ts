@@ -32,7 +32,9 @@ export const features = [
 /** A part of the platform that staff can switch off for a turnkey operator. */
 export type Feature = (typeof features)[number]
 
-export type CooperationModel = "api" | "turnkey"
+export const cooperationModels = ["api", "turnkey"] as const
+
+export type CooperationModel = (typeof cooperationModels)[number]
 
 export interface Operator {
   readonly id: number

@@ -3,7 +3,7 @@ import { Layer } from "effect"
 import { Alerts } from "../features/compliance/Alerts.ts"
 import { ApiKeys } from "../features/keys/ApiKeys.ts"
 import { AuditLog } from "../features/audit/AuditLog.ts"
-import { BonusesOnOffer } from "../features/bonuses/BonusesOnOffer.ts"
+import { BonusCatalogue } from "../features/bonuses/BonusCatalogue.ts"
 import { Catalogue } from "../features/games/Catalogue.ts"
 import { Corrections } from "../features/corrections/Corrections.ts"
 import { ExchangeRates } from "../features/exchangeRates/RatesOnFile.ts"
@@ -26,7 +26,7 @@ export const layerBackoffice = Layer.mergeAll(
   Providers.layer,
   Catalogue.layer,
   MethodsOnOffer.layer,
-  BonusesOnOffer.layer,
+  BonusCatalogue.layer,
   WebhookEndpoints.layer,
   WebhookDeliveries.layer,
   Alerts.layer,

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../contract/StaffApi.ts"
 import { rolesFor } from "../features/staff/Authorisation.ts"
 import { ApiKeys } from "../features/keys/ApiKeys.ts"
-import { BonusesOnOffer } from "../features/bonuses/BonusesOnOffer.ts"
+import { BonusCatalogue } from "../features/bonuses/BonusCatalogue.ts"
 import { Catalogue } from "../features/games/Catalogue.ts"
 import { LedgerAudit } from "../features/ledger/LedgerAudit.ts"
 import { MethodsOnOffer } from "../features/payments/MethodsOnOffer.ts"
@@ -130,7 +130,7 @@ const BonusHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "bonus",
   Effect.fnUntraced(function*(handlers) {
-    const onOffer = yield* BonusesOnOffer
+    const onOffer = yield* BonusCatalogue
     const bonuses = yield* Bonuses
     return handlers
       .handle("create", ({ payload }) => act((actor) => onOffer.create(actor, payload)))
@@ -160,7 +160,7 @@ const PromoHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "promo",
   Effect.fnUntraced(function*(handlers) {
-    const onOffer = yield* BonusesOnOffer
+    const onOffer = yield* BonusCatalogue
     return handlers
       .handle("create", ({ payload }) => act((actor) => onOffer.createPromo(actor, payload)))
       .handle("update", ({ params, payload }) => act((actor) => onOffer.updatePromo(actor, params.promo, payload)))

@@ -118,7 +118,9 @@ export const playerBonusFields = (playerId: number, currency: string, bonus: Pla
   created_at: new Date(bonus.createdAt).toISOString()
 })
 
-export type GameType = "rng" | "live"
+export const gameTypes = ["rng", "live"] as const
+
+export type GameType = (typeof gameTypes)[number]
 
 /** Percent of a stake on this game that counts towards the bonus; 0 also means that bonus money cannot be staked on it. */
 export const contribution = (bonus: ActiveBonus, gameId: number, type: GameType): number =>

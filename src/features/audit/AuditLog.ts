@@ -1,4 +1,4 @@
-/** Who did what in the back office, before and after: written in the transaction of what was done, never changed. */
+/** Audit log of the back office: actor, action, record before and after; written in the change's own transaction, never updated. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"
@@ -38,8 +38,14 @@ export interface ChangeUnit {
   readonly newId: number
   /** Epoch milliseconds. */
   readonly now: number
-  /** Says what the change's line of the audit log is, once; it is written at the end of the transaction. */
+  /** Sets the change's line of the audit log, once; it is written at the end of the transaction. */
   readonly record: (entry: AuditEntry) => Effect.Effect<void>
+  /** As `record`, of one record of an operator or of none; the noun of the action is its kind. Gives the record as it is now. */
+  readonly recordChange: <A extends { readonly id: number; readonly operator_id?: number | null }>(
+    action: Action,
+    before: A | null,
+    after: A
+  ) => Effect.Effect<A>
 }
 
 /** Absent means any. */
@@ -122,9 +128,20 @@ export class AuditLog extends Context.Service<AuditLog, {
                 reason: entry.reason ?? null
               })
             })
+          const recordChange: ChangeUnit["recordChange"] = (action, before, after) =>
+            Effect.as(
+              record({
+                action,
+                ...(typeof after.operator_id === "number" ? { operatorId: after.operator_id } : {}),
+                subject: `${action.split(".", 1)[0]}:${after.id}`,
+                before,
+                after
+              }),
+              after
+            )
           // written last: from then on every other change of the back office waits for the end of this one
           return yield* inTransaction(sql)(
-            Effect.tap(body({ newId: id + 1, now, record }), () => chain.writeAuditLines(lines))
+            Effect.tap(body({ newId: id + 1, now, record, recordChange }), () => chain.writeAuditLines(lines))
           )
         }).pipe(orTryAgain)
 

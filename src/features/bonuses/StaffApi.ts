@@ -1,8 +1,8 @@
 /** Bonuses and promo codes, as staff keep them: groups of the staff API. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { bonusTypes } from "../../domain/bonus/Bonus.ts"
-import { Bonus as OfferedBonus, PlayerBonus } from "./BonusResource.ts"
+import { Bonus, PlayerBonus } from "./BonusResource.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
 import { list, single } from "../../contract/Pagination.ts"
@@ -15,15 +15,17 @@ const reference = text(128)
 
 const created = <S extends Schema.Top>(item: S) => single(item).pipe(HttpApiSchema.status(201))
 
-const Bonus = Schema.Struct({
+/** A bonus in an operator's catalogue (table `bonuses`). */
+export const StaffBonus = Schema.Struct({
   operator_id: id,
-  ...OfferedBonus.fields,
+  ...Bonus.fields,
   contributions: Schema.Record(Schema.String, Schema.Number),
   created_at: timestamp,
   updated_at: timestamp
 })
 
-const Promo = Schema.Struct({
+/** A promo code (table `promo_codes`). */
+export const Promo = Schema.Struct({
   id,
   operator_id: id,
   code: Schema.String,
@@ -41,39 +43,56 @@ const contributions = Schema.Record(
   integer(0, 100)
 )
 
-const bonusTerms = {
-  description: optional(lines(2000)),
-  wagering_multiplier: optional(integer(0, 1000)),
-  valid_days: optional(integer(1, 3650)),
-  max_bet: optional(amountFrom(0)),
-  max_conversion_multiplier: optional(integer(0, 100_000)),
-  max_grants_per_player: optional(integer(0, 1_000_000)),
-  contributions: optional(contributions),
-  active: optional(Schema.Boolean)
-}
+const BonusUpdate = Schema.Struct({
+  name: text(100),
+  type: oneOf(bonusTypes),
+  default_amount: amountFrom(1),
+  description: lines(2000),
+  wagering_multiplier: integer(0, 1000),
+  valid_days: integer(1, 3650),
+  max_bet: amountFrom(0),
+  max_conversion_multiplier: integer(0, 100_000),
+  max_grants_per_player: integer(0, 1_000_000),
+  contributions,
+  active: Schema.Boolean
+}).mapFields(Struct.map(Schema.optionalKey))
+
+const BonusInput = Schema.Struct({
+  operator: reference,
+  ...BonusUpdate.fields,
+  name: text(100),
+  type: oneOf(bonusTypes),
+  default_amount: amountFrom(1)
+})
+
+const PromoInput = Schema.Struct({
+  operator: reference,
+  code: Schema.String.annotate({ examples: ["WELCOME10"] }).check(
+    Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u, {
+      message: "must be 1 to 64 characters: letters, digits, dashes and underscores"
+    })
+  ),
+  bonus: integer(1, Number.MAX_SAFE_INTEGER),
+  expires_at: optional(Schema.NullOr(instant)),
+  max_redemptions: optional(Schema.NullOr(integer(1, 1_000_000_000)))
+})
+
+/** What staff send; amounts are minor units of the operator's currency, 0 in a cap means that there is none. */
+export type BonusInput = typeof BonusInput.Type
+export type BonusUpdate = typeof BonusUpdate.Type
+export type PromoInput = typeof PromoInput.Type
 
 export const BonusGroup = HttpApiGroup.make("bonus").add(
   HttpApiEndpoint.post("create", "/bonuses", {
-    payload: Schema.Struct({
-      operator: reference,
-      name: text(100),
-      type: oneOf(bonusTypes),
-      default_amount: amountFrom(1),
-      ...bonusTerms
-    }),
-    success: created(Bonus)
+    payload: BonusInput,
+    success: created(StaffBonus)
   }),
   HttpApiEndpoint.patch("update", "/bonuses/:bonus", {
     params: { bonus: pathId },
-    payload: Schema.Struct({
-      name: optional(text(100)),
-      type: optional(oneOf(bonusTypes)),
-      default_amount: optional(amountFrom(1)),
-      ...bonusTerms
-    }),
-    success: single(Bonus)
+    payload: BonusUpdate,
+    success: single(StaffBonus)
   }),
-  HttpApiEndpoint.get("list", "/bonuses", { query: { operator: optional(reference) }, success: list(Bonus) }),
+  HttpApiEndpoint.get("list", "/bonuses", { query: { operator: optional(reference) }, success: list(StaffBonus) }),
   HttpApiEndpoint.post("grant", "/players/:player/bonuses", {
     params: { player: pathId },
     payload: Schema.Struct({
@@ -94,17 +113,7 @@ export const BonusGroup = HttpApiGroup.make("bonus").add(
 
 export const PromoGroup = HttpApiGroup.make("promo").add(
   HttpApiEndpoint.post("create", "/promo-codes", {
-    payload: Schema.Struct({
-      operator: reference,
-      code: Schema.String.annotate({ examples: ["WELCOME10"] }).check(
-        Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u, {
-          message: "must be 1 to 64 characters: letters, digits, dashes and underscores"
-        })
-      ),
-      bonus: integer(1, Number.MAX_SAFE_INTEGER),
-      expires_at: optional(Schema.NullOr(instant)),
-      max_redemptions: optional(Schema.NullOr(integer(1, 1_000_000_000)))
-    }),
+    payload: PromoInput,
     success: created(Promo)
   }),
   HttpApiEndpoint.patch("update", "/promo-codes/:promo", {

@@ -29,6 +29,11 @@ export const makeReferences = Effect.map(SqlClient.SqlClient, (sql) => {
   const operatorId = find("operators", "operator")
   return {
     operatorId,
+    /** The condition that rows are of this operator; undefined names none. */
+    ofOperator: (reference: string | undefined) =>
+      reference === undefined
+        ? Effect.succeed(sql`true`)
+        : Effect.map(operatorId(reference), (id) => sql`operator_id = ${id}`),
     providerId: find("providers", "provider"),
     /** Refuses what belongs to another operator than the one named, as if it were not there. Undefined names none. */
     refuseForeign: Effect.fnUntraced(function*<R>(owner: number, named: string | undefined, notFound: R) {

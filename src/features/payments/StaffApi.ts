@@ -1,11 +1,11 @@
 /** What staff do with deposits and withdrawals, on the back-office port. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { refusals } from "../../contract/Errors.ts"
-import { instant, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
-import { page, pageQuery, single } from "../../contract/Pagination.ts"
+import { amountFrom, currency, instant, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
+import { created, list, page, pageQuery, single } from "../../contract/Pagination.ts"
 import { PaymentRequest, paymentStatuses, paymentTypes } from "./PaymentResource.ts"
-import { id } from "../../contract/Resource.ts"
+import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
 /** A payment with what only staff see. */
 const StaffPayment = Schema.Struct({
@@ -45,4 +45,59 @@ export const PaymentGroup = HttpApiGroup.make("payment").add(
   move("reject"),
   move("cancel"),
   move("chargeback")
+)
+
+/** A payment method; bounds are minor units of the operator's currency, both included. */
+export const StaffPaymentMethod = Schema.Struct({
+  id,
+  operator_id: id,
+  code: Schema.String,
+  name: Schema.String,
+  currencies: Schema.Array(currencyCode),
+  supports_deposit: Schema.Boolean,
+  supports_withdrawal: Schema.Boolean,
+  min_deposit: money,
+  max_deposit: money,
+  min_withdrawal: money,
+  max_withdrawal: money,
+  active: Schema.Boolean,
+  created_at: timestamp
+})
+
+const MethodUpdate = Schema.Struct({
+  name: text(100),
+  currencies: Schema.Array(currency),
+  supports_deposit: Schema.Boolean,
+  supports_withdrawal: Schema.Boolean,
+  min_deposit: amountFrom(1),
+  max_deposit: amountFrom(1),
+  min_withdrawal: amountFrom(1),
+  max_withdrawal: amountFrom(1),
+  active: Schema.Boolean
+}).mapFields(Struct.map(Schema.optionalKey))
+
+const MethodInput = Schema.Struct({
+  operator: reference,
+  code: Schema.String.annotate({ examples: ["card"] }).check(
+    Schema.isPattern(/^[A-Za-z0-9_.-]{1,50}$/u, {
+      message: "must be 1 to 50 characters: letters, digits, dots, dashes and underscores"
+    })
+  ),
+  ...MethodUpdate.fields
+})
+
+export type MethodInput = typeof MethodInput.Type
+export type MethodUpdate = typeof MethodUpdate.Type
+
+export const PaymentMethodGroup = HttpApiGroup.make("payment_method").add(
+  HttpApiEndpoint.post("create", "/payment-methods", { payload: MethodInput, success: created(StaffPaymentMethod) }),
+  HttpApiEndpoint.patch("update", "/payment-methods/:method", {
+    params: { method: pathId },
+    payload: MethodUpdate,
+    success: single(StaffPaymentMethod)
+  }),
+  HttpApiEndpoint.get("list", "/payment-methods", {
+    query: { operator: Schema.optionalKey(reference) },
+    success: list(StaffPaymentMethod)
+  })
 )

@@ -1,6 +1,6 @@
 /** Staff, operators and their keys. */
 import { Command, Flag } from "effect/cli"
-import { roles } from "../../contract/StaffApi.ts"
+import { roles } from "../../domain/Staff.ts"
 import { type Feature, features, type Scope, scopes } from "../../domain/Operator.ts"
 import {
   about,

@@ -1,0 +1,88 @@
+/**
+ * Tables whose rows are records of one declared shape, in the names and the form of the wire: the fields of the shape are the columns, an
+ * instant is ISO text. Selecting, inserting and updating derive from the shape, so that a field is written down once.
+ */
+import { Effect, Schema } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { iso } from "../platform/Time.ts"
+import { offsetOf, oneOf, type Page, type PageQuery, rowsOf } from "./Rows.ts"
+
+interface Options {
+  /** Columns whose name is not the field's. */
+  readonly columns?: { readonly [field: string]: string }
+  /** Expressions that read a field which no column holds as it is. */
+  readonly reads?: { readonly [field: string]: string }
+  /** What is selected from, instead of the table alone. */
+  readonly from?: string
+}
+
+/** The value of a column as it is bound: JSON for objects. */
+const bound = (value: unknown): unknown =>
+  value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Uint8Array)
+    ? JSON.stringify(value)
+    : value
+
+const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+
+const read = (row: object): object =>
+  Object.fromEntries(
+    Object.entries(row).map(([field, value]) => [field, value instanceof Date ? iso(value.getTime()) : value])
+  )
+
+/**
+ * The records of a table. `bonuses.find(sql\`id = ${id} FOR UPDATE\`)` gives one of them, `insert` and `update` write one; columns that no
+ * field shows (a sealed secret) are handed over beside it. A row of another shape is a defect: the migrations say what it is.
+ */
+export const recordsOf = <Fields extends Schema.Struct.Fields>(
+  table: string,
+  Shape: Schema.Struct<Fields> & { readonly DecodingServices: never },
+  { columns = {}, from = table, reads = {} }: Options = {}
+) =>
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    type Item = Schema.Struct<Fields>["Type"]
+    const decode = Schema.decodeUnknownEffect(Schema.Array(Shape))
+    const columnOf = (field: string): string => columns[field] ?? field
+    const fields = Object.keys(Shape.fields)
+    const expressionOf = (field: string): string => reads[field] ?? columnOf(field)
+    const selected = sql.literal(
+      fields.map((field) => expressionOf(field) === field ? field : `${expressionOf(field)} AS ${field}`).join(", ")
+    )
+    const source = sql.literal(from)
+    const rowOf = (record: object, more: object) =>
+      Object.fromEntries(
+        Object.entries({ ...record, ...more }).map(([field, value]) => [columnOf(field), bound(value)])
+      )
+    const all = (condition: Statement.Fragment): Effect.Effect<ReadonlyArray<Item>, SqlError.SqlError> =>
+      Effect.flatMap(
+        sql`SELECT ${selected} FROM ${source} WHERE ${condition}`,
+        (rows) => Effect.orDie(decode(rows.map(read)))
+      )
+    return {
+      /** The records under a condition, which may end in an order and a lock. */
+      all,
+      /** The first of {@link all}. */
+      find: (condition: Statement.Fragment) => oneOf(all(condition)),
+      /** A page of those that meet all conditions, in an order, with how many there are. */
+      page: (conditions: ReadonlyArray<Statement.Fragment>, order: Statement.Fragment, query: PageQuery) => {
+        const where = conditions.length === 0 ? sql`true` : sql.and(conditions)
+        return Effect.map(
+          Effect.all([
+            all(sql`${where} ORDER BY ${order} LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
+            counts(sql`SELECT count(*) AS total FROM ${source} WHERE ${where}`)
+          ], { concurrency: 2 }),
+          ([items, [counted]]): Page<Item> => ({ items, total: counted?.total ?? 0 })
+        )
+      },
+      insert: (record: Item, more: object = {}): Effect.Effect<void, SqlError.SqlError> =>
+        Effect.asVoid(sql`INSERT INTO ${sql(table)} ${sql.insert(rowOf(record, more))}`),
+      /** Writes those fields that differ. */
+      update: (before: Item & { readonly id: number }, after: Item, more: object = {}) => {
+        const was: { readonly [field: string]: unknown } = before
+        const different = Object.entries(after).filter(([field, value]) =>
+          JSON.stringify(value) !== JSON.stringify(was[field])
+        )
+        const row = rowOf(Object.fromEntries(different), more)
+        return Effect.asVoid(sql`UPDATE ${sql(table)} SET ${sql.update(row)} WHERE id = ${before.id}`)
+      }
+    }
+  })
