@@ -8,7 +8,7 @@ import { Catalogue } from "../features/games/Catalogue.ts"
 import { Corrections } from "../features/corrections/Corrections.ts"
 import { ExchangeRates } from "../features/exchangeRates/RatesOnFile.ts"
 import { LedgerAudit } from "../features/ledger/LedgerAudit.ts"
-import { MethodsOnOffer } from "../features/payments/MethodsOnOffer.ts"
+import { PaymentMethodCatalogue } from "../features/payments/PaymentMethodCatalogue.ts"
 import { Operators } from "../features/operators/Operators.ts"
 import { PlayerNotes } from "../features/players/PlayerNotes.ts"
 import { Providers } from "../features/providers/Providers.ts"
@@ -25,7 +25,7 @@ export const layerBackoffice = Layer.mergeAll(
   ApiKeys.layer,
   Providers.layer,
   Catalogue.layer,
-  MethodsOnOffer.layer,
+  PaymentMethodCatalogue.layer,
   BonusCatalogue.layer,
   WebhookEndpoints.layer,
   WebhookDeliveries.layer,

@@ -12,7 +12,23 @@ import { methodsOf } from "../http/Methods.ts"
 import { answerCause } from "../http/Refusals.ts"
 import { RequestIds } from "../http/RequestIds.ts"
 import { bearer, originOf } from "../http/RequestOrigin.ts"
-import { BackofficeHandlers } from "./StaffHandlers.ts"
+import { AlertHandlers } from "../features/compliance/StaffHandlers.ts"
+import { AuditHandlers } from "../features/audit/StaffHandlers.ts"
+import { BonusHandlers, PromoHandlers } from "../features/bonuses/StaffHandlers.ts"
+import { CorrectionHandlers } from "../features/corrections/StaffHandlers.ts"
+import { GameHandlers } from "../features/games/StaffHandlers.ts"
+import { UpkeepHandlers } from "../features/jobs/StaffHandlers.ts"
+import { KeyHandlers } from "../features/keys/StaffHandlers.ts"
+import { LedgerHandlers } from "../features/ledger/StaffHandlers.ts"
+import { OperatorHandlers } from "../features/operators/StaffHandlers.ts"
+import { PaymentMethodHandlers } from "../features/payments/MethodHandlers.ts"
+import { PaymentHandlers } from "../features/payments/StaffHandlers.ts"
+import { PlayerHandlers } from "../features/players/StaffHandlers.ts"
+import { ProviderHandlers } from "../features/providers/StaffHandlers.ts"
+import { ReportHandlers } from "../features/reports/StaffHandlers.ts"
+import { SecretHandlers } from "../features/secrets/StaffHandlers.ts"
+import { StaffHandlers } from "../features/staff/StaffHandlers.ts"
+import { WebhookHandlers } from "../features/webhooks/StaffHandlers.ts"
 import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
 import { StaffAuthLive, StaffTokens } from "../features/staff/StaffAuthLive.ts"
 
@@ -61,11 +77,32 @@ const OpenApiDocument = Layer.unwrap(Effect.map(
   (document) => HttpRouter.add("GET", "/openapi.json", document)
 ))
 
+const Handlers = Layer.mergeAll(
+  StaffHandlers,
+  OperatorHandlers,
+  KeyHandlers,
+  ProviderHandlers,
+  GameHandlers,
+  PaymentMethodHandlers,
+  BonusHandlers,
+  PromoHandlers,
+  PlayerHandlers,
+  CorrectionHandlers,
+  PaymentHandlers,
+  WebhookHandlers,
+  AlertHandlers,
+  LedgerHandlers,
+  SecretHandlers,
+  UpkeepHandlers,
+  ReportHandlers,
+  AuditHandlers
+)
+
 const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(BackofficeApi),
   OpenApiDocument,
   Outermost
-).pipe(Layer.provide(BackofficeHandlers), Layer.provide(StaffAuthLive), Layer.provide(StaffTokens.layer))
+).pipe(Layer.provide(Handlers), Layer.provide(StaffAuthLive), Layer.provide(StaffTokens.layer))
 
 /**
  * Serves the staff API at `BACKOFFICE_HOST` and `BACKOFFICE_PORT`, with `more` routes beside it. Needs `layerBackoffice`, the

@@ -10,8 +10,10 @@ import { offsetOf, oneOf, type Page, type PageQuery, rowsOf } from "./Rows.ts"
 interface Options {
   /** Columns whose name is not the field's. */
   readonly columns?: { readonly [field: string]: string }
-  /** Expressions that read a field which no column holds as it is. */
+  /** Expressions that read columns which the driver does not give in the field's form, or whose name is not plain. */
   readonly reads?: { readonly [field: string]: string }
+  /** Expressions of fields that no column holds: never written. */
+  readonly computed?: { readonly [field: string]: string }
   /** What is selected from, instead of the table alone. */
   readonly from?: string
 }
@@ -36,21 +38,22 @@ const read = (row: object): object =>
 export const recordsOf = <Fields extends Schema.Struct.Fields>(
   table: string,
   Shape: Schema.Struct<Fields> & { readonly DecodingServices: never },
-  { columns = {}, from = table, reads = {} }: Options = {}
+  { columns = {}, computed = {}, from = table, reads = {} }: Options = {}
 ) =>
   Effect.map(SqlClient.SqlClient, (sql) => {
     type Item = Schema.Struct<Fields>["Type"]
     const decode = Schema.decodeUnknownEffect(Schema.Array(Shape))
     const columnOf = (field: string): string => columns[field] ?? field
     const fields = Object.keys(Shape.fields)
-    const expressionOf = (field: string): string => reads[field] ?? columnOf(field)
+    const expressionOf = (field: string): string => computed[field] ?? reads[field] ?? columnOf(field)
     const selected = sql.literal(
       fields.map((field) => expressionOf(field) === field ? field : `${expressionOf(field)} AS ${field}`).join(", ")
     )
     const source = sql.literal(from)
     const rowOf = (record: object, more: object) =>
       Object.fromEntries(
-        Object.entries({ ...record, ...more }).map(([field, value]) => [columnOf(field), bound(value)])
+        Object.entries({ ...record, ...more }).filter(([field]) => computed[field] === undefined)
+          .map(([field, value]) => [columnOf(field), bound(value)])
       )
     const all = (condition: Statement.Fragment): Effect.Effect<ReadonlyArray<Item>, SqlError.SqlError> =>
       Effect.flatMap(
@@ -86,3 +89,10 @@ export const recordsOf = <Fields extends Schema.Struct.Fields>(
       }
     }
   })
+
+/** A condition for each column of which a value is asked for; those that are undefined ask for any. */
+export const equalTo = (
+  sql: SqlClient.SqlClient,
+  values: { readonly [column: string]: string | number | boolean | undefined }
+): ReadonlyArray<Statement.Fragment> =>
+  Object.entries(values).flatMap(([column, value]) => value === undefined ? [] : [sql`${sql(column)} = ${value}`])

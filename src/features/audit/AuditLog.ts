@@ -6,7 +6,8 @@ import type { AuditLine } from "../../chain/Lines.ts"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
-import { iso, toDate } from "../../platform/Time.ts"
+import { toDate } from "../../platform/Time.ts"
+import { equalTo, recordsOf } from "../../store/Records.ts"
 import {
   isStorable,
   offsetOf,
@@ -19,6 +20,7 @@ import {
   type WalkQuery
 } from "../../store/Rows.ts"
 import type { Action } from "../staff/Authorisation.ts"
+import { AuditLine as AuditRecord } from "./StaffApi.ts"
 
 /** What changed. `before` and `after` hold no secrets. */
 interface AuditEntry {
@@ -60,28 +62,11 @@ export interface AuditFilters {
   readonly to?: number | undefined
 }
 
-const AuditRow = Schema.Struct({
-  id: Schema.Number,
-  at: Schema.Date,
-  actor: Schema.String,
-  action: Schema.String,
-  operator_id: Schema.NullOr(Schema.Number),
-  player_id: Schema.NullOr(Schema.Number),
-  subject: Schema.String,
-  before: Schema.Unknown,
-  after: Schema.Unknown,
-  reason: Schema.NullOr(Schema.String)
-})
-
-const toFields = (row: typeof AuditRow.Type) => ({ ...row, at: iso(row.at.getTime()) })
-
-/** A line of the audit log as it is shown. */
-export type AuditFields = ReturnType<typeof toFields>
+type AuditRecord = typeof AuditRecord.Type
 
 /** Lines that are counted for one page. The log grows for ever. */
 const countedMost = 10_000
 
-const auditRows = rowsOf(AuditRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
 export class AuditLog extends Context.Service<AuditLog, {
@@ -91,9 +76,9 @@ export class AuditLog extends Context.Service<AuditLog, {
     body: (unit: ChangeUnit) => Effect.Effect<A, E>
   ) => Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">>
   /** Newest first. Counts no further than some: `total` is then a lower bound, and `more` says so. */
-  readonly list: (query: AuditFilters & PageQuery) => Effect.Effect<Page<AuditFields>, Refusal<"TRY_AGAIN">>
+  readonly list: (query: AuditFilters & PageQuery) => Effect.Effect<Page<AuditRecord>, Refusal<"TRY_AGAIN">>
   /** As `list`, below the line with an id: nothing is counted. There is nothing below a line that is not there. */
-  readonly walk: (query: AuditFilters & WalkQuery) => Effect.Effect<Walk<AuditFields>, Refusal<"TRY_AGAIN">>
+  readonly walk: (query: AuditFilters & WalkQuery) => Effect.Effect<Walk<AuditRecord>, Refusal<"TRY_AGAIN">>
 }>()("pitboss/backoffice/AuditLog") {
   static readonly layer = Layer.effect(
     AuditLog,
@@ -145,48 +130,48 @@ export class AuditLog extends Context.Service<AuditLog, {
           )
         }).pipe(orTryAgain)
 
-      const columns = sql.literal(`id, at, actor, action, operator_id,
-        player_id, subject, before, after, reason`)
+      const log = yield* recordsOf("audit_log", AuditRecord)
 
-      const conditionsOf = (filters: AuditFilters): ReadonlyArray<Statement.Fragment> =>
-        [
-          filters.operatorId === undefined ? undefined : sql`operator_id = ${filters.operatorId}`,
-          filters.playerId === undefined ? undefined : sql`player_id = ${filters.playerId}`,
-          filters.actor === undefined ? undefined : sql`actor = ${filters.actor}`,
-          filters.action === undefined ? undefined : sql`action = ${filters.action}`,
-          filters.from === undefined ? undefined : sql`at >= ${toDate(filters.from)}`,
-          filters.to === undefined ? undefined : sql`at <= ${toDate(filters.to)}`
-        ].filter((condition) => condition !== undefined)
+      const conditionsOf = (filters: AuditFilters): ReadonlyArray<Statement.Fragment> => [
+        ...equalTo(sql, {
+          operator_id: filters.operatorId,
+          player_id: filters.playerId,
+          actor: filters.actor,
+          action: filters.action
+        }),
+        ...(filters.from === undefined ? [] : [sql`at >= ${toDate(filters.from)}`]),
+        ...(filters.to === undefined ? [] : [sql`at <= ${toDate(filters.to)}`])
+      ]
 
-      const fromLog = (conditions: ReadonlyArray<Statement.Fragment>) =>
-        sql`FROM audit_log WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
+      const whereOf = (conditions: ReadonlyArray<Statement.Fragment>) =>
+        conditions.length === 0 ? sql`true` : sql.and(conditions)
 
       const isPossible = ({ action }: AuditFilters): boolean => action === undefined || isStorable(action)
 
       const list = Effect.fn("AuditLog.list")(function*(query: AuditFilters & PageQuery) {
         if (!isPossible(query)) return { items: [], total: 0 }
-        const from = fromLog(conditionsOf(query))
+        const where = whereOf(conditionsOf(query))
         const [found, counted] = yield* Effect.all([
-          auditRows(sql`SELECT ${columns} ${from} ORDER BY audit_log.at DESC, audit_log.id DESC
-            LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
-          counts(sql`SELECT count(*) AS total FROM (SELECT ${from} LIMIT ${countedMost + 1}) counted`)
+          log.all(sql`${where} ORDER BY at DESC, id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
+          counts(
+            sql`SELECT count(*) AS total FROM (SELECT FROM audit_log WHERE ${where} LIMIT ${countedMost + 1}) counted`
+          )
         ], { concurrency: 2 })
         const total = counted[0]?.total ?? 0
-        return { items: found.map(toFields), total: Math.min(total, countedMost), more: total > countedMost }
+        return { items: found, total: Math.min(total, countedMost), more: total > countedMost }
       }, orTryAgain)
 
       const walk = Effect.fn("AuditLog.walk")(function*(query: AuditFilters & WalkQuery) {
         if (!isPossible(query)) return { items: [], next: undefined }
         const { below } = query
-        const rows = yield* auditRows(sql`SELECT ${columns} ${
-          fromLog([
-            ...conditionsOf(query),
-            ...(below === undefined
-              ? []
-              : [sql`(audit_log.at, audit_log.id) < (SELECT b.at, b.id FROM audit_log b WHERE b.id = ${below})`])
-          ])
-        } ORDER BY audit_log.at DESC, audit_log.id DESC LIMIT ${query.perPage + 1}`)
-        return walkOf(rows, query, ({ id }) => id, toFields)
+        const conditions = [
+          ...conditionsOf(query),
+          ...(below === undefined
+            ? []
+            : [sql`(at, id) < (SELECT b.at, b.id FROM audit_log b WHERE b.id = ${below})`])
+        ]
+        const rows = yield* log.all(sql`${whereOf(conditions)} ORDER BY at DESC, id DESC LIMIT ${query.perPage + 1}`)
+        return walkOf(rows, query, ({ id }) => id, (line) => line)
       }, orTryAgain)
 
       return AuditLog.of({ change, list, walk })

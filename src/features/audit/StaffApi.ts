@@ -7,7 +7,8 @@ import { id, timestamp } from "../../contract/Resource.ts"
 
 const optional = Schema.optionalKey
 
-const AuditLine = Schema.Struct({
+/** A line of the audit log. */
+export const AuditLine = Schema.Struct({
   id,
   at: timestamp,
   actor: Schema.String,

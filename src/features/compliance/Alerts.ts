@@ -6,21 +6,20 @@ import {
   alertMoves,
   alertRules,
   type AlertStatus,
-  alertStatuses,
   type RuleOverrides,
-  settingsWith,
-  severities,
-  type Severity
+  settingsWith
 } from "../../domain/compliance/AlertRules.ts"
 import { neverLookedAt } from "../../domain/wallet/LargeCredits.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Holds } from "./Holds.ts"
 import { makeRuleBook } from "./RuleBook.ts"
-import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { equalTo, recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { makeReferences } from "../operators/References.ts"
 import type { Actor } from "../staff/Staff.ts"
+import { Alert, type AlertUpdate, type Rule, type RuleInput } from "./StaffApi.ts"
 
 /** Absent means any. */
 export interface AlertQuery {
@@ -34,85 +33,25 @@ export interface AlertQuery {
   readonly after?: number | undefined
 }
 
-export interface AlertUpdate {
-  readonly status?: AlertStatus
-  readonly note?: string
-}
-
-export interface RuleInput {
-  readonly enabled?: boolean
-  readonly severity?: Severity
-  readonly stop_withdrawals?: boolean
-  readonly threshold?: number
-  readonly percent?: number
-  readonly count?: number
-  readonly window_hours?: number
-}
-
 /** Notes that are kept with one alert. */
 const notesMost = 200
 
-const NoteRow = Schema.Struct({
-  at: Schema.String,
-  by: Schema.String,
-  status: Schema.Literals(alertStatuses),
-  note: Schema.String
-})
+type Alert = typeof Alert.Type
 
-const AlertRow = Schema.Struct({
-  id: Schema.Number,
-  operator_id: Schema.Number,
-  player_id: Schema.Number,
-  rule: Schema.Literals(alertRules),
-  severity: Schema.Literals(severities),
-  status: Schema.Literals(alertStatuses),
-  occurrence: Schema.String,
-  payment_id: Schema.NullOr(Schema.Number),
-  details: Schema.Unknown,
-  stops_withdrawals: Schema.Boolean,
-  notes: Schema.Array(NoteRow),
-  created_at: Schema.Date,
-  updated_at: Schema.Date,
-  closed_at: Schema.NullOr(Schema.Date)
-})
-
-const toFields = (row: typeof AlertRow.Type) => ({
-  ...row,
-  created_at: iso(row.created_at.getTime()),
-  updated_at: iso(row.updated_at.getTime()),
-  closed_at: isoOrNull(row.closed_at?.getTime() ?? null)
-})
-
-/** An alert as it is shown. */
-export type AlertFields = ReturnType<typeof toFields>
-
-const alertRowsOf = rowsOf(AlertRow)
 const positionRows = rowsOf(Schema.Struct({ at: Schema.Date }))
 const operatorRows = rowsOf(Schema.Struct({ currency: Schema.String }))
 
 const notFound = refuse("NOT_FOUND", "There is no such alert.")
 const noOperator = refuse("NOT_FOUND", "There is no such operator.")
 
-/** A rule of an operator as it is shown. */
-export interface RuleFields {
-  readonly operator_id: number
-  readonly rule: AlertRule
-  readonly enabled: boolean
-  readonly severity: Severity
-  readonly stop_withdrawals: boolean
-  readonly threshold: number | null
-  readonly percent: number | null
-  readonly count: number | null
-  readonly window_hours: number | null
-  readonly currency: string
-}
+type Rule = typeof Rule.Type
 
 const ruleFields = (
   operatorId: number,
   currency: string,
   rule: AlertRule,
   overrides: { readonly [rule in AlertRule]?: RuleOverrides }
-): RuleFields => {
+): Rule => {
   const terms: RuleOverrides = settingsWith(overrides)[rule]
   return {
     operator_id: operatorId,
@@ -134,7 +73,7 @@ const percentMost: { readonly [rule in AlertRule]?: number } = { structuring: 99
 /** The least threshold with an effect, where there is one. */
 const thresholdLeast: { readonly [rule in AlertRule]?: number } = { large_credit: neverLookedAt }
 
-const refuseTerms = (before: RuleFields, input: RuleInput): Refusal<"VALIDATION_FAILED"> | undefined => {
+const refuseTerms = (before: Rule, input: Omit<RuleInput, "operator">): Refusal<"VALIDATION_FAILED"> | undefined => {
   const terms = ["threshold", "percent", "count", "window_hours"] as const
   const useless = terms.filter((name) => input[name] !== undefined && before[name] === null)
   const most = percentMost[before.rule] ?? Number.POSITIVE_INFINITY
@@ -155,22 +94,22 @@ export class Alerts extends Context.Service<Alerts, {
   /** Newest first, and the id to go on after, null at the end. */
   readonly list: (
     query: AlertQuery
-  ) => Effect.Effect<{ readonly items: ReadonlyArray<AlertFields>; readonly next: number | null }, Unavailable>
-  readonly get: (alertId: number) => Effect.Effect<AlertFields, Refusal<"NOT_FOUND"> | Unavailable>
+  ) => Effect.Effect<{ readonly items: ReadonlyArray<Alert>; readonly next: number | null }, Unavailable>
+  readonly get: (alertId: number) => Effect.Effect<Alert, Refusal<"NOT_FOUND"> | Unavailable>
   /** Moves an alert along one of its ways, with or without a note, or adds a note. A closed one lets go of withdrawals. */
   readonly update: (
     actor: Actor,
     alertId: number,
     update: AlertUpdate
-  ) => Effect.Effect<AlertFields, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
+  ) => Effect.Effect<Alert, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
   /** All rules of an operator, as they are set. */
-  readonly rules: (operator: string) => Effect.Effect<ReadonlyArray<RuleFields>, Refusal<"NOT_FOUND"> | Unavailable>
+  readonly rules: (operator: string) => Effect.Effect<ReadonlyArray<Rule>, Refusal<"NOT_FOUND"> | Unavailable>
   /** Sets a rule of an operator for what is judged from now on. */
   readonly configure: (
     actor: Actor,
     rule: string,
-    input: RuleInput & { readonly operator: string }
-  ) => Effect.Effect<RuleFields, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
+    input: RuleInput
+  ) => Effect.Effect<Rule, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
 }>()("pitboss/backoffice/Alerts") {
   static readonly layer = Layer.effect(
     Alerts,
@@ -181,17 +120,26 @@ export class Alerts extends Context.Service<Alerts, {
       const book = yield* makeRuleBook
       const references = yield* makeReferences
 
-      const from = sql`SELECT a.id, a.operator_id, a.player_id,
-          a.rule, a.severity, a.status, a.occurrence, a.payment_request_id AS payment_id, a.details, a.notes,
-          a.hold <> 'none' AND a.status <> 'closed' AND NOT p.withdrawal_holds @>
-            jsonb_build_array(jsonb_build_object('alertId', a.id, 'isLifted', true)) AS stops_withdrawals,
-          a.created_at, a.updated_at, a.closed_at
-        FROM compliance_alerts a JOIN players p ON p.id = a.player_id`
+      const alerts = yield* recordsOf("compliance_alerts", Alert, {
+        from: "compliance_alerts a JOIN players p ON p.id = a.player_id",
+        reads: {
+          id: "a.id",
+          operator_id: "a.operator_id",
+          status: "a.status",
+          payment_id: "a.payment_request_id",
+          created_at: "a.created_at",
+          updated_at: "a.updated_at"
+        },
+        computed: {
+          stops_withdrawals: `a.hold <> 'none' AND a.status <> 'closed' AND NOT p.withdrawal_holds @>
+            jsonb_build_array(jsonb_build_object('alertId', a.id, 'isLifted', true))`
+        }
+      })
 
       const find = (alertId: number) =>
         Effect.flatMap(
-          oneOf(alertRowsOf(sql`${from} WHERE a.id = ${alertId}::float8::bigint`)),
-          (row) => row === undefined ? Effect.fail(notFound) : Effect.succeed(toFields(row))
+          alerts.find(sql`a.id = ${alertId}::float8::bigint`),
+          (alert) => alert === undefined ? Effect.fail(notFound) : Effect.succeed(alert)
         )
 
       const list = Effect.fn("Alerts.list")(function*(query: AlertQuery) {
@@ -202,20 +150,17 @@ export class Alerts extends Context.Service<Alerts, {
         if (after !== undefined && position === undefined) return { items: [], next: null }
         const conditions: ReadonlyArray<Statement.Fragment> = [
           sql`true`,
-          ...(operatorId === undefined ? [] : [sql`a.operator_id = ${operatorId}`]),
-          ...(playerId === undefined ? [] : [sql`a.player_id = ${playerId}`]),
-          ...(rule === undefined ? [] : [sql`a.rule = ${rule}`]),
-          ...(status === undefined ? [] : [sql`a.status = ${status}`]),
+          ...equalTo(sql, { "a.operator_id": operatorId, "a.player_id": playerId, "a.rule": rule, "a.status": status }),
           // says in words that the planner can compare with the index of those that wait
           ...(status === undefined || status === "closed" ? [] : [sql`a.status <> 'closed'`]),
           ...(position === undefined || after === undefined
             ? []
             : [sql`(a.created_at, a.id) < (${position.at}::timestamptz, ${after}::float8::bigint)`])
         ]
-        const rows = yield* alertRowsOf(
-          sql`${from} WHERE ${sql.and(conditions)} ORDER BY a.created_at DESC, a.id DESC LIMIT ${limit + 1}`
+        const rows = yield* alerts.all(
+          sql`${sql.and(conditions)} ORDER BY a.created_at DESC, a.id DESC LIMIT ${limit + 1}`
         )
-        const items = rows.slice(0, limit).map(toFields)
+        const items = rows.slice(0, limit)
         return { items, next: rows.length > limit ? items.at(-1)?.id ?? null : null }
       }, orTryAgain)
 
@@ -281,7 +226,7 @@ export class Alerts extends Context.Service<Alerts, {
       }, orTryAgain)
 
       const configure = Effect.fn("Alerts.configure")(
-        function*(actor: Actor, rule: string, { operator, ...input }: RuleInput & { readonly operator: string }) {
+        function*(actor: Actor, rule: string, { operator, ...input }: RuleInput) {
           if (!isRule(rule)) {
             return yield* Effect.fail(refuseFields({ rule: [`must be one of: ${alertRules.join(", ")}`] }))
           }

@@ -1,5 +1,5 @@
 /** Alerts on suspicious behaviour, and the rules that raise them, as staff see and steer them. On the back-office port. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { alertRules, alertStatuses, longestWindowHours, severities } from "../../domain/compliance/AlertRules.ts"
 import { amountFrom, integer, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
@@ -15,7 +15,7 @@ const Note = Schema.Struct({
   note: Schema.String
 })
 
-const Alert = Schema.Struct({
+export const Alert = Schema.Struct({
   id,
   operator_id: id,
   player_id: id,
@@ -34,7 +34,8 @@ const Alert = Schema.Struct({
   closed_at: Schema.NullOr(timestamp)
 })
 
-const Rule = Schema.Struct({
+/** A rule with an operator's terms; null where the rule has no such term. */
+export const Rule = Schema.Struct({
   operator_id: id,
   rule: Schema.Literals(alertRules),
   enabled: Schema.Boolean,
@@ -46,6 +47,24 @@ const Rule = Schema.Struct({
   window_hours: Schema.NullOr(Schema.Int),
   currency: currencyCode.annotate({ description: "Of the threshold: the operator's." })
 })
+
+const AlertUpdate = Schema.Struct({ status: oneOf(alertStatuses), note: lines(2000) }).mapFields(Struct.map(optional))
+
+const RuleInput = Schema.Struct({
+  operator: reference,
+  ...Struct.map({
+    enabled: Schema.Boolean,
+    severity: oneOf(severities),
+    stop_withdrawals: Schema.Boolean,
+    threshold: amountFrom(1),
+    percent: integer(0, 1000),
+    count: integer(1, 500),
+    window_hours: integer(1, longestWindowHours)
+  }, optional)
+})
+
+export type AlertUpdate = typeof AlertUpdate.Type
+export type RuleInput = typeof RuleInput.Type
 
 export const AlertGroup = HttpApiGroup.make("alert").add(
   HttpApiEndpoint.get("list", "/alerts", {
@@ -68,22 +87,13 @@ export const AlertGroup = HttpApiGroup.make("alert").add(
   HttpApiEndpoint.get("show", "/alerts/:alert", { params: { alert: pathId }, success: single(Alert) }),
   HttpApiEndpoint.patch("update", "/alerts/:alert", {
     params: { alert: pathId },
-    payload: Schema.Struct({ status: optional(oneOf(alertStatuses)), note: optional(lines(2000)) }),
+    payload: AlertUpdate,
     success: single(Alert)
   }),
   HttpApiEndpoint.get("rules", "/alert-rules", { query: { operator: reference }, success: list(Rule) }),
   HttpApiEndpoint.patch("configure", "/alert-rules/:rule", {
     params: { rule: text(50) },
-    payload: Schema.Struct({
-      operator: reference,
-      enabled: optional(Schema.Boolean),
-      severity: optional(oneOf(severities)),
-      stop_withdrawals: optional(Schema.Boolean),
-      threshold: optional(amountFrom(1)),
-      percent: optional(integer(0, 1000)),
-      count: optional(integer(1, 500)),
-      window_hours: optional(integer(1, longestWindowHours))
-    }),
+    payload: RuleInput,
     success: single(Rule)
   })
 )

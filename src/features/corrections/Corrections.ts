@@ -11,11 +11,13 @@ import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { makeStaffFacts } from "../payments/StaffFacts.ts"
 import { StaffSpending } from "../payments/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
-import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { iso } from "../../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
-import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { equalTo, recordsOf } from "../../store/Records.ts"
+import { oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../staff/Staff.ts"
+import { Correction, type correctionStatuses } from "./StaffApi.ts"
 
 /** How many requests may wait for one player. */
 const waitingMost = 20
@@ -27,8 +29,6 @@ export interface CorrectionInput {
   readonly reason: string
 }
 
-const correctionStatuses = ["pending", "posted", "rejected"] as const
-
 type CorrectionStatus = (typeof correctionStatuses)[number]
 
 export interface CorrectionQuery extends PageQuery {
@@ -37,34 +37,8 @@ export interface CorrectionQuery extends PageQuery {
   readonly status?: CorrectionStatus | undefined
 }
 
-const CorrectionRow = Schema.Struct({
-  id: Schema.Number,
-  operator_id: Schema.Number,
-  player_id: Schema.Number,
-  wallet: Schema.Literals(["real", "bonus"]),
-  amount: Schema.Number,
-  currency: Schema.String,
-  reason: Schema.String,
-  status: Schema.Literals(correctionStatuses),
-  requested_by: Schema.String,
-  requested_at: Schema.Date,
-  decided_by: Schema.NullOr(Schema.String),
-  decided_at: Schema.NullOr(Schema.Date),
-  transaction_id: Schema.NullOr(Schema.Number),
-  reject_reason: Schema.NullOr(Schema.String)
-})
+type Correction = typeof Correction.Type
 
-const toFields = (row: typeof CorrectionRow.Type) => ({
-  ...row,
-  requested_at: iso(row.requested_at.getTime()),
-  decided_at: isoOrNull(row.decided_at?.getTime() ?? null)
-})
-
-/** A correction that took a second person, as it is shown. */
-export type CorrectionFields = ReturnType<typeof toFields>
-
-const correctionRows = rowsOf(CorrectionRow)
-const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 const subjects = rowsOf(Schema.Struct({
   operatorId: Schema.Number,
   currency: Schema.String,
@@ -84,7 +58,7 @@ const tooManyWait = refuse(
   }
 )
 
-const refuseDecided = ({ status }: CorrectionFields) =>
+const refuseDecided = ({ status }: Correction) =>
   refuse("PAYMENT_REQUEST_INVALID", `The correction is ${status}: nothing can be decided about it any more.`, {
     status
   })
@@ -100,22 +74,22 @@ export class Corrections extends Context.Service<Corrections, {
     input: CorrectionInput
   ) => Effect.Effect<
     | { readonly _tag: "Posted"; readonly entry: Entry }
-    | { readonly _tag: "Pending"; readonly correction: CorrectionFields },
+    | { readonly _tag: "Pending"; readonly correction: Correction },
     Invalid | Refusal<"INVALID_REQUEST" | "LIMIT_EXCEEDED"> | ActorRefusal
   >
   /** Posts what waits, once. */
   readonly approve: (
     actor: Actor,
     correctionId: number
-  ) => Effect.Effect<CorrectionFields, Invalid | Refusal<"PAYMENT_REQUEST_INVALID" | "LIMIT_EXCEEDED"> | ActorRefusal>
+  ) => Effect.Effect<Correction, Invalid | Refusal<"PAYMENT_REQUEST_INVALID" | "LIMIT_EXCEEDED"> | ActorRefusal>
   /** Drops what waits; whoever asked for it may do so, too. */
   readonly reject: (
     actor: Actor,
     correctionId: number,
     reason: string | null
-  ) => Effect.Effect<CorrectionFields, Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID"> | Unavailable>
+  ) => Effect.Effect<Correction, Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID"> | Unavailable>
   /** What took or takes a second person, newest first. */
-  readonly list: (query: CorrectionQuery) => Effect.Effect<Page<CorrectionFields>, Unavailable>
+  readonly list: (query: CorrectionQuery) => Effect.Effect<Page<Correction>, Unavailable>
 }>()("pitboss/backoffice/Corrections") {
   static readonly layer = Layer.effect(
     Corrections,
@@ -128,11 +102,7 @@ export class Corrections extends Context.Service<Corrections, {
       const staffFacts = yield* makeStaffFacts
       // a transaction is open while the player's actor commits: one at a time leaves the connections to the others
       const approving = yield* Semaphore.make(1)
-      const columns = sql.literal(
-        `id, operator_id, player_id, wallet,
-        amount, currency, reason, status, requested_by, requested_at, decided_by, decided_at,
-        transaction_id, reject_reason`
-      )
+      const corrections = yield* recordsOf("corrections", Correction)
 
       /** The player's operator, locked: one correction of it at a time finds out whether it is one too many. */
       const locked = Effect.fnUntraced(function*(playerId: number) {
@@ -163,7 +133,7 @@ export class Corrections extends Context.Service<Corrections, {
                 }
               }
               if (subject.waiting >= waitingMost) return yield* Effect.fail(tooManyWait)
-              const correction: CorrectionFields = {
+              const correction: Correction = {
                 id: newId,
                 operator_id: operatorId,
                 player_id: playerId,
@@ -179,10 +149,7 @@ export class Corrections extends Context.Service<Corrections, {
                 transaction_id: null,
                 reject_reason: null
               }
-              yield* sql`INSERT INTO corrections (id, operator_id, player_id, wallet, amount, currency, reason, status,
-                  requested_by, requested_at)
-                VALUES (${newId}, ${operatorId}, ${playerId}, ${wallet}, ${amount}, ${currency}, ${reason}, 'pending',
-                  ${actor.label}, ${toDate(now)})`
+              yield* corrections.insert(correction)
               yield* record({
                 action: "player.correct",
                 operatorId,
@@ -202,13 +169,11 @@ export class Corrections extends Context.Service<Corrections, {
 
       /** A correction, locked until the transaction is over. */
       const find = Effect.fnUntraced(function*(correctionId: number) {
-        const row = yield* oneOf(correctionRows(
-          sql`SELECT ${columns} FROM corrections WHERE id = ${correctionId}::float8::bigint FOR UPDATE`
-        ))
-        return row === undefined ? yield* Effect.fail(notFound) : toFields(row)
+        const correction = yield* corrections.find(sql`id = ${correctionId}::float8::bigint FOR UPDATE`)
+        return correction === undefined ? yield* Effect.fail(notFound) : correction
       })
 
-      const refuseAlone = Effect.fnUntraced(function*(actor: Actor, { requested_at, requested_by }: CorrectionFields) {
+      const refuseAlone = Effect.fnUntraced(function*(actor: Actor, { requested_at, requested_by }: Correction) {
         if (actor.label === requested_by) {
           return yield* Effect.fail(refuse(
             "PAYMENT_REQUEST_INVALID",
@@ -231,7 +196,7 @@ export class Corrections extends Context.Service<Corrections, {
       })
 
       /** What an approval before posted whose end was not written down, if there was one: the line committed with the entry. */
-      const findPosted = ({ id, player_id }: CorrectionFields) =>
+      const findPosted = ({ id, player_id }: Correction) =>
         oneOf(postedRows(
           sql`SELECT at, actor, (after ->> 'transaction_id')::float8 AS "transactionId" FROM audit_log
             WHERE player_id = ${player_id} AND action = 'correction.approve' AND subject = ${correctionSubject(id)}`
@@ -264,12 +229,15 @@ export class Corrections extends Context.Service<Corrections, {
               const now = earlier?.at.getTime() ?? entry?.createdAt ?? (yield* Clock.currentTimeMillis)
               const approvedBy = earlier?.actor ?? actor.label
               yield* spending.note({ requestedBy, approvedBy }, { playerId, kind: "correction", amount }, now)
-              const rows = yield* correctionRows(
-                sql`UPDATE corrections SET status = 'posted', decided_by = ${approvedBy}, decided_at = ${toDate(now)},
-                    transaction_id = ${earlier?.transactionId ?? entry?.id ?? null}
-                  WHERE id = ${correctionId} RETURNING ${columns}`
-              )
-              return rows[0] === undefined ? yield* Effect.fail(notFound) : toFields(rows[0])
+              const after: Correction = {
+                ...correction,
+                status: "posted",
+                decided_by: approvedBy,
+                decided_at: iso(now),
+                transaction_id: earlier?.transactionId ?? entry?.id ?? null
+              }
+              yield* corrections.update(correction, after)
+              return after
             })))
       )
 
@@ -282,12 +250,14 @@ export class Corrections extends Context.Service<Corrections, {
               if (before.status !== "pending" || (yield* findPosted(before)) !== undefined) {
                 return yield* Effect.fail(refuseDecided(before))
               }
-              const rows = yield* correctionRows(
-                sql`UPDATE corrections SET status = 'rejected', decided_by = ${actor.label}, decided_at = ${
-                  toDate(now)
-                },
-                    reject_reason = ${reason} WHERE id = ${correctionId} RETURNING ${columns}`
-              )
+              const after: Correction = {
+                ...before,
+                status: "rejected",
+                decided_by: actor.label,
+                decided_at: iso(now),
+                reject_reason: reason
+              }
+              yield* corrections.update(before, after)
               yield* record({
                 action: "correction.reject",
                 operatorId: before.operator_id,
@@ -297,25 +267,17 @@ export class Corrections extends Context.Service<Corrections, {
                 after: { status: "rejected" },
                 ...(reason === null ? {} : { reason })
               })
-              return rows[0] === undefined ? yield* Effect.fail(notFound) : toFields(rows[0])
+              return after
             }))
       )
 
       const list: Corrections["Service"]["list"] = Effect.fn("Corrections.list")(function*(query) {
         const { operatorId, playerId, status } = query
-        const where = sql.and([
-          sql`true`,
-          ...(operatorId === undefined ? [] : [sql`operator_id = ${operatorId}`]),
-          ...(playerId === undefined ? [] : [sql`player_id = ${playerId}`]),
-          ...(status === undefined ? [] : [sql`status = ${status}`])
-        ])
-        const [found, counted] = yield* Effect.all([
-          correctionRows(sql`SELECT ${columns} FROM corrections WHERE ${where}
-            ORDER BY corrections.requested_at DESC, corrections.id DESC
-            LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
-          counts(sql`SELECT count(*) AS total FROM corrections WHERE ${where}`)
-        ], { concurrency: 2 })
-        return { items: found.map(toFields), total: counted[0]?.total ?? 0 }
+        return yield* corrections.page(
+          equalTo(sql, { operator_id: operatorId, player_id: playerId, status }),
+          sql`requested_at DESC, id DESC`,
+          query
+        )
       }, orTryAgain)
 
       return Corrections.of({ correct, approve, reject, list })

@@ -15,7 +15,7 @@ import { Settings } from "../../platform/Settings.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { ApiKeys } from "../keys/ApiKeys.ts"
 import { Catalogue } from "../games/Catalogue.ts"
-import { MethodsOnOffer } from "../payments/MethodsOnOffer.ts"
+import { PaymentMethodCatalogue } from "../payments/PaymentMethodCatalogue.ts"
 import { Operators } from "../operators/Operators.ts"
 import { Providers } from "../providers/Providers.ts"
 import type { Actor } from "../staff/Staff.ts"
@@ -109,7 +109,7 @@ export class DemoSeed extends Context.Service<DemoSeed, {
       const apiKeys = yield* ApiKeys
       const providers = yield* Providers
       const catalogue = yield* Catalogue
-      const methodsOnOffer = yield* MethodsOnOffer
+      const methodsOnOffer = yield* PaymentMethodCatalogue
       const file = path.join(dataDir, fileName)
 
       const isEmpty = Effect.map(sql`SELECT 1 FROM operators LIMIT 1`, (found) => found.length === 0)

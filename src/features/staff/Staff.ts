@@ -1,16 +1,19 @@
-/** Who works in the back office: staff accounts and the tokens that prove who acts. */
+/** Staff accounts and their bearer tokens. */
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { equalSecrets, sha256 } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
-import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { bootstrapLabel, type Spender } from "../payments/StaffFacts.ts"
-import { type Action, isMoneyAction, type Role, rolesFor } from "./Authorisation.ts"
+import type { Role } from "../../domain/Staff.ts"
+import { type Action, isMoneyAction, rolesFor } from "./Authorisation.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { changed } from "../../platform/Changed.ts"
+import { StaffAccount, type StaffInput, type StaffUpdate } from "./StaffApi.ts"
 
 /** Somebody who acts. */
 export interface Actor extends Spender {
@@ -18,32 +21,7 @@ export interface Actor extends Spender {
   readonly role: Role
 }
 
-export interface StaffInput {
-  readonly name: string
-  readonly role?: Role
-  /** Minor units of each operator's currency that one may give away alone in a day; null: without a bound. */
-  readonly daily_budget?: number | null
-}
-
-export interface StaffUpdate {
-  readonly name?: string
-  readonly role?: Role
-  readonly active?: boolean
-  readonly daily_budget?: number | null
-}
-
-const StaffRow = Schema.Struct({
-  id: Schema.Number,
-  name: Schema.String,
-  role: Schema.Literals(["admin", "support", "payments", "compliance"]),
-  active: Schema.Boolean,
-  daily_budget: Schema.NullOr(Schema.Number),
-  created_at: Schema.Date,
-  created_by: Schema.NullOr(Schema.String),
-  token_issued_at: Schema.Date,
-  token_issued_by: Schema.NullOr(Schema.String),
-  last_used_at: Schema.NullOr(Schema.Date)
-})
+type StaffAccount = typeof StaffAccount.Type
 
 const dayMs = 86_400_000
 
@@ -53,18 +31,6 @@ const usedEveryMs = 60_000
 /** What one may give away in a day unless it is said. */
 const defaultDailyBudget = 1_000_000
 
-const toFields = (row: typeof StaffRow.Type, tokenDays: number) => ({
-  ...row,
-  created_at: iso(row.created_at.getTime()),
-  token_issued_at: iso(row.token_issued_at.getTime()),
-  token_expires_at: iso(row.token_issued_at.getTime() + tokenDays * dayMs),
-  last_used_at: isoOrNull(row.last_used_at?.getTime() ?? null)
-})
-
-/** A staff account as it is shown. */
-export type StaffFields = ReturnType<typeof toFields>
-
-const staffRows = rowsOf(StaffRow)
 const presence = rowsOf(Schema.Struct({ isThere: Schema.Boolean }))
 const retirements = rowsOf(Schema.Struct({ retired_at: Schema.Date, retired_by: Schema.String }))
 
@@ -109,19 +75,19 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
   readonly create: (
     actor: Actor,
     input: StaffInput
-  ) => Effect.Effect<StaffFields & { readonly token: string }, Unavailable>
+  ) => Effect.Effect<StaffAccount & { readonly token: string }, Unavailable>
   /** Changes an account. One that is not active opens nothing from now on. One active admin always remains. */
   readonly update: (
     actor: Actor,
     staffId: number,
     input: StaffUpdate
-  ) => Effect.Effect<StaffFields, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
+  ) => Effect.Effect<StaffAccount, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
   /** Gives an account a new token, shown here and never again; the one before opens nothing from now on. */
   readonly rotate: (
     actor: Actor,
     staffId: number
-  ) => Effect.Effect<StaffFields & { readonly token: string }, Refusal<"NOT_FOUND"> | Unavailable>
-  readonly list: Effect.Effect<ReadonlyArray<StaffFields>, Unavailable>
+  ) => Effect.Effect<StaffAccount & { readonly token: string }, Refusal<"NOT_FOUND"> | Unavailable>
+  readonly list: Effect.Effect<ReadonlyArray<StaffAccount>, Unavailable>
 }>()("pitboss/backoffice/StaffAccounts") {
   static readonly layer = Layer.effect(
     StaffAccounts,
@@ -130,11 +96,9 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       const auditLog = yield* AuditLog
       const entropy = yield* Entropy
       const { bootstrapToken, bootstrapTokenRestored, staffTokenDays } = yield* Settings
-      const columns = sql.literal(
-        `id, name, role, active, daily_budget, created_at,
-        created_by, token_issued_at, token_issued_by, last_used_at`
-      )
-      const shown = (row: typeof StaffRow.Type) => toFields(row, staffTokenDays)
+      const accounts = yield* recordsOf("staff", StaffAccount, {
+        computed: { token_expires_at: `token_issued_at + interval '${staffTokenDays} days'` }
+      })
 
       const retirement = Effect.map(
         oneOf(retirements(sql`SELECT retired_at, retired_by FROM bootstrap_retirement`)),
@@ -148,16 +112,15 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
             ? undefined
             : { id: null, name: "bootstrap", role: "admin", label: bootstrapLabel } satisfies Actor
         }
-        const row = yield* orTryAgain(oneOf(staffRows(
-          sql`SELECT ${columns} FROM staff WHERE token_hash = ${sha256(token)} AND active`
-        )))
+        const account = yield* orTryAgain(accounts.find(sql`token_hash = ${sha256(token)} AND active`))
         const now = yield* Clock.currentTimeMillis
-        if (row === undefined || row.token_issued_at.getTime() + staffTokenDays * dayMs <= now) return undefined
-        if (row.last_used_at === null || row.last_used_at.getTime() + usedEveryMs <= now) {
-          // who works goes on where this cannot be written
-          yield* Effect.ignore(sql`UPDATE staff SET last_used_at = ${toDate(now)} WHERE id = ${row.id}`)
+        if (account === undefined || Date.parse(account.token_expires_at) <= now) return undefined
+        const { id, last_used_at: usedAt, name, role } = account
+        if (usedAt === null || Date.parse(usedAt) + usedEveryMs <= now) {
+          // a request goes on where this cannot be written
+          yield* Effect.ignore(sql`UPDATE staff SET last_used_at = ${toDate(now)} WHERE id = ${id}`)
         }
-        return { id: row.id, name: row.name, role: row.role, label: `staff:${row.id}` } satisfies Actor
+        return { id, name, role, label: `staff:${id}` } satisfies Actor
       })
 
       const refuseBootstrap: StaffAccounts["Service"]["refuseBootstrap"] = Effect.fn("StaffAccounts.refuseBootstrap")(
@@ -175,9 +138,9 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
           Effect.gen(function*() {
             const before = yield* retirement
             if (before !== undefined) return before
-            const admins = yield* staffRows(
-              sql`SELECT ${columns} FROM staff WHERE role = 'admin' AND active
-                AND token_issued_at > ${toDate(now - staffTokenDays * dayMs)} FOR NO KEY UPDATE`
+            const admins = yield* accounts.all(
+              sql`role = 'admin' AND active AND token_issued_at > ${toDate(now - staffTokenDays * dayMs)}
+                FOR NO KEY UPDATE`
             )
             if (admins.length === 0) return yield* Effect.fail(noAdmin)
             const after: Retirement = { retired_at: iso(now), retired_by: actor.label }
@@ -194,14 +157,14 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
 
       const create = Effect.fn("StaffAccounts.create")(function*(actor: Actor, input: StaffInput) {
         const token = newToken(entropy)
-        const fields = yield* auditLog.change(actor, ({ newId, now, record }) =>
+        const account = yield* auditLog.change(actor, ({ newId, now, recordChange }) =>
           Effect.gen(function*() {
-            const fields: StaffFields = {
+            const account: StaffAccount = {
               id: newId,
-              name: input.name,
-              role: input.role ?? "admin",
+              role: "admin",
               active: true,
-              daily_budget: input.daily_budget === undefined ? defaultDailyBudget : input.daily_budget,
+              daily_budget: defaultDailyBudget,
+              ...input,
               created_at: iso(now),
               created_by: actor.label,
               token_issued_at: iso(now),
@@ -209,32 +172,24 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
               token_expires_at: iso(now + staffTokenDays * dayMs),
               last_used_at: null
             }
-            yield* sql`INSERT INTO staff (id, name, role, token_hash, daily_budget, created_at, created_by, token_issued_at,
-                token_issued_by)
-              VALUES (${fields.id}, ${fields.name}, ${fields.role}, ${sha256(token)}, ${fields.daily_budget},
-                ${toDate(now)}, ${actor.label}, ${toDate(now)}, ${actor.label})`
+            yield* accounts.insert(account, { token_hash: sha256(token) })
             yield* noteToken(newId, actor, now)
-            yield* record({ action: "staff.create", subject: `staff:${newId}`, before: null, after: fields })
-            return fields
+            return yield* recordChange("staff.create", null, account)
           }))
-        return { ...fields, token }
+        return { ...account, token }
       })
 
       /** An account, locked until the change is done. */
       const locked = Effect.fnUntraced(function*(staffId: number) {
-        const row = yield* oneOf(
-          staffRows(sql`SELECT ${columns} FROM staff WHERE id = ${staffId} FOR NO KEY UPDATE`)
-        )
-        return row === undefined ? yield* Effect.fail(notFound) : shown(row)
+        const account = yield* accounts.find(sql`id = ${staffId} FOR NO KEY UPDATE`)
+        return account === undefined ? yield* Effect.fail(notFound) : account
       })
 
       const update = Effect.fn("StaffAccounts.update")((actor: Actor, staffId: number, input: StaffUpdate) =>
-        auditLog.change(actor, ({ record }) =>
+        auditLog.change(actor, ({ recordChange }) =>
           Effect.gen(function*() {
             // all admins, in one order: two who would take away each other wait here, and the second one is refused
-            const admins = yield* staffRows(
-              sql`SELECT ${columns} FROM staff WHERE role = 'admin' AND active ORDER BY staff.id FOR NO KEY UPDATE`
-            )
+            const admins = yield* accounts.all(sql`role = 'admin' AND active ORDER BY id FOR NO KEY UPDATE`)
             const before = yield* locked(staffId)
             const after = changed(before, input)
             if (after === before) return before
@@ -244,41 +199,32 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
               if (!after.active) return yield* Effect.fail(lastAdmin("active"))
               if (after.role !== "admin") return yield* Effect.fail(lastAdmin("role"))
             }
-            yield* sql`UPDATE staff SET name = ${after.name}, role = ${after.role}, active = ${after.active},
-                daily_budget = ${after.daily_budget}
-              WHERE id = ${staffId}`
-            yield* record({ action: "staff.update", subject: `staff:${staffId}`, before, after })
-            return after
+            yield* accounts.update(before, after)
+            return yield* recordChange("staff.update", before, after)
           }))
       )
 
       const rotate = Effect.fn("StaffAccounts.rotate")(function*(actor: Actor, staffId: number) {
         const token = newToken(entropy)
-        const fields = yield* auditLog.change(actor, ({ now, record }) =>
+        const account = yield* auditLog.change(actor, ({ now, recordChange }) =>
           Effect.gen(function*() {
             const before = yield* locked(staffId)
             // later than the token before, so that the issuers of both are told apart
             const issuedAt = Math.max(now, Date.parse(before.token_issued_at) + 1)
-            const after: StaffFields = {
+            const after: StaffAccount = {
               ...before,
               token_issued_at: iso(issuedAt),
               token_issued_by: actor.label,
               token_expires_at: iso(issuedAt + staffTokenDays * dayMs)
             }
-            yield* sql`UPDATE staff SET token_hash = ${sha256(token)}, token_issued_at = ${toDate(issuedAt)},
-                token_issued_by = ${actor.label}
-              WHERE id = ${staffId}`
+            yield* accounts.update(before, after, { token_hash: sha256(token) })
             yield* noteToken(staffId, actor, issuedAt)
-            yield* record({ action: "staff.rotate", subject: `staff:${staffId}`, before, after })
-            return after
+            return yield* recordChange("staff.rotate", before, after)
           }))
-        return { ...fields, token }
+        return { ...account, token }
       })
 
-      const list = orTryAgain(staffRows(sql`SELECT ${columns} FROM staff ORDER BY id`)).pipe(
-        Effect.map((found) => found.map(shown)),
-        Effect.withSpan("StaffAccounts.list")
-      )
+      const list = orTryAgain(accounts.all(sql`true ORDER BY id`)).pipe(Effect.withSpan("StaffAccounts.list"))
 
       return StaffAccounts.of({ authenticate, refuseBootstrap, retireBootstrap, create, update, rotate, list })
     })

@@ -1,17 +1,15 @@
-/** Where operators are told of events, and what became of it: groups of the staff API. */
-import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+/** Webhook endpoints and deliveries in the staff API. */
+import { Schema, Struct } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { deliveryStatuses, eventTypes } from "../../domain/Events.ts"
-import { oneOf, pathId, text } from "../../contract/Fields.ts"
-import { list, page, pageQuery, single } from "../../contract/Pagination.ts"
+import { oneOf, pathId, reference, text } from "../../contract/Fields.ts"
+import { created, list, page, pageQuery, single } from "../../contract/Pagination.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 
 const optional = Schema.optionalKey
 
-/** The id or slug of an operator. */
-const reference = text(128)
-
-const Webhook = Schema.Struct({
+/** An endpoint: never with its secret. */
+export const Webhook = Schema.Struct({
   id,
   operator_id: id,
   url: Schema.String,
@@ -30,7 +28,8 @@ const WithSecret = Schema.Struct({ ...Webhook.fields, secret: Schema.String })
 /** Absent when the call ended an overlap and made none. */
 const Rotated = Schema.Struct({ ...Webhook.fields, secret: optional(Schema.String) })
 
-const Delivery = Schema.Struct({
+/** A delivery; `event_id` as receivers know it. */
+export const Delivery = Schema.Struct({
   id,
   operator_id: id,
   webhook_id: id,
@@ -45,22 +44,26 @@ const Delivery = Schema.Struct({
   updated_at: timestamp
 })
 
-const settings = {
-  events: optional(Schema.Array(oneOf(eventTypes))),
-  active: optional(Schema.Boolean)
-}
+const WebhookUpdate = Schema.Struct({
+  url: text(2000),
+  events: Schema.Array(oneOf(eventTypes)),
+  active: Schema.Boolean
+}).mapFields(Struct.map(optional))
 
-const url = text(2000)
+const WebhookInput = Schema.Struct({ operator: reference, ...WebhookUpdate.fields, url: text(2000) })
+
+export type WebhookInput = typeof WebhookInput.Type
+export type WebhookUpdate = typeof WebhookUpdate.Type
 
 export const WebhookGroup = HttpApiGroup.make("webhook").add(
   HttpApiEndpoint.post("create", "/webhooks", {
-    payload: Schema.Struct({ operator: reference, url, ...settings }),
-    success: single(WithSecret).pipe(HttpApiSchema.status(201))
+    payload: WebhookInput,
+    success: created(WithSecret)
   }),
   HttpApiEndpoint.patch("update", "/webhooks/:webhook", {
     params: { webhook: pathId },
     query: { operator: optional(reference) },
-    payload: Schema.Struct({ url: optional(url), ...settings }),
+    payload: WebhookUpdate,
     success: single(Webhook)
   }),
   HttpApiEndpoint.post("rotate", "/webhooks/:webhook/rotate", {

@@ -1,4 +1,4 @@
-/** Where operators want to be told of events: endpoints, their secrets, and trying one out. */
+/** Webhook endpoints of operators: addresses, secrets and test events. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EventType, eventTypes, pingType } from "../../domain/Events.ts"
@@ -8,6 +8,7 @@ import { Ids } from "../../platform/Ids.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { Attempts, webhookPurpose } from "./Attempts.ts"
 import { targetProblem } from "./Targets.ts"
@@ -16,7 +17,7 @@ import { AuditLog } from "../audit/AuditLog.ts"
 import { changed } from "../../platform/Changed.ts"
 import { makeReferences } from "../operators/References.ts"
 import type { Actor } from "../staff/Staff.ts"
-import type { DeliveryFields } from "./WebhookDeliveries.ts"
+import { type Delivery, Webhook, type WebhookInput, type WebhookUpdate } from "./StaffApi.ts"
 
 /** The most endpoints an operator may have. An event becomes at most so many deliveries. */
 const maxEndpoints = 20
@@ -24,43 +25,17 @@ const maxEndpoints = 20
 /** How long the secret before the last rotation still signs. */
 const overlapMs = 24 * 60 * 60_000
 
-export interface WebhookUpdate {
-  readonly url?: string
-  /** The types to be told of. */
-  readonly events?: ReadonlyArray<EventType>
-  readonly active?: boolean
-}
-
-export type WebhookInput = WebhookUpdate & {
-  /** Id or slug. */
-  readonly operator: string
-  readonly url: string
-}
-
+/** As the table keeps it: null is every type that there is. */
 const EndpointRow = Schema.Struct({
-  id: Schema.Number,
-  operator_id: Schema.Number,
-  url: Schema.String,
-  events: Schema.NullOr(Schema.Array(Schema.Literals(eventTypes))),
-  active: Schema.Boolean,
-  previous_secret_until: Schema.NullOr(Schema.Date),
-  created_at: Schema.Date,
-  updated_at: Schema.Date
+  ...Webhook.fields,
+  events: Schema.NullOr(Schema.Array(Schema.Literals(eventTypes)))
 })
 
-/** Null in the table is every type that there is. */
-const toFields = (row: typeof EndpointRow.Type) => ({
-  ...row,
-  events: row.events ?? eventTypes,
-  previous_secret_until: isoOrNull(row.previous_secret_until?.getTime() ?? null),
-  created_at: iso(row.created_at.getTime()),
-  updated_at: iso(row.updated_at.getTime())
-})
+const shown = (row: typeof EndpointRow.Type) => ({ ...row, events: row.events ?? eventTypes })
 
-/** An endpoint as it is shown: never with its secret. */
-export type EndpointFields = ReturnType<typeof toFields>
+type Endpoint = ReturnType<typeof shown>
+type Delivery = typeof Delivery.Type
 
-const endpointRows = rowsOf(EndpointRow)
 const secretRows = rowsOf(Schema.Struct({
   operator_id: Schema.Number,
   url: Schema.String,
@@ -91,7 +66,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
   readonly create: (
     actor: Actor,
     input: WebhookInput
-  ) => Effect.Effect<EndpointFields & WithSecret, Refusal<"NOT_FOUND" | "INVALID_REQUEST"> | Invalid | Unavailable>
+  ) => Effect.Effect<Endpoint & WithSecret, Refusal<"NOT_FOUND" | "INVALID_REQUEST"> | Invalid | Unavailable>
   /**
    * Gives an endpoint a new secret. The one before, if it can still be opened, signs in a header of its own until
    * `previous_secret_until`. With `endsOverlap` an overlap that runs ends and the secret stays; where none runs, none begins.
@@ -101,23 +76,23 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
     id: number,
     operator?: string,
     endsOverlap?: boolean
-  ) => Effect.Effect<EndpointFields & Partial<WithSecret>, Refusal<"NOT_FOUND"> | Unavailable>
+  ) => Effect.Effect<Endpoint & Partial<WithSecret>, Refusal<"NOT_FOUND"> | Unavailable>
   /** Changes an endpoint. What comes for one that is not active waits until it is again. */
   readonly update: (
     actor: Actor,
     id: number,
     input: WebhookUpdate,
     operator?: string
-  ) => Effect.Effect<EndpointFields, Refusal<"NOT_FOUND"> | Invalid | Unavailable>
+  ) => Effect.Effect<Endpoint, Refusal<"NOT_FOUND"> | Invalid | Unavailable>
   /** Sends a test event at once, also to an endpoint that is not active, and gives what came of it. */
   readonly ping: (
     actor: Actor,
     id: number,
     operator?: string
-  ) => Effect.Effect<DeliveryFields, Refusal<"NOT_FOUND"> | Unavailable>
+  ) => Effect.Effect<Delivery, Refusal<"NOT_FOUND"> | Unavailable>
   /** The endpoints of one operator or, with undefined, all; newest first. */
   readonly list: (operator: string | undefined) => Effect.Effect<
-    ReadonlyArray<EndpointFields>,
+    ReadonlyArray<Endpoint>,
     Refusal<"NOT_FOUND"> | Unavailable
   >
 }>()("pitboss/backoffice/WebhookEndpoints") {
@@ -132,8 +107,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
       const entropy = yield* Entropy
       const ids = yield* Ids
       const references = yield* makeReferences
-      const columns = sql.literal(`id, operator_id, url, events, active,
-        previous_secret_until, created_at, updated_at`)
+      const endpoints = yield* recordsOf("webhook_endpoints", EndpointRow)
 
       const refuseInput = ({ events, url }: WebhookUpdate): Effect.Effect<void, Invalid> => {
         const problem = url === undefined ? undefined : targetProblem(url, webhookAllowInsecure)
@@ -147,7 +121,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
       const create = Effect.fn("WebhookEndpoints.create")(function*(actor: Actor, input: WebhookInput) {
         const secret = newSecret(entropy)
         yield* refuseInput(input)
-        const fields = yield* auditLog.change(actor, ({ newId, now, record }) =>
+        const fields = yield* auditLog.change(actor, ({ newId, now, recordChange }) =>
           Effect.gen(function*() {
             const operatorId = yield* references.operatorId(input.operator)
             // two at a time must not both find room for the last one
@@ -157,39 +131,27 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
             )
             if ((counted?.total ?? 0) >= maxEndpoints) return yield* Effect.fail(tooMany)
             const events = stored(input.events ?? eventTypes)
-            const fields: EndpointFields = {
+            const row = {
               id: newId,
               operator_id: operatorId,
               url: input.url,
-              events: events ?? eventTypes,
+              events,
               active: input.active ?? true,
               previous_secret_until: null,
               created_at: iso(now),
               updated_at: iso(now)
             }
-            yield* sql`INSERT INTO webhook_endpoints (id, operator_id, url, events, secret_sealed, active, created_at,
-                updated_at)
-              VALUES (${newId}, ${operatorId}, ${fields.url}, ${events === null ? null : [...events]},
-                ${secrets.seal(webhookPurpose(newId), secret)}, ${fields.active}, ${toDate(now)}, ${toDate(now)})`
-            yield* record({
-              action: "webhook.create",
-              operatorId,
-              subject: `webhook:${newId}`,
-              before: null,
-              after: fields
-            })
-            return fields
+            yield* endpoints.insert(row, { secret_sealed: secrets.seal(webhookPurpose(newId), secret) })
+            return yield* recordChange("webhook.create", null, shown(row))
           }))
         return { ...fields, secret }
       })
 
       const locked = Effect.fnUntraced(function*(id: number, operator: string | undefined) {
-        const row = yield* oneOf(endpointRows(
-          sql`SELECT ${columns} FROM webhook_endpoints WHERE id = ${id} FOR NO KEY UPDATE`
-        ))
+        const row = yield* endpoints.find(sql`id = ${id} FOR NO KEY UPDATE`)
         if (row === undefined) return yield* Effect.fail(notFound)
         yield* references.refuseForeign(row.operator_id, operator, notFound)
-        return toFields(row)
+        return shown(row)
       })
 
       const rotate = Effect.fn("WebhookEndpoints.rotate")((
@@ -199,7 +161,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         endsOverlap = false
       ) => {
         const secret = newSecret(entropy)
-        return auditLog.change(actor, ({ now, record }) =>
+        return auditLog.change(actor, ({ now, recordChange }) =>
           Effect.gen(function*() {
             const before = yield* locked(id, operator)
             const isOverlapping = before.previous_secret_until !== null &&
@@ -209,14 +171,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
               const after = { ...before, previous_secret_until: null, updated_at: iso(now) }
               yield* sql`UPDATE webhook_endpoints SET previous_secret_sealed = NULL, previous_secret_until = NULL,
                   updated_at = ${toDate(now)} WHERE id = ${id}`
-              yield* record({
-                action: "webhook.rotate",
-                operatorId: before.operator_id,
-                subject: `webhook:${id}`,
-                before,
-                after
-              })
-              return after
+              return yield* recordChange("webhook.rotate", before, after)
             }
             const old = yield* oneOf(sealedRows(sql`SELECT secret_sealed FROM webhook_endpoints WHERE id = ${id}`))
             const isOpen = old !== undefined && !endsOverlap &&
@@ -228,13 +183,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
                 previous_secret_until = ${until === null ? null : toDate(until)},
                 secret_sealed = ${secrets.seal(webhookPurpose(id), secret)}, updated_at = ${toDate(now)}
               WHERE id = ${id}`
-            yield* record({
-              action: "webhook.rotate",
-              operatorId: before.operator_id,
-              subject: `webhook:${id}`,
-              before,
-              after
-            })
+            yield* recordChange("webhook.rotate", before, after)
             return { ...after, secret }
           }))
       })
@@ -246,26 +195,17 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         operator?: string
       ) {
         yield* refuseInput(input)
-        return yield* auditLog.change(actor, ({ now, record }) =>
+        return yield* auditLog.change(actor, ({ now, recordChange }) =>
           Effect.gen(function*() {
             const before = yield* locked(id, operator)
-            const different = changed<EndpointFields, Partial<EndpointFields>>(before, input)
+            const different = changed<Endpoint, WebhookUpdate>(before, input)
             if (different === before) return before
             const after = { ...different, updated_at: iso(now) }
-            const events = stored(after.events)
-            yield* sql`UPDATE webhook_endpoints SET url = ${after.url}, events = ${
-              events === null ? null : [...events]
-            },
-                active = ${after.active}, updated_at = ${toDate(now)}
-              WHERE id = ${id}`
-            yield* record({
-              action: "webhook.update",
-              operatorId: after.operator_id,
-              subject: `webhook:${id}`,
-              before,
-              after
+            yield* endpoints.update({ ...before, events: stored(before.events) }, {
+              ...after,
+              events: stored(after.events)
             })
-            return after
+            return yield* recordChange("webhook.update", before, after)
           }))
       })
 
@@ -302,7 +242,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         // written down when it is over: nobody waits for a ping that a stopped process left behind
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
-            const fields: DeliveryFields = {
+            const fields: Delivery = {
               id: eventId + 1,
               operator_id: operatorId,
               webhook_id: id,
@@ -334,12 +274,8 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
       })
 
       const list = Effect.fn("WebhookEndpoints.list")(function*(operator: string | undefined) {
-        const operatorId = operator === undefined ? undefined : yield* references.operatorId(operator)
-        const found = yield* endpointRows(
-          sql`SELECT ${columns} FROM webhook_endpoints
-            WHERE ${operatorId === undefined ? sql`true` : sql`operator_id = ${operatorId}`} ORDER BY id DESC`
-        )
-        return found.map(toFields)
+        const rows = yield* endpoints.all(sql`${yield* references.ofOperator(operator)} ORDER BY id DESC`)
+        return rows.map(shown)
       }, orTryAgain)
 
       return WebhookEndpoints.of({ create, rotate, update, ping, list })

@@ -1,0 +1,67 @@
+/** Handlers of the catalogue of bonuses, of promo codes and of grants. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { refuse } from "../../domain/Refusal.ts"
+import { act, wrap } from "../../http/Acting.ts"
+import { rolesFor } from "../staff/Authorisation.ts"
+import { BonusCatalogue } from "./BonusCatalogue.ts"
+import { Bonuses } from "./Bonuses.ts"
+import { ownedBonusFields } from "./Handlers.ts"
+
+/** Who may correct a balance also decides what a bonus gives one player. */
+const setsAmounts = rolesFor("player.correct")
+
+const ownAmountOnly = refuse(
+  "INSUFFICIENT_SCOPE",
+  `A bonus of another amount than its own takes one of the roles ${setsAmounts.join(", ")}.`,
+  { required_roles: setsAmounts }
+)
+
+const wageredOnly = refuse(
+  "INSUFFICIENT_SCOPE",
+  `A bonus without wagering is money at once: it takes one of the roles ${setsAmounts.join(", ")}.`,
+  { required_roles: setsAmounts }
+)
+
+export const BonusHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "bonus",
+  Effect.fnUntraced(function*(handlers) {
+    const onOffer = yield* BonusCatalogue
+    const bonuses = yield* Bonuses
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => onOffer.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => onOffer.update(actor, params.bonus, payload)))
+      .handle("list", ({ query }) => wrap(onOffer.list(query.operator)))
+      .handle("grant", ({ params, payload }) =>
+        act((actor) =>
+          Effect.gen(function*() {
+            const { amount = null, bonus, note = null } = payload
+            const setsAmount = setsAmounts.includes(actor.role)
+            if (amount !== null && !setsAmount) return yield* Effect.fail(ownAmountOnly)
+            const request = { bonusId: bonus, amount, note }
+            return ownedBonusFields(
+              yield* bonuses.staffGrant(params.player, request, actor, setsAmount ? undefined : wageredOnly)
+            )
+          })
+        ))
+      .handle(
+        "cancel",
+        ({ params, payload }) =>
+          act(({ label }) => Effect.map(bonuses.cancel(params.bonus, payload.reason ?? null, label), ownedBonusFields))
+      )
+  })
+)
+
+export const PromoHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "promo",
+  Effect.fnUntraced(function*(handlers) {
+    const onOffer = yield* BonusCatalogue
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => onOffer.createPromo(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => onOffer.updatePromo(actor, params.promo, payload)))
+      .handle("list", ({ query }) => wrap(onOffer.listPromos(query.operator)))
+  })
+)

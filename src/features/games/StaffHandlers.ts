@@ -1,0 +1,28 @@
+/** Handlers of the catalogue of games. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { act } from "../../http/Acting.ts"
+import { paginated } from "../../http/Page.ts"
+import { Catalogue } from "./Catalogue.ts"
+
+export const GameHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "game",
+  Effect.fnUntraced(function*(handlers) {
+    const catalogue = yield* Catalogue
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => catalogue.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => catalogue.update(actor, params.game, payload)))
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const { items, total } = yield* catalogue.list({
+            page: query.page,
+            perPage: query.per_page,
+            provider: query.provider,
+            active: query.active === undefined ? undefined : query.active === "true"
+          })
+          return yield* paginated(query, total, items)
+        }))
+  })
+)

@@ -1,0 +1,18 @@
+/** Handlers of operators. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { act, wrap } from "../../http/Acting.ts"
+import { Operators } from "./Operators.ts"
+
+export const OperatorHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "operator",
+  Effect.fnUntraced(function*(handlers) {
+    const operators = yield* Operators
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => operators.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => operators.update(actor, params.operator, payload)))
+      .handle("list", () => wrap(operators.list))
+  })
+)

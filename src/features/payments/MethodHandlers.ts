@@ -1,0 +1,18 @@
+/** Handlers of payment methods. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { act, wrap } from "../../http/Acting.ts"
+import { PaymentMethodCatalogue } from "./PaymentMethodCatalogue.ts"
+
+export const PaymentMethodHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "payment_method",
+  Effect.fnUntraced(function*(handlers) {
+    const methods = yield* PaymentMethodCatalogue
+    return handlers
+      .handle("create", ({ payload }) => act((actor) => methods.create(actor, payload)))
+      .handle("update", ({ params, payload }) => act((actor) => methods.update(actor, params.method, payload)))
+      .handle("list", ({ query }) => wrap(methods.list(query.operator)))
+  })
+)
