@@ -34,7 +34,7 @@ export type Feature = (typeof features)[number]
 
 export const cooperationModels = ["api", "turnkey"] as const
 
-export type CooperationModel = (typeof cooperationModels)[number]
+type CooperationModel = (typeof cooperationModels)[number]
 
 export interface Operator {
   readonly id: number

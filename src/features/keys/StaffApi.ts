@@ -35,7 +35,7 @@ const KeyInput = Schema.Struct({
 export type KeyInput = typeof KeyInput.Type
 
 /** Shown once, in the answer that made it. */
-export const WithSecret = Schema.Struct({ ...ApiKey.fields, secret: Schema.String })
+const WithSecret = Schema.Struct({ ...ApiKey.fields, secret: Schema.String })
 
 export const KeyGroup = HttpApiGroup.make("key").add(
   HttpApiEndpoint.post("create", "/keys", {
