@@ -2,16 +2,20 @@
  * What a decision wants written, beside the player it leads to. All of it commits with the player's next version, or none of
  * it does.
  */
+import { Schema } from "effect"
 import type { Visit } from "./Activity.ts"
 import type { PlayerBonus } from "./bonus/Bonus.ts"
 import type { EventType } from "./Events.ts"
+import { Instant } from "./Instant.ts"
 import type { StoredReply } from "./Idempotency.ts"
 import type { JsonObject } from "./original/Original.ts"
 import type { SeedChange } from "./original/PlayerSeeds.ts"
 import type { Player } from "./player/Player.ts"
 import type { Round, Transaction } from "./settlement/Rounds.ts"
 
-export type WalletKind = "real" | "bonus"
+export const walletKinds = ["real", "bonus"] as const
+
+export type WalletKind = (typeof walletKinds)[number]
 
 export const entryTypes = [
   "deposit",
@@ -55,36 +59,42 @@ export interface Entry {
   readonly createdAt: number
 }
 
-export type PaymentType = "deposit" | "withdrawal"
+export const paymentTypes = ["deposit", "withdrawal"] as const
 
-export type PaymentStatus = "new" | "allowed" | "paid" | "rejected" | "cancelled"
+export type PaymentType = (typeof paymentTypes)[number]
+
+export const paymentStatuses = ["new", "allowed", "paid", "rejected", "cancelled"] as const
+
+export type PaymentStatus = (typeof paymentStatuses)[number]
 
 /** A deposit or a withdrawal with all that is kept of it. Minor units, epoch milliseconds. */
-export interface Payment {
-  readonly id: number
-  readonly operatorId: number
-  readonly playerId: number
-  readonly type: PaymentType
-  readonly status: PaymentStatus
-  readonly amount: number
-  readonly currency: string
-  readonly paymentMethod: string | null
-  readonly externalReference: string | null
-  readonly info: string | null
-  readonly notes: string | null
-  readonly bankName: string | null
-  readonly rejectReason: string | null
-  readonly isReversed: boolean
+export const Payment = Schema.Struct({
+  id: Schema.Number,
+  operatorId: Schema.Number,
+  playerId: Schema.Number,
+  type: Schema.Literals(paymentTypes),
+  status: Schema.Literals(paymentStatuses),
+  amount: Schema.Number,
+  currency: Schema.String,
+  paymentMethod: Schema.NullOr(Schema.String),
+  externalReference: Schema.NullOr(Schema.String),
+  info: Schema.NullOr(Schema.String),
+  notes: Schema.NullOr(Schema.String),
+  bankName: Schema.NullOr(Schema.String),
+  rejectReason: Schema.NullOr(Schema.String),
+  isReversed: Schema.Boolean,
   /** Who approved a withdrawal first, as the audit log names them. */
-  readonly firstApprovedBy: string | null
+  firstApprovedBy: Schema.NullOr(Schema.String),
   /** Who approved it after the first; null where one approval was enough. */
-  readonly secondApprovedBy: string | null
-  readonly createdAt: number
-  readonly paidAt: number | null
-  readonly rejectedAt: number | null
-  readonly cancelledAt: number | null
-  readonly updatedAt: number
-}
+  secondApprovedBy: Schema.NullOr(Schema.String),
+  createdAt: Instant,
+  paidAt: Schema.NullOr(Instant),
+  rejectedAt: Schema.NullOr(Instant),
+  cancelledAt: Schema.NullOr(Instant),
+  updatedAt: Instant
+})
+
+export type Payment = typeof Payment.Type
 
 /** A round to write; `isNew` claims that no row of it exists yet. */
 export interface RoundChange {

@@ -1,33 +1,11 @@
-/** How bonuses stand in their tables. */
+/** Rows of bonuses: the catalogue's with their currency, the players' with their owners. */
 import { Schema } from "effect"
-import { bonusStates, bonusTypes, type PlayerBonus } from "../domain/bonus/Bonus.ts"
-import type { CatalogueBonus } from "../domain/bonus/BonusGrants.ts"
+import { PlayerBonus } from "../domain/bonus/Bonus.ts"
+import { CatalogueBonus } from "../domain/bonus/BonusGrants.ts"
+import { columnsOf } from "./Rows.ts"
 
-const optionalTime = Schema.NullOr(Schema.Date)
-
-/** The columns of `bonuses b JOIN operators o` in the names and types of {@link CatalogueRow}. */
-export const catalogueColumns = `b.id, b.operator_id AS "operatorId", b.name, b.description, b.type,
-  b.default_amount AS "defaultAmount", b.wagering_multiplier AS "wageringMultiplier",
-  b.valid_days AS "validDays", b.max_bet AS "maxBet",
-  b.max_conversion_multiplier AS "maxConversionMultiplier",
-  b.max_grants_per_player AS "maxGrantsPerPlayer", b.active AS "isActive", b.contributions, o.currency`
-
-export const CatalogueRow = Schema.Struct({
-  id: Schema.Number,
-  operatorId: Schema.Number,
-  name: Schema.String,
-  description: Schema.String,
-  type: Schema.Literals(bonusTypes),
-  defaultAmount: Schema.Number,
-  wageringMultiplier: Schema.Number,
-  validDays: Schema.Number,
-  maxBet: Schema.Number,
-  maxConversionMultiplier: Schema.Number,
-  maxGrantsPerPlayer: Schema.Number,
-  isActive: Schema.Boolean,
-  contributions: Schema.Record(Schema.String, Schema.Number),
-  currency: Schema.String
-})
+/** The columns of `bonuses b JOIN operators o` of {@link CatalogueBonus}. */
+export const catalogueColumns = columnsOf(CatalogueBonus, "b", { isActive: "b.active", currency: "o.currency" })
 
 /** A catalogue entry as operators see it (SPEC section 2.8). */
 export const catalogueFields = (bonus: CatalogueBonus) => ({
@@ -44,59 +22,23 @@ export const catalogueFields = (bonus: CatalogueBonus) => ({
   is_active: bonus.isActive
 })
 
-/** The columns of `player_bonuses b JOIN players p` in the names and types of {@link PlayerBonusRow}. */
-export const playerBonusColumns = `b.id, b.player_id AS "playerId", p.currency,
-  b.bonus_id AS "bonusId", b.name, b.type, b.state, b.result, b.amount,
-  b.wager_requirement AS "wagerRequirement", b.wagered, b.max_bet AS "maxBet",
-  b.max_conversion AS "maxConversion", b.valid_days AS "validDays", b.contributions,
-  b.open_rounds AS "openRounds", b.converted, b.forfeited,
-  b.late_amount AS late, b.restored_amount AS restored,
-  b.started_at AS "startedAt", b.expires_at AS "expiresAt", b.finished_at AS "finishedAt", b.created_at AS "createdAt"`
+/** Columns of `player_bonuses` whose names are not those of the fields. */
+export const playerBonusNames = { late: "b.late_amount", restored: "b.restored_amount" }
 
-export const PlayerBonusRow = Schema.Struct({
-  id: Schema.Number,
-  playerId: Schema.Number,
-  currency: Schema.String,
-  bonusId: Schema.Number,
-  name: Schema.String,
-  type: Schema.Literals(bonusTypes),
-  state: Schema.Literals(bonusStates),
-  result: Schema.NullOr(Schema.Literals(["converted", "lost", "expired", "cancelled"])),
-  amount: Schema.Number,
-  wagerRequirement: Schema.Number,
-  wagered: Schema.Number,
-  maxBet: Schema.Number,
-  maxConversion: Schema.Number,
-  validDays: Schema.Number,
-  contributions: Schema.Record(Schema.String, Schema.Number),
-  openRounds: Schema.Number,
-  converted: Schema.Number,
-  forfeited: Schema.Number,
-  late: Schema.Number,
-  restored: Schema.Number,
-  startedAt: optionalTime,
-  expiresAt: optionalTime,
-  finishedAt: optionalTime,
-  createdAt: Schema.Date
-})
+export const PlayerBonusRow = Schema.Struct({ playerId: Schema.Number, currency: Schema.String, ...PlayerBonus.fields })
 
-const at = (date: Date | null): number | null => date === null ? null : date.getTime()
+/** The columns of `player_bonuses b JOIN players p` of {@link PlayerBonusRow}. */
+export const playerBonusColumns = columnsOf(PlayerBonusRow, "b", { ...playerBonusNames, currency: "p.currency" })
 
-/** A player's bonus, with whose it is and in which currency. */
+/** A player's bonus with its owner and the owner's currency. */
 export interface OwnedBonus {
   readonly playerId: number
   readonly currency: string
   readonly bonus: PlayerBonus
 }
 
-export const toOwnedBonus = ({ currency, playerId, ...row }: typeof PlayerBonusRow.Type): OwnedBonus => ({
+export const toOwnedBonus = ({ currency, playerId, ...bonus }: typeof PlayerBonusRow.Type): OwnedBonus => ({
   playerId,
   currency,
-  bonus: {
-    ...row,
-    startedAt: at(row.startedAt),
-    expiresAt: at(row.expiresAt),
-    finishedAt: at(row.finishedAt),
-    createdAt: row.createdAt.getTime()
-  }
+  bonus
 })

@@ -45,6 +45,21 @@ export const rowsOf = <S extends Schema.Constraint>(Row: S) => {
     Effect.flatMap(statement, (found) => Effect.orDie(decode(found)))
 }
 
+/**
+ * The columns of a shape as a list to select: the field `operatorId` reads `operator_id AS "operatorId"`. `names` has the column, or the
+ * expression, of a field that is not named so.
+ */
+export const columnsOf = <Fields extends Schema.Struct.Fields>(
+  { fields }: { readonly fields: Fields },
+  alias?: string,
+  names: { readonly [field in keyof Fields]?: string } = {}
+): string =>
+  Object.keys(fields).map((field) => {
+    const column = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const expression = names[field] ?? (alias === undefined ? column : `${alias}.${column}`)
+    return expression === field ? field : `${expression} AS "${field}"`
+  }).join(", ")
+
 /** The one row of a statement of which there may be none. */
 export const oneOf = <A, E, R>(found: Effect.Effect<ReadonlyArray<A>, E, R>): Effect.Effect<A | undefined, E, R> =>
   Effect.map(found, (rows) => rows[0])

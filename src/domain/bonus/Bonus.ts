@@ -2,9 +2,13 @@
  * A bonus that is being wagered: what it lets a player stake, what counts towards it, and how it ends (DECISIONS in
  * `docs/decisions`; SPEC sections 2.8 and 3.4).
  */
+import { Schema } from "effect"
+import { Instant } from "../Instant.ts"
 import { multiplyDivideFloor } from "../Money.ts"
 
-export type BonusResult = "converted" | "lost" | "expired" | "cancelled"
+export const bonusResults = ["converted", "lost", "expired", "cancelled"] as const
+
+export type BonusResult = (typeof bonusResults)[number]
 
 export const bonusTypes = ["deposit_match", "no_deposit", "free_spins", "cashback", "cash"] as const
 
@@ -15,55 +19,63 @@ export const bonusStates = ["pending", "activated", "finished"] as const
 export type BonusState = (typeof bonusStates)[number]
 
 /** A granted bonus with the terms of its grant, which no later change of the catalogue touches. Minor units. */
-export interface GrantedBonus {
-  readonly id: number
+export const GrantedBonus = Schema.Struct({
+  id: Schema.Number,
   /** The entry of the catalogue. */
-  readonly bonusId: number
-  readonly name: string
-  readonly type: BonusType
-  readonly amount: number
-  readonly wagerRequirement: number
+  bonusId: Schema.Number,
+  name: Schema.String,
+  type: Schema.Literals(bonusTypes),
+  amount: Schema.Number,
+  wagerRequirement: Schema.Number,
   /** The largest total stake while the bonus runs; 0 means no cap. */
-  readonly maxBet: number
+  maxBet: Schema.Number,
   /** The most that can become real money; 0 means no cap. */
-  readonly maxConversion: number
+  maxConversion: Schema.Number,
   /** How long it runs once it is activated. */
-  readonly validDays: number
+  validDays: Schema.Number,
   /** Percent of a stake that counts, by game id; a game that is not named counts by its type. */
-  readonly contributions: { readonly [gameId: string]: number }
+  contributions: Schema.Record(Schema.String, Schema.Number),
   /** Epoch milliseconds. */
-  readonly createdAt: number
-}
+  createdAt: Instant
+})
+
+export type GrantedBonus = typeof GrantedBonus.Type
 
 /** The bonus that is being wagered. */
-export interface ActiveBonus extends GrantedBonus {
-  readonly wagered: number
+const ActiveBonus = Schema.Struct({
+  ...GrantedBonus.fields,
+  wagered: Schema.Number,
   /** Epoch milliseconds. */
-  readonly startedAt: number
-  readonly expiresAt: number
+  startedAt: Instant,
+  expiresAt: Instant,
   /** Open rounds that hold a stake of this bonus: while there is one, an empty bonus is not lost yet. */
-  readonly openRounds: number
+  openRounds: Schema.Number,
   /** What was credited to the bonus wallet when a conversion was reversed, beside what had been converted. */
-  readonly restored: number
-}
+  restored: Schema.Number
+})
+
+export type ActiveBonus = typeof ActiveBonus.Type
 
 /** A player's bonus in any of its states, as it is kept. */
-export interface PlayerBonus extends GrantedBonus {
-  readonly state: BonusState
+export const PlayerBonus = Schema.Struct({
+  ...GrantedBonus.fields,
+  state: Schema.Literals(bonusStates),
   /** Null until it is finished. */
-  readonly result: BonusResult | null
-  readonly wagered: number
-  readonly openRounds: number
-  readonly converted: number
-  readonly forfeited: number
+  result: Schema.NullOr(Schema.Literals(bonusResults)),
+  wagered: Schema.Number,
+  openRounds: Schema.Number,
+  converted: Schema.Number,
+  forfeited: Schema.Number,
   /** Net credit of the real wallet after the conversion: wins and stakes of the bonus that came later, less those taken back. */
-  readonly late: number
-  readonly restored: number
+  late: Schema.Number,
+  restored: Schema.Number,
   /** Null while it waits. */
-  readonly startedAt: number | null
-  readonly expiresAt: number | null
-  readonly finishedAt: number | null
-}
+  startedAt: Schema.NullOr(Instant),
+  expiresAt: Schema.NullOr(Instant),
+  finishedAt: Schema.NullOr(Instant)
+})
+
+export type PlayerBonus = typeof PlayerBonus.Type
 
 /** A bonus that waits, as it is kept. */
 export const asPending = (bonus: GrantedBonus): PlayerBonus => ({

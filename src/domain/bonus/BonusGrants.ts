@@ -2,7 +2,8 @@
  * How bonuses come to a player and leave by hand: grants, promo codes, cancellation (SPEC sections 3.4 and 4.6;
  * `docs/decisions/0012-bonuses.md`). How one runs and ends by itself is in `Draft.ts`, where every rule of money meets it.
  */
-import type { BonusType, GrantedBonus, PlayerBonus } from "./Bonus.ts"
+import { Schema } from "effect"
+import { bonusTypes, type GrantedBonus, type PlayerBonus } from "./Bonus.ts"
 import type { Redemption } from "../Change.ts"
 import { type Accept, answer, type Context, type Decision, type Knowledge, refused } from "../Decision.ts"
 import { Draft, hasBonusDue } from "../Draft.ts"
@@ -14,24 +15,26 @@ import { type Refusal, refuse } from "../Refusal.ts"
 export const maxPendingBonuses = 20
 
 /** A bonus that an operator offers. Amounts are minor units of the operator's currency; 0 in a cap means that there is none. */
-export interface CatalogueBonus {
-  readonly id: number
-  readonly operatorId: number
-  readonly name: string
-  readonly description: string
-  readonly type: BonusType
-  readonly defaultAmount: number
-  readonly wageringMultiplier: number
-  readonly validDays: number
-  readonly maxBet: number
-  readonly maxConversionMultiplier: number
-  readonly maxGrantsPerPlayer: number
-  readonly isActive: boolean
+export const CatalogueBonus = Schema.Struct({
+  id: Schema.Number,
+  operatorId: Schema.Number,
+  name: Schema.String,
+  description: Schema.String,
+  type: Schema.Literals(bonusTypes),
+  defaultAmount: Schema.Number,
+  wageringMultiplier: Schema.Number,
+  validDays: Schema.Number,
+  maxBet: Schema.Number,
+  maxConversionMultiplier: Schema.Number,
+  maxGrantsPerPlayer: Schema.Number,
+  isActive: Schema.Boolean,
   /** Percent of a stake that counts, by game id. */
-  readonly contributions: { readonly [gameId: string]: number }
+  contributions: Schema.Record(Schema.String, Schema.Number),
   /** ISO 4217; of its amounts. */
-  readonly currency: string
-}
+  currency: Schema.String
+})
+
+export type CatalogueBonus = typeof CatalogueBonus.Type
 
 export interface Grant {
   readonly bonus: CatalogueBonus

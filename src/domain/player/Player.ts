@@ -9,9 +9,13 @@ import type { Counters, Limits, PendingLimit } from "../limit/Limits.ts"
 import type { PlayerSeeds } from "../original/PlayerSeeds.ts"
 import type { Round, Transaction } from "../settlement/Rounds.ts"
 
-export type PlayerStatus = "active" | "locked" | "closed"
+export const playerStatuses = ["active", "locked", "closed"] as const
 
-export type KycStatus = "not_started" | "pending_review" | "verified" | "rejected" | "expired"
+export type PlayerStatus = (typeof playerStatuses)[number]
+
+export const kycStatuses = ["not_started", "pending_review", "verified", "rejected", "expired"] as const
+
+export type KycStatus = (typeof kycStatuses)[number]
 
 export interface Restrictions {
   readonly canLogin: boolean
@@ -29,7 +33,9 @@ export const noRestrictions: Restrictions = {
   excludedFromBonuses: false
 }
 
-export type ExclusionType = "time_out" | "self_exclusion" | "self_closure"
+export const exclusionTypes = ["self_exclusion", "time_out", "self_closure"] as const
+
+export type ExclusionType = (typeof exclusionTypes)[number]
 
 /** Instants in epoch milliseconds; `until` null means without end. */
 export interface Exclusion {

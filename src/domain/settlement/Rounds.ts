@@ -8,56 +8,64 @@
  * - it must *know*, before it refuses, replays or moves money because of an id: it answers `missing`, is asked again with what
  *   the store says, and then decides.
  */
+import { Schema } from "effect"
+import { Instant } from "../Instant.ts"
 
-export type TransactionKind = "bet" | "win" | "promo_win" | "rollback" | "tombstone"
+const transactionKinds = ["bet", "win", "promo_win", "rollback", "tombstone"] as const
+
+export type TransactionKind = (typeof transactionKinds)[number]
 
 /** A provider message as it was settled, or the tombstone of one that was rolled back before it came. */
-export interface Transaction {
-  readonly providerId: number
+export const Transaction = Schema.Struct({
+  providerId: Schema.Number,
   /** The provider's id; unique for the provider, for ever. */
-  readonly transactionId: string
-  readonly playerId: number
-  readonly kind: TransactionKind
-  readonly status: "processed" | "ignored"
+  transactionId: Schema.String,
+  playerId: Schema.Number,
+  kind: Schema.Literals(transactionKinds),
+  status: Schema.Literals(["processed", "ignored"]),
   /** Minor units, as the message said. */
-  readonly amount: number
-  readonly gameId: number | null
-  readonly roundId: string | null
+  amount: Schema.Number,
+  gameId: Schema.NullOr(Schema.Number),
+  roundId: Schema.NullOr(Schema.String),
   /** The bet of a win, the target of a rollback. */
-  readonly targetId: string | null
+  targetId: Schema.NullOr(Schema.String),
   /** What a promo-win was for. */
-  readonly detail: string | null
+  detail: Schema.NullOr(Schema.String),
   /** What moved in each wallet, signed. */
-  readonly realAmount: number
-  readonly bonusAmount: number
-  readonly entryIds: ReadonlyArray<number>
+  realAmount: Schema.Number,
+  bonusAmount: Schema.Number,
+  entryIds: Schema.Array(Schema.Number),
   /** The bonus whose money the message moved. */
-  readonly bonusId: number | null
+  bonusId: Schema.NullOr(Schema.Number),
   /**
    * Of a bet: what it added to that bonus's wagered amount. Of a win: how much of it was the bonus's and came to the real wallet,
    * because the bonus had been converted.
    */
-  readonly wagered: number
-  readonly createdAt: number
+  wagered: Schema.Number,
+  createdAt: Instant,
   /** True once a rollback took it back. */
-  readonly rolledBack: boolean
-}
+  rolledBack: Schema.Boolean
+})
 
-export interface Round {
-  readonly gameId: number
-  readonly roundId: string
+export type Transaction = typeof Transaction.Type
+
+export const Round = Schema.Struct({
+  gameId: Schema.Number,
+  roundId: Schema.String,
   /** Stakes of the bets that stand. */
-  readonly realStake: number
-  readonly bonusStake: number
+  realStake: Schema.Number,
+  bonusStake: Schema.Number,
   /** Wins above zero that stand. */
-  readonly paidWins: number
+  paidWins: Schema.Number,
   /** The bonus that funded `bonusStake`. */
-  readonly bonusId: number | null
-  readonly closed: boolean
+  bonusId: Schema.NullOr(Schema.Number),
+  closed: Schema.Boolean,
   /** Whether the game was live when a bet opened the round; null for a round that was closed before a bet came. */
-  readonly isLive: boolean | null
-  readonly openedAt: number
-}
+  isLive: Schema.NullOr(Schema.Boolean),
+  openedAt: Instant
+})
+
+export type Round = typeof Round.Type
 
 /** How many rounds and messages a player carries. */
 export const roundsCarried = 8

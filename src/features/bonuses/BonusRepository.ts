@@ -2,12 +2,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { BonusState } from "../../domain/bonus/Bonus.ts"
-import type { CatalogueBonus } from "../../domain/bonus/BonusGrants.ts"
+import { CatalogueBonus } from "../../domain/bonus/BonusGrants.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { toDate } from "../../platform/Time.ts"
 import {
   catalogueColumns,
-  CatalogueRow,
   type OwnedBonus,
   playerBonusColumns,
   PlayerBonusRow,
@@ -32,7 +31,7 @@ export interface BonusFilters {
 
 export interface BonusQuery extends BonusFilters, PageQuery {}
 
-const catalogueRows = rowsOf(CatalogueRow)
+const catalogueRows = rowsOf(CatalogueBonus)
 const playerBonusRows = rowsOf(PlayerBonusRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 const owners = rowsOf(Schema.Struct({ playerId: Schema.Number }))
@@ -43,7 +42,7 @@ const PromoRow = Schema.Struct({
   expiresAt: Schema.NullOr(Schema.Date),
   isUsedUp: Schema.Boolean,
   isRedeemed: Schema.Boolean,
-  ...CatalogueRow.fields
+  ...CatalogueBonus.fields
 })
 const promoRows = rowsOf(PromoRow)
 

@@ -5,7 +5,7 @@ import { refusals } from "../../contract/Errors.ts"
 import { lines, oneOf, pathId, reference } from "../../contract/Fields.ts"
 import { page, pageQuery, single } from "../../contract/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
-import { walletKinds } from "../wallet/WalletResource.ts"
+import { walletKinds } from "../../domain/Change.ts"
 
 const optional = Schema.optionalKey
 

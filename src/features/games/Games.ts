@@ -10,7 +10,16 @@ import { ServingClient } from "../../platform/Database.ts"
 import { type SqlError } from "effect/sql"
 import type { GameType } from "../../domain/bonus/Bonus.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import {
+  columnsOf,
+  isStorable,
+  offsetOf,
+  oneOf,
+  orTryAgain,
+  type Page,
+  type PageQuery,
+  rowsOf
+} from "../../store/Rows.ts"
 import type { Game } from "./Game.ts"
 import { RecentMap } from "../../platform/RecentMap.ts"
 
@@ -58,24 +67,9 @@ const GameRow = Schema.Struct({
   demoUrl: Schema.NullOr(Schema.String)
 })
 
-const toGame = (row: typeof GameRow.Type): Game => ({
-  id: row.id,
-  externalId: row.externalId,
-  name: row.name,
-  type: row.type,
-  category: row.category,
-  rtp: row.rtp,
-  thumbnailUrl: row.thumbnailUrl,
-  original: row.original,
-  active: row.active,
-  provider: {
-    id: row.providerId,
-    slug: row.providerSlug,
-    name: row.providerName,
-    launchUrl: row.launchUrl,
-    demoUrl: row.demoUrl
-  }
-})
+const toGame = (
+  { demoUrl, launchUrl, providerId: id, providerName: name, providerSlug: slug, ...game }: typeof GameRow.Type
+): Game => ({ ...game, provider: { id, slug, name, launchUrl, demoUrl } })
 
 const games = rowsOf(GameRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
@@ -122,10 +116,15 @@ export class Games extends Context.Service<Games, {
       /** Rises with every refresh: what was read before one must not be remembered after it. */
       let generation = 0
 
-      const columns = sql.literal(`g.id, g.external_id AS "externalId", g.name, g.type, g.category,
-        g.rtp::float8 AS rtp, g.thumbnail_url AS "thumbnailUrl", g.original, g.active AND p.active AS active,
-        p.id AS "providerId", p.slug AS "providerSlug", p.name AS "providerName",
-        p.launch_url AS "launchUrl", p.demo_url AS "demoUrl"`)
+      const columns = sql.literal(columnsOf(GameRow, "g", {
+        rtp: "g.rtp::float8",
+        active: "g.active AND p.active",
+        providerId: "p.id",
+        providerSlug: "p.slug",
+        providerName: "p.name",
+        launchUrl: "p.launch_url",
+        demoUrl: "p.demo_url"
+      }))
 
       const remember = (game: Game): void => {
         byId.set(game.id, game)

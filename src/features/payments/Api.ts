@@ -4,7 +4,8 @@ import { RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Ann
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
 import { list, pageOrWalk, single, timedWalkQuery } from "../../contract/Pagination.ts"
-import { PaymentMethod, PaymentRequest, paymentStatuses, paymentTypes } from "./PaymentResource.ts"
+import { PaymentMethod, PaymentRequest } from "./PaymentResource.ts"
+import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 
 /** A deposit that the operator's own payment provider has collected (SPEC section 4.4). */
 const Deposit = Schema.Struct({

@@ -1,6 +1,6 @@
 /** Deposits and withdrawals. */
 import { Command, Flag } from "effect/cli"
-import { paymentStatuses, paymentTypes } from "./PaymentResource.ts"
+import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import type { PaymentMove } from "../../domain/payment/PaymentMoves.ts"
 import { about, given, integer, text } from "../../platform/CliFlags.ts"
 import { idOf, noun, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"

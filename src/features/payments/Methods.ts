@@ -4,22 +4,24 @@ import { SqlClient } from "effect/sql"
 import type { Operator } from "../../domain/Operator.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { withMonotonicClock } from "../../platform/MonotonicClock.ts"
-import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { columnsOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 /** Bounds are minor units of the operator's currency, both included. */
-export interface PaymentMethod {
-  readonly id: number
-  readonly operatorId: number
-  readonly code: string
-  readonly name: string
-  readonly currencies: ReadonlyArray<string>
-  readonly supportsDeposit: boolean
-  readonly supportsWithdrawal: boolean
-  readonly minDeposit: number
-  readonly maxDeposit: number
-  readonly minWithdrawal: number
-  readonly maxWithdrawal: number
-}
+const PaymentMethod = Schema.Struct({
+  id: Schema.Number,
+  operatorId: Schema.Number,
+  code: Schema.String,
+  name: Schema.String,
+  currencies: Schema.Array(Schema.String),
+  supportsDeposit: Schema.Boolean,
+  supportsWithdrawal: Schema.Boolean,
+  minDeposit: Schema.Number,
+  maxDeposit: Schema.Number,
+  minWithdrawal: Schema.Number,
+  maxWithdrawal: Schema.Number
+})
+
+export type PaymentMethod = typeof PaymentMethod.Type
 
 /** A payment method as operators see it. */
 export const paymentMethodFields = (method: PaymentMethod) => ({
@@ -38,19 +40,7 @@ export const paymentMethodFields = (method: PaymentMethod) => ({
 const remembered = 1000
 const freshFor = "1500 millis"
 
-const methods = rowsOf(Schema.Struct({
-  id: Schema.Number,
-  operatorId: Schema.Number,
-  code: Schema.String,
-  name: Schema.String,
-  currencies: Schema.Array(Schema.String),
-  supportsDeposit: Schema.Boolean,
-  supportsWithdrawal: Schema.Boolean,
-  minDeposit: Schema.Number,
-  maxDeposit: Schema.Number,
-  minWithdrawal: Schema.Number,
-  maxWithdrawal: Schema.Number
-}))
+const methods = rowsOf(PaymentMethod)
 
 export class PaymentMethods extends Context.Service<PaymentMethods, {
   /** The active methods that take the operator's own currency, ordered by code. */
@@ -70,10 +60,7 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
       const byOperator = yield* Cache.makeWith(
         (operatorId: number) =>
           orTryAgain(methods(
-            sql`SELECT id, operator_id AS "operatorId", code, name, currencies,
-                supports_deposit AS "supportsDeposit", supports_withdrawal AS "supportsWithdrawal",
-                min_deposit AS "minDeposit", max_deposit AS "maxDeposit",
-                min_withdrawal AS "minWithdrawal", max_withdrawal AS "maxWithdrawal"
+            sql`SELECT ${sql.literal(columnsOf(PaymentMethod))}
               FROM payment_methods WHERE operator_id = ${operatorId} AND active ORDER BY code`
           )),
         { capacity: remembered, timeToLive: (exit) => Exit.isSuccess(exit) ? freshFor : 0 }

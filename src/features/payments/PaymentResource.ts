@@ -1,9 +1,6 @@
 import { Schema } from "effect"
+import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
-
-export const paymentTypes = ["deposit", "withdrawal"] as const
-
-export const paymentStatuses = ["new", "allowed", "paid", "rejected", "cancelled"] as const
 
 /** A deposit or a withdrawal (SPEC section 2.5). */
 export const PaymentRequest = Schema.Struct({

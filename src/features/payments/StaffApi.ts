@@ -4,7 +4,8 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, currency, instant, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
 import { created, list, page, pageQuery, single } from "../../contract/Pagination.ts"
-import { PaymentRequest, paymentStatuses, paymentTypes } from "./PaymentResource.ts"
+import { PaymentRequest } from "./PaymentResource.ts"
+import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
 /** A payment with what only staff see. */

@@ -18,7 +18,8 @@ import {
   username
 } from "../../contract/Fields.ts"
 import { pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
-import { EndedSessions, genders, kycStatuses, Player, playerStatuses } from "./PlayerResource.ts"
+import { EndedSessions, genders, Player } from "./PlayerResource.ts"
+import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 
 /** The filters of the player list (SPEC section 4.2). */

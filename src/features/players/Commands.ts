@@ -1,8 +1,8 @@
 /** Players. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { kycStatuses, playerStatuses } from "./PlayerResource.ts"
-import { walletKinds } from "../wallet/WalletResource.ts"
+import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
+import { walletKinds } from "../../domain/Change.ts"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import { entryTypes } from "../../domain/Change.ts"
 import { about, given, integer, orNone, text, truth } from "../../platform/CliFlags.ts"

@@ -1,12 +1,15 @@
 /** A player as operators, events and players themselves see one (SPEC section 2.1). */
 import { Effect, Schema } from "effect"
+import { Instant } from "../../domain/Instant.ts"
+import { exclusionTypes, kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
+import { genders } from "./PlayerResource.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
-import { rowsOf } from "../../store/Rows.ts"
+import { columnsOf, rowsOf } from "../../store/Rows.ts"
 import { openNumbers } from "../../store/SealedFields.ts"
 import { iso, isoOrNull } from "../../platform/Time.ts"
 
 const optionalText = Schema.NullOr(Schema.String)
-const optionalTime = Schema.NullOr(Schema.Date)
+const optionalTime = Schema.NullOr(Instant)
 
 /** The columns of `players` as {@link playerColumns} names them. */
 export const PlayerRow = Schema.Struct({
@@ -18,7 +21,7 @@ export const PlayerRow = Schema.Struct({
   firstName: Schema.String,
   lastName: Schema.String,
   middleName: optionalText,
-  gender: Schema.NullOr(Schema.Literals(["male", "female", "other"])),
+  gender: Schema.NullOr(Schema.Literals(genders)),
   birthDate: Schema.String,
   country: Schema.String,
   city: optionalText,
@@ -31,9 +34,9 @@ export const PlayerRow = Schema.Struct({
   numbersSealed: Schema.NullOr(Schema.Uint8Array),
   language: Schema.String,
   currency: Schema.String,
-  status: Schema.Literals(["active", "locked", "closed"]),
+  status: Schema.Literals(playerStatuses),
   category: Schema.String,
-  kycStatus: Schema.Literals(["not_started", "pending_review", "verified", "rejected", "expired"]),
+  kycStatus: Schema.Literals(kycStatuses),
   riskLevel: Schema.String,
   isTest: Schema.Boolean,
   canLogin: Schema.Boolean,
@@ -41,7 +44,7 @@ export const PlayerRow = Schema.Struct({
   canWithdraw: Schema.Boolean,
   canBet: Schema.Boolean,
   excludedFromBonuses: Schema.Boolean,
-  exclusionType: Schema.NullOr(Schema.Literals(["time_out", "self_exclusion", "self_closure"])),
+  exclusionType: Schema.NullOr(Schema.Literals(exclusionTypes)),
   exclusionSince: optionalTime,
   exclusionUntil: optionalTime,
   marketingEmail: Schema.Boolean,
@@ -53,27 +56,17 @@ export const PlayerRow = Schema.Struct({
   registrationAffiliateId: optionalText,
   registrationBtag: optionalText,
   lastLoginAt: optionalTime,
-  createdAt: Schema.Date,
-  updatedAt: Schema.Date
+  createdAt: Instant,
+  updatedAt: Instant
 })
 
 export type PlayerRow = typeof PlayerRow.Type
 
 /** Selects a {@link PlayerRow} from `players`. */
-export const playerColumns = `id, operator_id AS "operatorId", external_id AS "externalId", username,
-  email, first_name AS "firstName", last_name AS "lastName", middle_name AS "middleName", gender,
-  to_char(birth_date, 'YYYY-MM-DD') AS "birthDate", country, city, address, zip_code AS "zipCode", phone,
-  personal_id AS "personalId", document_number AS "documentNumber", numbers_sealed AS "numbersSealed", language, currency, status, category,
-  kyc_status AS "kycStatus", risk_level AS "riskLevel", is_test AS "isTest", can_login AS "canLogin",
-  can_deposit AS "canDeposit",
-  can_withdraw AND NOT withdrawal_holds @> '[{"isLifted": false}]' AS "canWithdraw", can_bet AS "canBet",
-  excluded_from_bonuses AS "excludedFromBonuses", exclusion_type AS "exclusionType",
-  exclusion_since AS "exclusionSince", exclusion_until AS "exclusionUntil", marketing_email AS "marketingEmail",
-  marketing_sms AS "marketingSms", marketing_newsletter AS "marketingNewsletter",
-  registration_source AS "registrationSource", registration_ip AS "registrationIp",
-  registration_promo_code AS "registrationPromoCode", registration_affiliate_id AS "registrationAffiliateId",
-  registration_btag AS "registrationBtag", last_login_at AS "lastLoginAt", created_at AS "createdAt",
-  updated_at AS "updatedAt"`
+export const playerColumns = columnsOf(PlayerRow, undefined, {
+  birthDate: "to_char(birth_date, 'YYYY-MM-DD')",
+  canWithdraw: `can_withdraw AND NOT withdrawal_holds @> '[{"isLifted": false}]'`
+})
 
 /** The wire form of a player's row at `now` (epoch milliseconds): an exclusion that is over does not show. */
 export const toProfile = (row: PlayerRow, now: number) => ({
@@ -109,11 +102,11 @@ export const toProfile = (row: PlayerRow, now: number) => ({
     excluded_from_bonuses: row.excludedFromBonuses
   },
   self_exclusion: row.exclusionType !== null && row.exclusionSince !== null &&
-      (row.exclusionUntil === null || now < row.exclusionUntil.getTime())
+      (row.exclusionUntil === null || now < row.exclusionUntil)
     ? {
       type: row.exclusionType,
-      since: iso(row.exclusionSince.getTime()),
-      until: isoOrNull(row.exclusionUntil?.getTime() ?? null)
+      since: iso(row.exclusionSince),
+      until: isoOrNull(row.exclusionUntil)
     }
     : null,
   marketing: { email: row.marketingEmail, sms: row.marketingSms, newsletter: row.marketingNewsletter },
@@ -124,9 +117,9 @@ export const toProfile = (row: PlayerRow, now: number) => ({
     affiliate_id: row.registrationAffiliateId,
     btag: row.registrationBtag
   },
-  last_login_at: isoOrNull(row.lastLoginAt?.getTime() ?? null),
-  created_at: iso(row.createdAt.getTime()),
-  updated_at: iso(row.updatedAt.getTime())
+  last_login_at: isoOrNull(row.lastLoginAt),
+  created_at: iso(row.createdAt),
+  updated_at: iso(row.updatedAt)
 })
 
 export type PlayerProfile = ReturnType<typeof toProfile>

@@ -1,13 +1,12 @@
 import { Schema } from "effect"
+import { exclusionTypes, kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { currencyCode, id, timestamp } from "../../contract/Resource.ts"
 
-export const playerStatuses = ["active", "locked", "closed"] as const
-export const kycStatuses = ["not_started", "pending_review", "verified", "rejected", "expired"] as const
 export const genders = ["male", "female", "other"] as const
 
 /** A player's self-exclusion (SPEC section 2.9). */
 export const SelfExclusion = Schema.Struct({
-  type: Schema.Literals(["self_exclusion", "time_out", "self_closure"]),
+  type: Schema.Literals(exclusionTypes),
   since: timestamp,
   until: Schema.NullOr(timestamp).annotate({ description: "Null means without end." })
 }).annotate({

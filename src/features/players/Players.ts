@@ -159,8 +159,8 @@ const toRow = (
   registrationAffiliateId: registration.affiliate_id ?? null,
   registrationBtag: registration.btag ?? null,
   lastLoginAt: null,
-  createdAt: toDate(now),
-  updatedAt: toDate(now)
+  createdAt: now,
+  updatedAt: now
 })
 
 export class Players extends Context.Service<Players, {

@@ -10,9 +10,11 @@ import { refusals } from "../../contract/Errors.ts"
 import { Correction } from "../corrections/StaffApi.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
 import { page, pageOrWalk, pageQuery, single, walkQuery } from "../../contract/Pagination.ts"
-import { kycStatuses, Player, playerStatuses } from "./PlayerResource.ts"
+import { Player } from "./PlayerResource.ts"
+import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
-import { Transaction, Wallet, walletKinds } from "../wallet/WalletResource.ts"
+import { Transaction, Wallet } from "../wallet/WalletResource.ts"
+import { walletKinds } from "../../domain/Change.ts"
 
 const optional = Schema.optionalKey
 

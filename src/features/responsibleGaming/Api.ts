@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { exclusionTypes } from "../../domain/player/Player.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { exclusionPeriods } from "../../domain/limit/Exclusions.ts"
 import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
@@ -20,7 +21,7 @@ const Changed = Schema.Struct({
 const SelfExclusionRequest = Schema.Struct({
   period: Schema.optionalKey(oneOf(exclusionPeriods)),
   until: Schema.optionalKey(instant),
-  type: Schema.optionalKey(oneOf(["self_exclusion", "time_out", "self_closure"]))
+  type: Schema.optionalKey(oneOf(exclusionTypes))
 }).annotate({ identifier: "SelfExclusionRequest", examples: [{ period: "7_days" }] })
 
 export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")

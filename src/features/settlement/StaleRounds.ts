@@ -6,10 +6,11 @@
  */
 import { Clock, Context, Effect, Layer, Metric, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
-import { fromDate, toDate } from "../../platform/Time.ts"
-import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { toDate } from "../../platform/Time.ts"
+import { columnsOf, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 
 const hourMs = 3_600_000
 
@@ -28,20 +29,7 @@ const oldRounds = Metric.gauge("rounds_open_for_two_days", {
 })
 
 /** A round without an end. Minor units; instants are epoch milliseconds. */
-export interface StaleRound {
-  readonly operatorId: number
-  readonly playerId: number
-  readonly gameId: number
-  readonly game: string
-  readonly provider: string
-  readonly roundId: string
-  readonly realStake: number
-  readonly bonusStake: number
-  readonly currency: string
-  readonly openedAt: number
-}
-
-const roundRows = rowsOf(Schema.Struct({
+const StaleRound = Schema.Struct({
   operatorId: Schema.Number,
   playerId: Schema.Number,
   gameId: Schema.Number,
@@ -51,8 +39,12 @@ const roundRows = rowsOf(Schema.Struct({
   realStake: Schema.Number,
   bonusStake: Schema.Number,
   currency: Schema.String,
-  openedAt: Schema.Date
-}))
+  openedAt: Instant
+})
+
+export type StaleRound = typeof StaleRound.Type
+
+const roundRows = rowsOf(StaleRound)
 const countRows = rowsOf(Schema.Struct({ total: Schema.Number }))
 const placeRows = rowsOf(Schema.Struct({ openedBefore: Schema.NullOr(Schema.Date) }))
 const sumRows = rowsOf(Schema.Struct({ stale: Schema.Number, old: Schema.Number }))
@@ -70,6 +62,13 @@ export class StaleRounds extends Context.Service<StaleRounds, {
     StaleRounds,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const columns = sql.literal(columnsOf(StaleRound, "s", {
+        game: "g.name",
+        provider: "p.slug",
+        realStake: "r.real_stake",
+        bonusStake: "r.bonus_stake",
+        currency: "pl.currency"
+      }))
 
       const list: StaleRounds["Service"]["list"] = Effect.fn("StaleRounds.list")(
         function*(operatorId, query) {
@@ -82,18 +81,12 @@ export class StaleRounds extends Context.Service<StaleRounds, {
           }`
           const [found, counted] = yield* Effect.all([
             roundRows(
-              sql`SELECT s.operator_id AS "operatorId", s.player_id AS "playerId",
-                  s.game_id AS "gameId", g.name AS game, p.slug AS provider, s.round_id AS "roundId",
-                  r.real_stake AS "realStake", r.bonus_stake AS "bonusStake", s.opened_at AS "openedAt",
-                  pl.currency
+              sql`SELECT ${columns}
                 ${from} ORDER BY s.opened_at, s.player_id, s.round_id LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
             ),
             countRows(sql`SELECT count(*) AS total ${from}`)
           ], { concurrency: 2 })
-          return {
-            items: found.map(({ openedAt, ...round }) => ({ ...round, openedAt: fromDate(openedAt) })),
-            total: counted[0]?.total ?? 0
-          }
+          return { items: found, total: counted[0]?.total ?? 0 }
         },
         orTryAgain
       )

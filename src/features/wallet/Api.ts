@@ -5,7 +5,8 @@ import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { instant, oneOf, pathId } from "../../contract/Fields.ts"
 import { recipe, RoundProof } from "../originals/OriginalResource.ts"
 import { pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
-import { Transaction, Wallet, WalletAtMoment, walletKinds } from "./WalletResource.ts"
+import { Transaction, Wallet, WalletAtMoment } from "./WalletResource.ts"
+import { walletKinds } from "../../domain/Change.ts"
 
 /** The filters of a ledger (SPEC section 4.3). */
 const TransactionsQuery = Schema.Struct({

@@ -1,8 +1,7 @@
 import { Schema } from "effect"
+import { walletKinds } from "../../domain/Change.ts"
 import { entryTypes } from "../../domain/Change.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
-
-export const walletKinds = ["real", "bonus"] as const
 
 const balances = {
   player_id: id,

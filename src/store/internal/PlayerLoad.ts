@@ -2,39 +2,28 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type ActiveBonus, bonusTypes, type GrantedBonus } from "../../domain/bonus/Bonus.ts"
+import { type ActiveBonus, GrantedBonus } from "../../domain/bonus/Bonus.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { Knowledge } from "../../domain/Decision.ts"
 import { limitFields, type Limits, type PendingLimit } from "../../domain/limit/Limits.ts"
-import type { Player } from "../../domain/player/Player.ts"
+import { exclusionTypes, kycStatuses, type Player, playerStatuses } from "../../domain/player/Player.ts"
 import type { Query } from "../../domain/settlement/Rounds.ts"
 import type { Store } from "../../engine/Machine.ts"
+import { Instant } from "../../domain/Instant.ts"
+import { columnsOf } from "../Rows.ts"
 import { decodeActivity } from "./ActivityCodec.ts"
 import { decodeCounters } from "./CountersCodec.ts"
 import { orUnavailable } from "./StoreFailures.ts"
 
-const nullable = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
-
-const ExclusionType = Schema.Literals(["time_out", "self_exclusion", "self_closure"])
-
-/** A bonus that runs or waits; instants are epoch milliseconds. */
+/** A bonus that runs or waits; read as JSON, so that instants are numbers. */
 const OpenBonus = Schema.Struct({
-  id: Schema.Number,
-  bonusId: Schema.Number,
-  name: Schema.String,
-  type: Schema.Literals(bonusTypes),
-  amount: Schema.Number,
-  wagerRequirement: Schema.Number,
-  maxBet: Schema.Number,
-  maxConversion: Schema.Number,
-  validDays: Schema.Number,
-  contributions: Schema.Record(Schema.String, Schema.Number),
+  ...GrantedBonus.fields,
   createdAt: Schema.Number,
   wagered: Schema.Number,
   openRounds: Schema.Number,
   restored: Schema.Number,
-  startedAt: nullable(Schema.Number),
-  expiresAt: nullable(Schema.Number)
+  startedAt: Schema.NullOr(Schema.Number),
+  expiresAt: Schema.NullOr(Schema.Number)
 })
 
 /** Settings of a player that staff may have changed by hand in the database: they are checked when read. */
@@ -46,23 +35,23 @@ const PlayerRow = Schema.Struct({
   country: Schema.String,
   language: Schema.String,
   isTest: Schema.Boolean,
-  status: Schema.Literals(["active", "locked", "closed"]),
-  kycStatus: Schema.Literals(["not_started", "pending_review", "verified", "rejected", "expired"]),
-  documentExpiresAt: nullable(Schema.Date),
+  status: Schema.Literals(playerStatuses),
+  kycStatus: Schema.Literals(kycStatuses),
+  documentExpiresAt: Schema.NullOr(Instant),
   canLogin: Schema.Boolean,
   canDeposit: Schema.Boolean,
   canWithdraw: Schema.Boolean,
   canBet: Schema.Boolean,
   excludedFromBonuses: Schema.Boolean,
   withdrawalHolds: Schema.Array(Schema.Struct({ alertId: Schema.Number, isLifted: Schema.Boolean })),
-  exclusionType: nullable(ExclusionType),
-  exclusionSince: nullable(Schema.Date),
-  exclusionUntil: nullable(Schema.Date),
-  sessionsEndedAt: nullable(Schema.Date),
+  exclusionType: Schema.NullOr(Schema.Literals(exclusionTypes)),
+  exclusionSince: Schema.NullOr(Instant),
+  exclusionUntil: Schema.NullOr(Instant),
+  sessionsEndedAt: Schema.NullOr(Instant),
   limits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number)),
   pendingLimits: Schema.Array(Schema.Struct({
     field: Schema.Literals(limitFields),
-    value: nullable(Schema.Number),
+    value: Schema.NullOr(Schema.Number),
     effectiveAt: Schema.Number
   })),
   version: Schema.Number,
@@ -74,10 +63,10 @@ const PlayerRow = Schema.Struct({
   counters: Schema.String,
   activity: Schema.String,
   providerIds: Schema.Array(Schema.Number),
-  realUpdatedAt: Schema.Date,
-  bonusUpdatedAt: Schema.Date,
-  openBonuses: nullable(Schema.Array(OpenBonus)),
-  bonusGrants: nullable(Schema.Record(Schema.String, Schema.Number))
+  realUpdatedAt: Instant,
+  bonusUpdatedAt: Instant,
+  openBonuses: Schema.NullOr(Schema.Array(OpenBonus)),
+  bonusGrants: Schema.NullOr(Schema.Record(Schema.String, Schema.Number))
 })
 
 const decodePlayerRow = Schema.decodeUnknownEffect(PlayerRow)
@@ -99,45 +88,29 @@ const toBonuses = (
   return { activeBonus, pendingBonuses }
 }
 
-const toPlayer = (row: typeof PlayerRow.Type): Player => ({
-  id: row.id,
-  operatorId: row.operatorId,
-  currency: row.currency,
-  baseCurrency: row.baseCurrency,
-  country: row.country,
-  language: row.language,
-  isTest: row.isTest,
-  status: row.status,
-  restrictions: {
-    canLogin: row.canLogin,
-    canDeposit: row.canDeposit,
-    canWithdraw: row.canWithdraw,
-    canBet: row.canBet,
-    excludedFromBonuses: row.excludedFromBonuses
-  },
-  withdrawalHolds: row.withdrawalHolds,
-  kycStatus: row.kycStatus,
-  documentExpiresAt: row.documentExpiresAt?.getTime() ?? null,
-  exclusion: row.exclusionType === null || row.exclusionSince === null ? null : {
-    type: row.exclusionType,
-    since: row.exclusionSince.getTime(),
-    until: row.exclusionUntil?.getTime() ?? null
-  },
-  sessionsEndedAt: row.sessionsEndedAt?.getTime() ?? null,
+const toPlayer = ({
+  bonusGrants,
+  canBet,
+  canDeposit,
+  canLogin,
+  canWithdraw,
+  excludedFromBonuses,
+  exclusionSince: since,
+  exclusionType: type,
+  exclusionUntil: until,
+  openBonuses,
+  version: _version,
+  ...row
+}: typeof PlayerRow.Type): Player => ({
+  ...row,
+  restrictions: { canLogin, canDeposit, canWithdraw, canBet, excludedFromBonuses },
+  exclusion: type === null || since === null ? null : { type, since, until },
   limits: row.limits satisfies Limits,
   pendingLimits: row.pendingLimits satisfies ReadonlyArray<PendingLimit>,
   counters: decodeCounters(row.counters),
-  real: row.real,
-  bonus: row.bonus,
-  realUpdatedAt: row.realUpdatedAt.getTime(),
-  bonusUpdatedAt: row.bonusUpdatedAt.getTime(),
-  entrySeq: row.entrySeq,
-  walletSeq: row.walletSeq,
-  withdrawn: row.withdrawn,
   activity: decodeActivity(row.activity),
-  ...toBonuses(row.openBonuses),
-  bonusGrants: row.bonusGrants ?? noGrants,
-  providerIds: row.providerIds,
+  ...toBonuses(openBonuses),
+  bonusGrants: bonusGrants ?? noGrants,
   rounds: [],
   transactions: [],
   seeds: null
@@ -145,23 +118,32 @@ const toPlayer = (row: typeof PlayerRow.Type): Player => ({
 
 const epochMs = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::bigint`
 
-const playerColumns =
-  `p.id, p.operator_id AS "operatorId", p.currency, coalesce((SELECT o.currency FROM operators o WHERE o.id = p.operator_id), p.currency) AS "baseCurrency", p.country, p.language,
-  p.is_test AS "isTest", p.status, p.kyc_status AS "kycStatus", p.document_expires_at AS "documentExpiresAt", p.can_login AS "canLogin", p.can_deposit AS "canDeposit",
-  p.can_withdraw AS "canWithdraw", p.can_bet AS "canBet", p.excluded_from_bonuses AS "excludedFromBonuses",
-  p.withdrawal_holds AS "withdrawalHolds",
-  p.exclusion_type AS "exclusionType", p.exclusion_since AS "exclusionSince", p.exclusion_until AS "exclusionUntil",
-  p.sessions_ended_at AS "sessionsEndedAt", p.limits, p.pending_limits AS "pendingLimits", a.version, a.entry_seq AS "entrySeq",
-  a.wallet_seq AS "walletSeq", a.withdrawn, a.real_balance AS real, a.bonus_balance AS bonus, a.counters, a.activity,
-  a.provider_ids::float8[] AS "providerIds", a.real_updated_at AS "realUpdatedAt", a.bonus_updated_at AS "bonusUpdatedAt",
-  (SELECT jsonb_agg(jsonb_build_object('id', b.id, 'bonusId', b.bonus_id, 'name', b.name, 'type', b.type, 'amount', b.amount,
-    'wagerRequirement', b.wager_requirement, 'maxBet', b.max_bet, 'maxConversion', b.max_conversion, 'validDays', b.valid_days,
-    'contributions', b.contributions, 'wagered', b.wagered, 'openRounds', b.open_rounds, 'restored', b.restored_amount,
-    'createdAt', ${epochMs("b.created_at")}, 'startedAt', ${epochMs("b.started_at")}, 'expiresAt', ${
-    epochMs("b.expires_at")
-  }) ORDER BY b.id) FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished') AS "openBonuses",
-  (SELECT jsonb_object_agg(g.bonus_id, g.granted) FROM (SELECT b.bonus_id, count(*) AS granted FROM player_bonuses b
-    WHERE b.player_id = p.id GROUP BY b.bonus_id) g) AS "bonusGrants"`
+const accountColumns = {
+  version: "a.version",
+  entrySeq: "a.entry_seq",
+  walletSeq: "a.wallet_seq",
+  withdrawn: "a.withdrawn",
+  real: "a.real_balance",
+  bonus: "a.bonus_balance",
+  counters: "a.counters",
+  activity: "a.activity",
+  providerIds: "a.provider_ids::float8[]",
+  realUpdatedAt: "a.real_updated_at",
+  bonusUpdatedAt: "a.bonus_updated_at"
+}
+
+const playerColumns = columnsOf(PlayerRow, "p", {
+  ...accountColumns,
+  baseCurrency: "coalesce((SELECT o.currency FROM operators o WHERE o.id = p.operator_id), p.currency)",
+  openBonuses: `(SELECT jsonb_agg(jsonb_build_object('id', b.id, 'bonusId', b.bonus_id, 'name', b.name, 'type', b.type,
+    'amount', b.amount, 'wagerRequirement', b.wager_requirement, 'maxBet', b.max_bet, 'maxConversion', b.max_conversion,
+    'validDays', b.valid_days, 'contributions', b.contributions, 'wagered', b.wagered, 'openRounds', b.open_rounds,
+    'restored', b.restored_amount, 'createdAt', ${epochMs("b.created_at")}, 'startedAt', ${epochMs("b.started_at")},
+    'expiresAt', ${epochMs("b.expires_at")}) ORDER BY b.id)
+    FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished')`,
+  bonusGrants: `(SELECT jsonb_object_agg(g.bonus_id, g.granted) FROM (SELECT b.bonus_id, count(*) AS granted
+    FROM player_bonuses b WHERE b.player_id = p.id GROUP BY b.bonus_id) g)`
+})
 
 const loadText =
   `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id WHERE p.id = $1::float8::bigint`

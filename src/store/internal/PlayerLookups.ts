@@ -2,64 +2,31 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { bonusStates, bonusTypes, type PlayerBonus } from "../../domain/bonus/Bonus.ts"
+import { PlayerBonus } from "../../domain/bonus/Bonus.ts"
 import type { Change, Payment } from "../../domain/Change.ts"
 import type { Knowledge, PromoStanding } from "../../domain/Decision.ts"
 import type { Player } from "../../domain/player/Player.ts"
-import { type Query, type Round, roundKey, type Transaction } from "../../domain/settlement/Rounds.ts"
+import { type Query, Round, roundKey, Transaction } from "../../domain/settlement/Rounds.ts"
 import type { StoreUnavailable } from "../../engine/Failures.ts"
 import type { Store } from "../../engine/Machine.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
+import { playerBonusNames } from "../BonusRows.ts"
 import { paymentColumns, PaymentRow, toPayments } from "../PaymentRow.ts"
+import { columnsOf } from "../Rows.ts"
 import { openSeedsText, SeedRow, toSeeds } from "../SeedRows.ts"
 import { orUnavailable } from "./StoreFailures.ts"
 
-const nullable = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
+const transactionsText = `SELECT ${
+  columnsOf(Transaction, "t", {
+    targetId: "t.target_transaction_id",
+    entryIds: "t.entry_ids::float8[]",
+    bonusId: "t.player_bonus_id",
+    rolledBack: `EXISTS (SELECT FROM provider_transactions r WHERE r.provider_id = t.provider_id
+      AND r.target_transaction_id = t.transaction_id AND r.kind = 'rollback' AND r.status = 'processed')`
+  })
+} FROM provider_transactions t WHERE t.provider_id = $1::float8::bigint AND t.transaction_id = ANY ($2::text[])`
 
-const TransactionRow = Schema.Struct({
-  providerId: Schema.Number,
-  transactionId: Schema.String,
-  playerId: Schema.Number,
-  kind: Schema.Literals(["bet", "win", "promo_win", "rollback", "tombstone"]),
-  status: Schema.Literals(["processed", "ignored"]),
-  amount: Schema.Number,
-  gameId: nullable(Schema.Number),
-  roundId: nullable(Schema.String),
-  targetId: nullable(Schema.String),
-  detail: nullable(Schema.String),
-  realAmount: Schema.Number,
-  bonusAmount: Schema.Number,
-  entryIds: Schema.Array(Schema.Number),
-  bonusId: nullable(Schema.Number),
-  wagered: Schema.Number,
-  createdAt: Schema.Date,
-  rolledBack: Schema.Boolean
-})
-
-const transactionsText = `SELECT t.provider_id AS "providerId", t.transaction_id AS "transactionId",
-  t.player_id AS "playerId", t.kind, t.status, t.amount, t.game_id AS "gameId",
-  t.round_id AS "roundId", t.target_transaction_id AS "targetId", t.detail, t.real_amount AS "realAmount",
-  t.bonus_amount AS "bonusAmount", t.entry_ids::float8[] AS "entryIds", t.player_bonus_id AS "bonusId",
-  t.wagered, t.created_at AS "createdAt",
-  EXISTS (SELECT FROM provider_transactions r WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
-    AND r.kind = 'rollback' AND r.status = 'processed') AS "rolledBack"
-  FROM provider_transactions t WHERE t.provider_id = $1::float8::bigint AND t.transaction_id = ANY ($2::text[])`
-
-const RoundRow = Schema.Struct({
-  gameId: Schema.Number,
-  roundId: Schema.String,
-  realStake: Schema.Number,
-  bonusStake: Schema.Number,
-  paidWins: Schema.Number,
-  bonusId: nullable(Schema.Number),
-  closed: Schema.Boolean,
-  isLive: nullable(Schema.Boolean),
-  openedAt: Schema.Date
-})
-
-const roundsText = `SELECT r.game_id AS "gameId", r.round_id AS "roundId", r.real_stake AS "realStake",
-  r.bonus_stake AS "bonusStake", r.paid_wins AS "paidWins", r.player_bonus_id AS "bonusId", r.closed,
-  r.is_live AS "isLive", r.opened_at AS "openedAt"
+const roundsText = `SELECT ${columnsOf(Round, "r", { bonusId: "r.player_bonus_id" })}
   FROM unnest($2::float8[], $3::text[]) AS u(game_id, round_id)
   JOIN rounds r ON r.player_id = $1::float8::bigint AND r.game_id = u.game_id::bigint AND r.round_id = u.round_id`
 
@@ -70,50 +37,14 @@ const paymentByIdText = `SELECT ${paymentColumns} FROM payment_requests
   WHERE player_id = $1::float8::bigint AND id = $2::float8::bigint`
 
 // the rounds are counted where a conversion may be reversed; none is added to those that were open when the bonus ended
-const bonusesText = `SELECT b.id, b.bonus_id AS "bonusId", b.name, b.type, b.state, b.result,
-  b.amount, b.wager_requirement AS "wagerRequirement", b.wagered,
-  b.max_bet AS "maxBet", b.max_conversion AS "maxConversion", b.valid_days AS "validDays",
-  b.contributions, b.converted, b.forfeited, b.late_amount AS late,
-  b.restored_amount AS restored, b.started_at AS "startedAt", b.expires_at AS "expiresAt",
-  b.finished_at AS "finishedAt", b.created_at AS "createdAt",
-  CASE WHEN b.result = 'converted' AND b.open_rounds > 0 THEN (SELECT count(*) FROM rounds r
-    WHERE r.player_id = b.player_id AND r.player_bonus_id = b.id AND NOT r.closed AND r.bonus_stake > 0)
-    ELSE 0 END::float8 AS "openRounds"
-  FROM player_bonuses b
+const bonusesText = `SELECT ${
+  columnsOf(PlayerBonus, "b", {
+    ...playerBonusNames,
+    openRounds: `CASE WHEN b.result = 'converted' AND b.open_rounds > 0 THEN (SELECT count(*) FROM rounds r
+      WHERE r.player_id = b.player_id AND r.player_bonus_id = b.id AND NOT r.closed AND r.bonus_stake > 0) ELSE 0 END`
+  })
+} FROM player_bonuses b
   WHERE b.player_id = $1::float8::bigint AND b.id = ANY ($2::float8[]::bigint[]) AND b.result IS NOT NULL`
-
-const FinishedBonusRow = Schema.Struct({
-  id: Schema.Number,
-  bonusId: Schema.Number,
-  name: Schema.String,
-  type: Schema.Literals(bonusTypes),
-  state: Schema.Literals(bonusStates),
-  result: Schema.Literals(["converted", "lost", "expired", "cancelled"]),
-  amount: Schema.Number,
-  wagerRequirement: Schema.Number,
-  wagered: Schema.Number,
-  maxBet: Schema.Number,
-  maxConversion: Schema.Number,
-  validDays: Schema.Number,
-  contributions: Schema.Record(Schema.String, Schema.Number),
-  openRounds: Schema.Number,
-  converted: Schema.Number,
-  forfeited: Schema.Number,
-  late: Schema.Number,
-  restored: Schema.Number,
-  startedAt: nullable(Schema.Date),
-  expiresAt: nullable(Schema.Date),
-  finishedAt: nullable(Schema.Date),
-  createdAt: Schema.Date
-})
-
-const toFinishedBonus = (row: typeof FinishedBonusRow.Type): PlayerBonus => ({
-  ...row,
-  startedAt: row.startedAt?.getTime() ?? null,
-  expiresAt: row.expiresAt?.getTime() ?? null,
-  finishedAt: row.finishedAt?.getTime() ?? null,
-  createdAt: row.createdAt.getTime()
-})
 
 const promoText = `SELECT c.max_redemptions IS NOT NULL AND c.redemptions >= c.max_redemptions AS "isUsedUp",
     EXISTS (SELECT FROM promo_redemptions r WHERE r.promo_code_id = c.id AND r.player_id = $1::float8::bigint) AS "isRedeemed"
@@ -122,10 +53,10 @@ const promoText = `SELECT c.max_redemptions IS NOT NULL AND c.redemptions >= c.m
 const PromoRow = Schema.Struct({ isUsedUp: Schema.Boolean, isRedeemed: Schema.Boolean })
 
 const decodeSeeds = Schema.decodeUnknownEffect(Schema.Array(SeedRow))
-const decodeFinishedBonuses = Schema.decodeUnknownEffect(Schema.Array(FinishedBonusRow))
+const decodeFinishedBonuses = Schema.decodeUnknownEffect(Schema.Array(PlayerBonus))
 const decodePromos = Schema.decodeUnknownEffect(Schema.Array(PromoRow))
-const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
-const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
+const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(Transaction))
+const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(Round))
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
 
 const array = (values: ReadonlyArray<string | number>, oid: number) => Result.getOrThrow(PgTypes.array(values, oid))
@@ -149,8 +80,7 @@ export const lookUp = (
   ): Effect.Effect<ReadonlyArray<Transaction>, StoreUnavailable> =>
     ids.length === 0 ? Effect.succeed([]) : orUnavailable(
       sql.unsafe(transactionsText, [PgTypes.float8(providerId), array(ids, PgTypes.OID.text)]).pipe(
-        Effect.flatMap(decodeTransactions),
-        Effect.map((rows) => rows.map((row) => ({ ...row, createdAt: row.createdAt.getTime() })))
+        Effect.flatMap(decodeTransactions)
       )
     )
 
@@ -164,8 +94,7 @@ export const lookUp = (
         array(rounds.map(({ gameId }) => gameId), PgTypes.OID.float8),
         array(rounds.map(({ roundId }) => roundId), PgTypes.OID.text)
       ]).pipe(
-        Effect.flatMap(decodeRounds),
-        Effect.map((rows) => rows.map((row) => ({ ...row, openedAt: row.openedAt.getTime() })))
+        Effect.flatMap(decodeRounds)
       )
     )
 
@@ -198,7 +127,7 @@ export const lookUp = (
     ids.length === 0 ? Effect.succeed([]) : orUnavailable(
       sql.unsafe(bonusesText, [PgTypes.float8(playerId), array(ids, PgTypes.OID.float8)]).pipe(
         Effect.flatMap(decodeFinishedBonuses),
-        Effect.map((rows) => rows.map((row) => [row.id, toFinishedBonus(row)] as const))
+        Effect.map((rows) => rows.map((row) => [row.id, row] as const))
       )
     )
 
