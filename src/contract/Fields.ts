@@ -50,7 +50,7 @@ export const username = string({ examples: ["lucky_luke"] }).check(
 
 export const email = string({ format: "email", examples: ["luke@example.com"] }).check(
   Schema.isMaxLength(254, { message: lengthMessage(0, 254) }),
-  Schema.isPattern(/^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\"]+\.[^\s@.<>()[\],;:\\"]+$/u, {
+  Schema.isPattern(/^[^\s@<>()[\],;:\\"]+@[^\s@.<>()[\],;:\\"]+(\.[^\s@.<>()[\],;:\\"]+)+$/u, {
     message: "must be an e-mail address"
   }),
   isClean(controls)

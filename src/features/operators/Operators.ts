@@ -7,7 +7,7 @@ import { type LimitField, limitFields, type Limits } from "../../domain/limit/Li
 import { defaultOriginalBounds } from "../../domain/Operator.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { changed } from "../../platform/Changed.ts"
-import { isCurrency } from "../../platform/Standards.ts"
+import { isCurrency } from "../../domain/Standards.ts"
 import { iso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"

@@ -2,23 +2,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
-import {
-  country,
-  currency,
-  date,
-  email,
-  instant,
-  integer,
-  ipAddress,
-  language,
-  lines,
-  oneOf,
-  pathId,
-  text,
-  username
-} from "../../contract/Fields.ts"
+import { instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
 import { pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
-import { EndedSessions, genders, Player } from "./PlayerResource.ts"
+import { EndedSessions, Player } from "./PlayerResource.ts"
+import { ProfileUpdate, Registration } from "./RegistrationResource.ts"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 
@@ -33,85 +20,6 @@ const PlayersQuery = Schema.Struct({
   search: Schema.optionalKey(text(100, { description: "Part of the username, e-mail or last name." })),
   created_from: Schema.optionalKey(instant),
   created_to: Schema.optionalKey(instant)
-})
-
-/**
- * A registration (SPEC section 4.2), for those who write one. The server leaves its rules to the players capability, which
- * knows age, phone numbers, lists and what is taken, and so names every bad field at once.
- */
-const Registration = Schema.Struct({
-  username,
-  email,
-  first_name: text(255),
-  last_name: text(255),
-  birth_date: date,
-  country,
-  terms_accepted: Schema.Literal(true).annotate({ message: "must be true: the player has to accept the terms" }),
-  external_id: Schema.optionalKey(text(255)),
-  password: Schema.optionalKey(
-    Schema.String.check(
-      Schema.isBetweenCodePoints(8, 200, { message: "must be 8 to 200 characters" }),
-      Schema.isPattern(/\p{L}/u, { message: "must contain a letter" }),
-      Schema.isPattern(/\p{N}/u, { message: "must contain a digit" })
-    )
-  ),
-  middle_name: Schema.optionalKey(text(255)),
-  gender: Schema.optionalKey(oneOf(genders)),
-  city: Schema.optionalKey(text(255)),
-  address: Schema.optionalKey(text(500)),
-  zip_code: Schema.optionalKey(text(32)),
-  phone: Schema.optionalKey(text(32, { description: "International format.", examples: ["+4915112345678"] })),
-  personal_id: Schema.optionalKey(text(64)),
-  document_number: Schema.optionalKey(text(64)),
-  language: Schema.optionalKey(language),
-  currency: Schema.optionalKey(currency),
-  promo_code: Schema.optionalKey(text(64)),
-  affiliate_id: Schema.optionalKey(text(255)),
-  btag: Schema.optionalKey(text(255)),
-  registration_ip: Schema.optionalKey(ipAddress),
-  terms_version: Schema.optionalKey(text(64)),
-  marketing: Schema.optionalKey(Schema.Struct({
-    email: Schema.optionalKey(Schema.Boolean),
-    sms: Schema.optionalKey(Schema.Boolean),
-    newsletter: Schema.optionalKey(Schema.Boolean)
-  })),
-  is_test: Schema.optionalKey(Schema.Boolean)
-}).annotate({
-  identifier: "Registration",
-  examples: [{
-    username: "lucky_luke",
-    email: "luke@example.com",
-    first_name: "Luke",
-    last_name: "Marten",
-    birth_date: "1990-12-31",
-    country: "DE",
-    terms_accepted: true,
-    external_id: "c-1001",
-    phone: "+4915112345678",
-    language: "de",
-    registration_ip: "203.0.113.7",
-    marketing: { email: true }
-  }]
-})
-
-/** What changes of a player; what is not sent stays. The players capability judges it, as it does a registration. */
-const ProfileUpdate = Schema.Struct({
-  email: Schema.optionalKey(email),
-  first_name: Schema.optionalKey(text(255)),
-  last_name: Schema.optionalKey(text(255)),
-  birth_date: Schema.optionalKey(date),
-  country: Schema.optionalKey(country),
-  city: Schema.optionalKey(Schema.NullOr(text(255))),
-  address: Schema.optionalKey(Schema.NullOr(text(500))),
-  phone: Schema.optionalKey(
-    Schema.NullOr(text(32, { description: "International format.", examples: ["+4915112345678"] }))
-  ),
-  external_id: Schema.optionalKey(Schema.NullOr(text(255))),
-  language: Schema.optionalKey(language),
-  marketing: Schema.optionalKey(Schema.Struct({ email: Schema.optionalKey(Schema.Boolean) }))
-}).annotate({
-  identifier: "ProfileUpdate",
-  examples: [{ city: "Hamburg", phone: null, marketing: { email: false } }]
 })
 
 /** An empty body issues a token of 30 minutes. */

@@ -27,7 +27,7 @@ import { makeIsExcluded } from "./internal/ExcludedIdentities.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { PasswordHashes } from "./PasswordHashes.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
-import { checkRegistration, type FieldMessages, type Registration } from "./Registration.ts"
+import { checkRegistration, type FieldMessages, type Registration } from "./RegistrationResource.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
 import {
   isStorable,

@@ -15,7 +15,7 @@ import { toDate } from "../../platform/Time.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
-import { checkProfileChanges, type ProfileChanges, type ProfileField, profileFields } from "./ProfileChanges.ts"
+import { checkProfileChanges, type ProfileChanges, type ProfileField, profileFields } from "./RegistrationResource.ts"
 import { oneOf, orTryAgain } from "../../store/Rows.ts"
 
 export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">

@@ -19,7 +19,7 @@ import {
   rapidInOut,
   structuring
 } from "../../../domain/compliance/MoneyAlerts.ts"
-import { countriesOfPhone } from "../../../platform/Standards.ts"
+import { countriesOfPhone } from "../../../domain/Standards.ts"
 import { makeRuleBook } from "../RuleBook.ts"
 import { makeAlertStore } from "./AlertStore.ts"
 import type { ComplianceEffect } from "./EffectQueue.ts"

@@ -1,7 +1,7 @@
 /** What no two players of an operator share, asked before it is written and recognised when it clashes all the same. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import type { FieldMessages, UniqueFields } from "../Registration.ts"
+import type { FieldMessages, UniqueFields } from "../RegistrationResource.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 
 const takenFields = rowsOf(Schema.Struct({ field: Schema.Literals(["username", "email", "phone", "external_id"]) }))
