@@ -6,13 +6,13 @@ import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
 import { multiplyDivideFloor } from "../Money.ts"
 
-export const bonusResults = ["converted", "lost", "expired", "cancelled"] as const
+const bonusResults = ["converted", "lost", "expired", "cancelled"] as const
 
 export type BonusResult = (typeof bonusResults)[number]
 
 export const bonusTypes = ["deposit_match", "no_deposit", "free_spins", "cashback", "cash"] as const
 
-export type BonusType = (typeof bonusTypes)[number]
+type BonusType = (typeof bonusTypes)[number]
 
 export const bonusStates = ["pending", "activated", "finished"] as const
 
