@@ -12,8 +12,6 @@ export type BonusResult = (typeof bonusResults)[number]
 
 export const bonusTypes = ["deposit_match", "no_deposit", "free_spins", "cashback", "cash"] as const
 
-type BonusType = (typeof bonusTypes)[number]
-
 export const bonusStates = ["pending", "activated", "finished"] as const
 
 export type BonusState = (typeof bonusStates)[number]

@@ -96,7 +96,7 @@ export type Registration = typeof Registration.Type
 const { fields } = Registration
 
 /** The fields that can change, each under the rules of a registration; absent means unchanged. */
-const changeable = {
+const Changes = Schema.Struct({
   ...Struct.map(
     {
       email: fields.email,
@@ -107,13 +107,19 @@ const changeable = {
     },
     optional
   ),
+  city: fields.city,
+  address: fields.address,
+  phone: fields.phone,
+  external_id: fields.external_id,
   language: fields.language,
   marketing: optional(Schema.Struct({ email: optional(Schema.Boolean) }))
-}
+})
+
+const decodeChanges = Schema.decodeUnknownResult(Changes, { errors: "all" })
 
 /** Null takes away a value that a player may be without. */
 export const ProfileUpdate = Schema.Struct({
-  ...changeable,
+  ...Changes.fields,
   city: optional(Schema.NullOr(text(255))),
   address: optional(Schema.NullOr(text(500))),
   phone: optional(Schema.NullOr(phone)),
@@ -145,7 +151,6 @@ export const isAdult = (birthDate: string, now: number): boolean => {
 }
 
 const decodeRegistration = Schema.decodeUnknownResult(Registration, { errors: "all" })
-const decodeUpdate = Schema.decodeUnknownResult(ProfileUpdate, { errors: "all" })
 const decodeBirthDate = Schema.decodeUnknownOption(birthDate)
 const decodeUsername = Schema.decodeUnknownOption(username)
 const decodeEmail = Schema.decodeUnknownOption(fields.email)
@@ -242,14 +247,12 @@ const clearable: ReadonlySet<string> = new Set(["city", "address", "phone", "ext
 
 /** Checks the body of a profile update. A blank text counts as null. `now` is epoch milliseconds. */
 export const checkProfileChanges = (body: Body, now: number): CheckedChanges => {
+  const fields = Object.entries(body).filter(([field]) => Object.hasOwn(ProfileUpdate.fields, field))
+  const empty = fields.flatMap(([field, value]) => field !== "marketing" && isBlank(field, value) ? [field] : [])
   const sent = Object.fromEntries(
-    Object.entries(body).filter(([field]) => Object.hasOwn(ProfileUpdate.fields, field)).map(([field, value]) => [
-      field,
-      isBlank(field, value) ? null : trimmed(field, value)
-    ])
+    fields.filter(([field]) => !empty.includes(field)).map(([field, value]) => [field, trimmed(field, value)])
   )
-  const empty = Object.keys(sent).filter((field) => sent[field] === null && field !== "marketing")
-  const decoded = decodeUpdate(sent)
+  const decoded = decodeChanges(sent)
   const messages: FieldMessages = {
     ...(Result.isFailure(decoded) ? fieldIssues(decoded.failure.issue) : {}),
     ...Object.fromEntries(
@@ -260,7 +263,9 @@ export const checkProfileChanges = (body: Body, now: number): CheckedChanges => 
   const unique = { ...uniqueIn(sent), username: undefined }
   if (Result.isFailure(decoded) || Object.keys(messages).length > 0) return { changes: undefined, messages, unique }
   const { marketing, ...values } = decoded.success
-  const changes = new Map<ProfileField, string | boolean | null>()
+  const changes = new Map<ProfileField, string | boolean | null>(
+    profileFields.filter((field) => empty.includes(field)).map((field) => [field, null])
+  )
   for (const field of profileFields) {
     const value = field === "marketing.email" ? marketing?.email : values[field]
     if (value !== undefined) changes.set(field, value)

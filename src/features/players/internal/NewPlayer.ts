@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Limits } from "../../../domain/limit/Limits.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
+import { toDate } from "../../../platform/Time.ts"
 import type { PlayerRow } from "../PlayerProfile.ts"
 import { numberDigests, sealNumbers } from "../../../store/SealedFields.ts"
 
@@ -20,6 +21,7 @@ export const makeInsertPlayer = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const personal = yield* PersonalData
   return ({ event, limits, passwordHash, row, termsVersion }: NewPlayer) => {
+    const createdAt = toDate(row.createdAt)
     const digests = numberDigests(personal, row)
     return sql`WITH player AS (
             INSERT INTO players (id, operator_id, external_id, username, email, password_hash, first_name, last_name,
@@ -37,12 +39,12 @@ export const makeInsertPlayer = Effect.gen(function*() {
               ${row.registrationPromoCode}, ${
       row.registrationPromoCode !== null
     }, ${row.registrationAffiliateId}, ${row.registrationBtag}, ${termsVersion},
-              ${row.createdAt}, ${JSON.stringify(limits)}, ${row.createdAt}, ${row.createdAt})
+              ${createdAt}, ${JSON.stringify(limits)}, ${createdAt}, ${createdAt})
           ), account AS (
             INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
-            VALUES (${row.id}, ${row.operatorId}, ${row.createdAt}, ${row.createdAt})
+            VALUES (${row.id}, ${row.operatorId}, ${createdAt}, ${createdAt})
           )
           INSERT INTO events (id, operator_id, player_id, type, data, created_at)
-          VALUES (${event.id}, ${row.operatorId}, ${row.id}, 'player.registered', ${event.data}, ${row.createdAt})`
+          VALUES (${event.id}, ${row.operatorId}, ${row.id}, 'player.registered', ${event.data}, ${createdAt})`
   }
 })
