@@ -1,5 +1,5 @@
 /**
- * The back-office command line: staff's nouns and verbs on a terminal and in scripts, over the staff API of the running service.
+ * Entry point of the back-office command line: nouns and verbs over the staff API of a running service.
  *
  * One JSON document on standard output, or a table on a terminal. Exit 0; 1 for a refusal, whose envelope goes to standard error;
  * 2 for wrong usage, with the usage on standard error.

@@ -1,4 +1,4 @@
-/** The back-office command line as a whole: its nouns, and what becomes of whatever they are given. */
+/** Command line of the back office: its nouns, and the output and exit code of each outcome. */
 import { Effect, Schema } from "effect"
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { HttpClientError } from "effect/http"

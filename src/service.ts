@@ -1,7 +1,4 @@
-/**
- * What makes up the service: every capability on its database. `main.ts` puts the servers on top; a test takes this, or less of
- * it, with a database of its own.
- */
+/** Layers of the service without its servers: every capability on its database. Tests build on it. */
 import { Effect, Layer } from "effect"
 import { layerChainKey } from "./auth/ChainKeys.ts"
 import { Credentials } from "./auth/Credentials.ts"

@@ -1,4 +1,4 @@
-/** What a command of the back office is made of: the call to the running service, its flags, and what it prints. */
+/** Building blocks of a command: the call to the running service, its flags and its output. */
 import { Context, Effect, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"

@@ -1,4 +1,4 @@
-/** What an endpoint says about itself beside its form; the request pipeline reads it. */
+/** Annotations of endpoints that the request pipeline reads: scope, feature, bounds of lists, secret answers. */
 import { Context } from "effect"
 import type { Feature, Scope } from "../domain/Operator.ts"
 

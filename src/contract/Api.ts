@@ -1,4 +1,4 @@
-/** The whole public contract: what operators, players and game providers can call. A group lives in a file of its own. */
+/** The public API put together: endpoints of operators, players and game providers. */
 import { HttpApi } from "effect/http-api"
 import { AccountGroup } from "../features/account/Api.ts"
 import { BonusesGroup } from "../features/bonuses/Api.ts"

@@ -1,4 +1,4 @@
-/** Every code in words: when it is answered, and an example as the service writes it. The OpenAPI document shows both. */
+/** Description and example of every error code, for the OpenAPI document and the guide. */
 import type { RefusalCode } from "../domain/Refusal.ts"
 
 interface CodeGuide {

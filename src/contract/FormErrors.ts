@@ -1,4 +1,4 @@
-/** What is wrong with the form of a request, in words for the people who wrote it. */
+/** Messages for requests of a wrong form, by field. */
 import { Schema, type SchemaAST, SchemaIssue } from "effect"
 
 type FieldIssues = { readonly [field: string]: ReadonlyArray<string> }

@@ -1,4 +1,4 @@
-/** Field schemas of answers. What the service itself writes needs no messages and no bounds. */
+/** Field schemas of responses. The service writes them itself: no messages and no bounds. */
 import { Schema } from "effect"
 
 /** An id that the service assigned. */

@@ -1,7 +1,4 @@
-/**
- * What staff and the command line can call, on the back-office port only. The name of a group and the name of its endpoint are
- * together the name of an action, which the roles of staff allow or do not.
- */
+/** The staff API put together, on the back-office port. Group and endpoint name the action that roles allow. */
 import { Context } from "effect"
 import { HttpApi, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import type { Role } from "../domain/Staff.ts"

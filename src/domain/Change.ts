@@ -1,6 +1,5 @@
 /**
- * What a decision wants written, beside the player it leads to. All of it commits with the player's next version, or none of
- * it does.
+ * Rows that a decision writes beside the next state of the player. All of them commit with the next version, or none does.
  */
 import { Schema } from "effect"
 import type { Visit } from "./Activity.ts"

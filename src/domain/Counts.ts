@@ -1,6 +1,5 @@
 /**
- * What entries mean in a report: which figure of which day each one adds to (`docs/decisions/0018-reports.md`). The figures are
- * sums of these and of nothing else, in minor units of the player's currency.
+ * Figures that ledger entries add to in reports (`docs/decisions/0018-reports.md`), in minor units of the player's currency.
  */
 import type { CasinoSource, Count, EntryType, WalletKind } from "./Change.ts"
 

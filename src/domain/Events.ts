@@ -1,4 +1,4 @@
-/** What operators are told by webhook, and how often it is tried (SPEC section 6). */
+/** Webhook events and the schedule of their delivery attempts (SPEC section 6). */
 
 /** SPEC section 6.2. */
 export const eventTypes = [

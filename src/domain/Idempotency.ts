@@ -1,4 +1,4 @@
-/** A caller's promise that a repeated request is the same one (SPEC section 8). */
+/** Idempotency keys and the replies stored under them (SPEC section 8). */
 
 /** A key claimed by a request that runs now. */
 export interface IdempotencyClaim {

@@ -1,4 +1,4 @@
-/** Who calls: operators with their keys, and game providers. Plain facts that the rules and the HTTP surface share. */
+/** Operators with their settings, API keys and game providers, as rules and the HTTP surface read them. */
 
 import type { Limits } from "./limit/Limits.ts"
 

@@ -1,4 +1,4 @@
-/** Answers that are kept for the retries of a request. */
+/** Replies stored with the commit, for retries of the request. */
 import type { Step } from "./Decision.ts"
 import type { IdempotencyClaim, RenderedReply } from "./Idempotency.ts"
 

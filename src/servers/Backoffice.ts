@@ -1,4 +1,4 @@
-/** The back office as a whole: everything that staff do, on the capabilities it is done to. */
+/** Services of the staff API. */
 import { Layer } from "effect"
 import { Alerts } from "../features/compliance/Alerts.ts"
 import { ApiKeys } from "../features/keys/ApiKeys.ts"

@@ -1,4 +1,4 @@
-/** The back-office server: what staff and the command line call, on a port of its own. */
+/** The back-office server: staff API, metrics and its OpenAPI document, on a port of its own. */
 import { Cause, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, OpenApi } from "effect/http-api"

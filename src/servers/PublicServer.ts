@@ -1,4 +1,4 @@
-/** The public server: what operators, players and game providers call, with everything around it. */
+/** The public server: endpoints of operators, players and game providers with the request pipeline. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../contract/Api.ts"

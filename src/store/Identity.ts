@@ -1,4 +1,4 @@
-/** Whether two records speak of the same person (SPEC section 3.5). Pure. */
+/** Matching of two records to one person (SPEC section 3.5). Pure. */
 
 /** What a person is known by. Absent and null mean unknown. */
 export interface Identity {

@@ -1,4 +1,4 @@
-/** Events on their way into the table they are sent from. What a player's commit emits goes there by itself. */
+/** Outbox of events that no player's commit writes. */
 import { Context, Effect, Layer, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Event } from "../domain/Change.ts"

@@ -1,4 +1,4 @@
-/** The players of this service, each behind its own single writer. Every change of what a player may do or owns goes through here. */
+/** Actors of players: every change of a player's money, limits or rights goes through one. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { tendBonusesStep } from "../domain/bonus/BonusGrants.ts"
 import type { Change } from "../domain/Change.ts"

@@ -1,4 +1,4 @@
-/** Bytes of refusals that are stored for a scope: whoever sends nonsense under ever new keys must not fill the table. */
+/** Budget of stored refusals per scope, in bytes: fresh idempotency keys with invalid requests cannot fill the table. */
 
 /** The largest refusal that is stored. */
 const maxRefusalBytes = 16 * 1024

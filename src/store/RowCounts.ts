@@ -1,6 +1,5 @@
 /**
- * How many rows a list has in all, from tables that keep the numbers by day and by what the list filters by (migration `reading_at_size`).
- * Counting a million rows for every page would be what makes the page slow.
+ * Maintained row counts of lists, by day and filter (migration `reading_at_size`), so that a page does not count a million rows.
  */
 import { Effect, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

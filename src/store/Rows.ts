@@ -1,4 +1,4 @@
-/** How capabilities speak to PostgreSQL: rows are checked when read, and a database that is away is a refusal to try again. */
+/** Reading rows: checked by a schema, with a retryable refusal when the database is unavailable. */
 import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { type Refusal, temporarilyUnavailable } from "../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Which fields of players and payments are stored sealed, and how they come back into their rows. */
+/** Encrypted fields of players and payments. */
 import { Effect } from "effect"
 import type { Payment } from "../domain/Change.ts"
 import type { PersonalData } from "../platform/PersonalData.ts"

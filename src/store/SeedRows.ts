@@ -1,4 +1,4 @@
-/** How the server seeds of a player stand in their table. */
+/** Rows of server seeds. */
 import { Schema } from "effect"
 import type { PlayerSeeds } from "../domain/original/PlayerSeeds.ts"
 

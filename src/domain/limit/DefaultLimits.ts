@@ -1,4 +1,4 @@
-/** Limits that a player begins with (SPEC section 4.2; `docs/decisions/0008-responsible-gaming.md`). */
+/** Initial limits of a new player (SPEC section 4.2; `docs/decisions/0008-responsible-gaming.md`). */
 import { type Factor, thresholdIn } from "../bonus/Conversion.ts"
 import { type LimitField, limitFields, type Limits } from "./Limits.ts"
 

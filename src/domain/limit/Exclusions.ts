@@ -1,6 +1,5 @@
 /**
- * Self-exclusion: a player shuts the door for a time that nothing shortens (SPEC sections 3.5 and 4.7;
- * `docs/decisions/0008-responsible-gaming.md`).
+ * Self-exclusion: may be extended, never shortened (SPEC sections 3.5 and 4.7; `docs/decisions/0008-responsible-gaming.md`).
  */
 import { acceptSettings } from "../player/AccountStatus.ts"
 import { type Context, type Decision, refused } from "../Decision.ts"

@@ -1,6 +1,4 @@
-/**
- * The limits resource: what a player set, what waits, what was used of each limit and when that begins anew (SPEC section 2.9).
- */
+/** The limits resource: values, pending raises, usage and resets (SPEC section 2.9). */
 import {
   breakMs,
   type Counters,

@@ -1,6 +1,6 @@
 /**
- * Server seeds that nobody can open any more: the master key that sealed them is gone. Staff retire them, so that the player can go
- * on. A lost seed is never revealed, since nobody knows it; its rounds stay as they were paid, without their proof.
+ * Retires server seeds whose encryption key is lost, so that the player can go on. A lost seed is never revealed; its rounds stay
+ * paid, without a proof.
  */
 import { noChange } from "../Change.ts"
 import { answer, type Context, type Decision } from "../Decision.ts"

@@ -1,5 +1,5 @@
 /**
- * What staff do with a payment: approve, pay out, reject or cancel a withdrawal, reverse a deposit (SPEC section 3.2;
+ * Transitions of a payment by staff: approve, pay, reject, cancel, chargeback (SPEC section 3.2;
  * `docs/decisions/0010-payments.md`).
  */
 import type { Payment, PaymentStatus, PaymentType } from "../Change.ts"

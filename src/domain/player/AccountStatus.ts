@@ -1,8 +1,4 @@
-/**
- * What operators and staff change about an account: its status, how far its owner's identity is known, what is switched off
- * for it; and what that means for its session tokens (SPEC sections 3.1, 3.3, 4.2 and 5.4;
- * `docs/decisions/0008-responsible-gaming.md`).
- */
+/** Account status, KYC status and restrictions, and their effect on session tokens (SPEC sections 3.1, 3.3, 4.2 and 5.4). */
 import type { PlayerSettings } from "../Change.ts"
 import { type Accept, answer, type Context, type Decision, refused } from "../Decision.ts"
 import { Draft } from "../Draft.ts"

@@ -1,6 +1,6 @@
 /**
- * What time alone brings to an account, written down by the scheduler: raised limits whose waiting is over, an exclusion that
- * has ended, an identity document that has expired (`docs/decisions/0016-scheduler.md`).
+ * Account changes that are due by time: limit raises after their cooling-off, ended exclusions, expired identity documents
+ * (`docs/decisions/0016-scheduler.md`).
  *
  * Limits and exclusions are honoured at their instant by every rule that reads them; this only makes the record say so. The
  * document is different: the account counts as verified until this was done.

@@ -1,4 +1,4 @@
-/** What every rule of settlement shares: finding what is known of an id, and answering. */
+/** Shared steps of settlement: looking up ids, answering. */
 import { type Knowledge, type Missing, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
 import type { Settlement, SettlementCode } from "../Messages.ts"

@@ -1,4 +1,4 @@
-/** Corrections: staff set a balance right by hand, with a reason, and the ledger shows it (CONTRACT `player correct`). */
+/** Balance corrections by staff, with a reason, posted as ledger entries (CONTRACT `player correct`). */
 import type { Entry, WalletKind } from "../Change.ts"
 import { type Context, type Decision, refused } from "../Decision.ts"
 import { Draft } from "../Draft.ts"

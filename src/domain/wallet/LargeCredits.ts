@@ -1,6 +1,6 @@
 /**
- * Credits of game providers that are out of proportion: settled as any other, and held back from withdrawal in the same commit until
- * staff have looked (`docs/decisions/0032-large-credits.md`).
+ * Provider credits out of proportion: settled, and held from withdrawal in the same commit until staff decide
+ * (`docs/decisions/0032-large-credits.md`).
  */
 import type { AlertRule, Severity } from "../compliance/AlertRules.ts"
 import { settingsOf } from "../player/AccountStatus.ts"

@@ -1,4 +1,4 @@
-/** What a key learns about itself. */
+/** `GET /me`: the calling key, its scopes and its operator. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

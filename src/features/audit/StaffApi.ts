@@ -1,4 +1,4 @@
-/** Who did what: a group of the staff API. */
+/** The audit log in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { instant, pathId, reference, text } from "../../contract/Fields.ts"

@@ -1,4 +1,4 @@
-/** The audit log as staff read it. */
+/** Handlers of the audit log. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Bonuses in the catalogue and in the hands of players, as they are stored. */
+/** Stored bonuses: the catalogue, grants to players, promo codes. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { BonusState } from "../../domain/bonus/Bonus.ts"

@@ -1,4 +1,7 @@
-/** Bonuses as operators and staff see and grant them (SPEC section 4.6). The rules are `src/domain/bonus/BonusGrants.ts`. */
+/**
+ * Grants, redemptions and cancellations of bonuses (SPEC section 4.6), each by a rule of `domain/bonus/BonusGrants.ts` in the
+ * player's actor.
+ */
 import { Clock, Context, Effect, Layer } from "effect"
 import {
   cancelBonusStep,

@@ -1,4 +1,4 @@
-/** Bonuses and promo codes, for operators. */
+/** Handlers of bonuses and promo codes for operators. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Bonuses and promo codes, as staff keep them: groups of the staff API. */
+/** Bonuses and promo codes in the staff API. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { bonusTypes } from "../../domain/bonus/Bonus.ts"

@@ -1,4 +1,4 @@
-/** What staff do with alerts, and with the rules that raise them (`docs/compliance.md`). */
+/** Alerts and alert rules, worked on and configured by staff (`docs/compliance.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import {

@@ -1,5 +1,5 @@
 /**
- * The follower of committed effects: judges each once, outside the path of bets, and raises alerts
+ * Asynchronous evaluation of AML rules, once per committed effect and outside the path of bets
  * (`docs/decisions/0023-compliance.md`).
  */
 import { Cause, Clock, Context, Effect, Exit, Latch, Layer, Metric } from "effect"

@@ -1,4 +1,4 @@
-/** Alerts on suspicious behaviour, and the rules that raise them, as staff see and steer them. On the back-office port. */
+/** Alerts and alert rules in the staff API. */
 import { Effect, Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { alertRules, alertStatuses, longestWindowHours, severities } from "../../domain/compliance/AlertRules.ts"

@@ -1,4 +1,4 @@
-/** Corrections that take a second person, as staff see and decide them. On the back-office port. */
+/** Corrections under the four-eyes rule in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { refusals } from "../../contract/Errors.ts"

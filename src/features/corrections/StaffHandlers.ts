@@ -1,4 +1,4 @@
-/** Corrections that take a second person, as staff see and decide them. */
+/** Handlers of corrections under the four-eyes rule. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

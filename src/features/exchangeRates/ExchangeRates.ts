@@ -1,4 +1,4 @@
-/** The exchange rate that holds now. */
+/** The current exchange rate between two currencies. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneForOne, parseFactor } from "../../domain/bonus/Conversion.ts"

@@ -1,4 +1,4 @@
-/** The rates that amounts of other currencies convert at in reports (`docs/decisions/0018-reports.md`). */
+/** Exchange rates for reports, set by staff (`docs/decisions/0018-reports.md`). */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"

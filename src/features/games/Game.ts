@@ -1,4 +1,4 @@
-/** A game of the catalogue and its provider, as the rest of the service sees them. */
+/** A game of the catalogue with its provider. */
 import type { GameType } from "../../domain/bonus/Bonus.ts"
 
 interface GameProvider {

@@ -1,4 +1,4 @@
-/** The catalogue and launching, for operators. */
+/** Handlers of the catalogue and of launches for operators. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

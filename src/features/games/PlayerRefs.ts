@@ -1,6 +1,5 @@
 /**
- * What a game provider calls a player. Each provider has its own name for the same player, so that two of them cannot compare
- * notes; the name never changes, and only this service can make or read one.
+ * Pseudonyms of players, one per game provider: stable, not linkable across providers, made and read by this service only.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"

@@ -1,4 +1,4 @@
-/** What staff see of the work that nobody calls: jobs, and the rounds that stay open. On the back-office port. */
+/** Background jobs and stale rounds in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { integer, text } from "../../contract/Fields.ts"

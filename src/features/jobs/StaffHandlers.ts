@@ -1,4 +1,4 @@
-/** Jobs and open rounds as staff see them. */
+/** Handlers of background jobs and stale rounds. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

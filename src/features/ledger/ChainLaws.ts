@@ -1,4 +1,6 @@
-/** Rows that stand in no link of the chain of hashes. What links say of their rows is checked by walking them (src/chain). */
+/**
+ * Ledger invariants of the hash chain: rows without a link. The links themselves are checked by walking them (`src/chain`).
+ */
 import type { Law } from "./Law.ts"
 
 /** Rows of before the chain that are not linked yet, as `condition` on a row of `ledger_entries` or `audit_log`. */

@@ -1,4 +1,4 @@
-/** The form of the laws that the proof of the ledger checks. */
+/** The form of a ledger invariant. */
 
 export interface Law {
   /** What it is called; several when the statement checks several laws at once and says in a column `rule` which one it is about. */

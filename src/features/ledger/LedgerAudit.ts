@@ -1,5 +1,5 @@
 /**
- * Proves the ledger: every law of money that stands in the tables, checked over all of them in one snapshot.
+ * Verification of the ledger: every ledger invariant, checked over all tables in one snapshot.
  *
  * The statements (LedgerLaws.ts) read what the journal wrote and share no code with it, so that a mistake there does not hide
  * here. They only read, of a snapshot: nobody waits for them, and they leave all processors but one to whoever plays.

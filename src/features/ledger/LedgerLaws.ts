@@ -1,5 +1,5 @@
 /**
- * The laws of money that stand in the tables, each a statement over whole tables that finds where it does not hold.
+ * Ledger invariants: each a statement over whole tables that finds violations.
  *
  * They are written to take time in proportion to the tables, however large: every join is one that can be hashed, and laws
  * that look at the same rows share one pass over them. What such a pass finds says which law it is about.

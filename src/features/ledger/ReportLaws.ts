@@ -1,6 +1,6 @@
 /**
- * The laws of the reports' sums: they are what the ledger says, day by day. Like all laws of `LedgerAudit.ts` they read tables
- * and share no code with what writes them. `$operator` stands for a condition on `operator_id`.
+ * Ledger invariants of maintained totals: they equal the ledger, day by day. They share no code with what writes the tables.
+ * `$operator` stands for a condition on `operator_id`.
  */
 
 /**

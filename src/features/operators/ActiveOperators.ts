@@ -1,6 +1,6 @@
 /**
- * Which operators are switched off, in memory: a bet asks, and costs no query. A change in this process shows as soon as `refresh`
- * returns; one that another process made, within two seconds.
+ * Inactive operators, cached in memory so that a bet costs no query. A change in this process shows as soon as `refresh` returns,
+ * one of another process within two seconds.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { ServingClient } from "../../platform/Database.ts"

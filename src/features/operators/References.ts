@@ -1,4 +1,4 @@
-/** How staff name things: by id, or by a word that cannot be mistaken for one. */
+/** References of staff to records: an id, or a slug. */
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Rounds of originals, their seeds and proofs, as they are shown to players and operators. */
+/** Rounds of originals, their seeds and proofs, in responses to players and operators. */
 import { Effect } from "effect"
 import { Rotation } from "./OriginalResource.ts"
 import { CurrentClaim, CurrentPlayer } from "../../contract/Middleware.ts"

@@ -1,4 +1,4 @@
-/** What staff do with payments, each in the actor of the payment's player (SPEC section 3.2). */
+/** Transitions of payments by staff, each in the actor of the payment's player (SPEC section 3.2). */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Payment } from "../../domain/Change.ts"
 import { objectionToApproval, objectionToPayout } from "../../domain/wallet/FourEyes.ts"

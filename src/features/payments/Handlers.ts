@@ -1,4 +1,4 @@
-/** Payment methods, deposits and withdrawals, for operators. */
+/** Handlers of payment methods, deposits and withdrawals for operators. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

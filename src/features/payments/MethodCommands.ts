@@ -1,4 +1,4 @@
-/** Ways to pay. */
+/** Commands of payment methods. */
 import { Command, Flag } from "effect/cli"
 import { given, integer, listOf, text, truth } from "../../platform/CliFlags.ts"
 import { idOf, noun, operatorFlag, verb } from "../../commands/Verb.ts"

@@ -1,4 +1,4 @@
-/** How players of an operator may pay in and out (SPEC section 2.6). */
+/** Payment methods of an operator, cached (SPEC section 2.6). */
 import { Cache, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Operator } from "../../domain/Operator.ts"

@@ -1,4 +1,4 @@
-/** Payment requests as operators and staff read them, and withdrawals as operators ask for them (SPEC section 4.4). */
+/** Payment requests: reads for operators and staff, withdrawals requested by operators (SPEC section 4.4). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Payment, PaymentStatus, PaymentType } from "../../domain/Change.ts"

@@ -1,4 +1,4 @@
-/** What staff do with deposits and withdrawals, on the back-office port. */
+/** Payments and payment methods in the staff API. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { refusals } from "../../contract/Errors.ts"

@@ -1,4 +1,4 @@
-/** Members of staff as the four-eyes rule judges them (`src/domain/wallet/FourEyes.ts`). */
+/** Staff members in the four-eyes rule (`src/domain/wallet/FourEyes.ts`). */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"

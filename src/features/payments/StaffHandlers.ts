@@ -1,4 +1,4 @@
-/** Payments as staff see and move them. */
+/** Handlers of payments for staff. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"

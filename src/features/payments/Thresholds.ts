@@ -1,4 +1,4 @@
-/** What thresholds of an operator are for a player who has another currency (`docs/decisions/0021-back-office-rules.md`). */
+/** Thresholds of an operator converted to a player's currency (`docs/decisions/0021-back-office-rules.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { areOpen, type Bounds, boundsIn, thresholdIn } from "../../domain/bonus/Conversion.ts"

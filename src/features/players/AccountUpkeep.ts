@@ -1,4 +1,4 @@
-/** Finds the accounts that time has brought something to, and has each write it down in its own actor. */
+/** Applies limit raises, ended exclusions and expired documents that are due, each in the actor of its player. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"

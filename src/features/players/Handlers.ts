@@ -1,4 +1,4 @@
-/** Registering and reading players, for operators. */
+/** Handlers of players for operators. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,7 +1,4 @@
-/**
- * Seals personal data that was stored in clear before it was sealed from the start, table by table, some rows at a time. Where it was cut
- * off it goes on; done again, it changes nothing.
- */
+/** Encrypts personal data stored in clear by earlier versions, table by table in batches. Resumable and idempotent. */
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

@@ -1,4 +1,4 @@
-/** What operators and staff decide about an account (SPEC sections 3.1, 3.3 and 4.2), each by a rule in the player's actor. */
+/** Account decisions of operators and staff (SPEC sections 3.1, 3.3 and 4.2), each by a rule in the player's actor. */
 import { Context, Effect, Layer } from "effect"
 import {
   type MoveKyc,

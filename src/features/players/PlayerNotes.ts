@@ -1,7 +1,4 @@
-/**
- * What people wrote about a player: notes of staff, the reasons of changes of status, and the notes that came with payments and
- * grants. Notes are never changed.
- */
+/** Notes on players: of staff, reasons of status changes, notes of payments and grants. Append-only. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** A player as operators, events and players themselves see one (SPEC section 2.1). */
+/** Player profiles: rows and their wire form (SPEC section 2.1). */
 import { Effect, Schema } from "effect"
 import { Instant } from "../../domain/Instant.ts"
 import { exclusionTypes, kycStatuses, playerStatuses } from "../../domain/player/Player.ts"

@@ -1,5 +1,5 @@
 /**
- * Who the players are: registration, and reading profiles (SPEC section 4.2).
+ * Registration and profile reads (SPEC section 4.2).
  *
  * Only rows are written here that no decision has read yet: a new player. What an existing player may do changes through the
  * player's own actor.

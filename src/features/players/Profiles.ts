@@ -1,6 +1,6 @@
 /**
- * Changing who a player is (SPEC section 4.2): the columns of identity, which no decision about money reads, by SQL, each change
- * with its line of the audit log.
+ * Profile updates (SPEC section 4.2): columns of identity, which no decision about money reads, written by SQL with their line of
+ * the audit log.
  */
 import { Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

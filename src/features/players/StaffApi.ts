@@ -1,4 +1,4 @@
-/** Players as staff see them and what staff do to them: a group of the staff API. */
+/** Players in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"

@@ -1,4 +1,4 @@
-/** Players as staff see them, and what staff do to them. */
+/** Handlers of players for staff. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"

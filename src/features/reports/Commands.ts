@@ -1,4 +1,4 @@
-/** Reports and the exchange rates behind them. */
+/** Commands of reports and exchange rates. */
 import { Command, Flag } from "effect/cli"
 import { about, given, text } from "../../platform/CliFlags.ts"
 import { noun, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"

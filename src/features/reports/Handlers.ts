@@ -1,4 +1,4 @@
-/** Reports, for operators. */
+/** Handlers of reports for operators. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

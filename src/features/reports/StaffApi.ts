@@ -1,4 +1,4 @@
-/** Reports and exchange rates, for staff. */
+/** Reports and exchange rates in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { currency, text } from "../../contract/Fields.ts"

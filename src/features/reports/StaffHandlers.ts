@@ -1,4 +1,4 @@
-/** Reports and exchange rates as staff see and set them. */
+/** Handlers of reports and exchange rates for staff. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** A player's limits and self-exclusion, for operators. */
+/** Handlers of limits and self-exclusion for operators. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

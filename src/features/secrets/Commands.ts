@@ -1,4 +1,4 @@
-/** What stands sealed under the master key. */
+/** Commands of encrypted columns. */
 import { Command } from "effect/cli"
 import { noun, verb } from "../../commands/Verb.ts"
 

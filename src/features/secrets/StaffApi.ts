@@ -1,4 +1,4 @@
-/** What staff see and do of all that is sealed under the master key. On the back-office port. */
+/** Inventory and re-encryption of encrypted columns in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { list } from "../../contract/Pagination.ts"

@@ -1,4 +1,4 @@
-/** All that is sealed, as staff see it and bring it under a new master key. */
+/** Handlers of the inventory and re-encryption of encrypted columns. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** What a player's browser or app calls with a session token. The token says who the player is; no path does. */
+/** Player endpoints, called with a session token. The token identifies the player; no path does. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { RequiredFeature, SecretAnswer } from "../../contract/Annotations.ts"

@@ -1,4 +1,4 @@
-/** What players do themselves, with a session token. */
+/** Handlers of player endpoints. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** The wallet API that game providers settle rounds with. */
+/** The wallet API of game providers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { BoundedList, type ListBound, RetryAfterFailure } from "../../contract/Annotations.ts"

@@ -1,4 +1,4 @@
-/** The provider wallet API. */
+/** Handlers of the provider wallet API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** The provider wallet's money calls as lanes of the express lane. */
+/** Lanes of the provider wallet on the express lane. */
 import { Effect } from "effect"
 import type { Provider } from "../../domain/Operator.ts"
 import { type Lane, lane } from "../../http/ExpressLane.ts"

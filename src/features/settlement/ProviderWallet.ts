@@ -1,6 +1,5 @@
 /**
- * The wallet as a game provider meets it: names are turned into players, games and sessions, and the rules of
- * `domain/Settlement.ts` do the rest.
+ * The provider wallet: resolves names to players, games and sessions and settles by `domain/settlement/Settlement.ts`.
  *
  * A message is known by its transaction id before anything else about it is looked at. Where a name in it leads nowhere, so that
  * no player can be asked, the store is: a known id still gets its answer, and only an unknown one is refused for the name.

@@ -1,5 +1,5 @@
 /**
- * Rounds that stay open: a bet without an end, a day after it was placed, is somebody's money in the air.
+ * Rounds open for more than 24 hours, for reconciliation with their providers.
  *
  * A walk over the rounds in the order of their opening finds each of them once and notes the open ones; those that have been
  * closed meanwhile are struck off again. So no index has to follow every round from its bet to its end.

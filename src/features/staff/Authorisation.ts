@@ -1,4 +1,4 @@
-/** Who may do what in the back office. One table, read in one place: the middleware of the staff API. */
+/** Permissions of roles: one table, read by the middleware of the staff API. */
 
 export type Role = "admin" | "support" | "payments" | "compliance"
 

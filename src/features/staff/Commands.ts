@@ -1,4 +1,4 @@
-/** Staff, operators and their keys. */
+/** Commands of staff accounts, operators and API keys. */
 import { Command, Flag } from "effect/cli"
 import { roles } from "../../domain/Staff.ts"
 import { type Feature, features, type Scope, scopes } from "../../domain/Operator.ts"

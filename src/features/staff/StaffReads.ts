@@ -1,6 +1,6 @@
 /**
- * Reads of personal data by staff, in the audit log: who looked at whom. One line an hour for the same thing, so that the log tells who
- * goes through players one after the other and does not grow with every look at the same page.
+ * Audit of reads of personal data by staff: one line an hour for the same actor, action and player, so that browsing is visible
+ * and the log does not grow with every page.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Ledger entries as they are shown. */
+/** Ledger entries in responses. */
 import type { Entry } from "../../domain/Change.ts"
 import { iso } from "../../platform/Time.ts"
 

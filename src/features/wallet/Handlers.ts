@@ -1,4 +1,4 @@
-/** A player's balances and ledger, for operators. */
+/** Handlers of balances and the ledger for operators. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

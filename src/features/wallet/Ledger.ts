@@ -1,4 +1,4 @@
-/** Reading a player's ledger: its entries, newest first, and what the balances were. */
+/** Reads of a player's ledger: entries, newest first, and past balances. */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

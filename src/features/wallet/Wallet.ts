@@ -1,4 +1,4 @@
-/** A player's money as operators and staff see and move it. */
+/** Balances and deposits of a player. */
 import { Context, Effect, Layer } from "effect"
 import type { Entry } from "../../domain/Change.ts"
 import { type Correction, correctionStep } from "../../domain/wallet/Corrections.ts"

@@ -1,4 +1,4 @@
-/** Where operators are told of events, and what became of it. */
+/** Commands of webhook endpoints and deliveries. */
 import { Command, Flag } from "effect/cli"
 import { deliveryStatuses, type EventType, eventTypes } from "../../domain/Events.ts"
 import { about, given, integer, listFrom, text, truth } from "../../platform/CliFlags.ts"

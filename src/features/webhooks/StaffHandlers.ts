@@ -1,4 +1,4 @@
-/** Webhooks and their deliveries as staff see and steer them. */
+/** Handlers of webhook endpoints and deliveries. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

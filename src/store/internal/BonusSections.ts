@@ -1,4 +1,4 @@
-/** How a commit writes players' bonuses and the promo codes that granted them. */
+/** Commit sections of bonuses and promo-code redemptions. */
 import type { PlayerBonus } from "../../domain/bonus/Bonus.ts"
 import type { BonusChange, Redemption } from "../../domain/Change.ts"
 import { cast, type Column, insertInto, number, quoted, type Section, text, time, update } from "./StatementSections.ts"

@@ -1,4 +1,4 @@
-/** The part of a commit statement that writes its link of the chain of hashes. */
+/** Commit section of hash-chain links. */
 import type { Link } from "../../chain/Chain.ts"
 import { bytes, insertInto, number, numbers, text } from "./StatementSections.ts"
 

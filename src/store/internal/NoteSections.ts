@@ -1,4 +1,4 @@
-/** The part of a player's commit that writes notes. */
+/** Commit section of player notes. */
 import type { PlayerNote } from "../../domain/Change.ts"
 import { insertInto, number, text, time } from "./StatementSections.ts"
 

@@ -1,4 +1,4 @@
-/** How a commit writes rounds of originals and the server seeds that decide them. */
+/** Commit sections of original rounds and server seeds. */
 import type { OriginalRound } from "../../domain/Change.ts"
 import type { SeedChange } from "../../domain/original/PlayerSeeds.ts"
 import {

@@ -1,4 +1,4 @@
-/** The parts of a commit statement that write payments. What they say of accounts at banks, and to staff, is sealed. */
+/** Commit sections of payments; bank details and staff notes are encrypted. */
 import type { Payment, PaymentChange } from "../../domain/Change.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { sealDetails } from "../SealedFields.ts"

@@ -1,4 +1,4 @@
-/** How a player is read from the database. */
+/** Loading a player from the database. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,4 +1,6 @@
-/** What a rule asks the store about: transactions, rounds, payments, bonuses and promo codes that the player does not carry. */
+/**
+ * Look-ups of ids that a rule has to know and the player does not carry: transactions, rounds, payments, bonuses, promo codes.
+ */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** The engine's store of players over PostgreSQL: how one is loaded, looked things up for, and committed. */
+/** PostgreSQL store of players for the engine: load, look up, commit. */
 import { Cause, Effect, Exit } from "effect"
 import { type SqlError } from "effect/sql"
 import { Chain, type ChainPosition } from "../../chain/Chain.ts"

@@ -1,6 +1,5 @@
 /**
- * How a commit adds to what the reports sum up: first together in memory, so that however many players a commit has, it writes
- * a handful of rows.
+ * Commit sections of maintained totals, summed in memory first: however many players a commit has, it writes a handful of rows.
  *
  * Which exchange rate holds is read by the statement itself: a rate that was set before it, by whichever service, is the rate
  * of all that it writes. A commit in which every player has the operator's own currency does not look.

@@ -1,4 +1,4 @@
-/** What the sections of a commit statement are made of: typed columns of arrays, inserts and updates over them. */
+/** Building blocks of a commit statement: typed array columns, inserts and updates over them. */
 import { PgTypes } from "@effect/sql-pg"
 
 export interface Column<Row> {

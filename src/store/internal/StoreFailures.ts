@@ -1,4 +1,4 @@
-/** What it means when the database refuses, fails or keeps silent. */
+/** Classification of database failures: refused, failed, silent. */
 import { Effect, Fiber, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { type CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "../../engine/Failures.ts"

@@ -1,4 +1,4 @@
-/** Who registers, compared with those who are excluded from play (SPEC section 3.5). */
+/** Comparison of a registration with excluded persons (SPEC section 3.5). */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { PersonalData } from "../../../platform/PersonalData.ts"

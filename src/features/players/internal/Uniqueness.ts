@@ -1,4 +1,4 @@
-/** What no two players of an operator share, asked before it is written and recognised when it clashes all the same. */
+/** Unique fields of an operator's players: checked before the write, and recognised in its clash. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { FieldMessages, UniqueFields } from "../RegistrationResource.ts"
