@@ -33,9 +33,9 @@ import { layerMigrations } from "./platform/Migrations.ts"
 import { PersonalData } from "./platform/PersonalData.ts"
 import { Scheduler } from "./platform/Scheduler.ts"
 import { Secrets } from "./platform/Secrets.ts"
-import { AccountUpkeep } from "./features/players/AccountUpkeep.ts"
+import { DueAccountChanges } from "./features/players/DueAccountChanges.ts"
 import { Outbox } from "./store/Outbox.ts"
-import { PersonalDataUpkeep } from "./features/players/PersonalDataUpkeep.ts"
+import { PersonalDataEncryption } from "./features/players/PersonalDataEncryption.ts"
 import { PlayerAccounts } from "./features/players/PlayerAccounts.ts"
 import { ActiveOperators } from "./features/operators/ActiveOperators.ts"
 import { layerEndedSessions } from "./features/sessions/EndedSessions.ts"
@@ -66,7 +66,7 @@ export const layerCapabilities = Layer.mergeAll(
   Players.layer,
   Profiles.layer,
   PlayerAccounts.layer,
-  AccountUpkeep.layer,
+  DueAccountChanges.layer,
   StaleRounds.layer,
   PlayerTokens.layer,
   layerEndedSessions,
@@ -79,7 +79,7 @@ export const layerCapabilities = Layer.mergeAll(
   Idempotency.layer,
   Seals.layer,
   OldRows.layer,
-  PersonalDataUpkeep.layer,
+  PersonalDataEncryption.layer,
   Attempts.layer.pipe(Layer.provide(Transport.layer), Layer.provide(Resolver.layer))
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(
@@ -118,13 +118,13 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const replayStore = yield* ReplayStore
   const idempotency = yield* Idempotency
   const bonuses = yield* Bonuses
-  const accounts = yield* AccountUpkeep
+  const accounts = yield* DueAccountChanges
   const rounds = yield* StaleRounds
   const webhooks = yield* WebhookHousekeeping
   const compliance = yield* Compliance
   const seals = yield* Seals
   const oldRows = yield* OldRows
-  const personalData = yield* PersonalDataUpkeep
+  const personalData = yield* PersonalDataEncryption
   return Scheduler.layer([
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },

@@ -17,7 +17,7 @@ import { AuditHandlers } from "../features/audit/StaffHandlers.ts"
 import { BonusHandlers, PromoHandlers } from "../features/bonuses/StaffHandlers.ts"
 import { CorrectionHandlers } from "../features/corrections/StaffHandlers.ts"
 import { GameHandlers } from "../features/games/StaffHandlers.ts"
-import { UpkeepHandlers } from "../features/jobs/StaffHandlers.ts"
+import { JobAndRoundHandlers } from "../features/jobs/StaffHandlers.ts"
 import { KeyHandlers } from "../features/keys/StaffHandlers.ts"
 import { LedgerHandlers } from "../features/ledger/StaffHandlers.ts"
 import { OperatorHandlers } from "../features/operators/StaffHandlers.ts"
@@ -93,7 +93,7 @@ const Handlers = Layer.mergeAll(
   AlertHandlers,
   LedgerHandlers,
   SecretHandlers,
-  UpkeepHandlers,
+  JobAndRoundHandlers,
   ReportHandlers,
   AuditHandlers
 )

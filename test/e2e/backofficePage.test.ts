@@ -50,7 +50,7 @@ describe("the page about the back office", () => {
   })
 
   it("says who may do what", () => {
-    const [, roles = ""] = page.split("## Who may do what")
+    const [, roles = ""] = page.split("## Roles and permissions")
     const rows = roles.split("\n").filter((line) => line.startsWith("|")).map((line) =>
       line.split("|").slice(1, -1).map((cell) => cell.trim())
     )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moveKycStep } from "../../src/domain/player/AccountStatus.ts"
 import type { PlayerStatus } from "../../src/domain/player/Player.ts"
-import { exclusionKeptMs, upkeepStep } from "../../src/domain/player/Upkeep.ts"
+import { exclusionKeptMs, applyDueChanges } from "../../src/domain/player/DueChanges.ts"
 import { newPlayer } from "../kit/players.ts"
 
 // Goal: what time brings to an account is written down at its instant, once, with its trace; nothing is written down early.
@@ -21,8 +21,8 @@ describe("upkeep", () => {
         { field: "max_single_bet", value: 20, effectiveAt: due + 1 }
       ]
     })
-    assert.strictEqual(upkeepStep(player, at(due - 1)).state, player)
-    const { change, state } = upkeepStep(player, at(due))
+    assert.strictEqual(applyDueChanges(player, at(due - 1)).state, player)
+    const { change, state } = applyDueChanges(player, at(due))
     assert.deepStrictEqual(state.limits, { max_daily_bet: 500, max_single_bet: 9 })
     assert.deepStrictEqual(state.pendingLimits, [{ field: "max_single_bet", value: 20, effectiveAt: due + 1 }])
     assert.deepStrictEqual(change?.settings?.limits, state.limits)
@@ -35,24 +35,24 @@ describe("upkeep", () => {
         after: { limits: { max_daily_bet: 500, max_balance: null } }
       }]
     )
-    assert.isNull(upkeepStep(state, at(due)).change)
+    assert.isNull(applyDueChanges(state, at(due)).change)
   })
 
   it("forgets an exclusion when no session token from before it can still be alive", () => {
     const exclusion = { type: "time_out", since: due - 1000, until: due } as const
     const player = newPlayer({ exclusion, status: active })
-    assert.strictEqual(upkeepStep(player, at(due + exclusionKeptMs - 1)).state, player)
-    const { change, state } = upkeepStep(player, at(due + exclusionKeptMs))
+    assert.strictEqual(applyDueChanges(player, at(due + exclusionKeptMs - 1)).state, player)
+    const { change, state } = applyDueChanges(player, at(due + exclusionKeptMs))
     assert.isNull(state.exclusion)
     assert.deepStrictEqual(change?.audit.map(({ after }) => after), [{ self_exclusion: null }])
     const forGood = newPlayer({ exclusion: { type: "self_closure", since: 0, until: null } })
-    assert.strictEqual(upkeepStep(forGood, at(Number.MAX_SAFE_INTEGER)).state, forGood)
+    assert.strictEqual(applyDueChanges(forGood, at(Number.MAX_SAFE_INTEGER)).state, forGood)
   })
 
   it("lets a verified identity expire with its document, and tells the operator", () => {
     const verified = newPlayer({ kycStatus: "verified", documentExpiresAt: due })
-    assert.strictEqual(upkeepStep(verified, at(due - 1)).state, verified)
-    const { change, idsUsed, state } = upkeepStep(verified, at(due))
+    assert.strictEqual(applyDueChanges(verified, at(due - 1)).state, verified)
+    const { change, idsUsed, state } = applyDueChanges(verified, at(due))
     assert.strictEqual(state.kycStatus, "expired")
     assert.isNull(state.documentExpiresAt)
     assert.deepStrictEqual(change?.events.map(({ data, type }) => ({ type, data })), [{
@@ -62,11 +62,11 @@ describe("upkeep", () => {
     assert.strictEqual(new Set([...change?.events ?? [], ...change?.audit ?? []].map(({ id }) => id)).size, 2)
     assert.strictEqual(idsUsed, 2)
     const other = newPlayer({ kycStatus: "pending_review", documentExpiresAt: due })
-    assert.strictEqual(upkeepStep(other, at(due)).state, other)
+    assert.strictEqual(applyDueChanges(other, at(due)).state, other)
   })
 
   it("does all that is due in one change", () => {
-    const { change, state } = upkeepStep(
+    const { change, state } = applyDueChanges(
       newPlayer({
         documentExpiresAt: due,
         exclusion: { type: "time_out", since: 0, until: due - exclusionKeptMs },

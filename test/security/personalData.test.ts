@@ -6,7 +6,7 @@ import { layerBackoffice } from "../../src/servers/Backoffice.ts"
 import { PlayerNotes } from "../../src/features/players/PlayerNotes.ts"
 import { makePlayerFacts } from "../../src/features/compliance/internal/PlayerFacts.ts"
 import { withPersonal } from "../../src/store/EventData.ts"
-import { PersonalDataUpkeep } from "../../src/features/players/PersonalDataUpkeep.ts"
+import { PersonalDataEncryption } from "../../src/features/players/PersonalDataEncryption.ts"
 import { Players } from "../../src/features/players/Players.ts"
 import { Payments } from "../../src/features/payments/Payments.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
@@ -154,7 +154,7 @@ layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
       assert.isAbove((yield* leaks).length, 5)
       yield* check
       yield* byNumber
-      yield* (yield* PersonalDataUpkeep).run
+      yield* (yield* PersonalDataEncryption).run
       assert.deepStrictEqual(yield* leaks, [])
       yield* check
       yield* byNumber

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { AccountUpkeep } from "../../src/features/players/AccountUpkeep.ts"
+import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
 import { type BothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { type Casino, House, layerCasinos, move, openCasino, operatorWith, staff } from "../kit/Casino.ts"
 import { dayMs, goTo, hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
@@ -151,7 +151,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
 
   it.effect("3.3 verified lasts through the last day of the document, and the scheduler's upkeep ends it", () =>
     whileTimePasses(Effect.gen(function*() {
-      const { run } = yield* AccountUpkeep
+      const { run } = yield* DueAccountChanges
       const casino = yield* House
       const { id } = yield* casino.register()
       yield* staff("POST", `/players/${id}/kyc`, { status: "pending_review" })

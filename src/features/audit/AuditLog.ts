@@ -65,7 +65,7 @@ export interface AuditFilters {
 type AuditRecord = typeof AuditRecord.Type
 
 /** Lines that are counted for one page. The log grows for ever. */
-const countedMost = 10_000
+const maxCounted = 10_000
 
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
@@ -154,11 +154,11 @@ export class AuditLog extends Context.Service<AuditLog, {
         const [found, counted] = yield* Effect.all([
           log.all(sql`${where} ORDER BY at DESC, id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
           counts(
-            sql`SELECT count(*) AS total FROM (SELECT FROM audit_log WHERE ${where} LIMIT ${countedMost + 1}) counted`
+            sql`SELECT count(*) AS total FROM (SELECT FROM audit_log WHERE ${where} LIMIT ${maxCounted + 1}) counted`
           )
         ], { concurrency: 2 })
         const total = counted[0]?.total ?? 0
-        return { items: found, total: Math.min(total, countedMost), more: total > countedMost }
+        return { items: found, total: Math.min(total, maxCounted), more: total > maxCounted }
       }, orTryAgain)
 
       const walk = Effect.fn("AuditLog.walk")(function*(query: AuditFilters & WalkQuery) {

@@ -34,7 +34,7 @@ export interface AlertQuery {
 }
 
 /** Notes that are kept with one alert. */
-const notesMost = 200
+const maxNotes = 200
 
 type Alert = typeof Alert.Type
 
@@ -68,16 +68,16 @@ const ruleFields = (
 }
 
 /** Parts of a whole cannot be more than it; play can be asked for several times over. */
-const percentMost: { readonly [rule in AlertRule]?: number } = { structuring: 99, rapid_in_out: 100 }
+const maxPercent: { readonly [rule in AlertRule]?: number } = { structuring: 99, rapid_in_out: 100 }
 
 /** The least threshold with an effect, where there is one. */
-const thresholdLeast: { readonly [rule in AlertRule]?: number } = { large_credit: neverLookedAt }
+const minThreshold: { readonly [rule in AlertRule]?: number } = { large_credit: neverLookedAt }
 
 const refuseTerms = (before: Rule, input: Omit<RuleInput, "operator">): Refusal<"VALIDATION_FAILED"> | undefined => {
   const terms = ["threshold", "percent", "count", "window_hours"] as const
   const useless = terms.filter((name) => input[name] !== undefined && before[name] === null)
-  const most = percentMost[before.rule] ?? Number.POSITIVE_INFINITY
-  const least = thresholdLeast[before.rule] ?? 0
+  const most = maxPercent[before.rule] ?? Number.POSITIVE_INFINITY
+  const least = minThreshold[before.rule] ?? 0
   const fields = {
     ...((input.threshold ?? least) < least ? { threshold: [`must be at least ${least}`] } : {}),
     ...Object.fromEntries(useless.map((name) => [name, [`is nothing that ${before.rule} has`]])),
@@ -182,8 +182,8 @@ export class Alerts extends Context.Service<Alerts, {
               }))
             }
             if (status === before.status && note === "") return before
-            if (note !== "" && before.notes.length >= notesMost) {
-              return yield* Effect.fail(refuseFields({ note: [`is one too many: an alert keeps ${notesMost}`] }))
+            if (note !== "" && before.notes.length >= maxNotes) {
+              return yield* Effect.fail(refuseFields({ note: [`is one too many: an alert keeps ${maxNotes}`] }))
             }
             const notes = note === "" ? [] : [{ at: iso(now), by: actor.label, status, note }]
             yield* sql`UPDATE compliance_alerts SET status = ${status}, updated_at = ${toDate(now)},

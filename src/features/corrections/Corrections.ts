@@ -20,7 +20,7 @@ import type { Actor } from "../staff/Staff.ts"
 import { Correction, type correctionStatuses } from "./StaffApi.ts"
 
 /** How many requests may wait for one player. */
-const waitingMost = 20
+const maxWaiting = 20
 
 export interface CorrectionInput {
   readonly wallet: WalletKind
@@ -52,9 +52,9 @@ const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
 const notFound = refuse("NOT_FOUND", "There is no such correction.")
 const tooManyWait = refuse(
   "INVALID_REQUEST",
-  `${waitingMost} corrections of this player wait already: decide about them.`,
+  `${maxWaiting} corrections of this player wait already: decide about them.`,
   {
-    max_pending: waitingMost
+    max_pending: maxWaiting
   }
 )
 
@@ -132,7 +132,7 @@ export class Corrections extends Context.Service<Corrections, {
                   spendingId: yield* spending.reserve(actor, { playerId, kind: "correction", amount }, now)
                 }
               }
-              if (subject.waiting >= waitingMost) return yield* Effect.fail(tooManyWait)
+              if (subject.waiting >= maxWaiting) return yield* Effect.fail(tooManyWait)
               const correction: Correction = {
                 id: newId,
                 operator_id: operatorId,

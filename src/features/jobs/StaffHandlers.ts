@@ -67,4 +67,4 @@ const RoundHandlers = HttpApiBuilder.group(
   })
 )
 
-export const UpkeepHandlers = Layer.merge(JobHandlers, RoundHandlers)
+export const JobAndRoundHandlers = Layer.merge(JobHandlers, RoundHandlers)

@@ -1,7 +1,7 @@
 /**
  * Verification of the ledger: every ledger invariant, checked over all tables in one snapshot.
  *
- * The statements (LedgerLaws.ts) read what the journal wrote and share no code with it, so that a mistake there does not hide
+ * The statements (LedgerInvariants.ts) read what the journal wrote and share no code with it, so that a mistake there does not hide
  * here. They only read, of a snapshot: nobody waits for them, and they leave all processors but one to whoever plays.
  */
 import { Context, Effect, Layer, Option, Queue, Schema, Semaphore, Stream } from "effect"
@@ -13,11 +13,11 @@ import { endLine, ExportWriter, headLine } from "../../chain/ExportLines.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { type Law, toldMost, type Violation } from "./Law.ts"
-import { chainLaws, countUnlinked } from "./ChainLaws.ts"
-import { forOperator, ledgerLaws } from "./LedgerLaws.ts"
-import { findWrongOutcomes, originalLaws } from "./OriginalsAudit.ts"
-import { reportLaws } from "./ReportLaws.ts"
+import { type LedgerInvariant, maxViolations, type Violation } from "./LedgerInvariant.ts"
+import { chainInvariants, countUnlinked } from "./ChainInvariants.ts"
+import { forOperator, ledgerInvariants } from "./LedgerInvariants.ts"
+import { findWrongOutcomes, originalInvariants } from "./OriginalsAudit.ts"
+import { reportInvariants } from "./ReportInvariants.ts"
 
 export interface LedgerReport {
   readonly players: number
@@ -41,18 +41,23 @@ const violationRows = rowsOf(Schema.Struct({
 const unlinkedRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
 const countRows = rowsOf(Schema.Struct({ players: Schema.Number, entries: Schema.Number }))
 
-const laws: ReadonlyArray<Law> = [...ledgerLaws, ...originalLaws, ...reportLaws, ...chainLaws]
+const invariants: ReadonlyArray<LedgerInvariant> = [
+  ...ledgerInvariants,
+  ...originalInvariants,
+  ...reportInvariants,
+  ...chainInvariants
+]
 
 /** The rules in the order in which their violations are told. */
-const order = [...new Set(laws.flatMap(({ rule }) => rule))]
+const order = [...new Set(invariants.flatMap(({ rule }) => rule))]
 
-/** What a law has found: of each rule the first hundred. */
-const toldOf = ({ rule, statement }: Law): string =>
+/** The violations of an invariant: of each rule the first hundred. */
+const statementOf = ({ rule, statement }: LedgerInvariant): string =>
   typeof rule === "string"
-    ? `SELECT '${rule}' AS rule, player_id, subject, message FROM (${statement}) found LIMIT ${toldMost}`
+    ? `SELECT '${rule}' AS rule, player_id, subject, message FROM (${statement}) found LIMIT ${maxViolations}`
     : `SELECT rule, player_id, subject, message
         FROM (SELECT *, row_number() OVER (PARTITION BY rule) AS place FROM (${statement}) found) told
-        WHERE place <= ${toldMost}`
+        WHERE place <= ${maxViolations}`
 
 /** What the planner may not do while whole tables are read. */
 const jumps = ["indexscan", "indexonlyscan", "bitmapscan", "nestloop", "mergejoin", "hashagg"]
@@ -109,7 +114,8 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
 
       const verifyAlone = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
         const written = chain.position()
-        const check = (law: Law) => violationRows(sql.unsafe(forOperator(toldOf(law), operatorId)))
+        const check = (invariant: LedgerInvariant) =>
+          violationRows(sql.unsafe(forOperator(statementOf(invariant), operatorId)))
         return inTransaction(sql)(Effect.gen(function*() {
           // one snapshot for all checks, for as long as they take
           yield* sql`SET LOCAL statement_timeout = 0`
@@ -126,7 +132,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
               operatorId
             )
           ))
-          const violations = yield* Effect.forEach(laws, check)
+          const violations = yield* Effect.forEach(invariants, check)
           // these are read page by page
           for (const way of jumps) yield* sql.unsafe(`SET LOCAL enable_${way} TO DEFAULT`)
           const wrongOutcomes = yield* findWrongOutcomes(sql, forOperator("$operator", operatorId))
@@ -178,8 +184,8 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         const { added, unlinked } = yield* inTransaction(sql)(Effect.gen(function*() {
           yield* sql`SET LOCAL statement_timeout = 0`
           const added = yield* Effect.forEach(
-            chainLaws.filter(({ rule }) => rule === "chain_row_added"),
-            (law) => violationRows(sql.unsafe(forOperator(toldOf(law), operatorId)))
+            chainInvariants.filter(({ rule }) => rule === "chain_row_added"),
+            (invariant) => violationRows(sql.unsafe(forOperator(statementOf(invariant), operatorId)))
           )
           const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
           return { added, unlinked }

@@ -12,9 +12,9 @@ import { drawsOf } from "../../domain/original/Fairness.ts"
 import { originals } from "../../domain/original/Originals.ts"
 import { hmacSha256 } from "../originals/ServerSeeds.ts"
 import { rowsOf } from "../../store/Rows.ts"
-import { type Law, toldMost, type Violation } from "./Law.ts"
+import { type LedgerInvariant, maxViolations, type Violation } from "./LedgerInvariant.ts"
 
-export const originalLaws: ReadonlyArray<Law> = [
+export const originalInvariants: ReadonlyArray<LedgerInvariant> = [
   {
     rule: "original_round_is_its_entries",
     statement: `SELECT r.player_id, 'round ' || r.id AS subject, 'a stake of ' || r.stake || ' that paid ' || r.payout
@@ -117,7 +117,7 @@ export const findWrongOutcomes = Effect.fnUntraced(function*(sql: SqlClient.SqlC
       sql.unsafe(text, [PgTypes.float8(last.seedId), PgTypes.float8(last.nonce)])
     )
     for (const round of rounds) {
-      if (wrong.length >= toldMost || isRight(round)) continue
+      if (wrong.length >= maxViolations || isRight(round)) continue
       wrong.push({
         rule: "outcome_is_its_seeds",
         player_id: round.playerId,

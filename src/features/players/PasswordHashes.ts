@@ -14,7 +14,7 @@ const saltBytes = 16
 const concurrent = 2
 
 /** How many may wait for their turn: a second's worth. */
-const waitingMost = 64
+const maxWaiting = 64
 
 const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64").replaceAll("=", "")
 
@@ -39,7 +39,7 @@ export class PasswordHashes extends Context.Service<PasswordHashes, {
 
       const hash = (password: string) =>
         Effect.suspend(() => {
-          if (waiting >= waitingMost) {
+          if (waiting >= maxWaiting) {
             return Effect.fail(
               refuse("TRY_AGAIN", "Too many registrations are waiting. Send the same request again.", {
                 retry: "same_request"

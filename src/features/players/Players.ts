@@ -399,9 +399,9 @@ export class Players extends Context.Service<Players, {
         > {
           const { createdFrom, createdTo, email, externalId, kycStatus, perPage, search, status, username } = query
           const offset = offsetOf(query)
-          const { countedMost } = yield* SearchBounds
+          const { maxCounted } = yield* SearchBounds
           // one more than is told, to know whether there are more
-          const wanted = Math.max(countedMost, offset + perPage) + 1
+          const wanted = Math.max(maxCounted, offset + perPage) + 1
           const { byIndex, most } = yield* searchFor(operatorId, query, wanted)
           const conditions = conditionsOf(operatorId, query, byIndex)
           if (conditions === undefined) return { items: [], total: 0 }

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
-import { ExchangeRates } from "../exchangeRates/RatesOnFile.ts"
+import { ExchangeRates } from "../exchangeRates/ExchangeRateRecords.ts"
 import { Operators } from "../operators/Operators.ts"
 import { Reports } from "./Reports.ts"
 import { paginated } from "../../http/Page.ts"

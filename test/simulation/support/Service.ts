@@ -24,7 +24,7 @@ import { StaffSpending } from "../../../src/features/payments/StaffSpending.ts"
 import { Thresholds } from "../../../src/features/payments/Thresholds.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import { layerPersonal } from "../../kit/Personal.ts"
-import { AccountUpkeep } from "../../../src/features/players/AccountUpkeep.ts"
+import { DueAccountChanges } from "../../../src/features/players/DueAccountChanges.ts"
 import { PlayerAccounts } from "../../../src/features/players/PlayerAccounts.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
@@ -65,7 +65,7 @@ export const layerService = (database: Database, connection: Connection, plan: S
     Bonuses.layerWithoutRepository,
     ResponsibleGaming.layer,
     PlayerAccounts.layer,
-    AccountUpkeep.layerWithoutRepository,
+    DueAccountChanges.layerWithoutRepository,
     Idempotency.layerWithoutRepository
   ).pipe(
     Layer.provide(actors),
@@ -123,7 +123,7 @@ export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(fun
   const bonuses = yield* Bonuses
   const gaming = yield* ResponsibleGaming
   const accounts = yield* PlayerAccounts
-  const upkeep = yield* AccountUpkeep
+  const upkeep = yield* DueAccountChanges
   const idempotency = yield* Idempotency
 
   const handleProvider = (request: ProviderRequest): Effect.Effect<Answer, Refusal> => {

@@ -17,11 +17,11 @@ export const SearchBounds = Context.Reference<{
   /** Of an operator with at most so many players every search counts all that it finds. */
   readonly countedAll: number
   /** How many a search of a larger operator counts. */
-  readonly countedMost: number
+  readonly maxCounted: number
   /** So many of the newest players are walked over for a text that seems common; where they are not enough, the index is asked. */
   readonly walkedMost: number
 }>("pitboss/players/SearchBounds", {
-  defaultValue: () => ({ countedAll: 50_000, countedMost: 1000, walkedMost: 50_000 })
+  defaultValue: () => ({ countedAll: 50_000, maxCounted: 1000, walkedMost: 50_000 })
 })
 
 /** How many of the newest players tell whether a text is common, and how many of them must have it. */

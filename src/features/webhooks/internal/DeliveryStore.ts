@@ -72,7 +72,7 @@ const takenRows = rowsOf(TakenRow)
 const decodeData = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
 /** Pending rows are counted up to this. */
-const countedMost = 100_000
+const maxCounted = 100_000
 
 const lagRows = rowsOf(Schema.Struct({
   oldestEvent: Schema.NullOr(Schema.Date),
@@ -234,8 +234,8 @@ export const makeDeliveryStore = Effect.gen(function*() {
           SELECT next_attempt_at FROM webhook_deliveries
           WHERE endpoint_id = e.id AND status = 'pending' ORDER BY next_attempt_at, id LIMIT 1) d
         WHERE e.active) AS "oldestDue",
-        (SELECT count(*) FROM (SELECT FROM events WHERE NOT fanned_out LIMIT ${countedMost}) e)::float8 AS events,
-        (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT ${countedMost}) d)::float8
+        (SELECT count(*) FROM (SELECT FROM events WHERE NOT fanned_out LIMIT ${maxCounted}) e)::float8 AS events,
+        (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT ${maxCounted}) d)::float8
           AS deliveries`)
     return {
       events: row?.events ?? 0,

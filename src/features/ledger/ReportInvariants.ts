@@ -73,7 +73,7 @@ const visits = `SELECT d.operator_id, d.day, d.kind, p.is_test,
     UNION SELECT operator_id, player_id, 'casino', day FROM (${activeDays}) either WHERE kind IN ('rng', 'live')) d
   JOIN players p ON p.id = d.player_id`
 
-export const reportLaws: ReadonlyArray<{ readonly rule: string; readonly statement: string }> = [
+export const reportInvariants: ReadonlyArray<{ readonly rule: string; readonly statement: string }> = [
   {
     rule: "daily_sums_are_the_ledger",
     statement: `SELECT NULL::bigint AS player_id,

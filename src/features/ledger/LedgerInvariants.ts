@@ -1,11 +1,11 @@
 /**
  * Ledger invariants: each a statement over whole tables that finds violations.
  *
- * They are written to take time in proportion to the tables, however large: every join is one that can be hashed, and laws
- * that look at the same rows share one pass over them. What such a pass finds says which law it is about.
+ * They are written to take time in proportion to the tables, however large: every join is one that can be hashed, and invariants
+ * that look at the same rows share one pass over them. What such a pass finds names its invariant.
  */
 
-import type { Law } from "./Law.ts"
+import type { LedgerInvariant } from "./LedgerInvariant.ts"
 
 /** What a query with `$operator` and `$transactions` means for one operator or, with undefined, for all. */
 export const forOperator = (statement: string, operatorId: number | undefined): string => {
@@ -30,7 +30,7 @@ const first = (message: string, condition: string): string =>
 const subjectOf = (found: string): string => `split_part(substr(${found}, 21), E'\\n', 1)`
 const messageOf = (found: string): string => `split_part(${found}, E'\\n', 2)`
 
-export const ledgerLaws: ReadonlyArray<Law> = [
+export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
   {
     // one walk along every ledger: its numbers, its balances, its sums, and whose it is
     rule: ["entries_without_gap", "balance_chain", "account_is_its_ledger", "entry_of_its_operator"],

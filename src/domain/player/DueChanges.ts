@@ -31,7 +31,7 @@ const limitsOf = (limits: Player["limits"], fields: ReadonlyArray<LimitField>) =
 type Settings = { -readonly [Name in keyof PlayerSettings]?: PlayerSettings[Name] }
 
 /** Writes down all that is due at `now`; changes nothing when nothing is. The reply is the next player. */
-export const upkeepStep = (player: Player, context: Context): Accept<Player> => {
+export const applyDueChanges = (player: Player, context: Context): Accept<Player> => {
   const { now } = context
   const changed: Settings = {}
   const records: Array<SettingsRecord> = []

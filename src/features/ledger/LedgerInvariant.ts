@@ -1,7 +1,7 @@
 /** The form of a ledger invariant. */
 
-export interface Law {
-  /** What it is called; several when the statement checks several laws at once and says in a column `rule` which one it is about. */
+export interface LedgerInvariant {
+  /** What it is called; several when the statement checks several invariants at once and says in a column `rule` which one it is about. */
   readonly rule: string | ReadonlyArray<string>
   /**
    * A statement that finds violations: `player_id`, `subject`, `message`. `$operator` stands for a condition on `operator_id`,
@@ -11,9 +11,9 @@ export interface Law {
   readonly statement: string
 }
 
-/** A law that does not hold, and where. */
+/** A violated invariant and the record. */
 export interface Violation {
-  /** Which law. */
+  /** The invariant. */
   readonly rule: string
   readonly player_id: number | null
   /** The entry, payment, provider transaction or round. */
@@ -21,5 +21,5 @@ export interface Violation {
   readonly message: string
 }
 
-/** How many violations of one law are told. One is too many already. */
-export const toldMost = 100
+/** Violations reported per invariant. */
+export const maxViolations = 100

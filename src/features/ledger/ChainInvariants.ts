@@ -1,7 +1,7 @@
 /**
  * Ledger invariants of the hash chain: rows without a link. The links themselves are checked by walking them (`src/chain`).
  */
-import type { Law } from "./Law.ts"
+import type { LedgerInvariant } from "./LedgerInvariant.ts"
 
 /** Rows of before the chain that are not linked yet, as `condition` on a row of `ledger_entries` or `audit_log`. */
 const isWaiting = (position: string): string =>
@@ -12,7 +12,7 @@ const waitingEntry = isWaiting(
 )
 const waitingAudit = isWaiting("id > (SELECT audit_id FROM chain_old_rows)")
 
-export const chainLaws: ReadonlyArray<Law> = [
+export const chainInvariants: ReadonlyArray<LedgerInvariant> = [
   {
     rule: "chain_row_added",
     statement: `SELECT e.player_id, 'entry ' || e.seq || ' of player ' || e.player_id AS subject,

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { exclusionKeptMs } from "../../../src/domain/player/Upkeep.ts"
+import { exclusionKeptMs } from "../../../src/domain/player/DueChanges.ts"
 import { toDate } from "../../../src/platform/Time.ts"
-import { AccountUpkeep } from "../../../src/features/players/AccountUpkeep.ts"
+import { DueAccountChanges } from "../../../src/features/players/DueAccountChanges.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
@@ -21,7 +21,7 @@ layer(layerAtNoon)("account upkeep", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
-      const upkeep = yield* AccountUpkeep
+      const upkeep = yield* DueAccountChanges
       const operator = yield* addOperator("upkeep")
       const add = (name: string) => addPlayer(operator, name)
       const waiting = (effectiveAt: number) => JSON.stringify([{ field: "max_daily_bet", value: 900, effectiveAt }])

@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
-import { exclusionKeptMs, upkeepStep } from "../../domain/player/Upkeep.ts"
+import { exclusionKeptMs, applyDueChanges } from "../../domain/player/DueChanges.ts"
 import { toDate } from "../../platform/Time.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -42,15 +42,15 @@ export class DueAccounts extends Context.Service<DueAccounts, {
   )
 }
 
-export class AccountUpkeep extends Context.Service<AccountUpkeep, {
+export class DueAccountChanges extends Context.Service<DueAccountChanges, {
   /**
    * Writes down raised limits whose waiting is over, exclusions that ended, documents that expired. Safe to be run twice, and
    * by several services: what is written down is not due any more. Bounded; `hasMore` says that the bound was met.
    */
   readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
-}>()("pitboss/players/AccountUpkeep") {
+}>()("pitboss/players/DueAccountChanges") {
   static readonly layerWithoutRepository = Layer.effect(
-    AccountUpkeep,
+    DueAccountChanges,
     Effect.gen(function*() {
       const accounts = yield* DueAccounts
       const actors = yield* PlayerActors
@@ -61,17 +61,17 @@ export class AccountUpkeep extends Context.Service<AccountUpkeep, {
         const outcomes = yield* Effect.forEach(
           due,
           ({ playerId }) =>
-            Effect.match(actors.ask(null, playerId, upkeepStep), { onFailure: () => 0, onSuccess: () => 1 }),
+            Effect.match(actors.ask(null, playerId, applyDueChanges), { onFailure: () => 0, onSuccess: () => 1 }),
           { concurrency: atOnce }
         )
         const done = outcomes.filter((one) => one === 1).length
         // a bound that was met without anything done would be met again at once, and again
         return { done, hasMore: done > 0 && due.length >= most }
-      }).pipe(orTryAgain, Effect.withSpan("AccountUpkeep.run"))
+      }).pipe(orTryAgain, Effect.withSpan("DueAccountChanges.run"))
 
-      return AccountUpkeep.of({ run })
+      return DueAccountChanges.of({ run })
     })
   )
 
-  static readonly layer = AccountUpkeep.layerWithoutRepository.pipe(Layer.provide(DueAccounts.layer))
+  static readonly layer = DueAccountChanges.layerWithoutRepository.pipe(Layer.provide(DueAccounts.layer))
 }

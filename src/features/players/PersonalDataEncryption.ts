@@ -52,11 +52,11 @@ const nextOf = <Row>(rows: ReadonlyArray<Row>, keyOf: (row: Row) => ReadonlyArra
   return { done: rows.length, next: last === undefined || rows.length < rowsPerPage ? undefined : keyOf(last) }
 }
 
-export class PersonalDataUpkeep extends Context.Service<PersonalDataUpkeep, {
+export class PersonalDataEncryption extends Context.Service<PersonalDataEncryption, {
   readonly run: Effect.Effect<JobResult, SqlError.SqlError>
-}>()("pitboss/players/PersonalDataUpkeep") {
+}>()("pitboss/players/PersonalDataEncryption") {
   static readonly layer = Layer.effect(
-    PersonalDataUpkeep,
+    PersonalDataEncryption,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const personal = yield* PersonalData
@@ -194,7 +194,7 @@ export class PersonalDataUpkeep extends Context.Service<PersonalDataUpkeep, {
         return { done, hasMore: false }
       })
 
-      return PersonalDataUpkeep.of({ run })
+      return PersonalDataEncryption.of({ run })
     })
   )
 }
