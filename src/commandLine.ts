@@ -51,7 +51,7 @@ const isRefusal = (error: { readonly _tag: string }): error is Refusal => error.
 const isUsage = (error: unknown): error is CliError.CliError =>
   isObject(error) && "_tag" in error && error._tag === "ShowHelp"
 
-/** Help that was asked for is an answer; a usage that nobody asked for is a complaint. */
+/** Requested help goes to standard output, a usage error to standard error. */
 const presenterTo = ({ out, problem }: CommandOutput): CliOutput.Presenter => ({
   present: (event) =>
     Effect.sync(() => {

@@ -46,7 +46,7 @@ const greeting = (
   return [...lines, ...trial, ""].join("\n")
 }
 
-/** The demo operator, there before anybody is told that the service is ready. */
+/** The demo operator, created before the service reports ready. */
 class Demo extends Context.Service<Demo, {
   readonly credentials: DemoCredentials | undefined
   readonly file: string
@@ -110,7 +110,7 @@ const Service = layerHardStop(8500).pipe(
   Layer.provide(NodeServices.layer)
 )
 
-/** What stops a start is one line that names it; anything else is a mistake of ours and is told in full. */
+/** A failed start is one line that names its reason; anything else is a defect, logged in full. */
 const explain = (cause: Cause.Cause<unknown>) =>
   Effect.sync(() => {
     const error = Cause.squash(cause)
@@ -122,7 +122,7 @@ NodeRuntime.runMain(
   Layer.launch(Service).pipe(Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : explain(cause))),
   {
     disableErrorReporting: true,
-    // being told to stop is no failure; what is still stuck after the drain does not hold the process
+    // a requested stop is no failure; work that is stuck after the drain does not hold the process
     teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
   }
 )

@@ -113,7 +113,7 @@ export const layerMigratedDatabase = layerRightsWarning.pipe(
   Layer.provideMerge(Entropy.layer)
 )
 
-/** The work that nobody calls. Needs the capabilities and {@link layerWebhooks}. */
+/** Background jobs. Needs the capabilities and {@link layerWebhooks}. */
 export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const replayStore = yield* ReplayStore
   const idempotency = yield* Idempotency

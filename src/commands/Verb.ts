@@ -19,12 +19,12 @@ export const root = Command.make("backoffice").pipe(
   })
 )
 
-/** Where a command writes, and how it ends: the process, unless somebody else is put in. */
+/** Output and exit of a command: those of the process unless replaced. */
 export interface CommandOutput {
   readonly isTerminal: boolean
   readonly out: (text: string) => void
   readonly problem: (text: string) => void
-  /** Tells somebody who waits at a terminal how it goes, on a line that is written over; absent where nobody waits there. */
+  /** Shows progress on a terminal, on a line that is overwritten; absent elsewhere. */
   readonly progress?: (text: string) => void
   /** Ends with an exit code when all is written; nothing is cut off. */
   readonly end: (exitCode: number) => void

@@ -39,7 +39,7 @@ export const lines = (max: number, about: About = {}) =>
 export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words) =>
   Schema.Literals(words).annotate({ message: `must be one of: ${words.join(", ")}` })
 
-/** An id that somebody else made up: a provider's transaction, round or game. */
+/** An external id: a provider's transaction, round or game. */
 export const reference = text(128)
 
 export const username = string({ examples: ["lucky_luke"] }).check(

@@ -52,7 +52,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({ leafHook })
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === "object" ? segment.key : segment)
 
-/** Every bad field by its dotted name, each with everything that is wrong with it. What concerns the whole stands under `_`. */
+/** Messages of every bad field by its dotted name; those of the whole body under `_`. */
 export const fieldIssues = (issue: SchemaIssue.Issue): FieldIssues => {
   const fields: Record<string, Array<string>> = Object.create(null)
   for (const { message, path } of format(issue).issues) {

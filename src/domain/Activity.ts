@@ -34,7 +34,7 @@ export interface Visit {
 /** The longest range of a report in days. */
 export const reportDaysMost = 366
 
-/** Stands for a day that never was: longer before the first of all days than any range reaches. */
+/** A day before all days of activity, further than any range reaches. */
 export const never = -999
 
 const noDays: Days = { last: never, before: never }

@@ -19,11 +19,11 @@ export interface Knowledge {
   /** The player's own. */
   readonly paymentsById: ReadonlyMap<number, Payment | null>
   readonly promoCodes: ReadonlyMap<number, PromoStanding | null>
-  /** The player's own; null where there are none, undefined where nobody asked. */
+  /** The player's own; null where there are none, undefined where they were not looked up. */
   readonly seeds: PlayerSeeds | null | undefined
 }
 
-/** How a promo code stands for one player. */
+/** The standing of a promo code for one player. */
 export interface PromoStanding {
   readonly isUsedUp: boolean
   /** By this player. */

@@ -111,7 +111,7 @@ export class Draft {
     this.bonusGrants = player.bonusGrants
     this.rounds = player.rounds
     this.transactions = player.transactions
-    // what time has brought stands before anything is decided
+    // changes that are due by time come before the decision
     if (hasBonusDue(player, context.now)) {
       if (this.activeBonus !== null) this.endBonus("expired")
       this.activateNext(player)
@@ -313,11 +313,11 @@ export class Draft {
     return active
   }
 
-  /** Activates the oldest bonus that waits, where none runs and nothing stands against it. `player` says how the account is. */
+  /** Activates the oldest bonus that waits, where none runs and none is forbidden. `player` says how the account is. */
   private activateNext(player: Player): void {
     const [next, ...others] = this.pendingBonuses
     if (next === undefined || this.activeBonus !== null || !mayReceiveBonuses(player, this.now)) return
-    // no balance grows beyond what leaves room for rollbacks: what stands in the way has to be spent first
+    // no balance grows beyond what leaves room for rollbacks: the excess has to be spent first
     if (!isBalance(this.bonus + next.amount)) return
     this.pendingBonuses = others
     this.activate(next)

@@ -15,7 +15,7 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number]
 
-/** The type of the event that staff send to try an endpoint. Nobody subscribes to it. */
+/** The type of test events that staff send to an endpoint; it cannot be subscribed to. */
 export const pingType = "ping"
 
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const

@@ -11,7 +11,7 @@ export interface SettledGame {
   readonly active: boolean
 }
 
-/** Stands for a game that the provider does not have: its messages are refused, unless their ids are known. */
+/** A game that the provider does not have: its messages are refused, unless their ids are known. */
 export const unknownGame: SettledGame = { id: 0, providerId: 0, type: "rng", active: false }
 
 interface Message {

@@ -103,7 +103,7 @@ export interface Provider {
 const partOf: { readonly [feature in Feature]?: Feature } = { originals: "games" }
 
 /**
- * The feature that stands against the use of one, undefined when the operator has it: `api` operators have all, `turnkey` ones
+ * The missing feature, undefined when the operator has it: `api` operators have all, `turnkey` ones
  * those that staff left on.
  */
 export const missingFeature = (operator: Operator, feature: Feature): Feature | undefined => {

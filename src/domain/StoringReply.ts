@@ -4,7 +4,7 @@ import type { IdempotencyClaim, RenderedReply } from "./Idempotency.ts"
 
 /**
  * A rule that, where it writes anything, also writes its answer under the claimed key: effect and answer commit together. An
- * acceptance that writes nothing leaves the key to whoever claimed it.
+ * acceptance that writes nothing leaves the key to its claimant.
  */
 export const storingReply = <Reply, Error>(
   step: Step<Reply, Error>,

@@ -8,7 +8,7 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
 
 /**
  * Nothing was written: a unit's version was not the stored one (`fenced`), an id it claimed to be new exists (`clash`), or
- * somebody else holds its row (`busy`).
+ * another session holds its row (`busy`).
  */
 export class Rejected extends Schema.TaggedError<Rejected>()("Rejected", {
   because: Schema.Literals(["fenced", "clash", "busy"])

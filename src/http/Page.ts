@@ -52,7 +52,7 @@ export const paginated = Effect.fnUntraced(function*<Item>(
   }
 })
 
-/** The position that a cursor stands for; undefined for the beginning. */
+/** The position of a cursor; undefined for the beginning. */
 export const positionOf = (cursor: string): number | undefined =>
   cursor === "" ? undefined : Number.parseInt(cursor, 36)
 

@@ -57,7 +57,7 @@ type Given<Flags> =
       Option.Option<infer Value> ? Value : never
   }
 
-/** The flags that were given. One that was not is absent, so that the service leaves alone what it stands for. */
+/** The flags that were given. One that was not is absent, so that the service keeps its field as it is. */
 export function given<Flags extends object>(flags: Flags): Given<Flags>
 export function given(flags: object): object {
   return Object.fromEntries(

@@ -51,7 +51,7 @@ export const asRole = (url: Redacted.Redacted, role: string, password: string): 
 }
 
 /**
- * The journal's own connections, apart from everybody else's so that a slow report never stands before a commit. The
+ * The journal's own connections, separate from all others so that a slow report never delays a commit. The
  * planner is held to the prepared plans over indexes that the journal's statements are written for.
  *
  *     const sql = yield* JournalClient
@@ -127,7 +127,7 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   minConnections: 1,
   startupParameters: {
     synchronous_commit: "on",
-    // providers wait three seconds and more; whoever holds a row longer than this is not one of us
+    // providers wait three seconds and more; a row held longer than this is held by another program
     statement_timeout: "5s",
     lock_timeout: "200ms",
     plan_cache_mode: "force_generic_plan",

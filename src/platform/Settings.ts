@@ -177,7 +177,7 @@ const load = Effect.gen(function*() {
   const newKey = () => Buffer.from(entropy.bytes(32)).toString("base64")
   return {
     ...given,
-    // its secrets are in a file, but its key is anybody's guess to try once the API is open to others
+    // its secrets are in a file, but its key can be guessed at once the API is open to others
     demo: demo ?? (isEmbedded && isLoopback(host)),
     masterKey: masterKey ?? bytesOf(Redacted.value(yield* generatedSecret(dataDir, "master.key", MasterKey, newKey))),
     bootstrapToken: isEmbedded

@@ -207,7 +207,7 @@ export class Idempotency extends Context.Service<Idempotency, {
         const answered: Guarded<A> = { _tag: "Answered", answer }
         if (stored.has(claim)) return answered
         if (!isKept(answer)) {
-          // Somebody else may hold the key, or our own commit may have come through though nobody could tell.
+          // Another request may hold the key, or our own commit may have come through with an unknown outcome.
           const isUnsure = answer.status >= 500 || answer.code === "IDEMPOTENCY_IN_PROGRESS"
           const earlier = isUnsure ? yield* find(claim) : undefined
           return earlier === undefined ? answered : yield* replay(claim, earlier)

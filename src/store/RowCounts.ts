@@ -71,7 +71,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
   const folding = new Set<number>()
   const day = (at: number) => toDate(at).toISOString().slice(0, 10)
 
-  /** Puts the changes of an operator into one row per group. Whoever changes or counts meanwhile is not kept waiting. */
+  /** Puts the changes of an operator into one row per group. Concurrent writers and readers are not blocked. */
   const fold = (operatorId: number) =>
     Effect.suspend(() => {
       if (folding.has(operatorId)) return Effect.void

@@ -84,7 +84,7 @@ const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: G
       currency: player.currency
     })
   }
-  // a cap that cannot be told in the player's currency would be none, or one that refuses every bet
+  // a cap that cannot be converted to the player's currency would be none, or refuse every bet
   if (maxBet === null) {
     return invalid(`There is no exchange rate from ${player.currency} to ${bonus.currency}, which max_bet is in.`, {
       reason: "exchange_rate",
@@ -117,7 +117,7 @@ const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: G
 
 /**
  * Grants a bonus of the catalogue: activated, waiting, or paid out at once. The note of an operator stays with the bonus; that of
- * staff, who are told apart, is a note on the player.
+ * staff, by account, is a note on the player.
  */
 export const grantStep = (grant: Grant) => (player: Player, context: Context): Decision<PlayerBonus, GrantRefusal> => {
   const { grantedBy: actor, note } = grant

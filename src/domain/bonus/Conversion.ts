@@ -22,7 +22,7 @@ export const parseFactor = (decimal: string): Factor | undefined => {
 
 /**
  * The largest amount of the player's currency that is not worth more than a threshold of the operator's: an amount is above the
- * one exactly when its value is above the other. Null, which stands for no threshold, stays null. Without a rate it is 0, so that
+ * one exactly when its value is above the other. Null (no threshold) stays null. Without a rate it is 0, so that
  * everything is above it: what cannot be compared is treated as large.
  */
 export const thresholdIn = (threshold: number | null, factor: Factor | undefined): number | null => {

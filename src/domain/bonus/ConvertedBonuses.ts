@@ -5,7 +5,7 @@
 import type { GrantedBonus, PlayerBonus } from "./Bonus.ts"
 import { type CasinoReferences, type Draft, mayReceiveBonuses } from "../Draft.ts"
 
-/** The terms of a bonus, without how it stands. */
+/** The terms of a bonus, without its state. */
 const termsOf = (bonus: GrantedBonus): GrantedBonus => ({
   id: bonus.id,
   bonusId: bonus.bonusId,

@@ -162,7 +162,7 @@ export interface Finding {
   /** What it is about within the rule: the same occurrence of the same player is one alert. */
   readonly occurrence: string
   readonly paymentId: number | null
-  /** For staff: ids and numbers, nothing that says who somebody is. */
+  /** For staff: ids and numbers, no personal data. */
   readonly details: { readonly [name: string]: unknown }
   readonly stopsWithdrawals: boolean
 }

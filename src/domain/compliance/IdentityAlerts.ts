@@ -102,7 +102,7 @@ export interface IdentityChange {
 
 const hourMs = 3_600_000
 
-/** A player who becomes somebody else after having been verified. `verifiedAt`: the first verification, null if there was none. */
+/** A change of identity after verification. `verifiedAt`: the first verification, null if there was none. */
 export const identityChangeAfterVerification = (
   { identity_change: terms }: RuleSettings,
   change: IdentityChange,
@@ -117,7 +117,7 @@ export const identityChangeAfterVerification = (
     stopsWithdrawals: terms.stopWithdrawals
   }
 
-/** A player who becomes somebody else shortly before asking for money. `changes`: the latest first. */
+/** A change of identity shortly before a withdrawal. `changes`: the latest first. */
 export const identityChangeBeforeWithdrawal = (
   { identity_change: terms }: RuleSettings,
   withdrawal: { readonly id: number; readonly at: number },

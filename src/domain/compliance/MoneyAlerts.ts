@@ -80,7 +80,7 @@ export const largeDeposit = (settings: RuleSettings, of: PaymentCase): Finding |
 export const largeWithdrawal = (settings: RuleSettings, of: PaymentCase): Finding | undefined =>
   largePayment("withdrawal", settings, of)
 
-/** Several deposits that each stay just below the threshold at which somebody would look. */
+/** Several deposits that each stay just below the threshold of review. */
 export const structuring = ({ structuring: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
   const { count, percent, severity, stopWithdrawals, threshold, windowHours } = terms
   const floor = threshold * (100 - percent) / 100

@@ -137,7 +137,7 @@ const pendingChanges = (player: Player, limits: Limits, now: number): ReadonlyAr
       effective_at: iso(effectiveAt)
     }))
 
-/** The limits resource as it stands at `now`: raises whose waiting is over are in `limits`, the others in `pending_changes`. */
+/** The limits resource at `now`: raises whose waiting is over are in `limits`, the others in `pending_changes`. */
 export const limitsResource = (player: Player, now: number): LimitsResource => {
   const limits = effectiveLimits(player.limits, player.pendingLimits, now)
   const counters = roll(player.counters, now)

@@ -15,7 +15,7 @@ const upperValues = 2 ** 14
 const lowerValues = 2 ** 32
 
 /**
- * The multiplier in hundredths that a chance from 0 to 2^46 − 1 stands for. It reaches `target` when
+ * The multiplier in hundredths of a chance from 0 to 2^46 − 1. It reaches `target` when
  * chance + 1 ≤ 99 × 2^46 ÷ target, which is as likely as 0.99 ÷ (target ÷ 100), rounded down to one in 2^46.
  */
 export const limboResult = (chance: number): number =>

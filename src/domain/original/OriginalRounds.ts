@@ -63,7 +63,7 @@ export interface PlayedRound {
 
 export type PlayRefusal = Refusal<StakeCode | "VALIDATION_FAILED">
 
-/** The player's seeds as carried or looked up: null where there are none, `Missing` where nobody has looked. */
+/** The player's seeds as carried or looked up: null where there are none, `Missing` where they were not looked up. */
 export const seedsOf = (player: Player, { known }: Context): PlayerSeeds | null | Missing =>
   player.seeds ?? (known?.seeds === undefined ? missing({ seeds: true }) : known.seeds)
 

@@ -19,7 +19,7 @@ export interface ParamsReader {
 const isIntegerBetween = (value: unknown, minimum: number, maximum: number): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= minimum && value <= maximum
 
-/** The whole number of hundredths that `value` stands for: the one whose hundredth is the same number again. */
+/** `value` in hundredths, as a whole number whose hundredth is `value` again. */
 const toHundredths = (value: unknown): number | undefined => {
   if (typeof value !== "number") return undefined
   const hundredths = Math.round(value * 100)

@@ -2,7 +2,7 @@
  * The server seeds of a player as decisions see them: the one that decides now, and the one that will after the next rotation,
  * which is promised by its hash already. So a player who rotates chooses the new client seed after both hashes were shown.
  *
- * A server seed stands here by its id. The secret itself is in the store, sealed, and never changes.
+ * A server seed is referred to by its id. The secret itself is in the store, sealed, and never changes.
  */
 import { rotateSeeds, type Seeds, type ServerSeed, startSeeds } from "./Seeds.ts"
 
@@ -36,7 +36,7 @@ export interface SeedChange {
   readonly retiredAt: number | null
   /** The secret, open to everybody from its retirement on. */
   readonly serverSeed: string | null
-  /** Retired because nobody can open it any more. */
+  /** Retired because its encryption key is lost. */
   readonly isLost: boolean
 }
 

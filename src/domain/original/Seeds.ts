@@ -3,7 +3,7 @@
  *
  * One server seed decides all rounds of a player, whatever the game, until it is retired, and a nonce is never used twice
  * under it: not after a new client seed either, or the player could ask for an outcome that is already known. It is shown
- * to nobody before it is retired.
+ * before it is retired.
  */
 
 export interface Seeds<out Sealed> {

@@ -87,12 +87,12 @@ export interface MovePayment {
   readonly reason: string | null
   /**
    * The operator's setting in minor units of the payment's currency: when the withdrawal and what counts beside it are more, it
-   * takes two approvals and a payout by somebody else; null means that one person is always enough.
+   * takes two approvals and a payout by another person; null: one person is always enough.
    */
   readonly secondApprovalAbove: number | null
   /** What counts beside the withdrawal: the player's other withdrawals, and corrections up, of the same days. */
   readonly beside: number
-  /** What stands against the actor where two people are needed, judged for whom the payment was approved by then. */
+  /** The objection to the actor where two people are needed, given the approvers so far. */
   readonly judged: { readonly approvedBy: ReadonlyArray<string>; readonly objection: Objection | undefined }
 }
 

@@ -162,7 +162,7 @@ export const moveKycStep =
   }
 
 /**
- * Asks for verification again, since a verified player is about to be somebody else: the document that was seen says nothing of the
+ * Asks for verification again, since the identity of a verified player changes: the verified document says nothing of the
  * new name or birth date. Any other status stays.
  */
 export const reverifyStep = (actor: string) => (player: Player, context: Context): Decision<Player, never> => {
@@ -191,7 +191,7 @@ export interface Restrict {
   /** What is absent stays as it is. */
   readonly restrictions: Partial<Restrictions>
   readonly actor: string
-  /** Answers whoever may not lift what alerts hold; absent: the actor may. */
+  /** The refusal of an actor who may not lift holds; absent: the actor may. */
   readonly mayNotLift?: Refusal<"INSUFFICIENT_SCOPE">
 }
 
@@ -271,7 +271,7 @@ export const worksStill = (player: Player, issuedAt: number): boolean =>
   outlivesExclusion(player, issuedAt)
 
 /**
- * Whether a session token that was issued at `issuedAt` (epoch milliseconds) still stands before the player's exclusion. One
+ * Whether a session token that was issued at `issuedAt` (epoch milliseconds) is still valid in view of the player's exclusion. One
  * from before or during an exclusion never works again, not even when the exclusion is over: no token can be had while it
  * lasts, so whatever is older than its end was issued before it, or in the moment in which it began.
  */

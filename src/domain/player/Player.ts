@@ -104,15 +104,15 @@ export interface Player {
 
   /**
    * The latest rounds and provider transactions, newest last: a memory, not the record. What is not in it may still be in
-   * the store (`Rounds.ts` says how that is told apart).
+   * the store (see `Rounds.ts`).
    */
   readonly rounds: ReadonlyArray<Round>
   readonly transactions: ReadonlyArray<Transaction>
-  /** The seeds of originals, null while nobody has looked: also a memory. Who plays none of them has none. */
+  /** The seeds of originals, null while not looked up. A player of none of them has none. */
   readonly seeds: PlayerSeeds | null
 }
 
-/** The exclusion in force at `now`, or null. One whose end has come is over without anybody lifting it. */
+/** The exclusion in force at `now`, or null. One whose end has come is over by itself. */
 export const activeExclusion = (player: Player, now: number): Exclusion | null =>
   player.exclusion !== null && (player.exclusion.until === null || now < player.exclusion.until)
     ? player.exclusion

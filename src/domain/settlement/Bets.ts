@@ -48,7 +48,7 @@ export interface Funding {
   readonly bonus: number
 }
 
-/** Why a stake can be refused, whoever asks for it. */
+/** Reasons to refuse a stake. */
 export type StakeCode = "PLAYER_RESTRICTED" | "LIMIT_EXCEEDED" | "BONUS_INVALID" | "INSUFFICIENT_FUNDS"
 
 /**

@@ -40,7 +40,7 @@ export const findRound = (
   return known?.rounds.get(roundKey(gameId, roundId))
 }
 
-/** How the bonus of an earlier stake stands: running, or its result; undefined when the store has to say. */
+/** State of the bonus of an earlier stake: running, or its result; undefined when the store has to be asked. */
 export const bonusStanding = (
   draft: Draft,
   known: Knowledge | undefined,

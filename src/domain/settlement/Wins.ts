@@ -25,7 +25,7 @@ import {
 } from "./SettlementParts.ts"
 
 /**
- * Credits money that belongs to a bonus: to the bonus while it runs, to the real wallet once it was converted, and to nobody
+ * Credits money that belongs to a bonus: to the bonus while it runs, to the real wallet once it was converted, and to neither
  * when it ended otherwise, which the ledger shows as a credit that is forfeited at once.
  */
 export const creditBonus = (

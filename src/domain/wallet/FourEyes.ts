@@ -48,15 +48,15 @@ const holdsTokenOf = (one: StaffFacts, other: StaffFacts): Objection | undefined
 export interface Judged {
   /** Undefined: there is no account of the name. */
   readonly actor: StaffFacts | undefined
-  /** Those who made or approved the request before; undefined stands for one without an account. */
+  /** Those who made or approved the request before; undefined for one without an account. */
   readonly others: ReadonlyArray<StaffFacts | undefined>
   readonly requestedAt: number
 }
 
-/** Why an approval does not count, if so: whoever acts must be somebody else than all who had a hand in the request before. */
+/** The objection to an approval, if any: the approver must be another person than all earlier requesters and approvers. */
 export const objectionToApproval = ({ actor, others, requestedAt }: Judged): Objection | undefined => {
   if (actor === undefined) return "unknown_staff"
-  // where there are no staff yet it may begin: the approval that counts is somebody else's
+  // where there are no staff yet it may request: the approval is another person's
   if (actor.isBootstrap) return others.length === 0 ? undefined : "bootstrap_token"
   if (actor.tokenIssuedAt > requestedAt) return "token_issued_after_request"
   for (const other of others) {

@@ -77,7 +77,7 @@ export class Bonuses extends Context.Service<Bonuses, {
   ) => Effect.Effect<Walk<OwnedBonus>, ActorRefusal>
   /**
    * Grants any player a bonus of the operator's catalogue, as staff, out of a daily budget. One without wagering is cash:
-   * `mayNotGrantCash` answers whoever may not grant that; absent: the actor may.
+   * `mayNotGrantCash` is the refusal of an actor without that permission; absent: the actor has it.
    */
   readonly staffGrant: (
     playerId: number,
@@ -278,7 +278,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       const tend = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const due = yield* repository.findDue(now)
-        // whoever cannot be tended now is found again
+        // a player that cannot be served now is found again
         const tended = yield* Effect.forEach(
           due,
           ({ playerId }) =>

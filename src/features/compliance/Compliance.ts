@@ -112,7 +112,7 @@ export class Compliance extends Context.Service<Compliance, {
     })
   )
 
-  /** Runs soon after commits that write events, until the scope closes. What nobody announces is found by the job. */
+  /** Runs soon after commits that write events, until the scope closes. Effects that are not announced are found by the job. */
   static readonly layerWakes = Layer.effectDiscard(Effect.gen(function*() {
     const { follow } = yield* Compliance
     const outbox = yield* Outbox

@@ -28,7 +28,7 @@ const leftRows = rowsOf(Schema.Struct({ alertId: Schema.Number, playerId: Schema
 export class Holds extends Context.Service<Holds, {
   /** Places the holds that alerts want. Safe to be cut off, to be run twice, and by several services; so is the next. */
   readonly place: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
-  /** Takes away the holds of alerts that are closed: those that nobody took away when they were, or that came late. */
+  /** Takes away the holds of alerts that are closed: those left behind by a failure, or placed late. */
   readonly tidy: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
   /** Takes away the hold of an alert that `actor` has closed. */
   readonly release: (
@@ -52,7 +52,7 @@ export class Holds extends Context.Service<Holds, {
         yield* sql`UPDATE compliance_alerts SET hold = 'placed' WHERE id = ${alertId}::float8::bigint AND hold = 'wanted'`
       })
 
-      /** Whoever cannot be asked now is found again, and keeps nobody else waiting. */
+      /** A player that cannot be asked now is found again, and delays no other. */
       const count = <E>(effect: Effect.Effect<void, E>, { alertId }: { readonly alertId: number }) =>
         effect.pipe(
           Effect.as(1),

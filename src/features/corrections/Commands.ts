@@ -14,7 +14,7 @@ export const correction = noun("correction", "Corrections above the threshold fo
       status: optional(about(Flag.Literals("status", correctionStatuses), "Only those that are so")),
       ...pageFlags
     }, (client, input) => client.correction.list({ query: given(input) })),
-    verb("approve", "Post what somebody else has asked for", {
+    verb("approve", "Approve a pending correction of another person", {
       id: idOf("correction")
     }, (client, { id }) => client.correction.approve({ params: { correction: id } })),
     verb("reject", "Drop what was asked for", {

@@ -82,7 +82,7 @@ export class Corrections extends Context.Service<Corrections, {
     actor: Actor,
     correctionId: number
   ) => Effect.Effect<Correction, Invalid | Refusal<"PAYMENT_REQUEST_INVALID" | "LIMIT_EXCEEDED"> | ActorRefusal>
-  /** Drops what waits; whoever asked for it may do so, too. */
+  /** Rejects a pending correction; its requester may do so, too. */
   readonly reject: (
     actor: Actor,
     correctionId: number,

@@ -51,7 +51,7 @@ const games = [
   { external_id: "live-blackjack", name: "Live Blackjack", type: "live", category: "live", rtp: 99.5 }
 ] as const
 
-/** Under a provider of their own, whose key nobody is told. */
+/** Under a provider of their own, whose key is not disclosed. */
 const house = { slug: "originals", name: "Pitboss Originals" }
 
 const originals = [
@@ -166,7 +166,7 @@ export class DemoSeed extends Context.Service<DemoSeed, {
         } satisfies DemoCredentials
       })
 
-      /** Written aside and then put in place, so that nobody reads half of it. */
+      /** Written aside and renamed, so that no reader sees half of it. */
       const write = (credentials: DemoCredentials) =>
         Effect.gen(function*() {
           const aside = `${file}.new`

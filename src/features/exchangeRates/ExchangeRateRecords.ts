@@ -28,7 +28,7 @@ const refuseInput = ({ base, currency }: RateInput): Refusal<"VALIDATION_FAILED"
   return Object.keys(fields).length === 0 ? undefined : refuseFields(fields)
 }
 
-/** Serialises whoever sets rates; the number means nothing else. */
+/** Advisory lock that serialises setting rates; the number has no other meaning. */
 const ratesLock = 7_204_551_039
 
 export class ExchangeRates extends Context.Service<ExchangeRates, {

@@ -225,7 +225,7 @@ export class Games extends Context.Service<Games, {
       )
 
       // A row's xmin is the transaction that wrote it, so that the sum changes with every insert and every update, in whatever
-      // order they commit and whoever makes them.
+      // order they commit and from whichever process.
       const fingerprint = oneOf(fingerprints(
         sql`SELECT concat_ws(':', g.rows, g.sum, p.rows, p.sum) AS fingerprint
           FROM (SELECT count(*) AS rows, sum(xmin::text::bigint) AS sum FROM games) g,

@@ -12,7 +12,7 @@ import { optionalBody } from "../../http/FormRules.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 import { paginated } from "../../http/Page.ts"
 
-/** The answer to a launch (SPEC section 4.5), whoever asked for it. */
+/** The response to a launch (SPEC section 4.5). */
 export const renderLaunch = (launched: LaunchedGame) => ({
   status: 200,
   body: JSON.stringify({

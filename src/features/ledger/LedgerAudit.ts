@@ -2,7 +2,7 @@
  * Verification of the ledger: every ledger invariant, checked over all tables in one snapshot.
  *
  * The statements (LedgerInvariants.ts) read what the journal wrote and share no code with it, so that a mistake there does not hide
- * here. They only read, of a snapshot: nobody waits for them, and they leave all processors but one to whoever plays.
+ * here. They only read, of a snapshot: they block no writer, and leave all processors but one to players.
  */
 import { Context, Effect, Layer, Option, Queue, Schema, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -48,7 +48,7 @@ const invariants: ReadonlyArray<LedgerInvariant> = [
   ...chainInvariants
 ]
 
-/** The rules in the order in which their violations are told. */
+/** The rules in the order in which their violations are reported. */
 const order = [...new Set(invariants.flatMap(({ rule }) => rule))]
 
 /** The violations of an invariant: of each rule the first hundred. */
@@ -56,7 +56,7 @@ const statementOf = ({ rule, statement }: LedgerInvariant): string =>
   typeof rule === "string"
     ? `SELECT '${rule}' AS rule, player_id, subject, message FROM (${statement}) found LIMIT ${maxViolations}`
     : `SELECT rule, player_id, subject, message
-        FROM (SELECT *, row_number() OVER (PARTITION BY rule) AS place FROM (${statement}) found) told
+        FROM (SELECT *, row_number() OVER (PARTITION BY rule) AS place FROM (${statement}) found) numbered
         WHERE place <= ${maxViolations}`
 
 /** What the planner may not do while whole tables are read. */
@@ -70,7 +70,7 @@ const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try a
 export class LedgerAudit extends Context.Service<LedgerAudit, {
   /**
    * Checks the ledgers of one operator or, with undefined, all. Takes as long as reading the tables a few times. One at a time: each
-   * holds a connection to its end, and several would leave none to whoever plays.
+   * holds a connection to its end, and several would leave none to players.
    */
   readonly verify: (operatorId: number | undefined) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
   /**
@@ -199,7 +199,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
             (queue) =>
               turn.withPermits(1)(exportedTo(operatorId, (text) => Effect.asVoid(Queue.offer(queue, text)))).pipe(
                 orTryAgain,
-                // the last line is missing then, and whoever checks the export sees that
+                // the last line is missing then, and the check of the export finds that
                 Effect.catch(() => Effect.void),
                 Effect.andThen(Queue.end(queue))
               ),

@@ -42,7 +42,7 @@ const countedEntries = `SELECT e.operator_id, (e.created_at AT TIME ZONE 'UTC'):
 const key = "operator_id, day, is_test, currency, exchange_rate_id, provider_id, is_live"
 const figures = ["entries", "bets", "bonus_bets", "wins", "bonus_conversions", "deposits", "chargebacks", "withdrawals"]
 
-const told = (table: string): string =>
+const textOf = (table: string): string =>
   `concat_ws(' ', ${figures.map((name) => `nullif(coalesce(${table}.${name}, 0), 0) || ' ${name}'`).join(", ")})`
 
 /** The kinds and days that a player is counted for: days with a bet, a free one included, a paid deposit, a payout. */
@@ -79,8 +79,8 @@ export const reportInvariants: ReadonlyArray<{ readonly rule: string; readonly s
     statement: `SELECT NULL::bigint AS player_id,
         'sums of operator ' || operator_id || ' on ' || day || ' in ' || currency AS subject,
         'provider ' || provider_id || CASE WHEN is_live THEN ', live' ELSE '' END || CASE WHEN is_test THEN ', test' ELSE '' END
-          || ', rate ' || exchange_rate_id || ': the sums say ' || ${told("s")} || '; the ledger ' || ${
-      told("l")
+          || ', rate ' || exchange_rate_id || ': the sums say ' || ${textOf("s")} || '; the ledger ' || ${
+      textOf("l")
     } AS message
       FROM (SELECT ${key}, ${figures.map((name) => `sum(${name}) AS ${name}`).join(", ")}
         FROM daily_sums WHERE $operator GROUP BY ${key}) s

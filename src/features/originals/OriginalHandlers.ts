@@ -83,7 +83,7 @@ const rotation = optionalBody(Rotation)
 
 /** What the endpoints of players do. */
 export const playerRounds = (originals: Originals["Service"]) => ({
-  // Taken as it came: which params there are depends on the game, and everything wrong is told at once.
+  // Taken as it came: the params depend on the game, and every fault is reported at once.
   play: Effect.fnUntraced(function*(gameId: number) {
     const { operator, playerId } = yield* CurrentPlayer
     const game = yield* originals.find(gameId)

@@ -114,7 +114,7 @@ export const RoundProof = Schema.Struct({
   }).annotate({ description: "How to make hash and outcome again." })
 }).annotate({ identifier: "RoundProof" })
 
-/** The recipe in words, for whoever reads the reference. */
+/** The recipe in words, for the reference. */
 export const recipe =
   "**Verify a round.** The SHA-256 of the server seed's text is the hash that was shown before the bet. Block `cursor` (0, 1, 2, …) of " +
   "the round is HMAC-SHA256 under the server seed's text of `client_seed:nonce:cursor`. Its bytes are read as words of four, the most " +

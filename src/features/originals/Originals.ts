@@ -118,7 +118,7 @@ export class Originals extends Context.Service<Originals, {
     clientSeed: string | undefined,
     answering: Answering<RotatedSeeds>
   ) => Effect.Effect<RotatedSeeds, ActorRefusal>
-  /** Retires those seeds of any player that nobody can open any more. Where all can be opened, nothing is done. */
+  /** Retires a player's seeds whose encryption key is lost. Where all can be opened, nothing is done. */
   readonly retireLost: (
     playerId: number,
     command: { readonly reason: string; readonly actor: string }

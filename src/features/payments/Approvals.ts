@@ -24,7 +24,7 @@ const notJudged = refuse(
 
 export class Approvals extends Context.Service<Approvals, {
   /**
-   * Moves a payment and answers it as it stands then. Money, event and the line of the audit log commit with it. Not for
+   * Moves a payment and gives it as it is then. Money, event and the line of the audit log commit with it. Not for
    * operators: any payment may be named.
    */
   readonly move: (

@@ -49,7 +49,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
     spending: Spending,
     now: number
   ) => Effect.Effect<number, SpendingRefusal | SqlError.SqlError>
-  /** Counts in the transaction that is open what a second person approved: on no budget, since nobody did it alone. */
+  /** Counts in the transaction that is open what a second person approved: on no budget, since two people decided. */
   readonly note: (
     staff: { readonly requestedBy: string; readonly approvedBy: string },
     spending: Spending,
@@ -129,7 +129,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       const release = (id: number) => Effect.ignore(sql`UPDATE staff_spending SET is_released = true WHERE id = ${id}`)
 
       const releasing: StaffSpending["Service"]["releasing"] = (id, effect) =>
-        // whoever is told to try again does not know what happened, and neither does this
+        // the outcome is unknown to the caller, and here as well
         Effect.tapError(effect, ({ code }) => code === "TRY_AGAIN" ? Effect.void : release(id))
 
       const correctedToday: StaffSpending["Service"]["correctedToday"] = ({ amount, playerId }, now) =>

@@ -57,7 +57,7 @@ export class DueAccountChanges extends Context.Service<DueAccountChanges, {
 
       const run = Effect.gen(function*() {
         const due = yield* accounts.find(yield* Clock.currentTimeMillis)
-        // whoever cannot be looked after now is found again
+        // a player that cannot be served now is found again
         const outcomes = yield* Effect.forEach(
           due,
           ({ playerId }) =>

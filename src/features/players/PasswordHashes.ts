@@ -1,6 +1,6 @@
 /**
  * Passwords at rest. One that a player chose is hashed with Argon2id, at OWASP's first recommendation: 19 MiB, two passes, one
- * lane, about 30 ms of one core. One that nobody knows needs no slow hash: 256 random bits cannot be guessed.
+ * lane, about 30 ms of one core. A random one needs no slow hash: 256 random bits cannot be guessed.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import * as Crypto from "node:crypto"
@@ -21,7 +21,7 @@ const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString("bas
 export class PasswordHashes extends Context.Service<PasswordHashes, {
   /** The hash of a chosen password, in PHC format: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>`. */
   readonly hash: (password: string) => Effect.Effect<string, Refusal<"TRY_AGAIN">>
-  /** The hash of a random password that nobody is told. */
+  /** The hash of a random password, which is not kept. */
   readonly random: Effect.Effect<string>
 }>()("pitboss/players/PasswordHashes") {
   static readonly layer = Layer.effect(

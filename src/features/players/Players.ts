@@ -283,7 +283,7 @@ export class Players extends Context.Service<Players, {
           const event = { id: id + 1, data: JSON.stringify(withoutPersonal({ player })) }
 
           return yield* inTransaction(sql)(Effect.gen(function*() {
-            // The key first: whoever waits here for another try of this request must not run into that try's player before.
+            // The key first: a retry that waits for its first try must not clash with that try's player before.
             if (claim !== undefined && (yield* insertReply(claim, reply, now)).length === 0) {
               return yield* Effect.fail(alreadyAnswered)
             }
@@ -400,7 +400,7 @@ export class Players extends Context.Service<Players, {
           const { createdFrom, createdTo, email, externalId, kycStatus, perPage, search, status, username } = query
           const offset = offsetOf(query)
           const { maxCounted } = yield* SearchBounds
-          // one more than is told, to know whether there are more
+          // one more than is returned, to know whether there are more
           const wanted = Math.max(maxCounted, offset + perPage) + 1
           const { byIndex, most } = yield* searchFor(operatorId, query, wanted)
           const conditions = conditionsOf(operatorId, query, byIndex)

@@ -26,7 +26,7 @@ const tryAgain = refuse("TRY_AGAIN", "Temporarily unavailable. Retry with the sa
 /** The change would leave a verified player with another name or birth date. Nothing was written. */
 class IsVerified extends Data.TaggedError("IsVerified") {}
 
-/** How often a change is tried while somebody verifies the player at the same moments. */
+/** Tries of a change that runs into concurrent verifications of the player. */
 const triesMost = 5
 
 /** What a person is known by when they register anew, as far as a profile can change it. */

@@ -25,7 +25,7 @@ import { act, wrap } from "../../http/Acting.ts"
 
 const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
 
-/** Who closes alerts also lifts what they hold, and nobody else. */
+/** Roles that close alerts also lift their holds; no other role does. */
 const closesAlerts = rolesFor("alert.update")
 
 const mayNotLift = refuse(

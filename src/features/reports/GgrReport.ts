@@ -52,13 +52,13 @@ const play = ({ bets, rounds, wins }: GroupSums, players: number) => ({
   players
 })
 
-/** Deposits are told without what was charged back, which stands beside them. */
+/** Deposits are net of chargebacks, which are reported beside them. */
 const collected = ({ chargebacks, deposits }: GroupFigures): number => deposits - chargebacks
 
 const isPlayed = (group: GroupSums): boolean =>
   group.bets !== 0 || group.wins !== 0 || group.bonus_bets !== 0 || group.rounds !== 0
 
-/** The report's fields. Differences are taken of rounded figures, so that whoever adds them up gets the same. */
+/** The report's fields. Differences are taken of rounded figures, so that they add up. */
 export const ggrReport = (head: ReportHead, sums: ReportSums) => {
   const { byProvider, byType, total, unconverted } = sums
   const players = (kind: string): number => sums.players.get(kind) ?? 0

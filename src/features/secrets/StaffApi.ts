@@ -17,7 +17,7 @@ export const SecretGroup = HttpApiGroup.make("secret").add(
   HttpApiEndpoint.post("reseal", "/secrets/reseal", { success: list(Secrets) })
 )
 
-/** What became of the server seeds of a player that nobody could open. */
+/** Result of retiring a player's lost server seeds. */
 export const RetiredSeeds = Schema.Struct({
   player_id: id,
   retired: Schema.Array(Schema.String).annotate({ description: "The hashes of the seeds retired now." }),

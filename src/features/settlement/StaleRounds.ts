@@ -93,7 +93,7 @@ export class StaleRounds extends Context.Service<StaleRounds, {
 
       const run = inTransaction(sql)(Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        // where the walk stands; at the very beginning, at the first round there is
+        // the walk's position; at the very beginning, the first round
         const place = yield* oneOf(placeRows(
           sql`SELECT coalesce((SELECT opened_before FROM stale_rounds_walk),
             (SELECT min(opened_at) FROM rounds)) AS "openedBefore"`

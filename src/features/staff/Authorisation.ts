@@ -26,7 +26,7 @@ export const rolesByAction = {
   "payment_method.create": ["payments"],
   "payment_method.update": ["payments"],
   "payment_method.list": ["support", "payments", "compliance"],
-  // what a bonus gives is money once it is wagered, or at once, and a code gives it to whoever enters it, on nobody's budget
+  // a bonus is money once it is wagered, or at once, and a code gives it to every player who enters it, outside all budgets
   "bonus.create": [],
   "bonus.update": [],
   "bonus.list": ["support", "payments", "compliance"],

@@ -15,7 +15,7 @@ import { AuditLog } from "../audit/AuditLog.ts"
 import { changed } from "../../platform/Changed.ts"
 import { StaffAccount, type StaffInput, type StaffUpdate } from "./StaffApi.ts"
 
-/** Somebody who acts. */
+/** The acting staff member. */
 export interface Actor extends Spender {
   readonly name: string
   readonly role: Role
@@ -52,7 +52,7 @@ const ownBudget = refuseFields({ daily_budget: ["must not be one's own: another 
 
 const noAdmin = refuse("INVALID_REQUEST", "The bootstrap token is the only way in. Make an admin account first.")
 
-/** The bootstrap token is for the beginning: what moves money is done by somebody with a name as soon as there is somebody. */
+/** The bootstrap token is for the setup: money is moved by a staff account as soon as there is one that may. */
 const staffOnly = (action: Action) =>
   refuse("INSUFFICIENT_SCOPE", "There are staff who may do this. The bootstrap token does not move money any more.", {
     required_roles: rolesFor(action),
@@ -62,7 +62,7 @@ const staffOnly = (action: Action) =>
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class StaffAccounts extends Context.Service<StaffAccounts, {
-  /** Who holds a token; undefined when nobody does, or no longer. */
+  /** The holder of a token; undefined when it is unknown, expired or inactive. */
   readonly authenticate: (token: string) => Effect.Effect<Actor | undefined, Unavailable>
   /** Refuses the bootstrap token what staff are there for. The role is checked by who asks. */
   readonly refuseBootstrap: (
@@ -209,7 +209,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         const account = yield* auditLog.change(actor, ({ now, recordChange }) =>
           Effect.gen(function*() {
             const before = yield* locked(staffId)
-            // later than the token before, so that the issuers of both are told apart
+            // later than the token before, so that the issuers of both can be distinguished
             const issuedAt = Math.max(now, Date.parse(before.token_issued_at) + 1)
             const after: StaffAccount = {
               ...before,

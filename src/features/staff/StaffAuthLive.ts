@@ -27,7 +27,7 @@ const tooManyFailures = (seconds: number) =>
 
 /**
  * Looks up staff tokens. An address that tries wrong ones waits longer and longer; a token that has worked is looked up all the same, so
- * that a stranger behind the same proxy locks out nobody who works.
+ * that a stranger behind the same proxy locks out no staff.
  */
 export class StaffTokens extends Context.Service<StaffTokens, {
   readonly authenticate: (

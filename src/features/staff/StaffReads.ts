@@ -15,7 +15,7 @@ const hourMs = 3_600_000
 /** Reads remembered at once: beyond, the oldest are forgotten, and leave another line when they come again. */
 const rememberedMost = 10_000
 
-/** What shows who somebody is. */
+/** Actions that show personal data. */
 const personalReads: ReadonlySet<string> = new Set<Action>(["player.show", "player.list", "player.notes", "audit.list"])
 
 const isPersonalRead = (action: string): action is Action => personalReads.has(action)

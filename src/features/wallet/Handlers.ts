@@ -38,7 +38,7 @@ const pastWalletFields = (balances: PastBalances) => ({
   wallets: walletsOf(balances)
 })
 
-/** A page of a player's ledger or, with a cursor, a stretch of it, for whoever may see it. */
+/** A page of a player's ledger or, with a cursor, a stretch of it. */
 export const ledgerPage = Effect.fnUntraced(function*(
   ledger: Ledger["Service"],
   operatorId: number,

@@ -54,7 +54,7 @@ const tooMany = refuse("INVALID_REQUEST", `An operator can have ${maxEndpoints} 
 /** 43 characters of 62 carry 256 bits. */
 const newSecret = (entropy: Entropy["Service"]): string => entropy.token("whsec_", 43)
 
-/** Whoever names every type there is wants those to come as well. */
+/** An endpoint that lists every type receives future types as well. */
 const stored = (events: ReadonlyArray<EventType>): ReadonlyArray<EventType> | null =>
   eventTypes.every((type) => events.includes(type)) ? null : events
 
@@ -239,7 +239,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
           },
           event
         })
-        // written down when it is over: nobody waits for a ping that a stopped process left behind
+        // recorded when it is over: a ping interrupted by a stop leaves nothing behind
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const fields: Delivery = {

@@ -35,7 +35,7 @@ const refuseScope = (held: ReadonlyArray<Scope>, scope: Scope | undefined) =>
     ? undefined
     : refuse("INSUFFICIENT_SCOPE", `The key needs the scope ${scope}.`, { required_scopes: [scope] })
 
-/** Every check of an operator's request in its order, and the headers that tell how the key stands. */
+/** Every check of an operator's request in its order, and the rate-limit headers. */
 export const OperatorAuthLive = Layer.effect(
   OperatorAuth,
   Effect.gen(function*() {

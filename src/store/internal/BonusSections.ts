@@ -68,7 +68,7 @@ export const changedBonuses = update("player_bonuses", bonusColumns, {
   ]
 })
 
-/** The code's own row counts: it does not count past its cap, whoever commits beside. */
+/** The code's own row counts: it does not count past its cap under concurrent commits. */
 export const redemptions: Section<Redemption> = {
   columns: redemptionColumns,
   query: (source) =>

@@ -13,7 +13,7 @@ const unreadable = (error: Schema.SchemaError) =>
 const deadline = "6 seconds"
 
 /**
- * Waits for a statement no longer than the deadline. A statement that is late is interrupted, and nobody waits for that: a
+ * Waits for a statement no longer than the deadline. A late statement is interrupted without waiting for the interruption: a
  * silent server would not answer that either.
  */
 export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: E2): Effect.Effect<A, E | E2> =>

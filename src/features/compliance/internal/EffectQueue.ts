@@ -45,7 +45,7 @@ const longestPauseMs = 61 * 60_000
 export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
   /**
    * Hands effects to `judge`, in the order of their numbers, and removes them, in the transaction in which `judge` writes. Gives
-   * them; none when there are none, or when somebody else is at it.
+   * them; none when there are none, or when another process works on them.
    */
   const work = Effect.fn("EffectQueue.work")(
     <E>(

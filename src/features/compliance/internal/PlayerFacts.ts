@@ -1,6 +1,6 @@
 /**
  * What players are known by, and who else is known by the same. Kept as keyed digests, also when the player changes: a phone number that
- * was given up and is somebody else's now is still shared.
+ * was given up and belongs to another player now is still shared.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result, Schema } from "effect"

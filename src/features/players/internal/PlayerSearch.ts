@@ -33,7 +33,7 @@ const hasPieces = /^../su
 
 /** That a text is part of one of the three fields, in any case. */
 export const holds = (sql: SqlClient.SqlClient, text: string): Statement.Fragment =>
-  // in `search_text` a line break stands between the fields, so that nothing else is found across them
+  // in `search_text` a line break separates the fields, so that no match spans two of them
   text.includes("\n")
     ? sql`(strpos(lower(username), lower(${text})) > 0 OR strpos(email, lower(${text})) > 0
       OR strpos(lower(last_name), lower(${text})) > 0)`

@@ -13,7 +13,7 @@ const rounded = (sum: string): string => `least(greatest(round(coalesce(${sum}, 
 
 const each = (form: (name: string) => string): string => amounts.map(form).join(", ")
 
-/** Sums by what they are told by, not converted yet. Few: what differs only in day, shard or test players is one. */
+/** Sums by the report's dimensions, not converted yet; days, shards and test players are summed up. */
 const groups = `SELECT s.provider_id, s.is_live, s.currency, s.exchange_rate_id, sum(s.entries) AS entries,
     sum(s.rounds) AS rounds, ${each((name) => `sum(s.${name}) AS ${name}`)}
   FROM daily_sums s

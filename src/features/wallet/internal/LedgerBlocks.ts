@@ -29,7 +29,7 @@ const blocksWorthIt = 4
 /** Blocks that one statement sums up at most: a hundred thousand entries take some tenths of a second. */
 const blocksAtOnce = 400
 
-/** `next` is the first block that nobody has summed up yet; the others are the blocks that were found, newest first. */
+/** `next` is the first block without a summary; the others are the blocks found, newest first. */
 const summaries = rowsOf(Schema.Struct({
   next: Schema.Number,
   blocks: Schema.NullOr(Schema.Array(Schema.Number)),
@@ -86,7 +86,7 @@ export const makeLedgerBlocks = (sql: SqlClient.SqlClient) => {
     )
   }
 
-  /** As {@link find}, after summing up what nobody has summed up yet. */
+  /** As {@link find}, after summarising the blocks that have no summary yet. */
   const findAll = Effect.fnUntraced(function*(playerId: number, full: number, filters: LedgerFilters) {
     const [seen] = yield* find(playerId, full, filters)
     const next = seen?.next ?? 0
