@@ -1,8 +1,8 @@
 /** What the service answered to a provider's message, and whether it is what was to be answered. */
 import { Result, Schema } from "effect"
-import type { Expected, Settled } from "./Book.ts"
+import type { Expected, Settled } from "../../test/kit/WalletModel.ts"
 import type { Reply } from "./Caller.ts"
-import { currency, type Message, requestIdOf, transactionIdOf } from "./Message.ts"
+import { currency, type Message, requestIdOf, transactionIdOf } from "../../test/kit/WalletMessages.ts"
 
 const Settlement = Schema.Struct({
   request_id: Schema.NullOr(Schema.String),

@@ -7,19 +7,19 @@
  */
 import { Equal } from "effect"
 import { type Answer, differences, partsOf } from "./Answer.ts"
-import { type Book, credit, decide, emptyBook } from "./Book.ts"
-import { type Message, nameOf, transactionIdOf } from "./Message.ts"
+import { type Wallet, credit, decide, emptyWallet } from "../../test/kit/WalletModel.ts"
+import { type Message, nameOf, transactionIdOf } from "../../test/kit/WalletMessages.ts"
 
 /** What is known of a request: its answer, or undefined when nobody knows what became of it. */
 export type Told = Answer | undefined
 
-const distinct = (books: ReadonlyArray<Book>): ReadonlyArray<Book> =>
+const distinct = (books: ReadonlyArray<Wallet>): ReadonlyArray<Wallet> =>
   books.filter((book, index) => !books.slice(0, index).some((other) => Equal.equals(book, other)))
 
 /** The books after a message, of those that explain what was told about it. */
-const explain = (books: ReadonlyArray<Book>, message: Message, told: Told): ReadonlyArray<Book> =>
+const explain = (books: ReadonlyArray<Wallet>, message: Message, told: Told): ReadonlyArray<Wallet> =>
   books.flatMap((book) => {
-    const { book: after, expected } = decide(book, message)
+    const { expected, wallet: after } = decide(book, message)
     if (told === undefined) return [book, after]
     return differences(message, expected, told).length === 0 ? [after] : []
   })
@@ -31,14 +31,14 @@ const orders = <A>(items: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
     : items.flatMap((item, index) => orders(items.toSpliced(index, 1)).map((rest) => [item, ...rest]))
 
 export class Books {
-  private possible: ReadonlyArray<Book> = [emptyBook]
+  private possible: ReadonlyArray<Wallet> = [emptyWallet]
   /** The ledger entries that each message stands for, and the message of each entry. */
   private readonly entriesOf = new Map<string, string>()
   private readonly messageOf = new Map<number, string>()
 
   /** What is known. It is all there is to know once every message was answered. */
-  get book(): Book {
-    return this.possible[0] ?? emptyBook
+  get book(): Wallet {
+    return this.possible[0] ?? emptyWallet
   }
 
   deposited(amount: number): void {
@@ -62,7 +62,7 @@ export class Books {
   private complain(messages: ReadonlyArray<Message>, told: ReadonlyArray<Told>): ReadonlyArray<string> {
     let { book } = this
     const complaints = messages.flatMap((message, index) => {
-      const { book: after, expected } = decide(book, message)
+      const { expected, wallet: after } = decide(book, message)
       book = after
       const answer = told[index]
       const wrong = answer === undefined ? [] : differences(message, expected, answer)

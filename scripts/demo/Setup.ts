@@ -3,7 +3,7 @@ import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { type Caller, makeCaller, type Reply } from "./Caller.ts"
 import { DemoError } from "./DemoError.ts"
-import { currency } from "./Message.ts"
+import { currency } from "../../test/kit/WalletMessages.ts"
 import { makeTable, type Table } from "./Table.ts"
 import type { Tally } from "./Tally.ts"
 

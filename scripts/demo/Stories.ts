@@ -1,7 +1,7 @@
 /** What happens at a table: ordinary rounds, and what goes wrong between machines that talk over a network. */
 import { Effect, Random } from "effect"
 import type { DemoError } from "./DemoError.ts"
-import type { Bet, Message, PromoWin } from "./Message.ts"
+import type { Bet, Message, PromoWin } from "../../test/kit/WalletMessages.ts"
 import type { GivenUp, Table } from "./Table.ts"
 
 interface Story {
@@ -76,7 +76,7 @@ const stories: ReadonlyArray<Story> = [
     Effect.fnUntraced(function*(table) {
       const bet = yield* newBet(table)
       const win = table.win(bet, yield* payout(bet.amount), { closes: true })
-      const message = { kind: "bet-win", bet, win } as const
+      const message = { kind: "bet_win", bet, win } as const
       yield* table.send(message)
       if (yield* inShare(0.5)) yield* table.send(message)
     })
@@ -259,7 +259,7 @@ const stories: ReadonlyArray<Story> = [
     "a prize outside any round",
     Effect.fnUntraced(function*(table) {
       const prize = yield* oneOf<PromoWin["prize"]>("jackpot", "tournament", "free_rounds", "cash_drop")
-      const win = { kind: "promo-win", id: table.newId(), amount: yield* stake, prize } as const
+      const win = { kind: "promo_win", id: table.newId(), amount: yield* stake, prize } as const
       yield* table.send(win)
       yield* table.send(win)
     })

@@ -1,7 +1,7 @@
 /** A player at a game, as the provider sees it: messages go out, and every answer is held against the books. */
 import { Clock, Effect, Equal, Random, Schema } from "effect"
 import { type Answer, labelsOf, read } from "./Answer.ts"
-import { fateOf } from "./Book.ts"
+import { fateOf } from "../../test/kit/WalletModel.ts"
 import { Books, type Told } from "./Books.ts"
 import type { Caller, NoAnswer, Reply } from "./Caller.ts"
 import { DemoError } from "./DemoError.ts"
@@ -16,7 +16,7 @@ import {
   type Rollback,
   type Round,
   type Win
-} from "./Message.ts"
+} from "../../test/kit/WalletMessages.ts"
 import type { Tally } from "./Tally.ts"
 
 /** A round that the provider gave up: it got no readable answer to a bet and took the bet back. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Chance, chanceOf, seedOfRun } from "../kit/Chance.ts"
-import { type Call, check, type Rules } from "./support/Linearizability.ts"
-import { type Input, type Output, type Told, type Wallet, walletRules } from "./support/WalletModel.ts"
+import { type Call, check, type Rules } from "../kit/Linearizability.ts"
+import { type Input, type Output, type Told, type Wallet, walletRules } from "../kit/WalletModel.ts"
 
 type WalletCall = Call<Input, Output>
 
@@ -9,23 +9,22 @@ const start = { balance: 100, walletSeq: 1 }
 const rulesOf = (history: ReadonlyArray<WalletCall>) => walletRules(start, history.map(({ input }) => input))
 const verdictOf = (history: ReadonlyArray<WalletCall>) => check(rulesOf(history), history)._tag
 
+const round = (roundId: string) => ({ gameId: "dice", roundId })
 const bet = (id: string, amount: number): Input => ({
-  _tag: "Message",
-  actions: [{ kind: "bet", id, amount, roundId: id }],
-  isOne: false
-})
-const deposit = (id: string, amount: number): Input => ({
-  _tag: "Payment",
-  kind: "deposit",
+  kind: "bet",
   id,
+  round: round(id),
   amount,
-  isKeyed: false
+  currency: "EUR",
+  session: "real",
+  closes: false
 })
-const look: Input = { _tag: "Look" }
+const deposit = (id: string, amount: number): Input => ({ kind: "deposit", id, amount, isKeyed: false })
+const look: Input = { kind: "look" }
 
-const told = (status: Told["status"], real: number, balance: number, walletSeq: number): Output => ({
+const told = (status: Told["status"], moved: number, balance: number, walletSeq: number): Output => ({
   _tag: "Told",
-  results: [{ status, real, balance, walletSeq }]
+  results: [{ status, moved, balance, walletSeq }]
 })
 const seen = (balance: number): Output => ({ _tag: "Seen", balance })
 const paid: Output = { _tag: "Paid", isNew: true }
@@ -132,24 +131,20 @@ const drawInput = (chance: Chance): Input => {
     case 1:
       return deposit(`d${chance.below(2)}`, 40)
     case 2:
-      return {
-        _tag: "Message",
-        actions: [{ kind: "rollback", id: `r${id}`, targetId: id }],
-        isOne: false
-      }
+      return { kind: "rollback", id: `r${id}`, targetId: id }
     case 3:
-      return {
-        _tag: "Message",
-        actions: [{ kind: "win", id: `w${id}`, amount: 25, roundId: id, betId: id }],
-        isOne: false
-      }
+      return { kind: "win", id: `w${id}`, round: round(id), betId: id, amount: 25, closes: false }
     default:
       return bet(id, 60)
   }
 }
 
 /** What the rules would answer, found by asking them with every answer there can be. */
-const answersOf = (rules: Rules<Wallet, Input, Output>, state: Wallet, input: Input): ReadonlyArray<Output> => {
+const answersOf = <State extends Wallet>(
+  rules: Rules<State, Input, Output>,
+  state: State,
+  input: Input
+): ReadonlyArray<Output> => {
   const codes = ["INSUFFICIENT_FUNDS", "BET_NOT_FOUND", "BET_ROLLED_BACK", "BET_ALREADY_SETTLED"]
   const numbers = [-60, -25, 0, 25, 60]
   const all: ReadonlyArray<Output> = [
@@ -198,7 +193,7 @@ const drawHistory = (chance: Chance): ReadonlyArray<WalletCall> => {
     if (output?._tag === "Refused") return { ...each, output: told("processed", -60, 100 + moved, 2) }
     const [result] = output?._tag === "Told" ? output.results : []
     if (result === undefined) return each
-    return { ...each, output: told(result.status, result.real, result.balance + moved, result.walletSeq) }
+    return { ...each, output: told(result.status, result.moved, result.balance + moved, result.walletSeq) }
   })
 }
 
@@ -241,7 +236,7 @@ describe("the search", () => {
       const next = rules.step(state, input, undefined)
       assert(next !== undefined)
       const { balance, walletSeq } = next
-      const output = input._tag === "Payment" ? paid : told("processed", -20, balance, walletSeq)
+      const output = input.kind === "deposit" ? paid : told("processed", -20, balance, walletSeq)
       const isPoor = next === state
       state = next
       return call(

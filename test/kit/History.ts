@@ -2,27 +2,20 @@
 import type { Caller } from "./E2eHttp.ts"
 import type { Seat, Settled } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
-
-/** What staff make of a withdrawal. */
-export type DeskMove = "approve" | "pay" | "reject" | "cancel"
+import type { Bet, PromoWin, Rollback, Win } from "./WalletMessages.ts"
+import type { Input, PaymentMove, PaymentRequest } from "./WalletModel.ts"
 
 /**
- * One thing that is to happen once or not at all. `id` is its name for good: the transaction id, the external reference of a
+ * One effect that happens once or not at all. `id` is its name for good: the transaction id, the external reference of a
  * payment, the username of a registration, and a name of the history for all others.
  */
 export type Command =
-  | { readonly kind: "bet"; readonly id: string; readonly amount: number; readonly roundId: string }
-  | {
-    readonly kind: "win"
-    readonly id: string
-    readonly amount: number
-    readonly roundId: string
-    readonly betId: string
-  }
-  | { readonly kind: "rollback"; readonly id: string; readonly targetId: string }
-  | { readonly kind: "promo_win"; readonly id: string; readonly amount: number }
-  | { readonly kind: "deposit" | "withdrawal"; readonly id: string; readonly amount: number; readonly isKeyed: boolean }
-  | { readonly kind: "move"; readonly id: string; readonly move: DeskMove; readonly reference: string }
+  | Bet
+  | Win
+  | Rollback
+  | PromoWin
+  | PaymentRequest
+  | (PaymentMove & { readonly id: string })
   | { readonly kind: "limit"; readonly id: string; readonly field: string; readonly value: number }
   | { readonly kind: "registration"; readonly id: string; readonly isKeyed: true }
   | { readonly kind: "exclusion"; readonly id: string; readonly until: string; readonly isKeyed: true }
@@ -57,6 +50,8 @@ export interface Operation {
   readonly headers: { readonly [name: string]: string }
   readonly seat: Seat
   readonly intents: ReadonlyArray<Intent>
+  /** The operation as the wallet model takes it; undefined where it does not touch the wallet. */
+  readonly input: Input | undefined
   /** The refusals it may meet. */
   readonly refusals: ReadonlyArray<string>
   /** It can only be refused: anything else is wrong. */

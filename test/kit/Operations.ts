@@ -1,60 +1,51 @@
 /** Operations of clients: their requests, the intents and permitted refusals of each, and the form of its answer. */
-import type { DeskMove, Operation, Intent, Command, CommandOf } from "./History.ts"
+import type { Command, Intent, Operation } from "./History.ts"
 import { registration, type Seat } from "./E2eWorld.ts"
+import {
+  type Bet,
+  bodyOf,
+  currency,
+  type Message,
+  pathOf,
+  type PromoWin,
+  requestIdOf,
+  type Rollback,
+  type Win
+} from "./WalletMessages.ts"
+import type { PaymentMove } from "./WalletModel.ts"
 
-const walletPath = "/api/v1/provider/wallet"
 const operatorPath = "/api/v1/operator/players"
 
 /** The method of withdrawals. */
 export const withdrawalMethod = "bank"
 
-const betBody = (seat: Seat, command: CommandOf<"bet">) => ({
-  transaction_id: command.id,
-  session_token: seat.token,
-  game_id: seat.game.externalId,
-  round_id: command.roundId,
-  amount: command.amount,
-  currency: "EUR"
-})
-
-const winBody = (seat: Seat, command: CommandOf<"win">) => ({
-  transaction_id: command.id,
-  player_ref: seat.ref,
-  game_id: seat.game.externalId,
-  round_id: command.roundId,
-  bet_transaction_id: command.betId,
-  amount: command.amount,
-  currency: "EUR"
-})
-
-const rollbackBody = (seat: Seat, command: CommandOf<"rollback">) => ({
-  transaction_id: command.id,
-  player_ref: seat.ref,
-  target_transaction_id: command.targetId
-})
-
-/** A intent on something that a message of its own is sent for. */
 const intent = (seat: Seat, command: Command, action = command.id): Intent => ({ command, seat, action, outcomes: [] })
 
-const toProvider = (
-  path: string,
-  seat: Seat,
-  intents: ReadonlyArray<Intent>,
-  body: { readonly [field: string]: unknown },
-  refusals: ReadonlyArray<string>,
-  form: Operation["form"] = "settlement"
-): Operation => ({
-  to: "provider",
-  method: "POST",
-  path: `${walletPath}/${path}`,
-  body: (attempt) => ({ request_id: `${intents[0]?.command.id ?? "look"}-${attempt}`, ...body }),
-  headers: {},
-  seat,
-  intents,
-  refusals,
-  mustBeRefused: false,
-  form
-})
+/** A message of a provider: its intents are its parts, and a bet with its win in one message is one action. */
+const toProvider = (seat: Seat, message: Message, refusals: ReadonlyArray<string> = []): Operation => {
+  const parts: ReadonlyArray<Bet | Win | Rollback | PromoWin> = message.kind === "batch"
+    ? message.actions
+    : message.kind === "bet_win"
+    ? [message.bet, message.win]
+    : message.kind === "close"
+    ? []
+    : [message]
+  const names = { token: seat.token, demoToken: "", playerRef: seat.ref }
+  const action = message.kind === "bet_win" ? message.bet.id : undefined
+  return {
+    to: "provider",
+    method: "POST",
+    path: pathOf(message),
+    body: (attempt) => bodyOf(message, names, `${requestIdOf(message)}-${attempt}`),
+    headers: {},
+    seat,
+    intents: parts.map((part) => intent(seat, part, action)),
+    input: message,
+    refusals,
+    mustBeRefused: false,
+    form: message.kind === "batch" ? "batch" : "settlement"
+  }
+}
 
 const toOperator = (
   path: string,
@@ -70,15 +61,11 @@ const toOperator = (
   headers: "isKeyed" in command && command.isKeyed ? { "Idempotency-Key": `key-${command.id}` } : {},
   seat,
   intents: [intent(seat, command)],
+  input: command.kind === "deposit" || command.kind === "withdrawal" ? command : undefined,
   refusals: [],
   mustBeRefused: false,
   ...rest
 })
-
-const betOf = ({ command }: Intent): CommandOf<"bet"> => {
-  if (command.kind !== "bet") throw new Error("no bet")
-  return command
-}
 
 /** The operations of one client, who names things after itself. */
 export const makeOperations = (name: string) => {
@@ -96,88 +83,50 @@ export const makeOperations = (name: string) => {
     const body = { amount, external_reference: command.id, ...method }
     return toOperator(`/${seat.playerId}/${kind}s`, seat, command, body, { form: "payment", ...more })
   }
+  const bet = ({ game }: Seat, amount: number, id = fresh("bet")): Bet => {
+    const round = { gameId: game.externalId, roundId: fresh("round") }
+    return { kind: "bet", id, round, amount, currency, session: "real", closes: false }
+  }
+  const win = ({ id: betId, round }: Bet, amount: number): Win => ({
+    kind: "win",
+    id: fresh("win"),
+    round,
+    betId,
+    amount,
+    closes: false
+  })
   return {
     fresh,
-    bet: (
-      seat: Seat,
-      amount: number,
-      refusals: ReadonlyArray<string>,
-      id = fresh("bet"),
-      roundId = fresh("round")
-    ): Operation => {
-      const command = { kind: "bet", id, amount, roundId } as const
-      return toProvider("bet", seat, [intent(seat, command)], betBody(seat, command), refusals)
-    },
-    win: (placed: Intent, amount: number): Operation => {
-      const { id: betId, roundId } = betOf(placed)
-      const { seat } = placed
-      const command = { kind: "win", id: fresh("win"), amount, roundId, betId } as const
-      return toProvider("win", seat, [intent(seat, command)], winBody(seat, command), [])
+    bet: (seat: Seat, amount: number, refusals: ReadonlyArray<string>, id = fresh("bet")): Operation =>
+      toProvider(seat, bet(seat, amount, id), refusals),
+    win: ({ command, seat }: Intent, amount: number): Operation => {
+      if (command.kind !== "bet") throw new Error("no bet")
+      return toProvider(seat, win(command, amount))
     },
     betWin: (seat: Seat, amount: number, paid: number): Operation => {
-      const placed = { kind: "bet", id: fresh("bet"), amount, roundId: fresh("round") } as const
-      const won = { kind: "win", id: fresh("win"), amount: paid, roundId: placed.roundId, betId: placed.id } as const
-      return toProvider(
-        "bet-win",
-        seat,
-        [intent(seat, placed), intent(seat, won, placed.id)],
-        { ...betBody(seat, placed), win: { transaction_id: won.id, amount: paid } },
-        ["INSUFFICIENT_FUNDS"]
-      )
+      const placed = bet(seat, amount)
+      return toProvider(seat, { kind: "bet_win", bet: placed, win: win(placed, paid) }, ["INSUFFICIENT_FUNDS"])
     },
-    rollback: (seat: Seat, targetId: string): Operation => {
-      const command = { kind: "rollback", id: fresh("rollback"), targetId } as const
-      return toProvider("rollback", seat, [intent(seat, command)], rollbackBody(seat, command), [])
-    },
-    promoWin: (seat: Seat, amount: number): Operation => {
-      const command = { kind: "promo_win", id: fresh("promo"), amount } as const
-      const body = {
-        transaction_id: command.id,
-        player_ref: seat.ref,
-        amount,
-        currency: "EUR",
-        kind: "jackpot",
-        campaign_id: "friday"
-      }
-      return toProvider("promo-win", seat, [intent(seat, command)], body, [])
-    },
+    rollback: (seat: Seat, targetId: string): Operation =>
+      toProvider(seat, { kind: "rollback", id: fresh("rollback"), targetId }),
+    promoWin: (seat: Seat, amount: number): Operation =>
+      toProvider(seat, { kind: "promo_win", id: fresh("promo"), amount, prize: "jackpot" }),
     /** Two bets on one round and a win on the first. */
     batch: (seat: Seat, amount: number, paid: number): Operation => {
-      const roundId = fresh("round")
-      const first = { kind: "bet", id: fresh("bet"), amount, roundId } as const
-      const second = { kind: "bet", id: fresh("bet"), amount: amount + 1, roundId } as const
-      const won = { kind: "win", id: fresh("win"), amount: paid, roundId, betId: first.id } as const
-      return toProvider(
-        "batch",
-        seat,
-        [intent(seat, first), intent(seat, second), intent(seat, won)],
-        {
-          actions: [
-            { action: "bet", ...betBody(seat, first) },
-            { action: "bet", ...betBody(seat, second) },
-            { action: "win", ...winBody(seat, won) }
-          ]
-        },
-        ["INSUFFICIENT_FUNDS"],
-        "batch"
-      )
+      const first = bet(seat, amount)
+      const second = { ...bet(seat, amount + 1), round: first.round }
+      const actions = [first, second, win(first, paid)]
+      return toProvider(seat, { kind: "batch", id: fresh("batch"), actions }, ["INSUFFICIENT_FUNDS"])
     },
     /** What a player has, asked by the provider or the operator. */
-    look: (seat: Seat, who: "provider" | "operator"): Operation =>
-      who === "provider"
-        ? toProvider("balance", seat, [], { player_ref: seat.ref }, [], "balance")
-        : {
-          to: "operator",
-          method: "GET",
-          path: `${operatorPath}/${seat.playerId}/wallet`,
-          body: () => undefined,
-          headers: {},
-          seat,
-          intents: [],
-          refusals: [],
-          mustBeRefused: false,
-          form: "balance"
-        },
+    look: (seat: Seat, who: "provider" | "operator"): Operation => {
+      const rest = { seat, headers: {}, intents: [], refusals: [], mustBeRefused: false } as const
+      const body = { request_id: "look", player_ref: seat.ref }
+      const sent = who === "provider"
+        ? { to: who, method: "POST", path: "/api/v1/provider/wallet/balance", body: () => body } as const
+        : { to: who, method: "GET", path: `${operatorPath}/${seat.playerId}/wallet`, body: () => undefined } as const
+      return { ...rest, ...sent, input: { kind: "look" }, form: "balance" }
+    },
     deposit: (seat: Seat, amount: number, isKeyed: boolean): Operation => payment("deposit", seat, amount, isKeyed),
     /** A deposit that an exclusion has to keep out. */
     forbiddenDeposit: (seat: Seat, amount: number): Operation =>
@@ -185,7 +134,7 @@ export const makeOperations = (name: string) => {
     withdrawal: (seat: Seat, amount: number): Operation =>
       payment("withdrawal", seat, amount, false, { refusals: ["INSUFFICIENT_FUNDS"] }),
     /** A move of the withdrawal of this reference, which is this payment. */
-    move: (seat: Seat, move: DeskMove, reference: string, paymentId: number): Operation => {
+    move: (seat: Seat, move: PaymentMove["move"], reference: string, paymentId: number): Operation => {
       const command = { kind: "move", id: fresh(move), move, reference } as const
       return {
         to: "staff",
@@ -195,6 +144,7 @@ export const makeOperations = (name: string) => {
         headers: {},
         seat,
         intents: [intent(seat, command)],
+        input: command,
         refusals: [],
         mustBeRefused: false,
         form: "move"

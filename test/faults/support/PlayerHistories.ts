@@ -1,43 +1,18 @@
 /** Checks the history of each player for an order that explains it. */
 import { Schema } from "effect"
-import type { Operation, Intent, History, Attempt, Command, CommandOf } from "../../kit/History.ts"
+import type { Attempt, History, Operation } from "../../kit/History.ts"
 import { Settled } from "../../kit/E2eWorld.ts"
 import type { Reply } from "../../kit/HttpCalls.ts"
-import { type Call, check, type Verdict } from "./Linearizability.ts"
-import { type Action, type Input, type Output, type Told, walletRules } from "./WalletModel.ts"
+import { type Call, check, type Verdict } from "../../kit/Linearizability.ts"
+import { type Input, type Output, type Told, walletRules } from "../../kit/WalletModel.ts"
 
 export interface PlayerCall extends Call<Input, Output> {
   readonly operation: Operation
 }
 
-const isAction = (command: Command): command is CommandOf<Action["kind"]> =>
-  command.kind === "bet" || command.kind === "win" || command.kind === "rollback" || command.kind === "promo_win"
-
-/** What an operation asks of a wallet; undefined when it asks for nothing there. */
-const inputOf = ({ form, intents }: Operation): Input | undefined => {
-  if (form === "balance") return { _tag: "Look" }
-  const [{ command } = { command: undefined }] = intents
-  switch (command?.kind) {
-    case "deposit":
-    case "withdrawal":
-      return { _tag: "Payment", ...command }
-    case "move":
-      return { _tag: "Move", move: command.move, reference: command.reference }
-    case "limit":
-    case "registration":
-    case "exclusion":
-    case undefined:
-      return undefined
-    default: {
-      const actions = intents.map((intent: Intent) => intent.command).filter(isAction)
-      return { _tag: "Message", actions, isOne: form === "settlement" && actions.length > 1 }
-    }
-  }
-}
-
-const toldOf = ({ balance, real_amount: real, status, wallet_seq: walletSeq }: Settled): Told => ({
+const toldOf = ({ balance, real_amount: moved, status, wallet_seq: walletSeq }: Settled): Told => ({
   status,
-  real,
+  moved,
   balance,
   walletSeq
 })
@@ -77,12 +52,12 @@ const outputOf = ({ form }: Operation, reply: Reply): Output => {
 const historyOf = (operations: ReadonlyArray<Attempt>): ReadonlyArray<PlayerCall> => {
   const unanswered = new Set<Operation>()
   return operations.flatMap(({ endedAt, operation, reply, sentAt }): ReadonlyArray<PlayerCall> => {
-    const input = inputOf(operation)
+    const { input } = operation
     if (input === undefined) return []
     if (endedAt !== Infinity && reply !== undefined) {
       return [{ input, output: outputOf(operation, reply), sentAt, endedAt, operation }]
     }
-    if (input._tag === "Look" || unanswered.has(operation)) return []
+    if (input.kind === "look" || unanswered.has(operation)) return []
     unanswered.add(operation)
     return [{ input, output: undefined, sentAt, endedAt: Infinity, operation }]
   })

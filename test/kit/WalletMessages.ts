@@ -1,4 +1,4 @@
-/** What a game provider says to the wallet, as data, and how it looks on the wire. */
+/** Messages of a game provider to the wallet API, as data and as JSON. */
 
 export interface Round {
   /** The provider's own id of the game. */
@@ -34,13 +34,13 @@ export interface Rollback {
 }
 
 export interface BetWin {
-  readonly kind: "bet-win"
+  readonly kind: "bet_win"
   readonly bet: Bet
   readonly win: Win
 }
 
 export interface PromoWin {
-  readonly kind: "promo-win"
+  readonly kind: "promo_win"
   readonly id: string
   readonly amount: number
   readonly prize: "jackpot" | "tournament" | "free_rounds" | "cash_drop"
@@ -53,7 +53,7 @@ export interface Close {
 
 type Action = Bet | Win | Rollback
 
-interface Batch {
+export interface Batch {
   readonly kind: "batch"
   readonly id: string
   readonly actions: ReadonlyArray<Action>
@@ -68,15 +68,15 @@ export interface Names {
   readonly playerRef: string
 }
 
-/** The wallet currency of every player of the demo. */
+/** The wallet currency of every player. */
 export const currency = "EUR"
 
 const paths: { readonly [kind in Message["kind"]]: string } = {
   "bet": "bet",
   "win": "win",
   "rollback": "rollback",
-  "bet-win": "bet-win",
-  "promo-win": "promo-win",
+  "bet_win": "bet-win",
+  "promo_win": "promo-win",
   "close": "round/close",
   "batch": "batch"
 }
@@ -86,7 +86,7 @@ export const pathOf = ({ kind }: Message): string => `/api/v1/provider/wallet/${
 /** The transaction id a message is known by; undefined for what has none. */
 export const transactionIdOf = (message: Message): string | undefined => {
   switch (message.kind) {
-    case "bet-win":
+    case "bet_win":
       return message.bet.id
     case "batch":
     case "close":
@@ -115,7 +115,7 @@ export const requestIdOf = (message: Message): string => {
   switch (message.kind) {
     case "close":
       return `request-${message.round.roundId}`
-    case "bet-win":
+    case "bet_win":
       return `request-${message.bet.id}`
     default:
       return `request-${message.id}`
@@ -127,8 +127,7 @@ type Fields = { readonly [field: string]: unknown }
 const roundFields = ({ gameId, roundId }: Round): Fields => ({ game_id: gameId, round_id: roundId })
 
 /** The JSON of a request. */
-export const bodyOf = (message: Message, names: Names): Fields => {
-  const request_id = requestIdOf(message)
+export const bodyOf = (message: Message, names: Names, request_id = requestIdOf(message)): Fields => {
   switch (message.kind) {
     case "bet":
       return {
@@ -151,7 +150,7 @@ export const bodyOf = (message: Message, names: Names): Fields => {
         currency,
         round_closed: message.closes
       }
-    case "bet-win":
+    case "bet_win":
       return {
         ...bodyOf(message.bet, names),
         request_id,
@@ -165,7 +164,7 @@ export const bodyOf = (message: Message, names: Names): Fields => {
         player_ref: names.playerRef,
         target_transaction_id: message.targetId
       }
-    case "promo-win":
+    case "promo_win":
       return {
         request_id,
         transaction_id: message.id,
@@ -173,7 +172,7 @@ export const bodyOf = (message: Message, names: Names): Fields => {
         amount: message.amount,
         currency,
         kind: message.prize,
-        campaign_id: "demo"
+        campaign_id: "friday"
       }
     case "close":
       return { request_id, player_ref: names.playerRef, ...roundFields(message.round) }
