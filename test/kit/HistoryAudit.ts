@@ -3,6 +3,7 @@
  * service's code.
  */
 import { Effect } from "effect"
+import { checkEntries } from "./LedgerInvariants.ts"
 import { amountsOf, type Books, readBooks, type Whose } from "./StoredRows.ts"
 import type { Intent, History, Command, CommandOf } from "./History.ts"
 import type { Settled } from "./E2eWorld.ts"
@@ -37,21 +38,10 @@ const auditLedger = (books: Books, actionOf: (transactionId: string) => string, 
     const entries = entriesOf.get(player) ?? []
     const transactions = transactionsOf.get(player) ?? []
     const payments = paymentsOf.get(player) ?? []
-    const balances: Record<string, number> = { real: 0, bonus: 0 }
-    for (const [index, { amount, balanceAfter, seq, wallet }] of entries.entries()) {
-      if (seq !== index + 1) report(`player ${player}: entry ${index + 1} has the number ${seq}`)
-      const balance = (balances[wallet] ?? 0) + amount
-      if (balanceAfter !== balance) report(`player ${player}: the chain breaks at entry ${seq} of ${wallet}`)
-      balances[wallet] = balance
-    }
-    if (account.entrySeq !== entries.length) {
-      report(`player ${player}: ${entries.length} entries, counted ${account.entrySeq}`)
-    }
-    if (account.real !== balances["real"]) {
-      report(`player ${player}: balance ${account.real}, ledger ${balances["real"]}`)
-    }
-    if (account.bonus !== balances["bonus"]) {
-      report(`player ${player}: bonus ${account.bonus}, ledger ${balances["bonus"]}`)
+    const start = { real: 0, bonus: 0, seq: 0 }
+    const last = checkEntries(`player ${player}`, start, entries, (invariant, text) => report(`${invariant}: ${text}`))
+    if (account.real !== last.real || account.bonus !== last.bonus || account.entrySeq !== last.seq) {
+      report(`player ${player}: the account says ${JSON.stringify(account)}, the ledger ${JSON.stringify(last)}`)
     }
     const moved = sum(payments.flatMap(amountsOf)) + sum(transactions.map(({ real }) => real))
     if (account.real !== moved) report(`player ${player}: balance ${account.real}, payments - stakes + wins ${moved}`)

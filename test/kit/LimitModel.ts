@@ -5,7 +5,7 @@
  */
 import { type LimitField, limitFields } from "../../src/domain/limit/Limits.ts"
 
-type Window = "day" | "week" | "month" | "year"
+export type Window = "day" | "week" | "month" | "year"
 
 /** What was used of a limit, what is left, when that begins anew. */
 export interface ModelUsage {
@@ -46,7 +46,7 @@ const minute = 60_000
 const hour = 60 * minute
 const breakMs = 15 * minute
 
-const windowOf: { readonly [field in LimitField]?: Window } = {
+export const windowOf: { readonly [field in LimitField]?: Window } = {
   max_daily_bet: "day",
   max_weekly_bet: "week",
   max_monthly_bet: "month",
@@ -61,7 +61,7 @@ const windowOf: { readonly [field in LimitField]?: Window } = {
 }
 
 /** The limits that an action meets, in the order in which they are looked at. */
-const metByBets: ReadonlyArray<LimitField> = [
+export const metByBets: ReadonlyArray<LimitField> = [
   "max_single_bet",
   "casino_max_single_bet",
   "max_daily_bet",
@@ -72,7 +72,7 @@ const metByBets: ReadonlyArray<LimitField> = [
   "max_weekly_loss",
   "max_monthly_loss"
 ]
-const metByDeposits: ReadonlyArray<LimitField> = [
+export const metByDeposits: ReadonlyArray<LimitField> = [
   "max_single_deposit",
   "max_daily_deposit",
   "max_weekly_deposit",
@@ -82,7 +82,7 @@ const metByDeposits: ReadonlyArray<LimitField> = [
 ]
 
 /** The first instants of the window around `at` and of the one after it, found on the calendar day by day. */
-const boundsOf = (window: Window, at: number): readonly [from: number, to: number] => {
+export const boundsOf = (window: Window, at: number): readonly [from: number, to: number] => {
   const date = new Date(at)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
   const from = new Date(Date.UTC(year, month, date.getUTCDate()))

@@ -1,6 +1,7 @@
 /** Rows of the tables that a history is compared with. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { entryTypes } from "../../src/domain/Change.ts"
 
 const Account = Schema.Struct({
   player: Schema.Number,
@@ -14,8 +15,8 @@ const Entry = Schema.Struct({
   player: Schema.Number,
   seq: Schema.Number,
   id: Schema.Number,
-  wallet: Schema.String,
-  type: Schema.String,
+  wallet: Schema.Literals(["real", "bonus"]),
+  type: Schema.Literals(entryTypes),
   amount: Schema.Number,
   balanceAfter: Schema.Number,
   payment: Schema.NullOr(Schema.Number)

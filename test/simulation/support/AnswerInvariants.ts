@@ -1,10 +1,11 @@
 /** Invariants of answers beside commits: done once, not at all, or as answered; no balance shown that was never committed. */
+import type { Report } from "../../kit/LedgerInvariants.ts"
 import { Schema } from "effect"
 import type { PlayerStatus } from "../../../src/domain/player/Player.ts"
 import type { Details, RefusalCode } from "../../../src/domain/Refusal.ts"
 import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
 import { roundKey } from "../../../src/domain/settlement/Rounds.ts"
-import { type Books, type Report, type Remains, transactionKey } from "./Books.ts"
+import { type Books, type Remains, transactionKey } from "./Books.ts"
 import { games, operatorOfPlayer } from "./Fixture.ts"
 import type { Delivery } from "./Network.ts"
 import { Sightings } from "./Sightings.ts"

@@ -14,8 +14,6 @@ export interface Violation {
   readonly text: string
 }
 
-export type Report = (law: string, text: string) => void
-
 /** All that is left of a run. */
 export interface Remains {
   readonly plan: Plan

@@ -1,64 +1,32 @@
 /** Invariants of ledger, rounds, bonuses and versions, from the commits alone. */
-import type { Change, Entry, Event, Payment } from "../../../src/domain/Change.ts"
+import type { Event, Payment } from "../../../src/domain/Change.ts"
 import type { PlayerBonus } from "../../../src/domain/bonus/Bonus.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import { roundKey, type Transaction } from "../../../src/domain/settlement/Rounds.ts"
-import type { Books, Report, Remains } from "./Books.ts"
+import type { Books, Remains } from "./Books.ts"
+import { checkEntries, checkTransaction, type LedgerPosition, type Report, sumOf } from "../../kit/LedgerInvariants.ts"
 import { transactionKey } from "./Books.ts"
 import { promos } from "./Fixture.ts"
-
-/** What may leave the real balance below zero. */
-const mayOwe: ReadonlyArray<Entry["type"]> = ["casino_rollback", "chargeback", "correction_down", "bonus_conversion"]
-
-const sumOf = (entries: ReadonlyArray<Entry>, wallet?: Entry["wallet"]): number =>
-  entries.reduce((sum, entry) => wallet === undefined || entry.wallet === wallet ? sum + entry.amount : sum, 0)
 
 /** One player's commits, one after the other. */
 const walkPlayer = (before: Player, books: Books, report: Report): void => {
   const name = `player ${before.id}`
-  const walk = { real: before.real, bonus: before.bonus, seq: before.entrySeq, version: 0 }
+  let at: LedgerPosition = { real: before.real, bonus: before.bonus, seq: before.entrySeq }
+  let last = 0
   for (const { changes, state, version } of books.history.get(before.id) ?? []) {
-    if (version !== walk.version + 1) report("versions have no gap", `${name}: ${version} follows ${walk.version}`)
-    walk.version = version
-    for (const change of changes) walkChange(name, walk, change, report)
-    if (state.real !== walk.real || state.bonus !== walk.bonus || state.entrySeq !== walk.seq) {
+    if (version !== last + 1) report("versions have no gap", `${name}: ${version} follows ${last}`)
+    last = version
+    for (const { entries, transactions } of changes) {
+      at = checkEntries(name, at, entries, report)
+      for (const transaction of transactions) checkTransaction(name, transaction, entries, report)
+    }
+    if (state.real !== at.real || state.bonus !== at.bonus || state.entrySeq !== at.seq) {
       report(
         "a balance is the sum of its ledger",
-        `${name} at version ${version}: ${state.real}/${state.bonus}, the entries sum to ${walk.real}/${walk.bonus}`
+        `${name} at version ${version}: ${state.real}/${state.bonus}, the entries sum to ${at.real}/${at.bonus}`
       )
-      walk.real = state.real
-      walk.bonus = state.bonus
-      walk.seq = state.entrySeq
+      at = { real: state.real, bonus: state.bonus, seq: state.entrySeq }
     }
-  }
-}
-
-interface Walk {
-  real: number
-  bonus: number
-  seq: number
-}
-
-const walkChange = (name: string, walk: Walk, change: Change, report: Report): void => {
-  for (const entry of change.entries) {
-    const about = `${name}, entry ${entry.seq} (${entry.type} ${entry.amount} ${entry.wallet})`
-    if (entry.seq !== walk.seq + 1) report("entries have no gap", `${about} follows ${walk.seq}`)
-    walk.seq = entry.seq
-    walk[entry.wallet] += entry.amount
-    if (entry.balanceAfter !== walk[entry.wallet]) {
-      report("each entry carries the balance after it", `${about}: ${entry.balanceAfter}, not ${walk[entry.wallet]}`)
-      walk[entry.wallet] = entry.balanceAfter
-    }
-    if (entry.balanceAfter < 0 && (entry.wallet === "bonus" || (entry.amount < 0 && !mayOwe.includes(entry.type)))) {
-      report("no overdraft", `${about} leaves ${entry.balanceAfter}`)
-    }
-  }
-  for (const transaction of change.transactions) {
-    const own = change.entries.filter(({ id }) => transaction.entryIds.includes(id))
-    if (
-      own.length !== transaction.entryIds.length || sumOf(own, "real") !== transaction.realAmount ||
-      sumOf(own, "bonus") !== transaction.bonusAmount
-    ) report("a message is its entries", `${name}, ${transaction.kind} ${transaction.transactionId}`)
   }
 }
 

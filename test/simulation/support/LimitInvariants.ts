@@ -1,31 +1,13 @@
 /** Invariants of limits, exclusions and locks, computed anew from the commits with a calendar of its own. */
+import type { Report } from "../../kit/LedgerInvariants.ts"
 import type { Change, PlayerSettings } from "../../../src/domain/Change.ts"
 import { type LimitField, limitFields } from "../../../src/domain/limit/Limits.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import type { Transaction } from "../../../src/domain/settlement/Rounds.ts"
-import { type Books, type Report, type Remains, transactionKey } from "./Books.ts"
-
-type Window = "day" | "week" | "month" | "year"
+import { boundsOf, metByBets, metByDeposits, type Window, windowOf } from "../../kit/LimitModel.ts"
+import { type Books, type Remains, transactionKey } from "./Books.ts"
 
 const windows: ReadonlyArray<Window> = ["day", "week", "month", "year"]
-
-/** A name of the calendar window that an instant lies in, UTC. */
-const windowOf = (window: Window, at: number): string => {
-  const date = new Date(at)
-  const day = date.toISOString().slice(0, 10)
-  switch (window) {
-    case "day":
-      return day
-    case "week": {
-      const monday = new Date(at - (date.getUTCDay() + 6) % 7 * 86_400_000)
-      return `week of ${monday.toISOString().slice(0, 10)}`
-    }
-    case "month":
-      return day.slice(0, 7)
-    case "year":
-      return day.slice(0, 4)
-  }
-}
 
 /** Money that counts towards a limit, until it is taken back. */
 interface Counted {
@@ -44,8 +26,8 @@ interface Sums {
 }
 
 const sumsIn = (happened: ReadonlyArray<Counted>, window: Window, now: number): Sums => {
-  const name = windowOf(window, now)
-  const own = happened.filter(({ at, isTakenBack }) => !isTakenBack && windowOf(window, at) === name)
+  const [from, to] = boundsOf(window, now)
+  const own = happened.filter(({ at, isTakenBack }) => !isTakenBack && at >= from && at < to)
   return {
     stake: own.reduce((sum, { stake }) => sum + stake, 0),
     loss: own.reduce((sum, { loss }) => sum + loss, 0),
@@ -60,27 +42,6 @@ const limitAt = ({ limits, pendingLimits }: Settings, field: LimitField, now: nu
   const waited = pendingLimits.filter((pending) => pending.field === field && now >= pending.effectiveAt).at(-1)
   return waited === undefined ? limits[field] : waited.value ?? undefined
 }
-
-/** Each limit of bets with what it looks at. */
-const betLimits: ReadonlyArray<readonly [LimitField, Window | null, "stake" | "loss"]> = [
-  ["max_single_bet", null, "stake"],
-  ["casino_max_single_bet", null, "stake"],
-  ["max_daily_bet", "day", "stake"],
-  ["casino_max_daily_bet", "day", "stake"],
-  ["max_weekly_bet", "week", "stake"],
-  ["max_monthly_bet", "month", "stake"],
-  ["max_daily_loss", "day", "loss"],
-  ["max_weekly_loss", "week", "loss"],
-  ["max_monthly_loss", "month", "loss"]
-]
-
-const depositLimits: ReadonlyArray<readonly [LimitField, Window | null]> = [
-  ["max_single_deposit", null],
-  ["max_daily_deposit", "day"],
-  ["max_weekly_deposit", "week"],
-  ["max_monthly_deposit", "month"],
-  ["max_yearly_deposit", "year"]
-]
 
 /** What stands against money going into play or into the wallet at this instant, undefined when nothing does. */
 const barred = (settings: Settings, now: number, ability: "canBet" | "canDeposit"): string | undefined => {
@@ -156,12 +117,13 @@ class Ledger {
     if (reason !== undefined) {
       this.report("who is kept from play does not play", `${this.name}: bet ${id} of ${stake}, though ${reason}`)
     }
-    for (const [field, window, what] of betLimits) {
+    for (const field of metByBets) {
       const limit = limitAt(this.settings, field, at)
       if (limit === undefined) continue
-      const used = window === null ? stake : sumsIn(this.happened, window, at)[what]
+      const isLoss = field.includes("loss")
+      const used = this.used(field, isLoss ? "loss" : "stake", stake, at)
       // a bet without real money loses none, whatever was lost before
-      const isOver = what === "loss" ? used > limit && loss > 0 : used > limit
+      const isOver = used > limit && (!isLoss || loss > 0)
       if (isOver) {
         this.report("limits hold", `${this.name}: bet ${id} of ${stake} brings ${field} of ${limit} to ${used}`)
       }
@@ -174,20 +136,20 @@ class Ledger {
     if (reason !== undefined) {
       this.report("who is kept from play does not play", `${this.name}: a deposit of ${amount}, though ${reason}`)
     }
-    for (const [field, window] of depositLimits) {
+    for (const field of metByDeposits) {
       const limit = limitAt(this.settings, field, at)
-      const used = window === null ? amount : sumsIn(this.happened, window, at).deposit
+      // the cap of the balance looks at what there is with the deposit
+      const used = field === "max_balance" ? this.real + amount : this.used(field, "deposit", amount, at)
       if (limit !== undefined && used > limit) {
         this.report("limits hold", `${this.name}: a deposit of ${amount} brings ${field} of ${limit} to ${used}`)
       }
     }
-    const cap = limitAt(this.settings, "max_balance", at)
-    if (cap !== undefined && this.real + amount > cap) {
-      this.report(
-        "limits hold",
-        `${this.name}: a deposit of ${amount} brings the balance to ${this.real + amount} of ${cap}`
-      )
-    }
+  }
+
+  /** What counts towards a limit, this amount included. */
+  private used(field: LimitField, what: keyof Sums, amount: number, at: number): number {
+    const window = windowOf[field]
+    return window === undefined ? amount : sumsIn(this.happened, window, at)[what]
   }
 
   /** The sums that the player's own state carries are those of the list. */

@@ -9,7 +9,8 @@
  * after that, it need not know before it writes (`docs/decisions/0006-engine.md`): a service that was taken out and still ends what
  * it had begun, or a statement of one that has died.
  */
-import type { Balances, Books, Report, Remains } from "./Books.ts"
+import type { Report } from "../../kit/LedgerInvariants.ts"
+import type { Balances, Books, Remains } from "./Books.ts"
 import type { Delivery } from "./Network.ts"
 
 interface Shown {
