@@ -39,11 +39,11 @@ const marksOf = (request: Request): ReadonlyArray<string> => {
     case "deposit":
       return [`payment ${request.reference}`]
     case "withdraw":
-      return [`payment ${request.info}`]
+      return [`payment ${request.id}`]
     case "grant":
-      return [`grant ${request.note}`]
+      return [`grant ${request.id}`]
     case "correct":
-      return [`correction ${request.reason}`]
+      return [`correction ${request.id}`]
     default:
       return []
   }

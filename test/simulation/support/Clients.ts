@@ -224,9 +224,6 @@ export class Clients {
 
   private requestOf(action: Action): Request | undefined {
     const { id, playerId, what } = action
-    const operatorId = operatorOfPlayer(playerId)
-    const of = { operatorId, playerId }
-    const key = (hasKey: boolean) => hasKey ? `key-${id}` : null
     const providerOf = (gameId: number): number => gameById(gameId)?.provider.id ?? 1
     const nameOf = (gameId: number): string => gameById(gameId)?.externalId ?? ""
     const refOf = (gameId: number): string => refs.playerRef(providerOf(gameId), playerId)
@@ -294,45 +291,25 @@ export class Clients {
         return { kind: "balance", providerId: 1, playerRef: refOf(11) }
       case "status":
         return { kind: "status", providerId: providerOf(what.gameId), transactionId: what.tx }
-      case "deposit": {
-        const { amount, hasKey, reference } = what
-        return { kind: "deposit", ...of, key: key(hasKey), amount, reference, method: hasKey ? "bank" : null }
-      }
-      case "withdraw": {
-        const { amount, hasKey, reference } = what
-        return { kind: "withdraw", ...of, key: key(hasKey), amount, reference, info: id }
-      }
-      case "limits":
-        return { kind: "limits", ...of, limits: { [what.field]: what.value } }
-      case "exclude":
-        return { kind: "exclude", ...of, key: key(what.hasKey), period: what.period }
-      case "account":
-        return { kind: "account", ...of, status: what.status, reason: id }
-      case "grant":
-        return { kind: "grant", ...of, key: `key-${id}`, bonusId: what.bonusId, note: id }
-      case "redeem":
-        return { kind: "redeem", ...of, key: `key-${id}`, code: what.code }
-      case "launch":
-        return { kind: "launch", ...of, key: null, gameId: what.gameId }
-      case "view":
-        return { kind: "view", operatorId: what.isStranger ? strangerTo(playerId) : operatorId, playerId }
       case "move": {
         const paymentId = this.made.get(what.of)
-        const { move, staff } = what
-        return paymentId === undefined ? undefined : { kind: "move", paymentId, move, staff }
+        return paymentId === undefined ? undefined : { ...what, paymentId }
       }
-      case "correct":
-        return { kind: "correct", playerId, amount: what.amount, reason: id }
-      case "kyc":
-        return { kind: "kyc", playerId, status: what.status, documentDays: what.documentDays }
-      case "restrict":
-        return { kind: "restrict", playerId, canBet: what.canBet, canDeposit: what.canDeposit }
       case "cancel_bonus": {
         const bonusId = this.made.get(what.of)
-        return bonusId === undefined ? undefined : { kind: "cancel_bonus", bonusId }
+        return bonusId === undefined ? undefined : { ...what, bonusId }
       }
+      case "correct":
+      case "kyc":
+      case "restrict":
+        return { ...what, playerId, id }
       case "job":
-        return { kind: "job", job: what.job }
+        return what
+      default: {
+        const operatorId = what.kind === "view" && what.isStranger ? strangerTo(playerId) : operatorOfPlayer(playerId)
+        const isKeyed = what.kind === "grant" || what.kind === "redeem" || ("hasKey" in what && what.hasKey)
+        return { ...what, operatorId, playerId, id, key: isKeyed ? `key-${id}` : null }
+      }
     }
   }
 }

@@ -8,7 +8,6 @@ import type { PaymentMove } from "../../../src/domain/payment/PaymentMoves.ts"
 import type { KycStatus, PlayerStatus } from "../../../src/domain/player/Player.ts"
 import { bonuses, games, operatorOfPlayer, playerIds } from "./Fixture.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
-import type { JobRequest } from "./Requests.ts"
 
 /** The bounds of a service (`ActorsOptions`). */
 export interface ServicePlan {
@@ -84,7 +83,7 @@ export type What =
   | { readonly kind: "restrict"; readonly canBet: boolean; readonly canDeposit: boolean }
   /** Of the bonus that another action was granted. */
   | { readonly kind: "cancel_bonus"; readonly of: string }
-  | { readonly kind: "job"; readonly job: JobRequest["job"] }
+  | { readonly kind: "job"; readonly job: "accounts" | "bonuses" | "idempotency-keys" }
 
 export interface Action {
   readonly id: string

@@ -1,17 +1,15 @@
-/** What clients ask of the service, and what it answers, as both would be after HTTP and JSON. */
-import type { ExclusionPeriod } from "../../../src/domain/limit/Exclusions.ts"
-import type { LimitField } from "../../../src/domain/limit/Limits.ts"
-import type { PaymentMove } from "../../../src/domain/payment/PaymentMoves.ts"
-import type { KycStatus, PlayerStatus } from "../../../src/domain/player/Player.ts"
+/** Requests of clients and answers of the service, as both are after HTTP and JSON. */
 import type { Details, RefusalCode } from "../../../src/domain/Refusal.ts"
 import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
 import type {
   ActionMessage,
   BetMessage,
+  CloseRoundMessage,
+  PromoWinMessage,
   RollbackMessage,
   WinMessage
 } from "../../../src/features/settlement/ProviderWallet.ts"
-import type { CloseRoundMessage, PromoWinMessage } from "../../../src/features/settlement/ProviderWallet.ts"
+import type { What } from "./Plan.ts"
 
 /** What a game provider sends. */
 export type ProviderRequest =
@@ -29,56 +27,20 @@ export type ProviderRequest =
   | { readonly kind: "balance"; readonly providerId: number; readonly playerRef: string }
   | { readonly kind: "status"; readonly providerId: number; readonly transactionId: string }
 
-interface OfPlayer {
-  readonly operatorId: number
-  readonly playerId: number
-}
+type Planned<Kind extends What["kind"]> = Extract<What, { readonly kind: Kind }>
 
-/** What an operator sends; `key` is its idempotency key. */
+/** A request of an operator, as planned; `id` is that of its action, `key` its idempotency key. */
 export type OperatorRequest =
-  & OfPlayer
-  & (
-    | {
-      readonly kind: "deposit"
-      readonly key: string | null
-      readonly amount: number
-      readonly reference: string
-      readonly method: string | null
-    }
-    | {
-      readonly kind: "withdraw"
-      readonly key: string | null
-      readonly amount: number
-      readonly reference: string | null
-      readonly info: string
-    }
-    | { readonly kind: "limits"; readonly limits: { readonly [field in LimitField]?: number | null } }
-    | { readonly kind: "exclude"; readonly key: string | null; readonly period: ExclusionPeriod }
-    | { readonly kind: "account"; readonly status: PlayerStatus; readonly reason: string }
-    | { readonly kind: "grant"; readonly key: string; readonly bonusId: number; readonly note: string }
-    | { readonly kind: "redeem"; readonly key: string | null; readonly code: string }
-    | { readonly kind: "launch"; readonly key: string | null; readonly gameId: number }
-    | { readonly kind: "view" }
-  )
+  & Planned<"deposit" | "withdraw" | "limits" | "exclude" | "account" | "grant" | "redeem" | "launch" | "view">
+  & { readonly operatorId: number; readonly playerId: number; readonly id: string; readonly key: string | null }
 
-/** What staff send. */
+/** A request of staff, as planned. */
 export type StaffRequest =
-  | { readonly kind: "move"; readonly paymentId: number; readonly move: PaymentMove; readonly staff: string }
-  | { readonly kind: "correct"; readonly playerId: number; readonly amount: number; readonly reason: string }
-  | {
-    readonly kind: "kyc"
-    readonly playerId: number
-    readonly status: KycStatus
-    readonly documentDays: number | null
-  }
-  | { readonly kind: "restrict"; readonly playerId: number; readonly canBet: boolean; readonly canDeposit: boolean }
-  | { readonly kind: "cancel_bonus"; readonly bonusId: number }
+  | (Planned<"correct" | "kyc" | "restrict"> & { readonly playerId: number; readonly id: string })
+  | (Planned<"move"> & { readonly paymentId: number })
+  | (Planned<"cancel_bonus"> & { readonly bonusId: number })
 
-/** Work that comes round by itself. */
-export interface JobRequest {
-  readonly kind: "job"
-  readonly job: "accounts" | "bonuses" | "idempotency-keys"
-}
+export type JobRequest = Planned<"job">
 
 export type Request = ProviderRequest | OperatorRequest | StaffRequest | JobRequest
 

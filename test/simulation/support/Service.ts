@@ -4,10 +4,10 @@
  * same way.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { Bonuses } from "../../../src/features/bonuses/Bonuses.ts"
+import { Bonuses, type Redeemed } from "../../../src/features/bonuses/Bonuses.ts"
 import type { OwnedBonus } from "../../../src/store/BonusRows.ts"
 import { playerBonusFields } from "../../../src/domain/bonus/Bonus.ts"
-import type { IdempotencyClaim } from "../../../src/domain/Idempotency.ts"
+import type { IdempotencyClaim, RenderedReply } from "../../../src/domain/Idempotency.ts"
 import { readLimitChanges } from "../../../src/domain/limit/LimitChanges.ts"
 import type { LimitsResource } from "../../../src/domain/limit/LimitUsage.ts"
 import { paymentFields, type PaymentOutcome } from "../../../src/domain/payment/Payments.ts"
@@ -95,11 +95,12 @@ const renderBonus = ({ bonus, currency, playerId }: OwnedBonus) => ({
 const renderLimits = (resource: LimitsResource) => ({ status: 200, body: bodyOf(resource) })
 const renderLaunch = (launched: LaunchedGame) => ({ status: 200, body: bodyOf(launched) })
 
-/** What is given to a caller, and stored under its key. */
-interface Rendered {
-  readonly status: number
-  readonly body: string
-}
+const replied = ({ body, status }: RenderedReply, isReplay = false): Answer => ({
+  _tag: "Reply",
+  status,
+  body,
+  isReplay
+})
 
 const refusedAs = (refusal: Refusal): Answer => ({
   _tag: "Refused",
@@ -109,10 +110,6 @@ const refusedAs = (refusal: Refusal): Answer => ({
 })
 
 const settled = (results: ReadonlyArray<Settlement>): Answer => ({ _tag: "Settled", results })
-
-/** The body that a refusal has on the wire. */
-const refusalBody = ({ code, details, message }: Refusal): string =>
-  JSON.stringify({ error: { code, message, details } })
 
 export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(function*() {
   const provider = yield* ProviderWallet
@@ -160,158 +157,141 @@ export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(fun
   }
 
   /** Runs a POST under its idempotency key, as `IdempotentPostLive.ts` does. */
-  const guarded = (
+  const guarded = <Reply>(
     request: OperatorRequest,
-    key: string | null,
-    run: (claim: IdempotencyClaim | undefined) => Effect.Effect<Rendered, Refusal>
+    render: (reply: Reply) => RenderedReply,
+    run: (answering: {
+      readonly claim: IdempotencyClaim | undefined
+      readonly render: (reply: Reply) => RenderedReply
+    }) => Effect.Effect<Reply, Refusal>
   ): Effect.Effect<Answer, Refusal> => {
-    if (key === null) {
-      return Effect.map(run(undefined), (rendered) => ({ _tag: "Reply", ...rendered, isReplay: false }))
-    }
+    const { key } = request
+    if (key === null) return Effect.map(run({ claim: undefined, render }), (reply) => replied(render(reply)))
     const fingerprint = new Uint8Array(Buffer.from(JSON.stringify(request)))
     const claim = { scope: `operator:${request.operatorId}`, key, fingerprint }
-    const answered = run(claim).pipe(
-      Effect.map((rendered) => ({ ...rendered, code: undefined, refusal: undefined })),
-      Effect.catch((refusal) =>
-        Effect.succeed({
-          status: statusByCode[refusal.code],
-          code: refusal.code,
-          body: refusalBody(refusal),
-          refusal
-        })
-      )
+    const answered = run({ claim, render }).pipe(
+      Effect.map((reply) => ({ ...render(reply), code: undefined, refusal: undefined })),
+      Effect.catch((refusal) => {
+        const { code, details, message } = refusal
+        const body = JSON.stringify({ error: { code, message, details } })
+        return Effect.succeed({ status: statusByCode[code], code, body, refusal })
+      })
     )
     return Effect.map(idempotency.guard(claim, answered), (outcome): Answer => {
-      if (outcome._tag === "Answered") {
-        const { body, refusal, status } = outcome.answer
-        return refusal === undefined ? { _tag: "Reply", status, body, isReplay: false } : refusedAs(refusal)
-      }
-      const { body, status } = outcome.reply
-      return { _tag: "Reply", status, body, isReplay: true }
+      if (outcome._tag === "Replayed") return replied(outcome.reply, true)
+      const { refusal } = outcome.answer
+      return refusal === undefined ? replied(outcome.answer) : refusedAs(refusal)
     })
   }
 
   const handleOperator = (request: OperatorRequest): Effect.Effect<Answer, Refusal> => {
-    const { operatorId, playerId } = request
+    const { id, operatorId, playerId } = request
     const operator = operatorById(operatorId)
     if (operator === undefined) return Effect.die(new Error(`there is no operator ${operatorId}`))
     const actor = `key:${operatorId}`
     switch (request.kind) {
       case "deposit": {
-        const { amount, key, method, reference } = request
-        const terms = { amount, externalReference: reference, paymentMethod: method, info: null, notes: null }
-        return guarded(
-          request,
-          key,
-          (claim) =>
-            Effect.map(wallet.deposit(operator, playerId, terms, { claim, render: renderPayment }), renderPayment)
-        )
+        const { amount, hasKey, reference } = request
+        const terms = {
+          amount,
+          externalReference: reference,
+          paymentMethod: hasKey ? "bank" : null,
+          info: null,
+          notes: null
+        }
+        return guarded(request, renderPayment, (answering) => wallet.deposit(operator, playerId, terms, answering))
       }
       case "withdraw": {
-        const { amount, info, key, reference } = request
-        const terms = { amount, externalReference: reference, paymentMethod: "bank", info, notes: null, bankName: null }
-        return guarded(
-          request,
-          key,
-          (claim) =>
-            Effect.map(payments.withdraw(operator, playerId, terms, { claim, render: renderPayment }), renderPayment)
-        )
+        const { amount, reference } = request
+        const terms = {
+          amount,
+          externalReference: reference,
+          paymentMethod: "bank",
+          info: id,
+          notes: null,
+          bankName: null
+        }
+        return guarded(request, renderPayment, (answering) => payments.withdraw(operator, playerId, terms, answering))
       }
       case "limits": {
-        const changes = readLimitChanges(request.limits)
+        const changes = readLimitChanges({ [request.field]: request.value })
         if ("_tag" in changes) return Effect.fail(changes)
         const command = { changes, coolingOffHours: operator.coolingOffHours, actor }
-        return Effect.map(gaming.setLimits(operatorId, playerId, command), ({ resource }) => ({
-          _tag: "Reply",
-          ...renderLimits(resource),
-          isReplay: false
-        }))
+        return Effect.map(
+          gaming.setLimits(operatorId, playerId, command),
+          ({ resource }) => replied(renderLimits(resource))
+        )
       }
       case "exclude": {
         const command = { period: request.period, until: null, type: null, actor }
         return guarded(
           request,
-          request.key,
-          (claim) =>
-            Effect.map(gaming.selfExclude(operatorId, playerId, command, { claim, render: renderLimits }), renderLimits)
+          renderLimits,
+          (answering) => gaming.selfExclude(operatorId, playerId, command, answering)
         )
       }
-      case "account":
-        return Effect.as(
-          accounts.setStatus(operatorId, playerId, { status: request.status, reason: request.reason, actor }),
-          done
-        )
+      case "account": {
+        const { status } = request
+        return Effect.as(accounts.setStatus(operatorId, playerId, { status, reason: id, actor }), done)
+      }
       case "grant": {
-        const terms = { bonusId: request.bonusId, amount: null, note: request.note }
-        return guarded(
-          request,
-          request.key,
-          (claim) => Effect.map(bonuses.grant(operatorId, playerId, terms, { claim, render: renderBonus }), renderBonus)
-        )
+        const terms = { bonusId: request.bonusId, amount: null, note: id }
+        return guarded(request, renderBonus, (answering) => bonuses.grant(operatorId, playerId, terms, answering))
       }
       case "redeem":
-        return guarded(request, request.key, (claim) =>
-          Effect.map(
-            bonuses.redeem(operatorId, playerId, request.code, { claim, render: ({ owned }) => renderBonus(owned) }),
-            ({ owned }) => renderBonus(owned)
-          ))
+        return guarded(
+          request,
+          ({ owned }: Redeemed) => renderBonus(owned),
+          (answering) => bonuses.redeem(operatorId, playerId, request.code, answering)
+        )
       case "launch": {
         const terms = { mode: "real" as const, platform: null, ip: null }
-        return guarded(request, request.key, (claim) =>
-          Effect.map(
-            launches.launch(operatorId, playerId, request.gameId, terms, { claim, render: renderLaunch }),
-            renderLaunch
-          ))
+        return guarded(
+          request,
+          renderLaunch,
+          (answering) => launches.launch(operatorId, playerId, request.gameId, terms, answering)
+        )
       }
       case "view":
-        return Effect.map(wallet.view(operator, playerId), ({ player }) => ({
+        return Effect.map(wallet.view(operator, playerId), ({ player: { bonus, real } }) => ({
           _tag: "Balances",
           playerId,
-          real: player.real,
-          bonus: player.bonus
+          real,
+          bonus
         }))
     }
   }
 
   const handleStaff = (request: StaffRequest): Effect.Effect<Answer, Refusal> => {
+    const actor = "staff:1"
     switch (request.kind) {
       case "move": {
         const { move, paymentId, staff } = request
         return Effect.map(
           approvals.move({ paymentId, move, actor: staff, reason: null }),
-          (payment) => ({ _tag: "Reply", status: 200, body: bodyOf(paymentFields(payment)), isReplay: false })
+          (payment) => replied({ status: 200, body: bodyOf(paymentFields(payment)) })
         )
       }
       case "correct": {
-        const { amount, playerId, reason } = request
+        const { amount, id: reason, playerId } = request
         return Effect.map(
-          wallet.correct(null, playerId, { wallet: "real", amount, reason, actor: "staff:1" }),
-          (entry) => ({ _tag: "Reply", status: 200, body: bodyOf(entry), isReplay: false })
+          wallet.correct(null, playerId, { wallet: "real", amount, reason, actor }),
+          (entry) => replied({ status: 200, body: bodyOf(entry) })
         )
       }
       case "kyc": {
         const { documentDays, playerId, status } = request
-        return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          Effect.as(
-            accounts.moveKyc(playerId, {
-              status,
-              documentExpiresAt: documentDays === null ? null : now + documentDays * 86_400_000,
-              reason: null,
-              actor: "staff:1"
-            }),
-            done
-          ))
+        return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const documentExpiresAt = documentDays === null ? null : now + documentDays * 86_400_000
+          return Effect.as(accounts.moveKyc(playerId, { status, documentExpiresAt, reason: null, actor }), done)
+        })
       }
-      case "restrict":
-        return Effect.as(
-          accounts.restrict(request.playerId, {
-            restrictions: { canBet: request.canBet, canDeposit: request.canDeposit },
-            actor: "staff:1"
-          }),
-          done
-        )
+      case "restrict": {
+        const { canBet, canDeposit, playerId } = request
+        return Effect.as(accounts.restrict(playerId, { restrictions: { canBet, canDeposit }, actor }), done)
+      }
       case "cancel_bonus":
-        return Effect.as(bonuses.cancel(request.bonusId, null, "staff:1"), done)
+        return Effect.as(bonuses.cancel(request.bonusId, null, actor), done)
     }
   }
 
@@ -343,4 +323,4 @@ export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(fun
 
 const isRead = ({ kind }: Request): boolean => kind === "view" || kind === "status"
 
-const done: Answer = { _tag: "Reply", status: 200, body: "", isReplay: false }
+const done = replied({ status: 200, body: "" })
