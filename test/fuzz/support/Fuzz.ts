@@ -11,7 +11,8 @@ import { type Reply, signedHeaders } from "../../kit/HttpCalls.ts"
 import { type Endpoint, endpointsOf, isNode, type Node } from "./Endpoints.ts"
 import { type Request, requestTo } from "./Requests.ts"
 import { Known } from "./Values.ts"
-import { type Callers, type Doors, openHouse, tidy, type StageFailed } from "./World.ts"
+import type { Unexpected } from "../../kit/E2eWorld.ts"
+import { type Callers, type Doors, openFixture, tidy } from "./World.ts"
 
 export interface FuzzOptions {
   readonly doors: Doors
@@ -42,11 +43,11 @@ export interface FuzzOutcome {
 
 const maxFindings = 50
 
-/** A house is left for a new one after so many requests: by then its keys are revoked and its players are excluded. */
-const requestsPerHouse = 300
+/** A new fixture follows after so many requests: by then the keys of the old one are revoked and its players excluded. */
+const requestsPerFixture = 300
 
-/** An older house is called now and then, as its people left it. */
-const housesInUse = 3
+/** An older fixture is called now and then, as its people left it. */
+const fixturesInUse = 3
 
 /** Requests are drawn so many at a time, by what is known at that moment. */
 const drawn = 100
@@ -82,21 +83,21 @@ const rememberedFields = [
 ]
 
 /** An operator with all that belongs to it, and what can be asked there. */
-interface House {
+interface Fixture {
   callers: Callers
   readonly known: Known
   readonly anyRequest: fc.Arbitrary<Request>
 }
 
 /** Callers whose secret a good answer has changed sign with the new one. */
-const learnSecret = ({ json }: Reply, house: House): void => {
+const learnSecret = ({ json }: Reply, fixture: Fixture): void => {
   const data = isNode(json) ? json["data"] : undefined
   if (!isNode(data)) return
   const { key, secret } = data
-  const { operator, provider } = house.callers
+  const { operator, provider } = fixture.callers
   if (typeof secret !== "string") return
-  if (operator.key === key) house.callers = { ...house.callers, operator: { ...operator, secret } }
-  if (provider.key === key) house.callers = { ...house.callers, provider: { ...provider, secret } }
+  if (operator.key === key) fixture.callers = { ...fixture.callers, operator: { ...operator, secret } }
+  if (provider.key === key) fixture.callers = { ...fixture.callers, provider: { ...provider, secret } }
 }
 
 /** The name under which it is known whose session a token is. */
@@ -198,7 +199,7 @@ const readDocument = Effect.fnUntraced(function*({ agent }: Doors, port: number)
 /** Sends the requests. */
 export const fuzz = Effect.fnUntraced(function*(
   { connections, doors, onProgress, requests, seed }: FuzzOptions
-): Effect.fn.Return<FuzzOutcome, StageFailed | ConnectionLost> {
+): Effect.fn.Return<FuzzOutcome, Unexpected | ConnectionLost> {
   const endpoints = [
     ...(yield* readDocument(doors, doors.publicPort)),
     ...(yield* readDocument(doors, doors.backofficePort))
@@ -210,7 +211,7 @@ export const fuzz = Effect.fnUntraced(function*(
         weight: endpoint.path.endsWith("/verification") ? 1 : rarity
       }))
     )
-  const houses: Array<House> = []
+  const fixtures: Array<Fixture> = []
   const byStatus: Record<string, number> = {}
   const byEndpoint: Record<string, Record<string, number>> = {}
   const findings: Array<Finding> = []
@@ -223,8 +224,8 @@ export const fuzz = Effect.fnUntraced(function*(
     if (findings.length < maxFindings) findings.push(finding)
   }
 
-  const sendOne = Effect.fnUntraced(function*(request: Request, house: House) {
-    const { callers, known } = house
+  const sendOne = Effect.fnUntraced(function*(request: Request, fixture: Fixture) {
+    const { callers, known } = fixture
     const port = portOf(request.endpoint, doors)
     const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const made = { ...headersOf(request, doors, callers, known, nowSeconds, `f${nonces++}`), ...request.headers }
@@ -260,24 +261,24 @@ export const fuzz = Effect.fnUntraced(function*(
     if (status >= 500) find({ what: `${status}`, request: described(request, headers), answer: text.slice(0, 1000) })
     if (status < 300) {
       learn(request, reply.success, known)
-      learnSecret(reply.success, house)
+      learnSecret(reply.success, fixture)
     }
   })
 
   for (let done = 0; done < requests; done += drawn) {
-    if (done % requestsPerHouse === 0) {
+    if (done % requestsPerFixture === 0) {
       const known = new Known()
-      houses.unshift({ callers: yield* openHouse(doors, known), known, anyRequest: requestsIn(known) })
-      if (houses.length > housesInUse) houses.pop()
+      fixtures.unshift({ callers: yield* openFixture(doors, known), known, anyRequest: requestsIn(known) })
+      if (fixtures.length > fixturesInUse) fixtures.pop()
     }
-    const house = houses[done / drawn % 4 === 3 ? houses.length - 1 : 0]
-    if (house === undefined) continue
-    yield* tidy(doors, house.callers, house.known)
-    const batch = fc.sample(house.anyRequest, {
+    const fixture = fixtures[done / drawn % 4 === 3 ? fixtures.length - 1 : 0]
+    if (fixture === undefined) continue
+    yield* tidy(doors, fixture.callers, fixture.known)
+    const batch = fc.sample(fixture.anyRequest, {
       seed: seed * 1_000_003 + done,
       numRuns: Math.min(drawn, requests - done)
     })
-    yield* Effect.forEach(batch, (request) => sendOne(request, house), { concurrency: connections, discard: true })
+    yield* Effect.forEach(batch, (request) => sendOne(request, fixture), { concurrency: connections, discard: true })
     yield* onProgress(done + batch.length)
   }
   return { requests, byStatus, byEndpoint, findings }

@@ -1,12 +1,10 @@
-/** What stands before there is anything to call: operators, providers, games and players, made through the service's own doors. */
-import { Clock, Effect, Schema } from "effect"
+/** Fixtures of the fuzzer: operators, providers, games and players, made through the service's own APIs. */
+import { Effect, Schema } from "effect"
 import type * as Http from "node:http"
-import { exchange, type ConnectionLost } from "../../kit/E2eHttp.ts"
-import { type Reply, signedHeaders, type Signer } from "../../kit/HttpCalls.ts"
+import { callerOf, type ConnectionLost, exchange } from "../../kit/E2eHttp.ts"
+import { dataOf, deposit, launch, register, tell, type Unexpected } from "../../kit/E2eWorld.ts"
+import type { Signer } from "../../kit/HttpCalls.ts"
 import type { Known } from "./Values.ts"
-
-/** An answer to what must work is not what it should be. */
-export class StageFailed extends Schema.TaggedError<StageFailed>()("StageFailed", { message: Schema.String }) {}
 
 export interface Doors {
   readonly agent: Http.Agent
@@ -29,77 +27,49 @@ export interface Callers {
 }
 
 const Made = Schema.Struct({
-  data: Schema.Struct({
-    id: Schema.optionalKey(Schema.Int),
-    key: Schema.optionalKey(Schema.String),
-    secret: Schema.optionalKey(Schema.String),
-    token: Schema.optionalKey(Schema.String),
-    session_token: Schema.optionalKey(Schema.String),
-    player_ref: Schema.optionalKey(Schema.String)
-  })
+  id: Schema.optionalKey(Schema.Int),
+  key: Schema.optionalKey(Schema.String),
+  secret: Schema.optionalKey(Schema.String)
 })
-const decodeMade = Schema.decodeUnknownEffect(Made)
-
-const madeOf = (what: string, reply: Reply) =>
-  reply.status >= 300
-    ? Effect.fail(new StageFailed({ message: `${what}: ${reply.status} ${reply.text}` }))
-    : Effect.mapBoth(decodeMade(reply.json), {
-      onFailure: (error) => new StageFailed({ message: `${what}: ${error.message}` }),
-      onSuccess: ({ data }) => data
-    })
+const Token = Schema.Struct({ token: Schema.String })
+const Authenticated = Schema.Struct({ player_ref: Schema.String })
 
 let count = 0
 
-/** Calls that must work: staff's, and signed ones. */
-const deskOf = ({ agent, backofficePort, publicPort, staffToken }: Doors) => ({
-  staff: Effect.fnUntraced(function*(method: "POST" | "PATCH", path: string, body: object) {
+/** Calls of staff that must succeed. */
+const staffOf = ({ agent, backofficePort, staffToken }: Doors) =>
+  Effect.fnUntraced(function*(method: "POST" | "PATCH", path: string, body: object) {
     const headers = { authorization: `Bearer ${staffToken}` }
     const reply = yield* exchange(agent, backofficePort, `/backoffice/v1${path}`, { method, body, headers })
-    return yield* madeOf(path, reply)
-  }),
-  signed: Effect.fnUntraced(function*(signer: Signer, path: string, body: object) {
-    const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    const nonce = `stage-${count++}`
-    const headers = signedHeaders(signer, path, { body, timestamp, nonce })
-    return yield* madeOf(path, yield* exchange(agent, publicPort, path, { body, headers }))
+    return yield* dataOf(reply, method === "POST" ? 201 : 200, Made, path)
   })
-})
 
 /** Seats a new player with money at the slot game. */
-const seat = Effect.fnUntraced(function*(doors: Doors, { operator, provider, slots }: Callers, known: Known) {
-  const { signed } = deskOf(doors)
+const seat = Effect.fnUntraced(function*({ agent, publicPort }: Doors, callers: Callers, known: Known) {
+  const operator = callerOf(agent, publicPort, callers.operator)
   const username = `guest_${count++}`
-  const player = yield* signed(operator, "/api/v1/operator/players", {
-    username,
-    email: `${username}@example.com`,
-    first_name: "Ada",
-    // An excluded player keeps out whoever has the same name and birthday.
-    last_name: `Guest ${count}`,
-    birth_date: "1990-01-01",
-    country: "MT",
-    terms_accepted: true
-  })
-  const at = `/api/v1/operator/players/${player.id}`
-  const deposit = yield* signed(operator, `${at}/deposits`, { amount: 1_000_000, external_reference: username })
-  const { session_token: session } = yield* signed(operator, `${at}/games/${slots}/launch`, { mode: "real" })
-  const { token } = yield* signed(operator, `${at}/session-tokens`, {})
-  const { player_ref: ref } = yield* signed(provider, "/api/v1/provider/wallet/authenticate", {
-    session_token: session
-  })
-  for (const name of ["player", "player_id"]) known.add(name, player.id)
+  const playerId = yield* register(operator, username)
+  const payment = yield* deposit(operator, playerId, 1_000_000, username)
+  const session = yield* launch(operator, playerId, callers.slots)
+  const issued = yield* operator.post(`/api/v1/operator/players/${playerId}/session-tokens`, {})
+  const { token } = yield* dataOf(issued, 201, Token)
+  const provider = callerOf(agent, publicPort, callers.provider)
+  const authenticated = yield* tell(provider, "authenticate", { session_token: session })
+  const { player_ref: ref } = yield* dataOf(authenticated, 200, Authenticated)
+  for (const name of ["player", "player_id"]) known.add(name, playerId)
   known.add("session_token", session)
   known.add("player_ref", ref)
   known.add(`player_ref of ${session}`, ref)
   known.add("bearer", token)
-  known.add("payment", deposit.id)
+  known.add("payment", payment.id)
   known.add("external_reference", username)
 })
 
-/** Opens a house: an operator with a key, a studio with two games, a way to pay, a bonus, a promo code, and players with money. */
-export const openHouse = Effect.fnUntraced(
-  function*(doors: Doors, known: Known): Effect.fn.Return<Callers, StageFailed | ConnectionLost> {
-    const { staff } = deskOf(doors)
-    const slug = `house-${count++}`
+/** Opens a fixture: an operator with a key, a studio with two games, a way to pay, a bonus, a promo code, and players with money. */
+export const openFixture = Effect.fnUntraced(
+  function*(doors: Doors, known: Known): Effect.fn.Return<Callers, Unexpected | ConnectionLost> {
+    const staff = staffOf(doors)
+    const slug = `fixture-${count++}`
     const provider = `${slug}-studio`
     const make = (path: string, body: object) => staff("POST", path, body)
     const { id: operatorId } = yield* make("/operators", { slug, name: slug, currency: "EUR" })
@@ -151,8 +121,8 @@ export const openHouse = Effect.fnUntraced(
 
 /** Sets right what made-up requests of staff have switched off, and seats one more player. */
 export const tidy = Effect.fnUntraced(
-  function*(doors: Doors, callers: Callers, known: Known): Effect.fn.Return<void, StageFailed | ConnectionLost> {
-    const { staff } = deskOf(doors)
+  function*(doors: Doors, callers: Callers, known: Known): Effect.fn.Return<void, Unexpected | ConnectionLost> {
+    const staff = staffOf(doors)
     const { dice, operatorId, providerId, slots, slug } = callers
     yield* staff("PATCH", `/operators/${operatorId}`, {
       slug,
