@@ -8,6 +8,7 @@ import { makeOperations } from "./Operations.ts"
 import type { Chance } from "./Chance.ts"
 import { dataOf, Payment, type Seat, Settled } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
+import { moves } from "./WalletModel.ts"
 
 const Batch = Schema.Struct({ results: Schema.Array(Settled) })
 const LimitsShown = Schema.Struct({
@@ -19,9 +20,6 @@ const PlayerShown = Schema.Struct({ id: Schema.Int, username: Schema.String })
 
 const isPassing = ({ code, status }: Reply): boolean => status === 503 || code === "IDEMPOTENCY_IN_PROGRESS"
 
-/** Where a move leads: its retry is refused with this status of the payment. */
-const ledTo = { approve: "allowed", pay: "paid", reject: "rejected", cancel: "cancelled" } as const
-
 /** Records an answer to an operation, or a violation of the contract. */
 const write = Effect.fnUntraced(function*(history: History, operation: Operation, reply: Reply) {
   const violate = (what: string) => Effect.sync(() => void history.violations.push(`${operation.path}: ${what}`))
@@ -32,7 +30,9 @@ const write = Effect.fnUntraced(function*(history: History, operation: Operation
   const [{ command } = { command: undefined }] = operation.intents
   if (reply.status >= 400) {
     const { code = "", details } = reply
-    if (command?.kind === "move" && code === "PAYMENT_REQUEST_INVALID" && details["status"] === ledTo[command.move]) {
+    if (
+      command?.kind === "move" && code === "PAYMENT_REQUEST_INVALID" && details["status"] === moves[command.move].to
+    ) {
       return record({ _tag: "Done", subject: paymentOf(operation), isNew: false })
     }
     if (!operation.refusals.includes(code)) return yield* violate(`${reply.status} ${reply.text}`)
@@ -56,7 +56,7 @@ const write = Effect.fnUntraced(function*(history: History, operation: Operation
     }
     case "move": {
       const { id, status } = yield* dataOf(reply, 200, Schema.Struct({ id: Schema.Int, status: Schema.String }))
-      if (command?.kind === "move" && status !== ledTo[command.move]) return yield* violate(reply.text)
+      if (command?.kind === "move" && status !== moves[command.move].to) return yield* violate(reply.text)
       return record({ _tag: "Done", subject: id, isNew: true })
     }
     case "limits": {

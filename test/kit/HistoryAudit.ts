@@ -3,6 +3,7 @@
  * service's code.
  */
 import { Effect } from "effect"
+import { moves } from "./WalletModel.ts"
 import { checkEntries } from "./LedgerInvariants.ts"
 import { amountsOf, type Books, readBooks, type Whose } from "./StoredRows.ts"
 import type { Intent, History, Command, CommandOf } from "./History.ts"
@@ -181,8 +182,6 @@ const auditDone = ({ outcomes, command }: Intent, subject: number | undefined, r
   if (answers.filter(({ isNew }) => isNew).length > 1) report(`${command.id}: new twice`)
 }
 
-const ledTo = { approve: "allowed", pay: "paid", reject: "rejected", cancel: "cancelled" } as const
-
 /** Payments, what staff made of them, and the audit log's word on it. */
 const auditPayments = (
   books: Books,
@@ -191,7 +190,7 @@ const auditPayments = (
   report: Report
 ): void => {
   const payments = groupBy(books.payments, ({ reference }) => reference)
-  const moves = groupBy([...intents.values()].filter(isKind("move")), ({ command }) => command.reference)
+  const movesOf = groupBy([...intents.values()].filter(isKind("move")), ({ command }) => command.reference)
   const trails = groupBy(books.trails, ({ subject }) => subject)
   for (const intent of [...intents.values()].filter(isKind("deposit", "withdrawal"))) {
     const { seat, command: { amount, id, kind } } = intent
@@ -202,10 +201,10 @@ const auditPayments = (
       if (row.player !== seat.playerId || row.amount !== amount || row.type !== kind) {
         report(`${id}: not what was command`)
       }
-      const done = (moves.get(id) ?? []).filter(isSettled)
+      const done = (movesOf.get(id) ?? []).filter(isSettled)
       for (const move of done) auditDone(move, row.id, report)
       const last = done.at(-1)
-      const status = last === undefined ? (kind === "deposit" ? "paid" : "new") : ledTo[last.command.move]
+      const status = last === undefined ? (kind === "deposit" ? "paid" : "new") : moves[last.command.move].to
       if (row.status !== status) report(`${id}: is ${row.status}, and what was acknowledged last made it ${status}`)
       const told = (trails.get(`payment:${row.id}`) ?? []).map(({ action }) => action).sort().join(", ")
       const expected = done.map(({ command }) => `payment.${command.move}`).sort().join(", ")

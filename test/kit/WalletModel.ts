@@ -332,7 +332,8 @@ export type Output =
   | { readonly _tag: "Seen"; readonly balance: number }
   | { readonly _tag: "Refused"; readonly code: string }
 
-const moves: {
+/** The statuses from which a move starts, and where it leads. */
+export const moves: {
   readonly [move in PaymentMove["move"]]: { readonly from: ReadonlyArray<PaymentStatus>; readonly to: PaymentStatus }
 } = {
   approve: { from: ["new"], to: "allowed" },

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { exportedName } from "../../src/platform/Metrics.ts"
 
 // Goal: the page for whoever operates the service names what there is, all of it and nothing else. Method: settings, metrics and lines
-// of the log as they stand in the sources, against the tables of the page. e2e/observability.test.ts holds the page against a
+// of the log as they stand in the sources, against the tables of the page. soak/observability.test.ts holds the page against a
 // running service.
 
 const root = join(import.meta.dirname, "..", "..")
