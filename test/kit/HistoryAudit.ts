@@ -95,7 +95,7 @@ const isAsCommanded = (command: Command, row: TransactionRow): boolean => {
   }
 }
 
-/** A intent with what it wants narrowed down. */
+/** An intent of one kind. */
 interface IntentOf<Kind extends Command["kind"]> extends Intent {
   readonly command: CommandOf<Kind>
 }
@@ -153,7 +153,7 @@ const auditSettlements = (
     const isThere = row !== undefined && row.kind !== "tombstone"
     if (isSettled(intent) && !isThere) report(`${id}: acknowledged and lost`)
     if (outcomes.length > 0 && !isSettled(intent) && isThere) report(`${id}: refused and there`)
-    if (isThere && !(row.player === seat.playerId && isAsCommanded(command, row))) report(`${id}: not what was command`)
+    if (isThere && !(row.player === seat.playerId && isAsCommanded(command, row))) report(`${id}: not as intended`)
     const answers = outcomes.flatMap((answer) => answer._tag === "Settled" ? [answer.answer] : [])
     if (answers.filter(({ status }) => status !== "replayed").length > 1) report(`${id}: done twice`)
     for (const answer of answers) auditAnswer(id, action, answer)
@@ -166,7 +166,7 @@ const auditSettlements = (
       }
       continue
     }
-    if (!intents.has(id)) report(`${id}: nobody command it`)
+    if (!intents.has(id)) report(`${id}: no client intended it`)
     if (kind !== "rollback" || status !== "processed") continue
     const taken = transactions.get(target ?? "")
     if (taken === undefined || taken.real + real !== 0) report(`${id}: took back something else than ${target}`)
@@ -199,7 +199,7 @@ const auditPayments = (
     auditDone(intent, own[0]?.id, report)
     for (const row of own) {
       if (row.player !== seat.playerId || row.amount !== amount || row.type !== kind) {
-        report(`${id}: not what was command`)
+        report(`${id}: not as intended`)
       }
       const done = (movesOf.get(id) ?? []).filter(isSettled)
       for (const move of done) auditDone(move, row.id, report)
@@ -212,7 +212,7 @@ const auditPayments = (
     }
   }
   for (const { reference } of books.payments) {
-    if (!intents.has(reference) && !references.has(reference)) report(`${reference}: nobody command it`)
+    if (!intents.has(reference) && !references.has(reference)) report(`${reference}: no client intended it`)
   }
 }
 
