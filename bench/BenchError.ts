@@ -7,3 +7,7 @@ export class BenchError extends Schema.TaggedError<BenchError>()("BenchError", {
   /** The command prints the message itself; the stack behind it would only hide it. */
   override readonly [Runtime.errorReported] = false
 }
+
+/** An unexpected error as the end of a run. */
+export const failedAt = (what: string) => (error: unknown): BenchError =>
+  new BenchError({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })

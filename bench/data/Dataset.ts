@@ -1,10 +1,10 @@
 import { Console, Effect, Schema, type Scope } from "effect"
+import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { BenchError } from "../BenchError.ts"
+import { BenchError, failedAt } from "../BenchError.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
-import { runToEnd } from "../targets/Child.ts"
 import { type Postgres, startPostgres, temporaryFolder } from "../targets/Postgres.ts"
 import { ApiKey, Created, environmentOn, type Environment, startService } from "../targets/Service.ts"
 import { generate } from "./Generate.ts"
@@ -72,9 +72,6 @@ const makingSettings: Readonly<Record<string, string>> = {
   autovacuum: "off"
 }
 
-const failed = (what: string) => (error: unknown) =>
-  new BenchError({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })
-
 /** Operators and a key, made as staff make them, by a service that ends before the data is generated. */
 const provision = Effect.fnUntraced(function*(environment: Environment) {
   const { create } = yield* startService(environment)
@@ -116,7 +113,7 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
     return generated
   }))
   // what the server did not sync, the system does now
-  yield* runToEnd({ name: "sync", command: "sync", args: [] })
+  yield* Effect.try({ try: () => execFileSync("sync"), catch: failedAt("sync") })
   return {
     version: 1,
     masterKey: environment["MASTER_KEY"] ?? "",
@@ -131,9 +128,9 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
 const manifestOf = (folder: string): string => join(folder, "dataset.json")
 
 const readManifest = (folder: string): Effect.Effect<Manifest, BenchError> =>
-  Effect.tryPromise({ try: () => readFile(manifestOf(folder), "utf8"), catch: failed(folder) }).pipe(
+  Effect.tryPromise({ try: () => readFile(manifestOf(folder), "utf8"), catch: failedAt(folder) }).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Manifest))),
-    Effect.catchTag("SchemaError", (error) => Effect.fail(failed(manifestOf(folder))(error)))
+    Effect.catchTag("SchemaError", (error) => Effect.fail(failedAt(manifestOf(folder))(error)))
   )
 
 const findOrMake = Effect.fnUntraced(function*(folder: string, options: DatasetOptions) {
@@ -144,7 +141,7 @@ const findOrMake = Effect.fnUntraced(function*(folder: string, options: DatasetO
   const made = yield* make(folder, options)
   yield* Effect.tryPromise({
     try: () => writeFile(manifestOf(folder), `${JSON.stringify(made, undefined, 2)}\n`, { mode: 0o600 }),
-    catch: failed(folder)
+    catch: failedAt(folder)
   })
   return made
 })

@@ -1,6 +1,6 @@
 import { Effect, type Scope } from "effect"
 import pg from "pg"
-import { BenchError } from "../BenchError.ts"
+import { BenchError, failedAt } from "../BenchError.ts"
 import {
   accountsStatement,
   catalogueStatements,
@@ -34,8 +34,6 @@ interface Session {
  * superuser, as the embedded server's user is.
  */
 const openSession = (url: string): Effect.Effect<Session, BenchError, Scope.Scope> => {
-  const failed = (what: string) => (error: unknown) =>
-    new BenchError({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })
   return Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
@@ -48,14 +46,14 @@ const openSession = (url: string): Effect.Effect<Session, BenchError, Scope.Scop
         await client.connect()
         return client
       },
-      catch: failed("PostgreSQL")
+      catch: failedAt("PostgreSQL")
     }),
     (client) => Effect.promise(() => client.end())
   ).pipe(Effect.map((client) => ({
     run: (sql) =>
       Effect.tryPromise({
         try: async () => (await client.query<Row>(sql)).rows,
-        catch: failed(`generating failed at ${sql.trim().slice(0, 60).replaceAll(/\s+/g, " ")}…`)
+        catch: failedAt(`generating failed at ${sql.trim().slice(0, 60).replaceAll(/\s+/g, " ")}…`)
       })
   })))
 }

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Histogram } from "hdr-histogram-js"
 import { randomUUID } from "node:crypto"
 import { Pool } from "undici"
-import { BenchError } from "../BenchError.ts"
+import { type BenchError, failedAt } from "../BenchError.ts"
 import { makeHistogram } from "./Latency.ts"
 import { makeSigner } from "./Signature.ts"
 
@@ -77,5 +77,5 @@ export const measureReads = (job: ReadJob): Effect.Effect<ReadResult, BenchError
         await pool.destroy()
       }
     },
-    catch: (error) => new BenchError({ message: error instanceof Error ? error.message : String(error) })
+    catch: failedAt(job.origin)
   })

@@ -73,21 +73,34 @@ export class Requests {
     }","game_id":"${gameId}","amount":${stake},"currency":"${currency}"`
   }
 
+  /** A call of the provider that moves an amount of the player's balance, whether that is acknowledged or not. */
+  #move(
+    operation: string,
+    timestamp: string,
+    player: number,
+    { body, change, id }: { readonly body: string; readonly change: number; readonly id: string }
+  ): Request {
+    return {
+      player,
+      operation,
+      bytes: this.#provider(`/${operation}`, timestamp, body),
+      status: 200,
+      marks: [processed, id],
+      change,
+      least: Math.min(0, change),
+      most: Math.max(0, change),
+      id
+    }
+  }
+
   /** A stake, in a round of its own. */
   bet(player: number, timestamp: string): Request {
     const id = this.#nextId()
-    const { stake } = this.#job
-    return {
-      player,
-      operation: "bet",
-      bytes: this.#provider("/bet", timestamp, `{${this.#betFields(player, id)}}`),
-      status: 200,
-      marks: [processed, id],
-      change: -stake,
-      least: -stake,
-      most: 0,
+    return this.#move("bet", timestamp, player, {
+      body: `{${this.#betFields(player, id)}}`,
+      change: -this.#job.stake,
       id
-    }
+    })
   }
 
   /** A stake and its win in one call, the round closed with it. */
@@ -97,17 +110,7 @@ export class Requests {
     const body = `{${
       this.#betFields(player, id)
     },"win":{"transaction_id":"w-${id}","amount":${win}},"round_closed":true}`
-    return {
-      player,
-      operation: "bet-win",
-      bytes: this.#provider("/bet-win", timestamp, body),
-      status: 200,
-      marks: [processed, id],
-      change,
-      least: Math.min(0, change),
-      most: Math.max(0, change),
-      id
-    }
+    return this.#move("bet-win", timestamp, player, { body, change, id })
   }
 
   /** The win of a bet, which closes its round. */
@@ -119,37 +122,16 @@ export class Requests {
         this.#player(player).playerRef
       }","game_id":"${gameId}","round_id":"r-${betId}","bet_transaction_id":"${betId}","amount":${amount},"currency":"${currency}",` +
       "\"round_closed\":true}"
-    return {
-      player,
-      operation: "win",
-      bytes: this.#provider("/win", timestamp, body),
-      status: 200,
-      marks: [processed, id],
-      change: amount,
-      least: 0,
-      most: amount,
-      id
-    }
+    return this.#move("win", timestamp, player, { body, change: amount, id })
   }
 
   /** Takes a bet back. */
   rollback(player: number, timestamp: string, betId: string): Request {
     const id = this.#nextId()
-    const { stake } = this.#job
     const body = `{"request_id":"q-${id}","transaction_id":"${id}","player_ref":"${
       this.#player(player).playerRef
     }","target_transaction_id":"${betId}"}`
-    return {
-      player,
-      operation: "rollback",
-      bytes: this.#provider("/rollback", timestamp, body),
-      status: 200,
-      marks: [processed, id],
-      change: stake,
-      least: 0,
-      most: stake,
-      id
-    }
+    return this.#move("rollback", timestamp, player, { body, change: this.#job.stake, id })
   }
 
   /** Asks whose a session is, or what the player has: nothing moves. */

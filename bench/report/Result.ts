@@ -3,7 +3,7 @@ import type { Histogram } from "hdr-histogram-js"
 import { execFileSync } from "node:child_process"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { basename, join, relative } from "node:path"
-import { BenchError } from "../BenchError.ts"
+import { BenchError, failedAt } from "../BenchError.ts"
 import { Timeline } from "../load/Job.ts"
 import { type Machine, MachineSchema } from "./Machine.ts"
 
@@ -112,9 +112,6 @@ export const makeResult = ({ startedAt, ...findings }: Findings): Result => ({
   revision: readRevision()
 })
 
-const failed = (what: string) => (error: unknown) =>
-  new BenchError({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })
-
 /** Writes text to `bench/results/<time>-<name>` and gives the path from here. */
 export const writeReport = (startedAt: string, name: string, text: string): Effect.Effect<string, BenchError> =>
   Effect.tryPromise({
@@ -124,14 +121,14 @@ export const writeReport = (startedAt: string, name: string, text: string): Effe
       await writeFile(path, text)
       return relative(process.cwd(), path)
     },
-    catch: failed("the result cannot be written")
+    catch: failedAt("the result cannot be written")
   })
 
 export const toJson = (result: Result): string => `${JSON.stringify(result, undefined, 1)}\n`
 
 /** Reads a file that an earlier run wrote. */
 export const readResult = (path: string): Effect.Effect<Result, BenchError> =>
-  Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: failed(`${path} cannot be read`) }).pipe(
+  Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: failedAt(`${path} cannot be read`) }).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Result))),
     Effect.catchTag(
       "SchemaError",

@@ -44,83 +44,58 @@ export const readCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyA
   const middle = Math.floor(heavy.entries / 2)
   const list = (path: string, fields: Readonly<Record<string, string | number>> = {}) =>
     `${base}/${path}?${query(fields)}`
-  const one = (name: string, target_ms: number | undefined, ...uris: ReadonlyArray<string>): ReadCase => ({
-    name,
-    target_ms,
-    uris
-  })
+  const cases = (
+    target_ms: number | undefined,
+    ...named: ReadonlyArray<readonly [name: string, ...uris: ReadonlyArray<string>]>
+  ): ReadonlyArray<ReadCase> => named.map(([name, ...uris]) => ({ name, target_ms, uris }))
   const long = `ledger of ${heavy.entries} entries`
+  const halfway = middle.toString(36)
   return [
-    one(`${long}, page 1`, ledgerTarget_ms, ledger(heavyId)),
-    one(`${long}, page 1, 100 per page`, ledgerTarget_ms, ledger(heavyId, { per_page: 100 })),
-    one(`${long}, type=casino_bet`, ledgerTarget_ms, ledger(heavyId, { type: "casino_bet" })),
-    one(`${long}, type=withdrawal`, ledgerTarget_ms, ledger(heavyId, { type: "withdrawal" })),
-    one(`${long}, type=tournament_prize (none)`, ledgerTarget_ms, ledger(heavyId, { type: "tournament_prize" })),
-    one(`${long}, wallet=bonus`, ledgerTarget_ms, ledger(heavyId, { wallet: "bonus" })),
-    one(
-      `${long}, a month half a year ago`,
+    ...cases(
       ledgerTarget_ms,
-      ledger(heavyId, { created_from: at(180), created_to: at(150) })
+      [`${long}, page 1`, ledger(heavyId)],
+      [`${long}, page 1, 100 per page`, ledger(heavyId, { per_page: 100 })],
+      [`${long}, type=casino_bet`, ledger(heavyId, { type: "casino_bet" })],
+      [`${long}, type=withdrawal`, ledger(heavyId, { type: "withdrawal" })],
+      [`${long}, type=tournament_prize (none)`, ledger(heavyId, { type: "tournament_prize" })],
+      [`${long}, wallet=bonus`, ledger(heavyId, { wallet: "bonus" })],
+      [`${long}, a month half a year ago`, ledger(heavyId, { created_from: at(180), created_to: at(150) })],
+      [
+        `${long}, real wins of half a year`,
+        ledger(heavyId, { created_from: at(200), created_to: at(20), type: "casino_win", wallet: "real" })
+      ],
+      [`${long}, in its middle by page`, ledger(heavyId, { page: Math.max(1, Math.floor(middle / 25)) })],
+      [`${long}, in its middle by cursor`, ledger(heavyId, { cursor: halfway })],
+      [`${long}, type=deposit, in its middle by cursor`, ledger(heavyId, { type: "deposit", cursor: halfway })],
+      ["ledger of a usual player, page 1", ledger(someone)],
+      ["ledger of a usual player, type=casino_win", ledger(someone, { type: "casino_win" })],
+      ["ledgers of usual players, each another", ...usual.map((player) => ledger(player))]
     ),
-    one(
-      `${long}, real wins of half a year`,
-      ledgerTarget_ms,
-      ledger(heavyId, { created_from: at(200), created_to: at(20), type: "casino_win", wallet: "real" })
+    ...cases(
+      searchTarget_ms,
+      ...searches.map(([kind, texts]) =>
+        [`search, ${kind}`, ...texts.map((search) => list("players", { search }))] as const
+      ),
+      ["search, a common text by cursor", list("players", { search: "son", cursor: "" })]
     ),
-    one(
-      `${long}, in its middle by page`,
-      ledgerTarget_ms,
-      ledger(heavyId, { page: Math.max(1, Math.floor(middle / 25)) })
-    ),
-    one(
-      `${long}, in its middle by cursor`,
-      ledgerTarget_ms,
-      ledger(heavyId, { cursor: middle.toString(36) })
-    ),
-    one(
-      `${long}, type=deposit, in its middle by cursor`,
-      ledgerTarget_ms,
-      ledger(heavyId, { type: "deposit", cursor: middle.toString(36) })
-    ),
-    one("ledger of a usual player, page 1", ledgerTarget_ms, ledger(someone)),
-    one("ledger of a usual player, type=casino_win", ledgerTarget_ms, ledger(someone, { type: "casino_win" })),
-    one("ledgers of usual players, each another", ledgerTarget_ms, ...usual.map((player) => ledger(player))),
-
-    ...searches.map(([kind, texts]) =>
-      one(`search, ${kind}`, searchTarget_ms, ...texts.map((search) => list("players", { search })))
-    ),
-    one("search, a common text by cursor", searchTarget_ms, list("players", { search: "son", cursor: "" })),
-
-    one("players, page 1", undefined, list("players")),
-    one("players, status=locked", undefined, list("players", { status: "locked" })),
-    one("players, kyc_status=expired", undefined, list("players", { kyc_status: "expired" })),
-    one(
-      "players, kyc_status=verified, of a quarter",
+    ...cases(
       undefined,
-      list("players", { kyc_status: "verified", created_from: at(100), created_to: at(0) })
-    ),
-    one("players, an exact e-mail that nobody has", undefined, list("players", { email: "nobody@nowhere.example" })),
-    one(
-      "players, by cursor",
-      undefined,
-      list("players", { cursor: playerId(shape, Math.ceil(shape.players / 2)).toString(36) })
-    ),
-
-    one("payments, page 1", undefined, list("payments")),
-    one("payments, status=new", undefined, list("payments", { status: "new" })),
-    one(
-      "payments, type=withdrawal of a month",
-      undefined,
-      list("payments", {
-        type: "withdrawal",
-        created_from: at(60),
-        created_to: at(30)
-      })
-    ),
-    one(
-      "payments of the player with the long ledger",
-      undefined,
-      list("payments", { player_id: heavyId })
+      ["players, page 1", list("players")],
+      ["players, status=locked", list("players", { status: "locked" })],
+      ["players, kyc_status=expired", list("players", { kyc_status: "expired" })],
+      [
+        "players, kyc_status=verified, of a quarter",
+        list("players", { kyc_status: "verified", created_from: at(100), created_to: at(0) })
+      ],
+      ["players, an exact e-mail that nobody has", list("players", { email: "nobody@nowhere.example" })],
+      ["players, by cursor", list("players", { cursor: playerId(shape, Math.ceil(shape.players / 2)).toString(36) })],
+      ["payments, page 1", list("payments")],
+      ["payments, status=new", list("payments", { status: "new" })],
+      [
+        "payments, type=withdrawal of a month",
+        list("payments", { type: "withdrawal", created_from: at(60), created_to: at(30) })
+      ],
+      ["payments of the player with the long ledger", list("payments", { player_id: heavyId })]
     )
   ]
 }

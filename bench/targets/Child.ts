@@ -109,30 +109,3 @@ const open = (options: ChildOptions): Effect.Effect<Child & { readonly process: 
 /** Starts a process that ends with the scope: asked first, killed when it does not listen. */
 export const startChild = (options: ChildOptions): Effect.Effect<Child, BenchError, Scope.Scope> =>
   Effect.acquireRelease(open(options), (child) => stop(child.process, options.stopSignal ?? "SIGTERM"))
-
-/** Runs a program to its end and returns what it wrote on standard output. */
-export const runToEnd = (
-  options: Pick<ChildOptions, "name" | "command" | "args" | "environment" | "user">
-): Effect.Effect<string, BenchError> =>
-  Effect.callback((resume) => {
-    const process_ = spawn(options.command ?? process.execPath, options.args, {
-      env: { ...process.env, ...options.environment },
-      stdio: ["ignore", "pipe", "pipe"],
-      ...options.user
-    })
-    let output = ""
-    let complaint = ""
-    process_.stdout.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")))
-    process_.stderr.on("data", (chunk: Buffer) => (complaint = (complaint + chunk.toString("utf8")).slice(-outputTail)))
-    process_.once("error", (error) => {
-      resume(Effect.fail(new BenchError({ message: `${options.name} cannot be started: ${error.message}` })))
-    })
-    process_.once("close", (code) => {
-      resume(
-        code === 0
-          ? Effect.succeed(output)
-          : Effect.fail(new BenchError({ message: `${options.name} failed (code ${code})\n${complaint || output}` }))
-      )
-    })
-    return Effect.sync(() => process_.kill("SIGKILL"))
-  })

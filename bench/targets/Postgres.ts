@@ -5,7 +5,7 @@ import { join, resolve } from "node:path"
 import pg from "pg"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
-import { BenchError } from "../BenchError.ts"
+import { BenchError, failedAt } from "../BenchError.ts"
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -42,7 +42,7 @@ const lastingFolder = (path: string): Effect.Effect<string, BenchError> =>
       await chmod(folder, 0o711)
       return folder
     },
-    catch: (error) => new BenchError({ message: `${path}: ${error instanceof Error ? error.message : String(error)}` })
+    catch: failedAt(path)
   })
 
 export interface PostgresOptions {
@@ -81,10 +81,7 @@ export const startPostgres = Effect.fnUntraced(function*(
           await client.end()
         }
       },
-      catch: (error) =>
-        new BenchError({
-          message: `PostgreSQL (${database}): ${error instanceof Error ? error.message : String(error)}`
-        })
+      catch: failedAt(`PostgreSQL (${database})`)
     })
   return { pid: server.pid, folder, url, query }
 })

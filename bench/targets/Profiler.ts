@@ -1,5 +1,5 @@
 import { Effect, type Scope, Schema } from "effect"
-import { BenchError } from "../BenchError.ts"
+import { type BenchError, failedAt } from "../BenchError.ts"
 import { CpuProfile } from "../report/Profile.ts"
 import { get } from "./Service.ts"
 
@@ -22,8 +22,7 @@ const Stopped = Schema.Struct({ profile: CpuProfile })
 /** How often the stack is looked at, µs. */
 const intervalMicros = 250
 
-const failed = (what: string) => (error: unknown) =>
-  new BenchError({ message: `profiler: ${what}: ${error instanceof Error ? error.message : String(error)}` })
+const failed = (what: string) => failedAt(`profiler: ${what}`)
 
 /** Attaches to the inspector on `port` of this machine; lets go with the scope. */
 export const startProfiler = (port: number): Effect.Effect<Profiler, BenchError, Scope.Scope> =>

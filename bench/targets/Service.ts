@@ -1,7 +1,7 @@
 import { Effect, Schedule, Schema, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
-import { BenchError } from "../BenchError.ts"
+import { BenchError, failedAt } from "../BenchError.ts"
 import { request } from "undici"
 import { type Child, startChild } from "./Child.ts"
 import { freePort } from "./FreePort.ts"
@@ -57,8 +57,7 @@ const staffApi = (origin: string, token: string): Pick<Service, "create" | "veri
         if (response.statusCode >= 300) throw new Error(`${response.statusCode} ${text}`)
         return text
       },
-      catch: (error) =>
-        new BenchError({ message: `${path}: ${error instanceof Error ? error.message : String(error)}` })
+      catch: failedAt(path)
     }).pipe(
       Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ data: schema })))),
       Effect.map(({ data }) => data),
@@ -84,7 +83,7 @@ export const get = (url: string): Effect.Effect<string, BenchError> =>
       if (!response.ok) throw new Error(String(response.status))
       return response.text()
     },
-    catch: (error) => new BenchError({ message: `${url}: ${error instanceof Error ? error.message : String(error)}` })
+    catch: failedAt(url)
   })
 
 interface ServiceOptions {

@@ -1,7 +1,7 @@
 import { Effect, Schema, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { Pool } from "undici"
-import { BenchError } from "../BenchError.ts"
+import { BenchError, failedAt } from "../BenchError.ts"
 import { makeSigner } from "../load/Signature.ts"
 
 /** Calls the API as an operator's or a provider's own server would: signed, over kept-alive connections. */
@@ -62,8 +62,7 @@ export const makeSignedClient = (
       call: (method, uri, body, schema) =>
         Effect.tryPromise({
           try: () => send(method, uri, body),
-          catch: (error) =>
-            new BenchError({ message: `${method} ${uri}: ${error instanceof Error ? error.message : String(error)}` })
+          catch: failedAt(`${method} ${uri}`)
         }).pipe(
           Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ data: schema })))),
           Effect.map(({ data }) => data),
