@@ -173,7 +173,7 @@ const attacks: ReadonlyArray<Attack> = [
 export const attackScenario = scenario({
   name: "attacks",
   title: "Bets beside attacks",
-  about: "Bets beside attacks of strangers, players and providers: how much later they are answered",
+  about: "Bets beside attacks of unauthenticated callers, players and providers: how much later they are answered",
   flags: {
     players: Flags.players(200, 100_000, "players who bet"),
     connections: Flags.connections(32, 4096, "connections of the open loop"),

@@ -5,6 +5,7 @@
  * A rejected batch is halved until the rejected unit is alone: it costs the others a few round trips.
  */
 import { Clock, Effect, Exit, Metric, type Scope } from "effect"
+import { updaterOf } from "../platform/Metrics.ts"
 import { type CommitFailure, MailboxFull } from "./Failures.ts"
 
 export interface Journal<in Unit> {
@@ -49,9 +50,8 @@ export const make = Effect.fnUntraced(function*<Unit>(
   const clock = yield* Clock.Clock
   const whenIdle: Array<() => void> = []
   const context = yield* Effect.context<never>()
-  // read once, so that both are exported before the first commit
-  batchUnits.valueUnsafe(context)
-  commitSeconds.valueUnsafe(context)
+  const observeUnits = updaterOf(batchUnits, context)
+  const observeSeconds = updaterOf(commitSeconds, context)
   let waiting: Array<Waiting<Unit>> = []
   let isRunning = false
 
@@ -84,8 +84,8 @@ export const make = Effect.fnUntraced(function*<Unit>(
       const batch = takeBatch()
       const startedAt = clock.monotonicTimeNanosUnsafe()
       yield* commit(batch)
-      batchUnits.updateUnsafe(batch.length, context)
-      commitSeconds.updateUnsafe(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9, context)
+      observeUnits(batch.length)
+      observeSeconds(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
     }
     isRunning = false
     for (const resume of whenIdle.splice(0)) resume()

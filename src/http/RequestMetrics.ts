@@ -1,10 +1,15 @@
 import { Context, Effect, Layer, Metric } from "effect"
+import { updaterOf } from "../platform/Metrics.ts"
 
 /** From 0.25 milliseconds to 8 seconds. */
-const duration = Metric.histogram("http_request_duration_seconds", {
-  description: "Time to answer a request, by route and status",
-  boundaries: Metric.exponentialBoundaries({ start: 0.000_25, factor: 2, count: 17 })
-})
+const boundaries = Metric.exponentialBoundaries({ start: 0.000_25, factor: 2, count: 17 })
+
+const durationOf = (attributes: Metric.Metric.AttributeSet) =>
+  Metric.histogram("http_request_duration_seconds", {
+    description: "Time to answer a request, by route and status",
+    boundaries,
+    attributes
+  })
 
 /** Other methods are counted together: a name is the caller's to choose. */
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
@@ -22,23 +27,20 @@ export class RequestMetrics extends Context.Service<RequestMetrics, {
     Effect.contextWith((context: Context.Context<never>) =>
       Effect.sync(() => {
         /** By route, and then by status and method in one number. */
-        const routes = new Map<string, Map<number, typeof duration>>()
+        const routes = new Map<string, Map<number, (seconds: number) => void>>()
         return {
           observe: (method, route, status, nanoseconds) => {
             let series = routes.get(route)
             if (series === undefined) routes.set(route, series = new Map())
             const known = methods.indexOf(method)
             const name = status * 8 + known + 1
-            let histogram = series.get(name)
-            if (histogram === undefined) {
-              histogram = Metric.withAttributes(duration, {
-                method: methods[known] ?? "other",
-                route,
-                status: String(status)
-              })
-              series.set(name, histogram)
+            let observe = series.get(name)
+            if (observe === undefined) {
+              const attributes = { method: methods[known] ?? "other", route, status: String(status) }
+              observe = updaterOf(durationOf(attributes), context)
+              series.set(name, observe)
             }
-            histogram.updateUnsafe(Number(nanoseconds) / 1e9, context)
+            observe(Number(nanoseconds) / 1e9)
           }
         }
       })
