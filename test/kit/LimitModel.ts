@@ -33,7 +33,7 @@ interface Request {
 }
 
 /** Money that was staked, won or paid in. */
-interface Happening {
+export interface Happening {
   readonly kind: "bet" | "win" | "deposit"
   readonly at: number
   readonly amount: number
@@ -101,12 +101,97 @@ export const boundsOf = (window: Window, at: number): readonly [from: number, to
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-export class LimitModel {
+/** What limits look at: all that happened, and what is in force. */
+export interface LimitView {
+  readonly now: number
+  readonly real: number
+  readonly happenings: ReadonlyArray<Happening>
+  /** When games were opened and bets placed. */
+  readonly plays: ReadonlyArray<{ readonly at: number; readonly isBet: boolean }>
+  readonly inForce: (field: LimitField) => number | null
+}
+
+/** What was used of a limit. */
+export const usedOf = (view: LimitView, field: LimitField): number => {
+  const window = windowOf[field]
+  if (field === "max_balance") return view.real
+  if (field === "max_session_minutes") {
+    const since = stretchOf(view)?.since
+    return since === undefined ? 0 : Math.floor((view.now - since) / minute)
+  }
+  if (window === undefined) return 0
+  const [from] = boundsOf(window, view.now)
+  let sum = 0
+  for (const { amount, at, isTakenBack, kind, real } of view.happenings) {
+    if (at < from) continue
+    if (field.includes("deposit")) sum += kind === "deposit" ? amount : 0
+    else if (isTakenBack || kind === "deposit") continue
+    else if (field.includes("loss")) sum += kind === "bet" ? real : -real
+    else sum += kind === "bet" ? amount : 0
+  }
+  return sum
+}
+
+const resetsAtOf = (view: LimitView, field: LimitField): string | null => {
+  if (field === "max_session_minutes") {
+    const stretch = stretchOf(view)
+    return stretch === undefined ? null : iso(stretch.last + breakMs)
+  }
+  const window = windowOf[field]
+  return window === undefined ? null : iso(boundsOf(window, view.now)[1])
+}
+
+/** The first of the limits that an amount exceeds. */
+const firstExceeded = (
+  view: LimitView,
+  met: ReadonlyArray<LimitField>,
+  amount: number,
+  real: number
+): ModelRefusal | undefined => {
+  for (const field of met) {
+    const value = view.inForce(field)
+    if (value === null) continue
+    const used = usedOf(view, field)
+    const adds = field.includes("loss") ? real : amount
+    if (used + adds > value) {
+      return { code: "LIMIT_EXCEEDED", limit: field, value, used, resets_at: resetsAtOf(view, field) }
+    }
+  }
+  return undefined
+}
+
+const refuseLongPlay = (view: LimitView): ModelRefusal | undefined => {
+  const limit = "max_session_minutes"
+  const value = view.inForce(limit)
+  const stretch = stretchOf(view)
+  return value === null || stretch === undefined || view.now - stretch.since < value * minute
+    ? undefined
+    : { code: "LIMIT_EXCEEDED", limit, value, used: usedOf(view, limit), resets_at: resetsAtOf(view, limit) }
+}
+
+/** The present stretch of play: from the first game or bet on, until a quarter of an hour has gone by without a bet. */
+const stretchOf = (view: LimitView): { readonly since: number; readonly last: number } | undefined => {
+  let stretch: { readonly since: number; readonly last: number } | undefined
+  for (const { at, isBet } of [...view.plays, { at: view.now, isBet: false }]) {
+    if (stretch === undefined || at - stretch.last >= breakMs) stretch = { since: at, last: at }
+    else if (isBet) stretch = { ...stretch, last: at }
+  }
+  // the look itself is no play: a stretch that begins with it is none
+  return stretch === undefined || view.plays.length === 0 || isOver(view, stretch) ? undefined : stretch
+}
+
+const isOver = (view: LimitView, stretch: { readonly since: number; readonly last: number }): boolean =>
+  stretch.since === view.now && !view.plays.some(({ at }) => at === view.now)
+
+/** Why a bet is refused, if it is. */
+export const refuseBetBy = (view: LimitView, amount: number, real: number): ModelRefusal | undefined =>
+  firstExceeded(view, metByBets, amount, real) ?? refuseLongPlay(view)
+
+export class LimitModel implements LimitView {
   now: number
   real: number
-  private happenings: Array<Happening> = []
-  /** When games were opened and bets placed. */
-  private plays: Array<{ readonly at: number; readonly isBet: boolean }> = []
+  readonly happenings: Array<Happening> = []
+  readonly plays: Array<{ readonly at: number; readonly isBet: boolean }> = []
   /** For each limit the last that was asked for, and what stood before it. */
   private standing = new Map<LimitField, number>()
   private waiting = new Map<LimitField, Request>()
@@ -145,7 +230,7 @@ export class LimitModel {
     return { applied, pending }
   }
 
-  private inForce(field: LimitField): number | null {
+  inForce(field: LimitField): number | null {
     const asked = this.waiting.get(field)
     if (asked !== undefined && asked.effectiveAt <= this.now) return asked.value
     return this.standing.get(field) ?? null
@@ -168,7 +253,7 @@ export class LimitModel {
   /** The stake's real part, or why it is refused. `bonus` is never short. */
   bet(amount: number): Happening | ModelRefusal {
     const real = Math.min(amount, Math.max(0, this.real))
-    const refusal = this.refuse(metByBets, amount, real) ?? this.refuseLongPlay()
+    const refusal = refuseBetBy(this, amount, real)
     if (refusal !== undefined) return refusal
     if (this.real < 0) return { code: "INSUFFICIENT_FUNDS" }
     this.real -= real
@@ -189,7 +274,7 @@ export class LimitModel {
   }
 
   deposit(amount: number): Happening | ModelRefusal {
-    const refusal = this.refuse(metByDeposits, amount, amount)
+    const refusal = firstExceeded(this, metByDeposits, amount, amount)
     if (refusal !== undefined) return refusal
     this.real += amount
     return this.happens({ kind: "deposit", at: this.now, amount, real: amount, isTakenBack: false })
@@ -197,7 +282,7 @@ export class LimitModel {
 
   /** Opens a game for real money. */
   launch(): ModelRefusal | undefined {
-    const refusal = this.refuseLongPlay()
+    const refusal = refuseLongPlay(this)
     if (refusal === undefined) this.plays.push({ at: this.now, isBet: false })
     return refusal
   }
@@ -223,73 +308,8 @@ export class LimitModel {
 
   private usage(field: LimitField): ModelUsage {
     const limit = this.inForce(field)
-    const used = this.used(field)
-    return { used, remaining: limit === null ? null : Math.max(0, limit - used), resets_at: this.resetsAt(field) }
-  }
-
-  private used(field: LimitField): number {
-    const window = windowOf[field]
-    if (field === "max_balance") return this.real
-    if (field === "max_session_minutes") {
-      const since = this.stretch()?.since
-      return since === undefined ? 0 : Math.floor((this.now - since) / minute)
-    }
-    if (window === undefined) return 0
-    const [from] = boundsOf(window, this.now)
-    let sum = 0
-    for (const { amount, at, isTakenBack, kind, real } of this.happenings) {
-      if (at < from) continue
-      if (field.includes("deposit")) sum += kind === "deposit" ? amount : 0
-      else if (isTakenBack || kind === "deposit") continue
-      else if (field.includes("loss")) sum += kind === "bet" ? real : -real
-      else sum += kind === "bet" ? amount : 0
-    }
-    return sum
-  }
-
-  private resetsAt(field: LimitField): string | null {
-    if (field === "max_session_minutes") {
-      const stretch = this.stretch()
-      return stretch === undefined ? null : iso(stretch.last + breakMs)
-    }
-    const window = windowOf[field]
-    return window === undefined ? null : iso(boundsOf(window, this.now)[1])
-  }
-
-  private refuse(met: ReadonlyArray<LimitField>, amount: number, real: number): ModelRefusal | undefined {
-    for (const field of met) {
-      const value = this.inForce(field)
-      const used = this.used(field)
-      const adds = field.includes("loss") ? real : amount
-      if (value !== null && used + adds > value) {
-        return { code: "LIMIT_EXCEEDED", limit: field, value, used, resets_at: this.resetsAt(field) }
-      }
-    }
-    return undefined
-  }
-
-  private refuseLongPlay(): ModelRefusal | undefined {
-    const limit = "max_session_minutes"
-    const value = this.inForce(limit)
-    const stretch = this.stretch()
-    return value === null || stretch === undefined || this.now - stretch.since < value * minute
-      ? undefined
-      : { code: "LIMIT_EXCEEDED", limit, value, used: this.used(limit), resets_at: this.resetsAt(limit) }
-  }
-
-  /** The present stretch of play: from the first game or bet on, until a quarter of an hour has gone by without a bet. */
-  private stretch(): { readonly since: number; readonly last: number } | undefined {
-    let stretch: { readonly since: number; readonly last: number } | undefined
-    for (const { at, isBet } of [...this.plays, { at: this.now, isBet: false }]) {
-      if (stretch === undefined || at - stretch.last >= breakMs) stretch = { since: at, last: at }
-      else if (isBet) stretch = { ...stretch, last: at }
-    }
-    // the look itself is no play: a stretch that begins with it is none
-    return stretch === undefined || this.plays.length === 0 || this.isOver(stretch) ? undefined : stretch
-  }
-
-  private isOver(stretch: { readonly since: number; readonly last: number }): boolean {
-    return stretch.since === this.now && !this.plays.some(({ at }) => at === this.now)
+    const used = usedOf(this, field)
+    return { used, remaining: limit === null ? null : Math.max(0, limit - used), resets_at: resetsAtOf(this, field) }
   }
 
   private happens(happening: Happening): Happening {

@@ -15,7 +15,7 @@ import type {
   SettledGame,
   Win
 } from "../../src/domain/settlement/Settlement.ts"
-import { windowStart } from "../../src/domain/limit/Windows.ts"
+import { type LimitView, refuseBetBy, usedOf } from "./LimitModel.ts"
 
 /** An answer without ids, or the code of a refusal. */
 export type ModelAnswer = string | {
@@ -104,8 +104,6 @@ interface Settled {
   readonly late: number
   takenBack: boolean
 }
-
-const minute = 60_000
 
 export class SettlementModel {
   now: number
@@ -304,16 +302,23 @@ export class SettlementModel {
     return { real, bonus, walletSeq }
   }
 
-  /** Gross stakes that stand, and the real money the player is down by, since the start of a window. */
-  used(playerId: number, window: "day" | "week" | "month"): { readonly bets: number; readonly loss: number } {
-    const since = windowStart(window, this.now)
-    let [bets, loss] = [0, 0]
-    for (const message of this.settled.values()) {
-      if (message.playerId !== playerId || message.takenBack || message.at < since) continue
-      if (message.kind === "bet") bets += message.amount
-      if (message.kind === "bet" || message.kind === "win") loss -= message.real
+  /** What was used of a limit. */
+  used(playerId: number, field: LimitField): number {
+    return usedOf(this.limitView(this.player(playerId)), field)
+  }
+
+  private limitView({ id, limits, real }: ModelPlayer): LimitView {
+    return {
+      now: this.now,
+      real,
+      happenings: [...this.settled.values()].flatMap(({ amount, at, kind, playerId, real, takenBack }) =>
+        playerId === id && (kind === "bet" || kind === "win")
+          ? [{ kind, at, amount, real: kind === "bet" ? -real : real, isTakenBack: takenBack }]
+          : []
+      ),
+      plays: (this.plays.get(id) ?? []).map((at) => ({ at, isBet: true })),
+      inForce: (field) => limits[field] ?? null
     }
-    return { bets, loss }
   }
 
   // Messages
@@ -436,7 +441,7 @@ export class SettlementModel {
     const percent = player.active === null ? 0 : this.percentOf(player.active, bet.game)
     const real = Math.min(bet.amount, Math.max(0, player.real))
     const bonus = bet.amount - real
-    if (this.exceedsLimits(player, bet.amount, real)) return "LIMIT_EXCEEDED"
+    if (refuseBetBy(this.limitView(player), bet.amount, real) !== undefined) return "LIMIT_EXCEEDED"
     if (player.active !== null && player.active.maxBet > 0 && bet.amount > player.active.maxBet) return "BONUS_INVALID"
     if (player.real < 0) return "INSUFFICIENT_FUNDS"
     if (bonus > 0 && (percent === 0 || bonus > player.bonus)) return "INSUFFICIENT_FUNDS"
@@ -622,37 +627,6 @@ export class SettlementModel {
 
   private percentOf(bonus: ModelBonus, game: SettledGame): number {
     return bonus.contributions[game.id] ?? (game.type === "live" ? 10 : 100)
-  }
-
-  private exceedsLimits(player: ModelPlayer, stake: number, realStake: number): boolean {
-    const over = (field: LimitField, value: number): boolean => {
-      const limit = player.limits[field]
-      return limit !== undefined && value > limit
-    }
-    const [day, week, month] = [
-      this.used(player.id, "day"),
-      this.used(player.id, "week"),
-      this.used(player.id, "month")
-    ]
-    return over("max_single_bet", stake) || over("casino_max_single_bet", stake) ||
-      over("max_daily_bet", day.bets + stake) || over("casino_max_daily_bet", day.bets + stake) ||
-      over("max_weekly_bet", week.bets + stake) || over("max_monthly_bet", month.bets + stake) ||
-      over("max_daily_loss", day.loss + realStake) || over("max_weekly_loss", week.loss + realStake) ||
-      over("max_monthly_loss", month.loss + realStake) || this.playsTooLong(player)
-  }
-
-  /** Play began with the first bet after a break of a quarter of an hour. */
-  private playsTooLong(player: ModelPlayer): boolean {
-    const minutes = player.limits.max_session_minutes
-    const bets = this.plays.get(player.id) ?? []
-    const last = bets.at(-1)
-    if (minutes === undefined || last === undefined || this.now - last >= 15 * minute) return false
-    let first = last
-    for (const at of bets.toReversed()) {
-      if (first - at >= 15 * minute) break
-      first = at
-    }
-    return this.now - first >= minutes * minute
   }
 
   /** Where money of a bonus goes: to the bonus while it runs, to the player once it was converted, else to nobody. */

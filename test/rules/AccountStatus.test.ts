@@ -10,7 +10,6 @@ import {
   worksStill
 } from "../../src/domain/player/AccountStatus.ts"
 import type { Step } from "../../src/domain/Decision.ts"
-import { selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
 import { type KycStatus, noRestrictions, type Player, type PlayerStatus } from "../../src/domain/player/Player.ts"
 import { newPlayer } from "../kit/players.ts"
 
@@ -112,7 +111,7 @@ describe("moveKycStep", () => {
     assert.sameMembers(open, ways)
   })
 
-  it("tells the operator and the audit log", () => {
+  it("emits kyc.status_changed and writes the audit log", () => {
     const move = (kycStatus: KycStatus, status: KycStatus) =>
       accepted(
         moveKycStep({ status, documentExpiresAt: null, reason: "passport", actor: "staff:7" }),
@@ -170,13 +169,6 @@ describe("restrictStep", () => {
     const back = accepted(restrictStep({ restrictions: { canBet: true }, actor: "staff:7" }), state)
     assert.deepStrictEqual(back.state.restrictions, { ...after, canBet: true })
   })
-
-  it("writes nothing for what is so already", () => {
-    const player = newPlayer({ restrictions: { ...noRestrictions, canDeposit: false } })
-    for (const restrictions of [{}, { canDeposit: false, canBet: true }]) {
-      assert.isNull(accepted(restrictStep({ restrictions, actor: "staff:7" }), player).change)
-    }
-  })
 })
 
 describe("session tokens", () => {
@@ -193,44 +185,6 @@ describe("session tokens", () => {
     }
     const other = { ...noRestrictions, canBet: false, canDeposit: false, canWithdraw: false, excludedFromBonuses: true }
     assert.isUndefined(reason({ restrictions: other }))
-  })
-
-  // Goal: an exclusion ends every session for good, and nobody is locked out after it. Method: tokens asked for at any time
-  // around any exclusions; a token works exactly as long as no exclusion came between it and now.
-  it("from before an exclusion never work again, later ones do", () => {
-    const hour = 3_600_000
-    const action = fc.tuple(fc.constantFrom(0, 1, 5, 30), fc.option(fc.integer({ min: 1, max: 20 })))
-    let lost = 0
-    fc.assert(
-      fc.property(fc.array(action, { maxLength: 12 }), (actions) => {
-        let at = now
-        let player = newPlayer()
-        let issued: ReadonlyArray<number> = []
-        for (const [wait, exclusionHours] of actions) {
-          at += wait * hour
-          if (exclusionHours === null) {
-            if (refuseToken(player, at) === undefined) issued = [...issued, at]
-          } else {
-            const exclude = selfExcludeStep({
-              period: null,
-              until: at + exclusionHours * hour,
-              type: null,
-              actor: "key:pk"
-            })
-            const decision = run(exclude, player, at)
-            if (decision._tag === "Accept") {
-              player = decision.state
-              for (const token of issued) assert.isFalse(worksStill(player, token))
-              lost += issued.length
-              issued = []
-            }
-          }
-          for (const token of issued) assert.isTrue(worksStill(player, token))
-        }
-      }),
-      { numRuns: 300 }
-    )
-    assert.isAbove(lost, 50)
   })
 
   // Goal: what was issued before an end of all sessions never works again, what was issued afterwards does, also within one

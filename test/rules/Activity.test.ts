@@ -119,7 +119,7 @@ describe("days of activity", () => {
     assert.deepStrictEqual(twice, once)
   })
 
-  it("forget what is older than the last two: it is not counted, and breaks nothing", () => {
+  it("before the last two are not counted", () => {
     const visits = note([1, 5, 9, 3].map((at) => ({ player: 1, kind: "deposit" as const, day: first + at })))
     assert.strictEqual(counted(visits, "deposit", first, first + 20), 1)
     assert.strictEqual(counted(visits, "deposit", first + 9, first + 9), 1)

@@ -108,7 +108,7 @@ describe("identityChange", () => {
     assert.deepInclude(found(0.5, [latest, change])?.details, { fields: change.fields })
   })
 
-  it("is one occurrence, whatever brings it up", () => {
+  it("is one occurrence for every cause", () => {
     assert.strictEqual(
       identityChangeAfterVerification(defaultSettings, change, 0)?.occurrence,
       identityChangeBeforeWithdrawal(defaultSettings, { id: 5, at: now }, [change])?.occurrence

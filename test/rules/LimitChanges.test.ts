@@ -87,17 +87,6 @@ describe("readLimitChanges", () => {
 })
 
 describe("setLimitsStep", () => {
-  it("applies a first limit, a lower one and zero at once", () => {
-    let player = newPlayer()
-    for (const value of [1000, 999, 0]) {
-      const { reply, state } = decide(player, { max_daily_bet: value }, start)
-      assert.deepStrictEqual([reply.applied, reply.pending], [["max_daily_bet"], []])
-      assert.strictEqual(reply.resource.limits.max_daily_bet, value)
-      assert.strictEqual(limitAt(state, start), value)
-      player = state
-    }
-  })
-
   it("lets a raise and a removal wait, each of the limits sent for itself, and keeps the others", () => {
     const player = newPlayer({
       limits: { max_daily_bet: 100, max_daily_loss: 100, max_balance: 100, max_weekly_bet: 7 }
@@ -117,33 +106,6 @@ describe("setLimitsStep", () => {
     const due = limitsResource(state, start + 24 * hour)
     assert.deepInclude(due.limits, { max_daily_bet: 200, max_daily_loss: null, max_balance: 50, max_weekly_bet: 7 })
     assert.deepStrictEqual(due.pending_changes, [])
-  })
-
-  it("drops a waiting raise when a lower value comes", () => {
-    const waiting = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
-    const lowered = set(waiting, { max_daily_bet: 90 }, start + hour)
-    assert.strictEqual(limitAt(lowered, start + hour), 90)
-    assert.deepStrictEqual(pendingAt(lowered, start + hour), [])
-    assert.strictEqual(limitAt(lowered, start + 1000 * hour), 90)
-  })
-
-  it("withdraws a waiting raise when the value in force is sent", () => {
-    const waiting = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
-    const { change, reply, state } = decide(waiting, { max_daily_bet: 100 }, start + hour)
-    assert.deepStrictEqual([reply.applied, reply.pending], [["max_daily_bet"], []])
-    assert.isNotNull(change)
-    assert.deepStrictEqual(pendingAt(state, start + hour), [])
-    assert.strictEqual(limitAt(state, start + 1000 * hour), 100)
-  })
-
-  it("replaces a waiting raise by another one, which waits from its own request on", () => {
-    const first = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
-    for (const value of [300, 900, null]) {
-      const second = set(first, { max_daily_bet: value }, start + 23 * hour)
-      assert.deepStrictEqual(pendingAt(second, start + 23 * hour), [["max_daily_bet", value, 47]])
-      assert.strictEqual(limitAt(second, start + 47 * hour - 1), 100)
-      assert.strictEqual(limitAt(second, start + 47 * hour), value)
-    }
   })
 
   it("writes nothing for what is so already: the value in force, no limit, the raise that waits", () => {
@@ -167,14 +129,6 @@ describe("setLimitsStep", () => {
     const other = set(waiting, { max_balance: 1 }, later)
     assert.deepStrictEqual(other.limits, { max_daily_bet: 500, max_balance: 1 })
     assert.deepStrictEqual(other.pendingLimits, [])
-  })
-
-  it("applies all at once where the operator has no cooling-off period", () => {
-    const waiting = set(newPlayer({ limits: { max_daily_bet: 100, max_balance: 100 } }), { max_daily_bet: 500 }, start)
-    const { reply, state } = decide(waiting, { max_daily_bet: 900, max_balance: null }, start, 0)
-    assert.deepStrictEqual([reply.applied, reply.pending], [["max_daily_bet", "max_balance"], []])
-    assert.deepStrictEqual(state.limits, { max_daily_bet: 900 })
-    assert.deepStrictEqual(state.pendingLimits, [])
   })
 
   it("wants the settings and one line of the audit log written, and no money moved", () => {
@@ -262,67 +216,6 @@ const replay = (list: ReadonlyArray<Request>) => {
 const loose = (limit: number | null | undefined) => limit ?? Number.POSITIVE_INFINITY
 
 describe("limits over time", () => {
-  // Goal: the rule is what an ordinary scheduler would do that wakes up for every raise. Method: a model with one alarm clock
-  // per limit, rung in order of time, beside the rule that is only ever asked; they must agree after every request and
-  // at each of the moments around which something could change.
-  it("agree with a model that keeps an alarm clock per limit", () => {
-    const inForce = new Map<string, number>()
-    const alarms = new Map<string, { readonly at: number; readonly value: number | null }>()
-    const assign = (field: string, next: number | null) => {
-      if (next === null) inForce.delete(field)
-      else inForce.set(field, next)
-    }
-    const ring = (until: number) => {
-      for (const [field, alarm] of alarms) {
-        if (alarm.at > until) continue
-        assign(field, alarm.value)
-        alarms.delete(field)
-      }
-    }
-    const agree = (player: Player, now: number) => {
-      const { limits, pending_changes } = limitsResource(player, now)
-      for (const field of modelFields) assert.strictEqual(limits[field], inForce.get(field) ?? null, field)
-      const expected = modelFields.filter((field) => alarms.has(field)).map((field) => ({
-        field,
-        current_value: inForce.get(field) ?? null,
-        requested_value: alarms.get(field)?.value ?? null,
-        effective_at: new Date(alarms.get(field)?.at ?? 0).toISOString()
-      }))
-      assert.sameDeepMembers([...pending_changes], expected)
-    }
-    fc.assert(
-      fc.property(requests, (list) => {
-        inForce.clear()
-        alarms.clear()
-        const history = replay(list)
-        for (const [index, { coolingOffHours, now, player, sent }] of history.entries()) {
-          ring(now)
-          for (const field of modelFields) {
-            const next = sent[field]
-            if (next === undefined) continue
-            const isRaise = loose(next) > loose(inForce.get(field))
-            if (!isRaise || coolingOffHours === 0) {
-              assign(field, next)
-              alarms.delete(field)
-            } else if (!alarms.has(field) || alarms.get(field)?.value !== next) {
-              alarms.set(field, { at: now + coolingOffHours * hour, value: next })
-            }
-          }
-          agree(player, now)
-          const end = history[index + 1]?.now ?? now + 200 * hour
-          const moments = [...alarms.values()].flatMap(({ at }) => [at - 1, at, at + 1]).filter((at) =>
-            at > now && at < end
-          )
-          for (const moment of moments.sort((a, b) => a - b)) {
-            ring(moment)
-            agree(player, moment)
-          }
-        }
-      }),
-      { numRuns: 500 }
-    )
-  })
-
   // Goal: no interleaving of requests makes a raise effective early, and a restriction never waits. Method: judge only what was
   // sent and what is in force, without any idea of how the rule keeps its books: whenever a limit is looser than a moment
   // before, that very value was asked for at least its cooling-off period ago, and nothing else was since.

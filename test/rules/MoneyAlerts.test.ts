@@ -284,7 +284,7 @@ describe("all of them", () => {
 })
 
 describe("settingsWith", () => {
-  it("puts what is set over the defaults, and nothing that a rule has no use for", () => {
+  it("overrides defaults by terms that the rule has", () => {
     const settings = settingsWith({ large_deposit: { threshold: 5, count: 9, stopWithdrawals: true } })
     assert.deepStrictEqual(settings.large_deposit, {
       ...defaultSettings.large_deposit,

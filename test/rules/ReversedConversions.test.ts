@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { cancelBonusStep } from "../../src/domain/bonus/BonusGrants.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import { type Action, settle, settleAll } from "../../src/domain/settlement/Settlement.ts"
+import { type Action, settle } from "../../src/domain/settlement/Settlement.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, day, makeBonus, makePlayer, noon, rollback, win } from "../kit/Messages.ts"
 
@@ -10,9 +10,6 @@ import { bet, day, makeBonus, makePlayer, noon, rollback, win } from "../kit/Mes
 // player who remembers, and with one who left memory after every message.
 
 const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
-const doesAll = (...actions: ReadonlyArray<Action>) => (player: Player, context: Context) =>
-  settleAll(player, actions, context)
-
 const moves = (runner: RuleRunner, from: number) =>
   runner.store.tables().entries.slice(from).map(({ amount, playerBonusId, type, wallet }) => [
     wallet,
@@ -53,29 +50,6 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 10_000, restored: 0 })
     })
 
-    it("gives no bonus stake back as real money", () => {
-      const runner = makeRunner({
-        ...rich,
-        real: 0,
-        activeBonus: makeBonus({ amount: 10_000, wagerRequirement: 10_000 })
-      })
-      runner.accept(does(bet("b", 10_000)))
-      assert.deepInclude(runner.player(), { real: 0, bonus: 0, activeBonus: null })
-      assert.deepInclude(runner.accept(does(rollback("k", "b"))), { realAmount: 0, bonusAmount: 10_000 })
-      assert.deepInclude(runner.player(), { real: 0, bonus: 10_000 })
-      assert.deepInclude(runner.player().activeBonus, { wagered: 0, openRounds: 0 })
-    })
-
-    it("is reversed into debt when its money is spent", () => {
-      const runner = makeRunner(rich)
-      runner.accept(does(bet("b", 300_000)))
-      runner.accept(does(bet("spent", 10_000, { roundId: "second" })))
-      runner.accept(does(rollback("k", "b")))
-      assert.deepInclude(runner.player(), { real: 290_000, bonus: 10_000 })
-      runner.accept(does(bet("spent too", 290_000, { roundId: "third" })))
-      assert.deepInclude(runner.player(), { real: 0, bonus: 10_000 })
-    })
-
     it("stands while the requirement is met without the bet", () => {
       const runner = makeRunner({ ...rich, real: 400_000 })
       runner.accept(does(bet("b", 100)))
@@ -104,17 +78,6 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player(), { real: 0, bonus: 100 })
     })
 
-    it("counts the rounds that are still open, so that the bonus is lost with the last of them and not before", () => {
-      const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 150 }) })
-      runner.accept(does(bet("b", 60)))
-      runner.accept(does(bet("b2", 40, { roundId: "second" })))
-      runner.accept(does(win("w", "b2", 50, { roundId: "second" })))
-      runner.accept(does(bet("b3", 50, { roundId: "third" })))
-      assert.deepInclude(runner.player(), { real: 0, bonus: 0, activeBonus: null })
-      runner.accept(does(rollback("k", "b3")))
-      assert.strictEqual(runner.player().activeBonus?.openRounds, 2)
-    })
-
     it("gives back what the cap had taken, too", () => {
       const runner = makeRunner({
         ...rich,
@@ -125,25 +88,6 @@ for (const remembers of [true, false]) {
       runner.accept(does(rollback("k", "b")))
       assert.deepInclude(runner.player(), { real: 300_000, bonus: 10_000 })
       assert.deepInclude(bonusOf(runner), { converted: 0, forfeited: 0, restored: 6000 })
-    })
-
-    it("leaves the wallets as they were had it never been, whatever is taken back first", () => {
-      for (const order of [["w", "b2"], ["b2", "w"]]) {
-        const [earned, never] = [110, 3000].map((wagerRequirement) => {
-          const runner = makeRunner({
-            real: 0,
-            bonus: 100,
-            activeBonus: makeBonus({ wagerRequirement, maxConversion: 40 })
-          })
-          runner.accept(does(bet("b", 60)))
-          runner.accept(does(win("w", "b", 500)))
-          runner.accept(does(bet("b2", 50, { roundId: "second" })))
-          for (const target of order) runner.accept(does(rollback(`k ${target}`, target)))
-          const { activeBonus, bonus, real } = runner.player()
-          return { bonus, real, wagered: activeBonus?.wagered, openRounds: activeBonus?.openRounds }
-        })
-        assert.deepStrictEqual(earned, never, order.join())
-      }
     })
 
     const ends: ReadonlyArray<readonly [string, (runner: RuleRunner) => void, "cancelled" | "expired"]> = [
@@ -166,16 +110,6 @@ for (const remembers of [true, false]) {
       })
     }
 
-    it("leaves another bonus that runs by then untouched", () => {
-      const runner = makeRunner({ ...rich, pendingBonuses: [makeBonus({ id: 502, amount: 700 })] })
-      runner.accept(does(bet("b", 300_000)))
-      assert.deepInclude(runner.player(), { real: 10_000, bonus: 700 })
-      runner.accept(does(rollback("k", "b")))
-      assert.deepInclude(runner.player(), { real: 300_000, bonus: 700 })
-      assert.strictEqual(runner.player().activeBonus?.id, 502)
-      assert.deepInclude(bonusOf(runner), { result: "cancelled", converted: 0, forfeited: 10_000 })
-    })
-
     it("leaves nothing in the sums of wins of one that came when the bonus was over, once it is taken back", () => {
       const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus() })
       runner.accept(does(bet("b", 60)))
@@ -188,13 +122,6 @@ for (const remembers of [true, false]) {
       )
       assert.deepStrictEqual(wins.map(({ amount }) => amount), [90, -90])
       assert.deepInclude(bonusOf(runner), { result: "cancelled", restored: 90 })
-    })
-
-    it("is reversed within the batch that earned it", () => {
-      const runner = makeRunner(rich)
-      runner.accept(doesAll(bet("b", 300_000), rollback("k", "b"), rollback("k2", "b")))
-      assert.deepInclude(runner.player(), { real: 300_000, bonus: 10_000 })
-      assert.deepInclude(runner.player().activeBonus, { wagered: 0, openRounds: 0 })
     })
   })
 }

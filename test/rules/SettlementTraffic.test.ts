@@ -107,17 +107,19 @@ const step = (action: Action) => (player: Player, context: Context) => settle(pl
 /** The sums that limits look at are those that the list of what happened gives. */
 const checkCounters = (runner: RuleRunner, model: SettlementModel, playerId: number): void => {
   const { counters } = runner.player(playerId)
-  for (
-    const [window, bets, loss] of [
-      ["day", counters.betDay, counters.lossDay],
-      ["week", counters.betWeek, counters.lossWeek],
-      ["month", counters.betMonth, counters.lossMonth]
-    ] as const
-  ) {
-    // sums of a window that has passed stay as they were until they are next used
-    if (counters.at < model.now - minute) continue
-    const used = model.used(playerId, window)
-    if (used.bets !== bets || used.loss !== loss) assert.deepStrictEqual({ window, bets, loss }, { window, ...used })
+  // sums of a window that has passed stay as they were until they are next used
+  if (counters.at < model.now - minute) return
+  const sums = [
+    ["max_daily_bet", counters.betDay],
+    ["max_weekly_bet", counters.betWeek],
+    ["max_monthly_bet", counters.betMonth],
+    ["max_daily_loss", counters.lossDay],
+    ["max_weekly_loss", counters.lossWeek],
+    ["max_monthly_loss", counters.lossMonth]
+  ] as const
+  for (const [field, sum] of sums) {
+    const used = model.used(playerId, field)
+    if (used !== sum) assert.strictEqual(sum, used, field)
   }
 }
 

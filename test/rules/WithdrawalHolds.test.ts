@@ -67,7 +67,7 @@ describe("holds", () => {
     ])
   })
 
-  it("are lifted by nobody who may not, and nothing else that was asked with it is done", () => {
+  it("a forbidden lift refuses the whole change", () => {
     const runner = new RuleRunner([makePlayer({ real: 1000 })])
     const mayNotLift = refuse("INSUFFICIENT_SCOPE", "not you")
     const sent = (restrictions: Partial<Restrictions>) => restrictStep({ restrictions, actor: "staff:2", mayNotLift })
