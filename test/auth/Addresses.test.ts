@@ -52,7 +52,7 @@ describe("the client's address", () => {
   const proxies = networks(["10.0.0.0/8", "fd00::/8"])
   const from = (peer: string | undefined, forwarded?: string) => clientAddress(peer, forwarded, proxies)
 
-  it("is the connection's where no proxy of ours stands before", () => {
+  it("is the connection's without a trusted proxy", () => {
     assert.strictEqual(from("203.0.113.1"), "203.0.113.1")
     assert.strictEqual(from("203.0.113.1", "6.6.6.6"), "203.0.113.1")
     assert.strictEqual(clientAddress("10.0.0.1", "6.6.6.6", []), "10.0.0.1")

@@ -91,7 +91,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(table.versions, 3, "and one for all that came after it had begun")
     }))
 
-  it.effect("finds what another process made or changed, and reads the rows only then", () =>
+  it.effect("reads rows again only after another process's change", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -148,7 +148,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(table.versions, 3)
     }))
 
-  it.effect("forgets at once what is announced as changed, and nothing else", () =>
+  it.effect("drops an announced key at once, and no other", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1", "a")
@@ -169,7 +169,7 @@ describe("the directory of keys", () => {
       assert.deepStrictEqual(yield* Fiber.join(asking), ["1a", "3"])
     }))
 
-  it.effect("reads again what is announced while it is being read", () =>
+  it.effect("reads a key again that changes while it is read", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -210,7 +210,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(yield* keys.get("one"), "1")
     }))
 
-  it.effect("waits for half a second for a renewal that hangs, and then serves what it has", () =>
+  it.effect("serves the old key when a renewal takes half a second", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")

@@ -31,7 +31,7 @@ const live = PlayerTokens.layer.pipe(
 )
 
 layer(live)("PlayerTokens", (it) => {
-  it.effect("reads back what it issued", () =>
+  it.effect("reads issued tokens", () =>
     Effect.gen(function*() {
       const tokens = yield* PlayerTokens
       for (const key of ["k", "pk_live_abcdefghijklmnopqrstuvwx", "x".repeat(128)]) {
@@ -45,7 +45,7 @@ layer(live)("PlayerTokens", (it) => {
       assert.deepInclude(tokens.read(token), largest)
     }))
 
-  it.effect("issues none for who may not have one, and none for somebody else's player", () =>
+  it.effect("issues none for restricted players and other operators' players", () =>
     Effect.gen(function*() {
       const tokens = yield* PlayerTokens
       assert.strictEqual((yield* Effect.flip(tokens.issue(3, "k", 8, 30))).code, "PLAYER_RESTRICTED")

@@ -10,7 +10,7 @@ const withLimiter = <A>(use: (limiter: RateLimiter["Service"]) => A) =>
   Effect.map(RateLimiter, use).pipe(Effect.provide(RateLimiter.layer))
 
 describe("RateLimiter", () => {
-  it.effect("does what a count per window does", () =>
+  it.effect("agrees with a plain count per window", () =>
     withLimiter((limiter) => {
       const limit = 3
       let keyId = 0

@@ -42,7 +42,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(AtNoon)))("ReplayStore", (it) =
       })
     ))
 
-  it.effect("knows after a restart what was accepted before", () =>
+  it.effect("refuses after a restart a signature accepted before", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "accepted")
       assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "REPLAYED_REQUEST")
@@ -63,7 +63,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(AtNoon)))("ReplayStore", (it) =
       )
     ))
 
-  it.effect("writes what gathers in few statements", () =>
+  it.effect("batches concurrent writes into few statements", () =>
     inProcess((store) =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

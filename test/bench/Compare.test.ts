@@ -25,7 +25,7 @@ const wordsOf = (before: Result, after: Result) =>
 describe("the comparison of two results", () => {
   // Goal: the test behind the words is the exact one. Method: values from tables of the Mann-Whitney distribution, two-sided, and
   // all arrangements of five values counted by hand.
-  it("knows how likely a difference is by chance", () => {
+  it("computes the exact probability of a difference", () => {
     expect(chanceOfDifference([1, 2, 3], [4, 5, 6])).toBeCloseTo(0.1, 10)
     expect(chanceOfDifference([1, 2, 3, 4], [5, 6, 7, 8])).toBeCloseTo(2 / 70, 10)
     expect(chanceOfDifference([1, 2, 3, 4, 5], [6, 7, 8, 9, 10])).toBeCloseTo(2 / 252, 10)
@@ -38,7 +38,7 @@ describe("the comparison of two results", () => {
 
   // Goal: a word is said only where the figures carry it, and in the direction that is good for the figure. Method: clear, unclear,
   // tiny and thinly proved differences.
-  it("says whether a difference is beyond the noise", () => {
+  it("classifies differences beyond the noise", () => {
     const base = resultOf([100, 101, 102, 103, 104], [10, 10.1, 10.2, 10.3, 10.4])
     expect(wordsOf(base, resultOf([120, 121, 122, 123, 124], [20, 21, 22, 23, 24]))).toEqual([
       ["bets/s", "better"],
@@ -63,7 +63,7 @@ describe("the comparison of two results", () => {
   })
 
   // Goal: runs that cannot be compared say so. Method: another scenario, machine, option, and a disturbed run.
-  it("names what makes runs hard to compare", () => {
+  it("lists reasons against a comparison", () => {
     const base = resultOf([100])
     expect(reservations(base, base)).toEqual([])
     const [row] = base.measurements

@@ -166,7 +166,7 @@ describe("LoadRun", () => {
   })
 
   // Goal: callers who give up are counted as such and send nothing. Method: one connection to a server that answers nothing in time.
-  it("gives up what waited longer than callers do", async () => {
+  it("bets beyond the patience of callers are given up", async () => {
     let bets = 0
     const result = await withServer(
       (_bet, _response, processed) => {
@@ -192,7 +192,7 @@ describe("LoadRun", () => {
   })
 
   // Goal: a target that is not there is an error, not a result of zero. Method: a port that was just closed.
-  it("fails when nobody listens", async () => {
+  it("fails without a listener", async () => {
     const port = await withServer(() => {}, (port) => Promise.resolve(port))
     await expect(new LoadRun(job({ port, connections: 1, timeoutMs: 400 }), hooks).result).rejects.toThrow()
   })

@@ -148,7 +148,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
       assert.deepInclude(yield* Effect.flip(wrong.player_session.me()), { code: "INVALID_PLAYER_TOKEN" })
     }))
 
-  it.effect("nobody there is no answer", () =>
+  it.effect("a refused connection is NoAnswer", () =>
     Effect.gen(function*() {
       const operator = yield* OperatorClient.make({
         baseUrl: "http://127.0.0.1:1",

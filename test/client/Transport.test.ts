@@ -182,7 +182,7 @@ describe("a request", () => {
 })
 
 describe("an answer", () => {
-  it.effect("that refuses is told with everything around it", () =>
+  it.effect("a refusal carries code, status, details, request id and key", () =>
     Effect.gen(function*() {
       const { http } = wireOf(refusal(422, "LIMIT_EXCEEDED", { "x-request-id": "r-1" }))
       const operator = yield* operatorOn(http)
@@ -199,7 +199,7 @@ describe("an answer", () => {
       })
     }))
 
-  it.effect("that there is none names no player", () =>
+  it.effect("a missing answer is reported without the query", () =>
     Effect.gen(function*() {
       for (const answer of ["cut", { status: 404, body: "<html>" }] as const) {
         const { http } = wireOf(answer)
@@ -211,7 +211,7 @@ describe("an answer", () => {
       }
     }))
 
-  it.effect("that names another address is no answer, and nothing is sent there", () =>
+  it.effect("a redirect is NoAnswer and is not followed", () =>
     Effect.gen(function*() {
       const asked: Array<RequestInit | undefined> = []
       const fetch: typeof globalThis.fetch = (_, init) => {
@@ -232,7 +232,7 @@ describe("an answer", () => {
       assert.deepInclude(asked[0], { redirect: "manual", keepalive: true })
     }))
 
-  it.effect("that is nobody's contract is no answer", () =>
+  it.effect("an answer outside the contract is NoAnswer", () =>
     Effect.gen(function*() {
       const page: Answer = { status: 404, body: "<html>", headers: { "content-type": "text/html" } }
       const other: Answer = { status: 404, body: { error: { code: "UNHEARD_OF", message: "?", details: {} } } }
@@ -307,7 +307,7 @@ describe("trying again", () => {
       assert.lengthOf(long.sent, 1)
     }))
 
-  it.effect("never happens to what would not pass", () =>
+  it.effect("final refusals are not retried", () =>
     Effect.gen(function*() {
       for (
         const [status, code] of [[401, "INVALID_SIGNATURE"], [422, "VALIDATION_FAILED"], [404, "NOT_FOUND"]] as const
@@ -319,7 +319,7 @@ describe("trying again", () => {
       }
     }))
 
-  it.effect("happens to what is never answered", () =>
+  it.effect("timed-out requests are retried", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf("silence")
       const operator = yield* operatorOn(http, { maxAttempts: 2, attemptTimeout: "3 seconds" })

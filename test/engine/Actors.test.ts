@@ -34,7 +34,7 @@ describe("Actors", () => {
   describe("order", () => {
     // Goal: a clock that is set back, over midnight say, does not take a key back in time: sums of a day would be begun anew. One that had
     // been far ahead is followed.
-    it.effect("decides a key never earlier than before, whatever becomes of the clock", () =>
+    it.effect("decision times of a key never decrease", () =>
       Effect.gen(function*() {
         const actors = yield* makeActors(makeStore({ 1: 0, 2: 0 }))
         const instant = (key: number) =>
@@ -89,7 +89,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: what was decided before a command that needs the store is told to nobody when its commit fails.
-    it.effect("asks the store only when it holds what was decided before", () =>
+    it.effect("looks up only after earlier decisions are stored", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const warmUp = makeGate()
@@ -175,7 +175,7 @@ describe("Actors", () => {
 
   describe("durability", () => {
     // Goal: nothing is answered, and nothing can be read, before its commit. Method: hold the commit and look.
-    it.effect("answers and shows only what is committed", () =>
+    it.effect("answers and reads follow the commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const gate = makeGate()
@@ -193,7 +193,7 @@ describe("Actors", () => {
 
     // Goal: a refusal and a repeat may rest on a command that is not durable yet, so they wait for it.
     // Method: one group spends everything, is refused more, and reads; hold its commit.
-    it.effect("lets refusals and reads wait for what they rest on", () =>
+    it.effect("refusals and reads wait for the commits they depend on", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         const [warmUp, gate] = [makeGate(), makeGate()]
@@ -216,7 +216,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: the same when the commit does not happen: a refusal that rested on it must not be told.
-    it.effect("does not tell a refusal that rests on a commit that failed", () =>
+    it.effect("a refusal depending on a failed commit is withheld", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         const warmUp = makeGate()
@@ -267,7 +267,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: an actor that nobody asks for leaves memory, one that is used stays, and leaving loses nothing.
-    it.effect("lets idle actors leave", () =>
+    it.effect("passivates idle actors", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
         const actors = yield* makeActors(store, { idleMinutes: 10 })
@@ -285,7 +285,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: how long nobody asked is not what the time of day says. Method: a time of day that is an hour ahead all at once.
-    it.effect("lets nobody leave because the clock was set", () =>
+    it.effect("does not passivate actors when the wall clock jumps", () =>
       Effect.gen(function*() {
         const clock = yield* Clock.Clock
         let ahead = 0
@@ -327,7 +327,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: what a step learned from the store is carried on, though it writes nothing. Method: a step that only adds a memory.
-    it.effect("keeps what a step that writes nothing remembers", () =>
+    it.effect("keeps state carried by a read-only step", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 7 })
         const actors = yield* makeActors(store)
@@ -347,7 +347,7 @@ describe("Actors", () => {
 
     // Goal: memory is bounded however many keys are used, and nobody is refused while an idle actor could leave.
     // Method: three hundred keys through room for a hundred, all of them just used.
-    it.effect("makes room for new actors by letting idle ones leave", () =>
+    it.effect("evicts idle actors for new ones", () =>
       Effect.gen(function*() {
         const keys = Array.from({ length: 300 }, (_, index) => index)
         const store = makeStore(Object.fromEntries(keys.map((key) => [key, 0])))
@@ -373,7 +373,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.ask(3, post("c", 1))).total, 1)
       }).pipe(Effect.provide(services)))
 
-    it.effect("keeps nothing of a key that is not there", () =>
+    it.effect("keeps no actor for an unknown key", () =>
       Effect.gen(function*() {
         const store = makeStore({})
         const actors = yield* makeActors(store)
@@ -393,7 +393,7 @@ describe("Actors", () => {
 
   describe("a rejected commit", () => {
     // Goal: one bad unit fails alone. Method: eight keys in one commit, one of which claims a receipt that exists.
-    it.effect("fails nobody but the unit to blame", () =>
+    it.effect("fails only the rejected unit", () =>
       Effect.gen(function*() {
         const keys = [1, 2, 3, 4, 5, 6, 7, 8]
         const store = makeStore({ 0: 0, ...Object.fromEntries(keys.map((key) => [key, 0])) })
@@ -440,7 +440,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: a retry that the actor no longer remembers gets its first answer.
-    it.effect("answers a repeat with what the store knows", () =>
+    it.effect("answers a repeat from the store", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const actors = yield* makeActors(store)
@@ -452,7 +452,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: another writer was faster; the callers notice nothing, and nothing is lost of either.
-    it.effect("takes up what another writer wrote", () =>
+    it.effect("reloads after another writer's commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const actors = yield* makeActors(store)
@@ -464,7 +464,7 @@ describe("Actors", () => {
 
     // Goal: what the store said before another writer came is not believed after. Method: the other writer posts the very receipt
     // that was looked up and found absent.
-    it.effect("forgets what was known before another writer came", () =>
+    it.effect("discards lookups made before another writer's commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         store.behaviours.push((apply) => {
@@ -477,7 +477,7 @@ describe("Actors", () => {
 
     // Goal: a row that somebody else holds for a moment is nobody's concern, and one that is held for long costs the journal, in
     // which everybody waits, no more than two waits. Method: commits that are rejected as busy, so often or once more.
-    it.effect("waits a little for a row that somebody else holds", () =>
+    it.effect("retries while a row is locked", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         store.behaviours.push(busy, busy)
@@ -486,7 +486,7 @@ describe("Actors", () => {
         assert.deepStrictEqual([store.commits.length, store.looks.length, store.loads.length], [3, 0, 1])
       }).pipe(Effect.provide(services)))
 
-    it.effect("gives up on a row that stays held, and knows that nothing was written", () =>
+    it.effect("refuses with a known outcome when a row stays locked", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         store.behaviours.push(busy, busy, busy)
@@ -551,7 +551,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.ask(1, post("r", 10))).total, 10)
       }).pipe(Effect.provide(services)))
 
-    it.effect("is told to every caller of the group, and to nobody who waits behind it", () =>
+    it.effect("reaches every caller of the group and none behind it", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const [warmUp, gate] = [makeGate(), makeGate(lostRequest)]
@@ -595,7 +595,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads.filter(({ key }) => key === 1).at(-1), { key: 1, fence: true })
       }).pipe(Effect.provide(services)))
 
-    it.effect("is what a store that breaks down leaves behind", () =>
+    it.effect("follows a defect of the store", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         store.behaviours.push(() => Effect.die("a bug in the store"), () => {
@@ -621,7 +621,7 @@ describe("Actors", () => {
         assert.strictEqual(store.loads.length, 1, "nothing was in doubt, so nothing was loaded again")
       }).pipe(Effect.provide(services)))
 
-    it.effect("fails what has to be loaded or looked up", () =>
+    it.effect("fails commands that load or look up", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const actors = yield* makeActors(store)

@@ -89,7 +89,7 @@ describe("Journal", () => {
       assert.isAtMost(batches.length, 1 + 2 * 2 * 4)
     }))
 
-  it.effect("does not halve what failed for another reason: every row hears of it", () =>
+  it.effect("a failure other than a rejection fails every row undivided", () =>
     Effect.gen(function*() {
       for (const failure of [new StoreUnavailable({ reason: "away" }), new OutcomeUnknown({ reason: "cut off" })]) {
         let commits = 0

@@ -42,7 +42,7 @@ const sendTwo = (port: number, path: string, headers: { readonly [name: string]:
 const isRefused = (port: number) =>
   Effect.map(Effect.exit(send(port, "/health/live")), (exit) => exit._tag === "Failure")
 
-it.effect("a closing server ends what it began and begins nothing", () =>
+it.effect("a closing server finishes requests in flight and accepts none", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     yield* TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))
@@ -78,7 +78,7 @@ it.effect("a closing server ends what it began and begins nothing", () =>
     }).pipe(Effect.provideContext(context))
   }))
 
-it.effect("what does not end in time is cut off", () =>
+it.effect("requests beyond the drain time are interrupted", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     yield* TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))

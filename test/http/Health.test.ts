@@ -58,7 +58,7 @@ const ready = Effect.gen(function*() {
 })
 
 layer(Live)("/health/ready", (it) => {
-  it.effect("sees a commit that hangs, and that it ended", () =>
+  it.effect("a commit that hangs makes it unready until it ends", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* ready, 200)
       const gate = makeGate()
@@ -103,7 +103,7 @@ layer(Live)("/health/ready", (it) => {
       }))
   }
 
-  it.effect("gives a service that nobody asks any more another chance", () =>
+  it.effect("failures are forgotten after ten idle seconds", () =>
     Effect.gen(function*() {
       for (const _ of [1, 2, 3]) {
         behaviours.push(unavailable)
@@ -122,7 +122,7 @@ layer(Live)("/health/ready", (it) => {
       assert.strictEqual(yield* write, "done")
     }))
 
-  it.effect("measures how long it was, whatever the clock is set to", () =>
+  it.effect("measures failures by the monotonic clock", () =>
     Effect.gen(function*() {
       const hour = 3_600_000
       const now = yield* Clock.currentTimeMillis

@@ -65,14 +65,14 @@ layer(Live)("idempotency keys", (it) => {
       assert.isFalse(isReplay(yield* post(stranger, "k", path, { body: order })))
     }))
 
-  it.effect("the handler is told the key that it runs under", () =>
+  it.effect("the handler receives the idempotency key", () =>
     Effect.gen(function*() {
       const signer = yield* newKey
       assert.include((yield* post(signer, "my key", "/api/v1/operator/act/now")).text, "\"body\":\"my key\"")
       assert.include((yield* post(signer, "", "/api/v1/operator/act/now")).text, "\"body\":null")
     }))
 
-  it.effect("the answer is there for the caller who left before it came", () =>
+  it.effect("an interrupted caller finds the answer by retrying", () =>
     Effect.gen(function*() {
       const probe = yield* Probe
       const signer = yield* newKey

@@ -64,7 +64,7 @@ layer(Live)("metrics", (it) => {
       assert.notInclude(reply.text, "secret")
     }))
 
-  it.effect("know how long a request took, whatever the clock was set to meanwhile", () =>
+  it.effect("measure durations by the monotonic clock", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       assert.strictEqual((yield* send(port, "/set-back")).status, 200)

@@ -88,7 +88,7 @@ layer(Live)("operator requests", (it) => {
       assertRefused(yield* call(key, "/api/v1/operator/open"), 403, "IP_NOT_ALLOWED")
     }))
 
-  it.effect("a key's requests are counted in a window that begins with the first, and every answer says so", () =>
+  it.effect("a key's rate window begins with its first request; answers carry its headers", () =>
     Effect.gen(function*() {
       const key = yield* newKey({ rateLimit: 2 })
       const standing = ({ headers }: Reply) => [headers["x-ratelimit-limit"], headers["x-ratelimit-remaining"]]
@@ -110,7 +110,7 @@ layer(Live)("operator requests", (it) => {
       assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/open")), ["2", "1"])
     }))
 
-  it.effect("what is over the rate leaves no trace in the database", () =>
+  it.effect("requests over the rate write nothing to the database", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const key = yield* newKey({ rateLimit: 1 })
@@ -193,7 +193,7 @@ layer(Live)("operator requests", (it) => {
       }
     }))
 
-  it.effect("a body over 256 KiB is refused, told by its length or found out while reading", () =>
+  it.effect("a body over 256 KiB is refused, by declared length or while reading", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       const fits = JSON.stringify({ ...order, pad: "" })
@@ -208,7 +208,7 @@ layer(Live)("operator requests", (it) => {
       }
     }))
 
-  it.effect("a defect is a SERVER_ERROR that tells nothing", () =>
+  it.effect("a defect is a SERVER_ERROR without internals", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       for (
@@ -281,7 +281,7 @@ layer(Live)("provider requests", (it) => {
       }
     }))
 
-  it.effect("pass the same checks, and are told what to do about each refusal", () =>
+  it.effect("pass the same checks; each refusal carries its retry advice", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"), ["203.0.113.9"])
       const port = yield* portOf
@@ -313,7 +313,7 @@ layer(Live)("provider requests", (it) => {
       assert.strictEqual((yield* call(provider, bet, { body: order, headers })).status, 200)
     }))
 
-  it.effect("are told to take a bet back when nobody knows what became of it, and to repeat the rest", () =>
+  it.effect("a bet with unknown outcome is to be rolled back, other messages repeated", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       const post = (path: string) => call(provider, `/api/v1/provider/${path}`, { method: "POST" })
@@ -326,7 +326,7 @@ layer(Live)("provider requests", (it) => {
       assertTold(yield* post("settle/limit"), 422, "LIMIT_EXCEEDED", "never")
     }))
 
-  it.effect("to paths and methods that are not there hear it in the same form", () =>
+  it.effect("to unknown paths and methods are refused in the same form", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       assertTold(yield* send(port, "/api/v1/provider/nothing"), 404, "NOT_FOUND", "never")

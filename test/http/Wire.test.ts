@@ -53,7 +53,7 @@ layer(Live)("bytes", (it) => {
       assert.strictEqual((yield* send(port, "/health/live")).status, 200)
     }))
 
-  it.effect("of unusual requests are taken for what they are", () =>
+  it.effect("of unusual requests get their defined answer", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       assertEnvelope(yield* exchange(port, closing(["PROPFIND /api/v1/operator/open HTTP/1.1"])), 405)

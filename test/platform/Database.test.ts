@@ -54,7 +54,7 @@ layer(TestDatabase.layer)("clients", (it) => {
 
 describe("refuseServer", () => {
   // Goal: what is refused is exactly what is too old, read-only or not durable. Method: one fact wrong at a time.
-  it("names what is wrong", () => {
+  it("names each unsafe setting", () => {
     const good = { version: 150_004, synchronousCommit: "on", fsync: "on", readOnly: "off" }
     const check = (change: Partial<typeof good>) => refuseServer({ ...good, ...change }, { allowFsyncOff: false })
     assert.isUndefined(check({}))

@@ -40,7 +40,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
 
   // Goal: the hot path takes ids without waiting, block after block.
   // Method: take synchronously with only a yield in between; the block ahead must be there before one runs out.
-  it.effect("reserveUnsafe gives what is at hand and nothing else", () =>
+  it.effect("reserveUnsafe returns ids from the current block only", () =>
     Effect.gen(function*() {
       const ids = yield* anotherInstance
       assert.isUndefined(ids.reserveUnsafe(1), "a new instance holds no block")

@@ -36,7 +36,7 @@ layer(TestDatabase.layer)("a transaction", (it) => {
       assert.instanceOf(failureOf(beforeCommit), SqlError.SqlError)
     }))
 
-  it.effect("fails with what its body failed with, although the rollback fails", () =>
+  it.effect("fails with its body's error when the rollback fails too", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const exit = yield* Effect.exit(
@@ -47,7 +47,7 @@ layer(TestDatabase.layer)("a transaction", (it) => {
       assert.strictEqual(failureOf(exit), "taken")
     }))
 
-  it.effect("dies of what its body dies of", () =>
+  it.effect("dies with its body's defect", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const exit = yield* Effect.exit(

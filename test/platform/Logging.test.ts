@@ -14,7 +14,7 @@ const linesOf = (log: Effect.Effect<void>) =>
   })
 
 describe("lines of the log", () => {
-  it.effect("say what, when, how grave and about whom", () =>
+  it.effect("carry message, time, level and annotations", () =>
     Effect.gen(function*() {
       const [line = "", ...more] = yield* linesOf(
         Effect.annotateLogs(Effect.logWarning("two\nlines", { count: 3 }), { player_id: 7 })

@@ -40,7 +40,7 @@ const inEmptyDatabase = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>)
   effect.pipe(Effect.provide(Layer.fresh(EmptyDatabase)))
 
 // Goal: each file runs once, in order. Method: run one, then both, then both again, and look at what they did.
-it.effect("applies what is not applied yet, once", () =>
+it.effect("applies pending migrations once", () =>
   Effect.gen(function*() {
     assert.deepStrictEqual(yield* runMigrations([create]), ["0001_test"])
     assert.deepStrictEqual(yield* runMigrations([create, insert]), ["0002_test"])

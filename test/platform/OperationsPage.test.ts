@@ -56,7 +56,7 @@ describe("the page for operators of the service", () => {
     assert.deepStrictEqual(idle, [])
   })
 
-  it("points at what is there", () => {
+  it("refers to existing files and metrics", () => {
     const headings = names(page, /^#+ (.+)$/gm).map((heading) =>
       heading.toLowerCase().replaceAll(/[^a-z0-9 -]/g, "").replaceAll(" ", "-")
     )

@@ -16,7 +16,7 @@ describe("RecentMap", () => {
   })
 
   // Goal: what is used stays. Method: one key is asked for now and then while many others pass through.
-  it("keeps what is asked for", () => {
+  it("keeps recently used entries", () => {
     const map = new RecentMap<string, number>(10)
     map.set("kept", 1)
     for (let key = 0; key < 1000; key++) {

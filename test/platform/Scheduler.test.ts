@@ -31,7 +31,7 @@ const layerAtStart = TestDatabase.layer.pipe(
 )
 
 layer(layerAtStart)("the scheduler", (it) => {
-  it.effect("runs a job at its times, whoever of two services asks", () =>
+  it.effect("runs a job on schedule once across two services", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
       const { job, runs } = yield* counting("by-turns", 60)
@@ -114,7 +114,7 @@ layer(layerAtStart)("the scheduler", (it) => {
       assert.deepStrictEqual(yield* scheduler.runDue, [])
     }).pipe(Effect.scoped))
 
-  it.effect("tries a failed job again, later each time, and says what is wrong with it", () =>
+  it.effect("retries a failed job with growing delays and records the error", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
       const isBroken = yield* Ref.make(true)

@@ -9,7 +9,7 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
 
 layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) => {
   // Goal: what is sealed can be read again, and shows nothing of itself. Method: seal the same text twice.
-  it.effect("opens what it sealed, and never seals alike twice", () =>
+  it.effect("opens its own ciphertexts, which all differ", () =>
     Effect.gen(function*() {
       const secrets = yield* Secrets
       const one = secrets.seal("key:1", "s3cret ünïcode")
@@ -52,7 +52,7 @@ layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) =
 
 // Goal: what the key before sealed is opened, in whichever form it was sealed, and told apart from what is sealed now. Method: a
 // service with both keys, one with the old key only, and a value in the form of before keys had names, made by hand.
-it.effect("opens what the key before sealed", () =>
+it.effect("opens ciphertexts of the previous key", () =>
   Effect.gen(function*() {
     const [old, fresh] = [Redacted.make(new Uint8Array(32).fill(1)), Redacted.make(new Uint8Array(32).fill(2))]
     const under = (settings: Parameters<typeof Settings.layerTest>[0]) =>

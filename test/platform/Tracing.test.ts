@@ -128,7 +128,7 @@ describe("traces that are on", () => {
       assert.lengthOf(own.sink.received, 0)
     }))
 
-  it.live("say of what was answered with an error that it failed", () =>
+  it.live("mark spans of error answers as failed", () =>
     Effect.gen(function*() {
       const answered = (name: string, attributes: { readonly [key: string]: string }) =>
         Effect.withSpan(Effect.annotateCurrentSpan(attributes), name, { kind: "server", root: true })

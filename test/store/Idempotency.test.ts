@@ -106,7 +106,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(bodyOf(yield* guard(claim, makeRequest().run)), "{\"run\":1}")
     }))
 
-  it.effect("runs one of many that come at once, and tells the others that it runs", () =>
+  it.effect("one of many concurrent requests runs; the others are in progress", () =>
     Effect.gen(function*() {
       const { guard } = yield* Idempotency
       const claim = newClaim()
@@ -127,7 +127,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(request.runs, 1)
     }))
 
-  it.effect("an answer stored with its effect stands or falls with it", () =>
+  it.effect("an answer stored with its effect commits or rolls back with it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { guard, insert, noteStored } = yield* Idempotency
@@ -152,7 +152,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(typeof clash === "object" && "code" in clash ? clash.code : clash, "IDEMPOTENCY_IN_PROGRESS")
     }))
 
-  it.effect("gives the answer of another process that was faster, by whichever way the loser finds out", () =>
+  it.effect("returns a faster process's answer after any conflict", () =>
     Effect.gen(function*() {
       const { guard, insert } = yield* Idempotency
       const createdAt = yield* Clock.currentTimeMillis
@@ -177,7 +177,7 @@ layer(Live)("Idempotency", (it) => {
       }
     }))
 
-  it.effect("answers though the answer cannot be stored, and does not run what it cannot look up", () =>
+  it.effect("answers when storing fails; refuses to run when lookup fails", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { guard } = yield* Idempotency

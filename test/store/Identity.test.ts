@@ -31,7 +31,7 @@ describe("isSamePerson", () => {
     assert.isFalse(isSamePerson(person, { ...stranger, ...again, firstName: "Zora" }))
   })
 
-  it("never by what is unknown", () => {
+  it("unknown values never match", () => {
     for (const nothing of [null, "", " - "]) {
       const one = { ...stranger, personalId: nothing, documentNumber: nothing }
       assert.isFalse(isSamePerson(one, { ...one, firstName: "Eve" }))

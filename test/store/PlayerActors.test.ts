@@ -79,7 +79,7 @@ const makeFaults = (chance: () => number) => {
 }
 
 describe("PlayerActors", () => {
-  it.effect("knows no player of another operator", () =>
+  it.effect("a player of another operator is not found", () =>
     Effect.gen(function*() {
       const store = MemoryPlayerStore.make()
       yield* store.add(makePlayer())
@@ -99,7 +99,7 @@ describe("PlayerActors", () => {
       }
     }))
 
-  it.effect("says of every passing failure that the same request may be sent again", () =>
+  it.effect("transient failures are answered with TRY_AGAIN", () =>
     Effect.gen(function*() {
       for (const fault of [unavailable, unknown]) {
         const store = MemoryPlayerStore.make({ commit: () => fault })

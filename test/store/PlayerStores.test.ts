@@ -511,7 +511,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
 })
 
 layer(Chain.layer.pipe(Layer.provide(ChainKey.layerTest), Layer.provideMerge(live)))("PlayerStore", (it) => {
-  it.effect("in memory says and keeps what the one over PostgreSQL does", () =>
+  it.effect("the store in memory answers and stores as PostgreSQL does", () =>
     Effect.gen(function*() {
       const memory = MemoryPlayerStore.make()
       for (const player of beginning) yield* memory.add(player)

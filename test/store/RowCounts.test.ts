@@ -14,7 +14,7 @@ const kycStatuses = ["not_started", "verified"] as const
 layer(TestDatabase.layer, { excludeTestServices: true })("RowCounts", (it) => {
   // Goal: the kept numbers are those of the table, for any filter, after any change, and while they are folded. Method: random
   // registrations and changes by SQL, many rows in a statement, then every filter against a count of the table.
-  it.effect("knows how many rows there are of what", () =>
+  it.effect("counts rows per group exactly", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const countPlayers = yield* makeRowCounts("players", "player_counts", ["status", "kyc_status"])

@@ -120,7 +120,7 @@ layer(live)("a service whose memory is out of date", (it) => {
       assert.deepStrictEqual(yield* refusalOf(withdraw(second, playerId, 500)), ["PLAYER_RESTRICTED", "locked"])
     }))
 
-  it.effect("moves no payment that has gone another way", () =>
+  it.effect("a payment already moved by another process is refused", () =>
     Effect.gen(function*() {
       const { addRich, first, second, withdraw } = yield* open("moved")
       const other = (hands: typeof first) => hands === first ? second : first

@@ -16,7 +16,7 @@ const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow,
 // Goal: nobody waits for a database that has gone silent, not even for its answer to a cancellation. Method: statements that the test
 // ends when it likes, on the test's clock.
 describe("a statement with a deadline", () => {
-  it.effect("gives what comes in time, good or bad", () =>
+  it.effect("returns results and failures that arrive in time", () =>
     Effect.gen(function*() {
       for (const exit of [Exit.succeed(7), Exit.fail("refused"), Exit.die("broken")]) {
         assert.deepStrictEqual(yield* Effect.exit(byDeadline(exit, "late")), exit)
@@ -51,7 +51,7 @@ describe("a statement with a deadline", () => {
       yield* Deferred.succeed(answer, undefined)
     }))
 
-  it.effect("says of a silent store that it is unavailable", () =>
+  it.effect("a silent store is reported as unavailable", () =>
     Effect.gen(function*() {
       const waiting = yield* Effect.forkChild(Effect.flip(orUnavailable(Effect.never)))
       yield* TestClock.adjust("6 seconds")
@@ -101,7 +101,7 @@ layer(layerTestService(), { excludeTestServices: true })("a row that somebody el
 // Goal: a commit whose answer does not come in time may have happened or not; nobody guesses, and nothing is counted twice. Method: a
 // write that a gate in the database keeps, given up on by the test's clock; on connections whose own time limit is longer than that.
 layer(layerTestService())("a commit that is given up on", (it) => {
-  it.effect("is told as unknown, and the next command finds out what became of it", () =>
+  it.effect("has an unknown outcome that the next command resolves", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const patient = Effect.provideService(makePlayerStore, JournalClient, yield* PgClient.PgClient)

@@ -49,7 +49,7 @@ const effectsLeft = Effect.gen(function*() {
 })
 
 layer(base)("the follower", (it) => {
-  it.effect("sets aside what cannot be judged, and judges it when it can be", () =>
+  it.effect("an effect that cannot be judged is set aside and judged later", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const broken = yield* addOperator("broken")
@@ -73,7 +73,7 @@ layer(base)("the follower", (it) => {
       assert.strictEqual(yield* effectsLeft, 0)
     }))
 
-  it.effect("judges late what happened in time", () =>
+  it.effect("late judgement uses the time of the effect", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("late")
       const slow = yield* addPlayer(operator, "slow")
@@ -89,7 +89,7 @@ layer(base)("the follower", (it) => {
       )
     }))
 
-  it.effect("knows who was there before the rules, and accuses nobody of it", () =>
+  it.effect("players registered before the rules raise no alerts", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("before")

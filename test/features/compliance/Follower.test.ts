@@ -44,7 +44,7 @@ const dead = { _tag: "Dead" } as const
 const openMost = 3
 
 layer(TestDatabase.layer)("the follower of committed effects", (it) => {
-  it.effect("judges what is committed, once, whatever happens", () =>
+  it.effect("judges each committed effect exactly once despite failures", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue
@@ -124,7 +124,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       )
     }), 300_000)
 
-  it.effect("one follows at a time, and who dies lets go", () =>
+  it.effect("one process leads; a dead leader is replaced", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue
@@ -147,7 +147,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       assert.deepStrictEqual(seen, [1, 2])
     }))
 
-  it.effect("what cannot be judged waits by itself, longer each time", () =>
+  it.effect("an effect that fails is retried alone, with growing delays", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue

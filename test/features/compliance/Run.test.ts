@@ -86,7 +86,7 @@ layer(services)("a run of the follower", (it) => {
       assert.deepStrictEqual(yield* sql`SELECT 1 FROM compliance_effects`, [])
     }))
 
-  it.effect("asks every player for the holds that are wanted, also behind one who cannot be asked", () =>
+  it.effect("a failing player does not delay the holds of others", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { run } = yield* Compliance
@@ -100,7 +100,7 @@ layer(services)("a run of the follower", (it) => {
       assert.sameMembers(world.asked, [1, 2, 3])
     }))
 
-  it.effect("raises again what got worse since staff closed it, once in each degree", () =>
+  it.effect("a closed alert is raised again once per higher severity", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { raise } = yield* makeAlertStore

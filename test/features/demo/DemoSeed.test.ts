@@ -35,7 +35,7 @@ const live = () => layerBackoffice.pipe(Layer.provideMerge(layerTestService()), 
 layer(live())("DemoSeed on an empty database", (it) => {
   // Goal: a first start leaves something to try, every later start finds it again, and nobody else can read the secrets.
   // Method: seed twice, with the file removed in between; the credentials must be those that requests are checked with.
-  it.effect("seeds once and tells the same ever after", () =>
+  it.effect("seeds once and returns the same credentials afterwards", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       assert.isUndefined(yield* (yield* seedWith(false)).ensure, "DEMO is off")
@@ -69,7 +69,7 @@ layer(live())("DemoSeed on an empty database", (it) => {
 })
 
 layer(live())("DemoSeed on a database in use", (it) => {
-  it.effect("adds nothing to what others have made", () =>
+  it.effect("leaves a database in use unchanged", () =>
     Effect.gen(function*() {
       const operators = yield* Operators
       yield* operators.create(actor, { slug: "real", name: "Real", currency: "EUR" })

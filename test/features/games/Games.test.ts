@@ -48,7 +48,7 @@ layer(live)("Games", (it) => {
     }))
 
   // Goal: a warm look-up needs no query. Method: nothing is in memory before it was asked for; then it is, under both keys.
-  it.effect("what was asked for is at hand", () =>
+  it.effect("a game once read is served from memory", () =>
     Effect.gen(function*() {
       const games = yield* Games
       assert.isUndefined(games.findByExternalIdUnsafe(2, "ext-13"))

@@ -27,7 +27,7 @@ const withProvider = (provider: Partial<Game["provider"]>): Game => ({
 })
 
 describe("launchUrl", () => {
-  it("fills in the values, encoded, whatever they contain", () => {
+  it("placeholders are replaced by encoded values", () => {
     const url = launchUrl(game, "real", "{game}$&$1")
     assert.strictEqual(
       url,

@@ -43,7 +43,7 @@ layer(SessionTokens.layer.pipe(Layer.provide(Settings.layerTest())))("SessionTok
 
   // Goal: nothing but an issued token verifies. Method: change every character in turn, to every way a decoder might forgive;
   // cut it, lengthen it, spell it in the other base64 alphabet, issue it under another key.
-  it.effect("what was not issued does not verify", () =>
+  it.effect("foreign tokens do not verify", () =>
     Effect.gen(function*() {
       const tokens = yield* SessionTokens
       const token = tokens.issue(session)

@@ -37,7 +37,7 @@ layer(PasswordHashes.layer)("PasswordHashes", (it) => {
       assert.match(yield* passwords.hash("abcdefg1"), /^\$argon2id\$/)
     }))
 
-  it.effect("a password that nobody knows is never the same", () =>
+  it.effect("hashes an unset password differently each time", () =>
     Effect.gen(function*() {
       const passwords = yield* PasswordHashes
       assert.match(yield* passwords.random, /^\$sha256\$[A-Za-z0-9+/]{43}$/)

@@ -44,7 +44,7 @@ const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
   Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
 
 layer(live, { timeout: 60_000, excludeTestServices: true })("searching players", (it) => {
-  it.effect("uses its index for the page and the count of what few have", () =>
+  it.effect("a rare text is found and counted by the search index", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       for (const text of ["c81e72", "ller4f", "山田a1", "o'neill0", "x1y2", "nobody"]) {
@@ -64,7 +64,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
       assert.isFalse(yield* isRare(sql, 1, "nobody", 10_000, 1000))
     }))
 
-  it.effect("finds what a look at every player finds", () =>
+  it.effect("results equal a scan of all players", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const players = yield* Players
@@ -126,7 +126,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
     }), 60_000)
 
   // Goal: a page costs the same among however many players. Method: PostgreSQL says how many rows it took up for one.
-  it.effect("takes up hardly more rows than it shows", () =>
+  it.effect("reads few rows beyond those of its page", () =>
     Effect.gen(function*() {
       const players = yield* Players
       const lists = [
@@ -143,7 +143,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
       }
     }))
 
-  it.effect("compares who registers with the excluded by indexes, too", () =>
+  it.effect("an identity is compared with excluded players by index", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const now = new Date(yield* Clock.currentTimeMillis)

@@ -59,7 +59,7 @@ describe("checkProfileChanges", () => {
     }
   })
 
-  it("takes away what a player may be without, and nothing else", () => {
+  it("clears optional fields only", () => {
     for (const blank of [null, "", "  "]) {
       const { changes, messages } = checkProfileChanges({
         city: blank,
@@ -79,7 +79,7 @@ describe("checkProfileChanges", () => {
     }
   })
 
-  it("leaves alone what was not sent and what is not of a profile", () => {
+  it("ignores absent fields and fields outside the profile", () => {
     const { changes } = checkProfileChanges({ username: "eve", status: "closed", currency: "USD", marketing: {} }, now)
     assert.deepStrictEqual(changes, new Map())
     assert.deepStrictEqual(

@@ -18,7 +18,7 @@ const badFields = (fields: { readonly [field: string]: unknown }) => Object.keys
 const valueOf = (fields: { readonly [field: string]: unknown }) => check(fields).registration
 
 describe("checkRegistration", () => {
-  it("takes what is complete, and nothing that is not", () => {
+  it("accepts a complete registration and refuses each missing field", () => {
     assert.deepStrictEqual(valueOf({}), { ...complete, terms_accepted: true })
     for (const field of Object.keys(complete)) {
       for (const nothing of [undefined, null, "", "  "]) {
@@ -150,7 +150,7 @@ describe("checkRegistration", () => {
   })
 
   // Goal: what is taken can be said beside what is malformed. Method: one bad field among good unique ones.
-  it("gives the unique fields that are well formed, whatever else is wrong", () => {
+  it("returns well-formed unique fields of an invalid registration", () => {
     const { unique } = check({ country: "??", email: "nobody", phone: "+49 151 23456789", external_id: " x1 " })
     assert.deepStrictEqual(unique, {
       username: "lucky_luke",

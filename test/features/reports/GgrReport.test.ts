@@ -17,7 +17,7 @@ const group = (more: Partial<GroupSums>): GroupSums => ({
   ...more
 })
 
-it("takes differences of rounded figures, and leaves out providers nobody played", () => {
+it("differences use rounded figures; idle providers are omitted", () => {
   const total = group({
     rounds: 3,
     bets: 101,

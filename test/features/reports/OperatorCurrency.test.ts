@@ -9,7 +9,7 @@ import { TestDatabase } from "../../kit/TestDatabase.ts"
 // Method: sums as commits before and after the change wrote them, one of them of a player who was in memory meanwhile; and two
 // players of one operator, of whom one was loaded before the change.
 
-it("decides once for a commit what an operator's currency is", () => {
+it("an operator's currency is resolved once per commit", () => {
   const before = { operatorId: 1, currency: "EUR", baseCurrency: "EUR" }
   const after = { ...before, baseCurrency: "USD" }
   const [ownFirst, ownLast] = [new RatePairs(), new RatePairs()]

@@ -143,7 +143,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
     }))
 
   // Goal: the length of a ledger does not matter to a filtered page. Method: the summaries are falsified, and the total follows them.
-  it.effect("reads what is summed up instead of counting it again", () =>
+  it.effect("totals come from block summaries", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const sql = yield* SqlClient.SqlClient

@@ -96,7 +96,7 @@ layer(live)("balances at a moment", (it) => {
       }
     }))
 
-  it.effect("know what another service has written", () =>
+  it.effect("include entries written by another process", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const operator = yield* addOperator("elsewhere")

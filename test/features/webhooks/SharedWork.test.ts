@@ -52,7 +52,7 @@ layer(base)("sharing the work", (it) => {
       }
     }))
 
-  it.effect("what a killed sender had taken is taken over when its time is up", () =>
+  it.effect("an expired lease of a killed sender is taken over", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { emit, listenAt } = yield* addListener("orphan")
@@ -125,7 +125,7 @@ layer(base)("sharing the work", (it) => {
       assert.strictEqual(little.received.length, 1)
     }))
 
-  it.effect("what comes for an endpoint with too much waiting is kept, and goes when staff say so", () =>
+  it.effect("deliveries beyond the backlog limit fail and can be retried by staff", () =>
     Effect.gen(function*() {
       const deliveries = yield* WebhookDeliveries
       const endpoints = yield* WebhookEndpoints
@@ -153,7 +153,7 @@ layer(base)("sharing the work", (it) => {
       assert.strictEqual(sink.received.length, 7)
     }))
 
-  it.effect("what was taken until a time that nobody takes anything for is free", () =>
+  it.effect("a lease longer than any lease is void", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { emit, listenAt } = yield* addListener("taken-ahead")
@@ -171,7 +171,7 @@ layer(base)("sharing the work", (it) => {
       assert.strictEqual(sink.received.length, 1)
     }))
 
-  it.effect("what somebody is just writing down is left to them", () =>
+  it.effect("tidying skips rows locked by another transaction", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { emit, listenAt } = yield* addListener("written-down")
@@ -195,7 +195,7 @@ layer(base)("sharing the work", (it) => {
       yield* Fiber.join(writing)
     }))
 
-  it.effect("what waits for a time that no attempt has is tried now", () =>
+  it.effect("a next attempt beyond the longest delay is due now", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { emit, listenAt } = yield* addListener("put-off")
@@ -221,7 +221,7 @@ layer(base)("sharing the work", (it) => {
       assert.lengthOf(sink.received, 2)
     }))
 
-  it.effect("what is old goes, what waits too long is over", () =>
+  it.effect("old deliveries are deleted and overdue ones expire", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const deliveries = yield* WebhookDeliveries

@@ -145,7 +145,7 @@ layer(live)("sending webhooks", (it) => {
     120_000
   )
 
-  it.effect("tells of events whose commit becomes visible late", () =>
+  it.effect("delivers events whose commit becomes visible late", () =>
     Effect.gen(function*() {
       const sql = yield* ServiceSql
       const { sweep } = yield* WebhookSender
@@ -201,7 +201,7 @@ layer(live)("sending webhooks", (it) => {
       assert.strictEqual(new Set(hanging.received.map(({ headers }) => headers["x-service-event-id"])).size, 30)
     }))
 
-  it.effect("what staff set back while it is in flight has all of its attempts before it again", () =>
+  it.effect("a delivery reset in flight starts again with all attempts", () =>
     Effect.gen(function*() {
       const { sweep } = yield* WebhookSender
       const deliveries = yield* WebhookDeliveries
@@ -292,7 +292,7 @@ layer(live)("sending webhooks", (it) => {
       assert.deepStrictEqual(over.said, [...over.expected(third), undefined])
     }))
 
-  it.effect("ends the overlap at once when told to, and begins none for a secret that has leaked", () =>
+  it.effect("an immediate rotation leaves no second signature", () =>
     Effect.gen(function*() {
       const { sweep } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints
@@ -322,7 +322,7 @@ layer(live)("sending webhooks", (it) => {
       yield* isSignedBy(third)
     }))
 
-  it.effect("what a secret was that nobody can open any more does not matter once it is rotated", () =>
+  it.effect("rotation replaces an unreadable secret", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { sweep } = yield* WebhookSender
