@@ -1,23 +1,8 @@
-/** What the service answered to a provider's message, and whether it is what was to be answered. */
+/** Answers to messages of a provider, and their differences from the expected ones. */
 import { Result, Schema } from "effect"
 import type { Expected, Settled } from "../../test/kit/WalletModel.ts"
 import type { Reply } from "./Caller.ts"
-import { currency, type Message, requestIdOf, transactionIdOf } from "../../test/kit/WalletMessages.ts"
-
-const Settlement = Schema.Struct({
-  request_id: Schema.NullOr(Schema.String),
-  transaction_id: Schema.NullOr(Schema.String),
-  status: Schema.Literals(["processed", "replayed", "ignored"]),
-  wallet_transaction_ids: Schema.Array(Schema.Int),
-  real_amount: Schema.Int,
-  bonus_amount: Schema.Int,
-  balance: Schema.Int,
-  bonus_balance: Schema.Int,
-  currency: Schema.String,
-  wallet_seq: Schema.Int,
-  round_state: Schema.Literals(["open", "closed"])
-})
-type Settlement = typeof Settlement.Type
+import { currency, type Message, requestIdOf, Settlement, transactionIdOf } from "../../test/kit/WalletMessages.ts"
 
 const One = Schema.fromJsonString(Schema.Struct({ data: Settlement }))
 const Several = Schema.fromJsonString(

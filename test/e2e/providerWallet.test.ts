@@ -18,10 +18,10 @@ import {
   launch,
   type Seat,
   seat,
-  Settled,
   settledOf,
   tell
 } from "../kit/E2eWorld.ts"
+import { Settlement } from "../kit/WalletMessages.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { addProvider } from "../kit/Keys.ts"
 
@@ -683,7 +683,7 @@ layer(Live)("the provider wallet", (it) => {
       })
     }))
 
-  const Batch = Schema.Struct({ request_id: Schema.NullOr(Schema.String), results: Schema.Array(Settled) })
+  const Batch = Schema.Struct({ request_id: Schema.NullOr(Schema.String), results: Schema.Array(Settlement) })
   const settleBatch = Effect.fnUntraced(function*(actions: ReadonlyArray<Fields>) {
     return yield* dataOf(yield* say("batch", { request_id: "batch", actions }), 200, Batch)
   })

@@ -6,11 +6,12 @@ import { Clock, Effect, Fiber, Schedule, Schema } from "effect"
 import type { Outcome, Operation, Line, Intent, History } from "./History.ts"
 import { makeOperations } from "./Operations.ts"
 import type { Chance } from "./Chance.ts"
-import { dataOf, Payment, type Seat, Settled } from "./E2eWorld.ts"
+import { dataOf, Payment, type Seat } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
+import { Settlement } from "./WalletMessages.ts"
 import { moves } from "./WalletModel.ts"
 
-const Batch = Schema.Struct({ results: Schema.Array(Settled) })
+const Batch = Schema.Struct({ results: Schema.Array(Settlement) })
 const LimitsShown = Schema.Struct({
   player_id: Schema.Int,
   limits: Schema.Record(Schema.String, Schema.NullOr(Schema.Int)),
@@ -41,7 +42,7 @@ const write = Effect.fnUntraced(function*(history: History, operation: Operation
   if (operation.mustBeRefused) return yield* violate(`was not refused: ${reply.text}`)
   switch (operation.form) {
     case "settlement":
-      return record({ _tag: "Settled", answer: yield* dataOf(reply, 200, Settled) })
+      return record({ _tag: "Settled", answer: yield* dataOf(reply, 200, Settlement) })
     case "batch": {
       const { results } = yield* dataOf(reply, 200, Batch)
       if (results.length !== operation.intents.length) return yield* violate(reply.text)

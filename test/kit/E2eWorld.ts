@@ -13,6 +13,7 @@ import { type Caller, callerOf, type ConnectionLost } from "./E2eHttp.ts"
 import type { Reply } from "./HttpCalls.ts"
 import { addApiKey, addProvider, type KeyOptions } from "./Keys.ts"
 import { addOperator } from "./TestService.ts"
+import { Settlement } from "./WalletMessages.ts"
 
 /** An answer that is not what the scene is built on. */
 export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
@@ -44,23 +45,7 @@ export const dataOf = <S extends Schema.ConstraintDecoder<unknown>>(
     )
     : Effect.fail(unexpected(what, reply))
 
-/** What the wallet API says about money it moved, from CONTRACT alone. */
-export const Settled = Schema.Struct({
-  request_id: Schema.NullOr(Schema.String),
-  transaction_id: Schema.NullOr(Schema.String),
-  status: Schema.Literals(["processed", "replayed", "ignored"]),
-  wallet_transaction_ids: Schema.Array(Schema.Int),
-  real_amount: Schema.Int,
-  bonus_amount: Schema.Int,
-  balance: Schema.Int,
-  bonus_balance: Schema.Int,
-  currency: Schema.String,
-  wallet_seq: Schema.Int,
-  round_state: Schema.Literals(["open", "closed"])
-})
-export type Settled = typeof Settled.Type
-
-export const settledOf = (reply: Reply) => dataOf(reply, 200, Settled, "a settlement")
+export const settledOf = (reply: Reply) => dataOf(reply, 200, Settlement, "a settlement")
 
 /** A payment request (SPEC section 2.5). */
 export const Payment = Schema.Struct({

@@ -1,8 +1,8 @@
 /** History of what clients intend, written down before it is sent, of each sending, and of each answer. */
 import type { Caller } from "./E2eHttp.ts"
-import type { Seat, Settled } from "./E2eWorld.ts"
+import type { Seat } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
-import type { Bet, PromoWin, Rollback, Win } from "./WalletMessages.ts"
+import type { Bet, PromoWin, Rollback, Settlement, Win } from "./WalletMessages.ts"
 import type { Input, PaymentMove, PaymentRequest } from "./WalletModel.ts"
 
 /**
@@ -24,7 +24,7 @@ export type CommandOf<Kind extends Command["kind"]> = Extract<Command, { readonl
 
 /** An answer to an intent. */
 export type Outcome =
-  | { readonly _tag: "Settled"; readonly answer: Settled }
+  | { readonly _tag: "Settled"; readonly answer: Settlement }
   /** `subject`: the payment, or the player. Not new: the answer says that it is the one to an earlier request. */
   | { readonly _tag: "Done"; readonly subject: number; readonly isNew: boolean }
   | { readonly _tag: "Refused"; readonly code: string }

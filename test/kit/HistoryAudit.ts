@@ -7,7 +7,7 @@ import { moves } from "./WalletModel.ts"
 import { checkEntries } from "./LedgerInvariants.ts"
 import { amountsOf, type Books, readBooks, type Whose } from "./StoredRows.ts"
 import type { Intent, History, Command, CommandOf } from "./History.ts"
-import type { Settled } from "./E2eWorld.ts"
+import type { Settlement } from "./WalletMessages.ts"
 
 type TransactionRow = Books["transactions"][number]
 type EntryRow = Books["entries"][number]
@@ -131,7 +131,7 @@ const auditSettlements = (
     }
   }
 
-  const auditAnswer = (id: string, action: string, answer: Settled): void => {
+  const auditAnswer = (id: string, action: string, answer: Settlement): void => {
     const own = byAction.get(action) ?? []
     const ids = own.flatMap(({ entries }) => entries).sort((one, other) =>
       (entryById.get(one)?.seq ?? 0) - (entryById.get(other)?.seq ?? 0)

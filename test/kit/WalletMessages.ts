@@ -1,4 +1,5 @@
 /** Messages of a game provider to the wallet API, as data and as JSON. */
+import { Schema } from "effect"
 
 export interface Round {
   /** The provider's own id of the game. */
@@ -183,3 +184,19 @@ export const bodyOf = (message: Message, names: Names, request_id = requestIdOf(
       }
   }
 }
+
+/** The answer to a message that moved money, or might have. */
+export const Settlement = Schema.Struct({
+  request_id: Schema.NullOr(Schema.String),
+  transaction_id: Schema.NullOr(Schema.String),
+  status: Schema.Literals(["processed", "replayed", "ignored"]),
+  wallet_transaction_ids: Schema.Array(Schema.Int),
+  real_amount: Schema.Int,
+  bonus_amount: Schema.Int,
+  balance: Schema.Int,
+  bonus_balance: Schema.Int,
+  currency: Schema.String,
+  wallet_seq: Schema.Int,
+  round_state: Schema.Literals(["open", "closed"])
+})
+export type Settlement = typeof Settlement.Type

@@ -1,7 +1,7 @@
 /** Checks the history of each player for an order that explains it. */
 import { Schema } from "effect"
 import type { Attempt, History, Operation } from "../../kit/History.ts"
-import { Settled } from "../../kit/E2eWorld.ts"
+import { Settlement } from "../../kit/WalletMessages.ts"
 import type { Reply } from "../../kit/HttpCalls.ts"
 import { type Call, check, type Verdict } from "../../kit/Linearizability.ts"
 import { type Input, type Output, type Told, walletRules } from "../../kit/WalletModel.ts"
@@ -10,7 +10,7 @@ export interface PlayerCall extends Call<Input, Output> {
   readonly operation: Operation
 }
 
-const toldOf = ({ balance, real_amount: moved, status, wallet_seq: walletSeq }: Settled): Told => ({
+const toldOf = ({ balance, real_amount: moved, status, wallet_seq: walletSeq }: Settlement): Told => ({
   status,
   moved,
   balance,
@@ -18,8 +18,8 @@ const toldOf = ({ balance, real_amount: moved, status, wallet_seq: walletSeq }: 
 })
 
 const Data = <S extends Schema.ConstraintDecoder<unknown>>(data: S) => Schema.Struct({ data })
-const decodeSettled = Schema.decodeUnknownSync(Data(Settled))
-const decodeBatch = Schema.decodeUnknownSync(Data(Schema.Struct({ results: Schema.Array(Settled) })))
+const decodeSettled = Schema.decodeUnknownSync(Data(Settlement))
+const decodeBatch = Schema.decodeUnknownSync(Data(Schema.Struct({ results: Schema.Array(Settlement) })))
 const decodeBalance = Schema.decodeUnknownSync(Data(Schema.Struct({ balance: Schema.Int })))
 
 /** What an answer says about a wallet. */
