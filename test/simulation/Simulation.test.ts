@@ -8,14 +8,14 @@ import { simulate } from "./support/Simulation.ts"
 const steps = 80
 
 describe("the simulator", () => {
-  it("does the same again for the same seed", () => {
+  it("replays a seed exactly", () => {
     const hashes = [11, 12, 13].map((seed) => simulate(planOf(seed, steps)).hash)
     const again = [13, 12, 11].map((seed) => simulate(planOf(seed, steps)).hash)
     assert.deepStrictEqual([...again].reverse(), hashes)
     assert.strictEqual(new Set(hashes).size, hashes.length)
   })
 
-  it("leaves the other actions as they were when one is taken out", () => {
+  it("keeps the other actions when one is removed", () => {
     const plan = planOf(14, steps)
     const without = (id: string): Plan => ({ ...plan, actions: plan.actions.filter((action) => action.id !== id) })
     const asks = (of: Plan) =>
@@ -29,7 +29,7 @@ describe("the simulator", () => {
     assert.deepStrictEqual(changed, [])
   })
 
-  it("finds nothing wrong with the service", () => {
+  it("finds no violation in the service", () => {
     const violations = Array.from({ length: 20 }, (_, index) => simulate(planOf(index + 1, steps)).violations).flat()
     assert.deepStrictEqual(violations, [])
   })

@@ -8,17 +8,17 @@ import { runSeeds } from "../simulation/support/Runner.ts"
 import { shrink } from "../simulation/support/Shrink.ts"
 import { simulate } from "../simulation/support/Simulation.ts"
 
-// Goal: the service keeps its laws whatever breaks, and the simulator that says so can be believed: it replays exactly, finds what
-// is seededBugs, and makes it small. Method: fixed seeds; the many are `npm run simulate`.
+// Goal: the service keeps its invariants whatever breaks, and the simulator can be believed: it repeats itself on threads, finds each
+// seeded bug, and shrinks a failing plan. Method: fixed seeds; `npm run simulate` runs as many as one likes.
 
 const steps = 80
 
-/** What is wrong with a seed, in words. */
-const complaintsOf = (seed: number): ReadonlyArray<string> =>
+/** The violations of a seed. */
+const violationsOf = (seed: number): ReadonlyArray<string> =>
   simulate(planOf(seed, steps)).violations.map(({ law, text }) => `seed ${seed}: ${law}: ${text}`)
 
 describe("the simulator", () => {
-  it.effect("does the same on threads", () =>
+  it.effect("gives the same results on threads", () =>
     Effect.gen(function*() {
       const seeds = { firstSeed: 11, seeds: 3, steps, workers: 2, onProgress: () => {} }
       const sound = yield* runSeeds({ ...seeds, bug: null })
@@ -31,8 +31,8 @@ describe("the simulator", () => {
 
   // by fifty, so that a slow machine has time for each
   for (const first of [1000, 1050, 1100, 1150]) {
-    it(`finds nothing wrong with the service, seeds from ${first}`, () => {
-      const violations = Array.from({ length: 50 }, (_, index) => complaintsOf(first + index)).flat()
+    it(`finds no violation in the service, seeds from ${first}`, () => {
+      const violations = Array.from({ length: 50 }, (_, index) => violationsOf(first + index)).flat()
       assert.deepStrictEqual(violations, [])
     })
   }
@@ -49,7 +49,7 @@ describe("the simulator", () => {
     })
   }
 
-  it("makes a failure small", () => {
+  it("shrinks a failing plan", () => {
     const bug = seededBugs["forgets a tombstone"] ?? noBug
     const plan = planOf(findSeed(bug), steps)
     const failing = simulate(plan, bug)
