@@ -53,51 +53,55 @@ import { Transport } from "./features/webhooks/Transport.ts"
 import { WebhookHousekeeping } from "./features/webhooks/WebhookHousekeeping.ts"
 import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 
-/** The rules in action. Needs the clients of a migrated database, `Settings` and `Entropy`. */
-export const layerCapabilities = Layer.mergeAll(
-  ProviderWallet.layer,
-  Wallet.layer,
-  Ledger.layer,
-  Payments.layer,
-  Approvals.layer,
-  Launches.layer,
-  Originals.layer,
-  Bonuses.layer,
-  Players.layer,
-  Profiles.layer,
-  PlayerAccounts.layer,
-  DueAccountChanges.layer,
-  StaleRounds.layer,
-  PlayerTokens.layer,
-  layerEndedSessions,
-  ResponsibleGaming.layer,
-  Reports.layer,
-  Compliance.layer.pipe(Layer.provideMerge(Holds.layer)),
-  Credentials.layer,
-  RateLimiter.layer,
-  ReplayStore.layer,
-  Idempotency.layer,
-  Seals.layer,
-  OldRows.layer,
-  PersonalDataEncryption.layer,
-  Attempts.layer.pipe(Layer.provide(Transport.layer), Layer.provide(Resolver.layer))
-).pipe(
-  Layer.provideMerge(Layer.mergeAll(
-    PlayerActors.layer,
-    ActiveOperators.layer,
-    Games.layer,
-    SessionTokens.layer,
-    PlayerRefs.layer,
-    PaymentMethods.layer,
-    Thresholds.layer,
-    StaffSpending.layer
-  )),
-  Layer.provideMerge(Chain.layer),
-  Layer.provideMerge(PersonalData.layer),
-  Layer.provideMerge(Layer.merge(layerChainKey, layerDigestKey)),
-  Layer.provideMerge(SealedSecrets.layer),
-  Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer))
-)
+/** The rules in action over the players of `actors`. Needs the clients of a migrated database, `Settings` and `Entropy`. */
+export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
+  Layer.mergeAll(
+    ProviderWallet.layer,
+    Wallet.layer,
+    Ledger.layer,
+    Payments.layer,
+    Approvals.layer,
+    Launches.layer,
+    Originals.layer,
+    Bonuses.layer,
+    Players.layer,
+    Profiles.layer,
+    PlayerAccounts.layer,
+    DueAccountChanges.layer,
+    StaleRounds.layer,
+    PlayerTokens.layer,
+    layerEndedSessions,
+    ResponsibleGaming.layer,
+    Reports.layer,
+    Compliance.layer.pipe(Layer.provideMerge(Holds.layer)),
+    Credentials.layer,
+    RateLimiter.layer,
+    ReplayStore.layer,
+    Idempotency.layer,
+    Seals.layer,
+    OldRows.layer,
+    PersonalDataEncryption.layer,
+    Attempts.layer.pipe(Layer.provide(Transport.layer), Layer.provide(Resolver.layer))
+  ).pipe(
+    Layer.provideMerge(Layer.mergeAll(
+      actors,
+      ActiveOperators.layer,
+      Games.layer,
+      SessionTokens.layer,
+      PlayerRefs.layer,
+      PaymentMethods.layer,
+      Thresholds.layer,
+      StaffSpending.layer
+    )),
+    Layer.provideMerge(Chain.layer),
+    Layer.provideMerge(PersonalData.layer),
+    Layer.provideMerge(Layer.merge(layerChainKey, layerDigestKey)),
+    Layer.provideMerge(SealedSecrets.layer),
+    Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer))
+  )
+
+/** {@link layerCapabilitiesOver} the players of this service. */
+export const layerCapabilities = layerCapabilitiesOver(PlayerActors.layer)
 
 /** What sends webhooks, as events come. Needs {@link layerCapabilities}. */
 export const layerWebhooks = Layer.merge(WebhookSender.layer, WebhookHousekeeping.layer)

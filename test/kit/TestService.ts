@@ -16,11 +16,11 @@ export class ServiceSql extends Context.Service<ServiceSql, SqlClient.SqlClient>
  * All capabilities, as the database role of the service, with settings for tests and the real source of randomness. To replay a run, put another `Entropy` in:
  * `layerTestService(Layer.succeed(Entropy, Entropy.fromBytes(…)))`. The scheduler has no jobs: a test runs what it wants to see.
  */
-export const layerTestService = (entropy: Layer.Layer<Entropy> = Entropy.layer) =>
+export const layerTestService = (entropy: Layer.Layer<Entropy> = Entropy.layer, capabilities = layerCapabilities) =>
   Scheduler.layerIdle([]).pipe(
     Layer.provideMerge(
       Layer.provide(
-        Layer.merge(layerCapabilities, Layer.effect(ServiceSql, SqlClient.SqlClient)),
+        Layer.merge(capabilities, Layer.effect(ServiceSql, SqlClient.SqlClient)),
         TestDatabase.layerService
       )
     ),
