@@ -12,7 +12,7 @@ import { dataOf } from "../kit/PublicApi.ts"
 // Goal: staff export a ledger and anybody verifies the file with one published hash. Method: the commands, over the running service and
 // without it.
 layer(layerCasinos, { excludeTestServices: true })("ledger export and check-export", (it) => {
-  it.effect("print the chain, and prove it by a hash of the log", () =>
+  it.effect("print the chain, and verify a file by one published hash", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)

@@ -40,7 +40,7 @@ const forBrowsers = ({ headers }: Reply) =>
 const everybody = { "access-control-allow-origin": "*", "access-control-expose-headers": exposed }
 
 layer(layerPublicApi)("calls from pages of other origins", (it) => {
-  it.effect("a browser that asks is told what each player path takes", () =>
+  it.effect("a preflight of each player path is answered with its methods and headers", () =>
     Effect.gen(function*() {
       const paths: Array<readonly [path: string, method: string]> = []
       HttpApi.reflect(Api, {
@@ -66,7 +66,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       }
     }))
 
-  it.effect("every answer of a player path can be read by its page, refusals as well; cookies never count", () =>
+  it.effect("every answer of a player path is readable, refusals included; cookies never count", () =>
     Effect.gen(function*() {
       const { key } = yield* openOperator("pages", { rateLimit: 5 })
       const { id } = yield* register(key, "ada") // 1
@@ -98,7 +98,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       assert.deepStrictEqual(forBrowsers(yield* playerCall(token, "/me")), everybody)
     }))
 
-  it.effect("nothing else of the API says a word to browsers, and the rules for paths and methods stay", () =>
+  it.effect("no other path sends CORS headers, and unknown paths and methods are refused as before", () =>
     Effect.gen(function*() {
       const { key } = yield* openOperator("servers")
       const headers = { origin }
@@ -140,7 +140,7 @@ const layerNamedOrigins = Layer.fresh(layerPublicServer).pipe(
 )
 
 layer(layerNamedOrigins)("calls from pages of named origins", (it) => {
-  it.effect("work from those, and a browser keeps the answers from all others", () =>
+  it.effect("are readable from those origins and no others", () =>
     Effect.gen(function*() {
       const { key } = yield* openOperator("named")
       const token = yield* issueToken(key, (yield* register(key, "ada")).id)

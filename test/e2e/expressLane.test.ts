@@ -133,7 +133,7 @@ const comparable = (text: string): unknown =>
 // Goal: nobody can tell by an answer which way a request took. Method: the same requests, good and bad, for two players side by
 // side, one written so that the express lane takes it and one so that it does not; status and body must be the same.
 layer(layerE2eServer, { timeout: "60 seconds" })("the express lane", (it) => {
-  it.effect("answers as the ordinary way does", () =>
+  it.effect("answers as the router does", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const agent = yield* makeAgent()

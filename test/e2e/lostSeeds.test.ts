@@ -3,7 +3,8 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { addGame } from "../kit/E2eWorld.ts"
 import { addProvider } from "../kit/Keys.ts"
-import { BothServers, command, layerBothServers, made, operatorCall, staffCall } from "../kit/Backoffice.ts"
+import { BothServers, command, layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
+import { operatorWith } from "../kit/Casino.ts"
 import { send } from "../kit/HttpCalls.ts"
 import { registration } from "../kit/PublicApi.ts"
 
@@ -23,10 +24,10 @@ layer(layerBothServers, { excludeTestServices: true })("secrets that cannot be o
       const { publicPort } = yield* BothServers
       yield* made("/operators", { slug: "acme", name: "Acme", currency: "EUR" })
       const key = yield* made("/keys", { operator: "acme" })
-      const player = yield* operatorCall(key, "/api/v1/operator/players", registration("ada"))
-      const { id } = player.data
-      yield* operatorCall(key, `/api/v1/operator/players/${id}/deposits`, { amount: 1000, external_reference: "d" })
-      const { data: issued } = yield* operatorCall(key, `/api/v1/operator/players/${id}/session-tokens`, {})
+      const operator = operatorWith(key)
+      const { id } = (yield* operator.post("/players", registration("ada"))).data
+      yield* operator.post(`/players/${id}/deposits`, { amount: 1000, external_reference: "d" })
+      const { data: issued } = yield* operator.post(`/players/${id}/session-tokens`)
       const studio = yield* addProvider("house")
       const game = yield* addGame(studio.id, "coin", { original: "coin_flip" })
       const as = (path: string, body?: object) =>
@@ -93,10 +94,10 @@ layer(layerBothServers, { excludeTestServices: true })("secrets that cannot be o
       yield* made("/operators", { slug: "spoilt", name: "Spoilt", currency: "EUR" })
       const key = yield* made("/keys", { operator: "spoilt" })
       yield* sql.unsafe(`UPDATE api_keys SET secret_sealed = ${spoilt} WHERE key = '${key.key}'`)
-      const refused = yield* operatorCall(key, "/api/v1/operator/me")
+      const refused = yield* operatorWith(key).get("/me")
       assert.deepStrictEqual([refused.status, refused.code], [503, "TRY_AGAIN"])
       assert.isTrue(logged.some((line) => line.includes("cannot be opened with this MASTER_KEY")))
       const { data: rotated } = yield* staffCall("POST", `${api}/keys/${key.key}/rotate`)
-      assert.strictEqual((yield* operatorCall(rotated, "/api/v1/operator/me")).status, 200)
+      assert.strictEqual((yield* operatorWith(rotated).get("/me")).status, 200)
     }))
 })

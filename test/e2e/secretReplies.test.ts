@@ -40,7 +40,7 @@ const fieldNames = (schema: unknown): ReadonlyArray<string> => {
 }
 
 layer(layerPublicApi)("answers with tokens or personal data", (it) => {
-  it.effect("say so in the contract, and no others do", () =>
+  it.effect("are annotated in the contract, and no others are", () =>
     Effect.sync(() => {
       const secret: Array<string> = []
       const said: Array<string> = []

@@ -1,19 +1,19 @@
 /** The back office as staff meet it: its server and the public one on one database, and the command line as a child process. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Clock, ConfigProvider, Context, Effect, Layer, Logger, Schema } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Logger, Schema } from "effect"
 import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
-import { pathToFileURL } from "node:url"
 import { layerBackoffice } from "../../src/servers/Backoffice.ts"
 import { runCommandLine } from "../../src/commandLine.ts"
 import { CommandOutput } from "../../src/commands/Verb.ts"
 import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
 import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicServer.ts"
-import { sign } from "./sign.ts"
-import { layerTestService } from "./TestService.ts"
+import { type Call, opened, send } from "./HttpCalls.ts"
+import { layerTestService, ServiceSql } from "./TestService.ts"
 
 /** The token of `Settings.layerTest`. */
 export const bootstrapToken = "test-bootstrap-token"
@@ -51,7 +51,8 @@ export const layerBothServers = Layer.effect(
     return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer), logged, commands }
   })
 ).pipe(
-  Layer.provideMerge(layerBackoffice),
+  // over the client of the service, as in production: what staff write with the chain is one transaction
+  Layer.provideMerge(Layer.provide(layerBackoffice, Layer.effect(SqlClient.SqlClient, ServiceSql))),
   Layer.provideMerge(layerHttpServices),
   Layer.provideMerge(layerTestService()),
   Layer.provideMerge(Logger.layer([collecting]))
@@ -103,44 +104,6 @@ export const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string
   return outcome.stderr.includes(staffOnly) ? yield* as(yield* treasurerToken) : outcome
 })
 
-/** Loads the command line anew for each command, in one process; says what each wrote, and how it would have ended. */
-const manyCommands = `
-const outcomes = []
-const tell = process.stdout.write.bind(process.stdout)
-for (const [index, args] of JSON.parse(process.env.COMMANDS).entries()) {
-  const outcome = { stdout: "", stderr: "" }
-  process.stdout.write = (text) => (outcome.stdout += text, true)
-  process.stderr.write = (text) => (outcome.stderr += text, true)
-  process.argv = [process.execPath, "backoffice", ...args]
-  process.exitCode = 0
-  await import(process.env.CLI + "?" + index)
-  outcomes.push({ ...outcome, exitCode: process.exitCode })
-}
-process.exitCode = 0
-tell(JSON.stringify(outcomes))
-`
-
-/** As {@link runCommand}, for tables of commands: in a process that starts once. */
-export const runCommands = Effect.fnUntraced(function*(commands: ReadonlyArray<ReadonlyArray<string>>) {
-  const { backofficePort } = yield* BothServers
-  const allAs = Effect.fnUntraced(function*(token: string, lines: ReadonlyArray<ReadonlyArray<string>>) {
-    const { stderr, stdout } = yield* runNode(["--input-type=module", "-e", manyCommands], {
-      ...environment(backofficePort, {}),
-      BACKOFFICE_TOKEN: token,
-      CLI: pathToFileURL(cli).href,
-      COMMANDS: JSON.stringify(lines)
-    })
-    const outcomes: ReadonlyArray<CommandOutcome> = stdout === "" ? [] : JSON.parse(stdout)
-    return outcomes.length === lines.length ? outcomes : yield* Effect.die(new Error(stderr))
-  })
-  const outcomes = yield* allAs(bootstrapToken, commands)
-  const isStaffOnly = (_: unknown, index: number) => outcomes[index]?.stderr.includes(staffOnly) === true
-  const left = commands.filter(isStaffOnly)
-  if (left.length === 0) return outcomes
-  const others = [...yield* allAs(yield* treasurerToken, left)]
-  return outcomes.map((outcome, index) => isStaffOnly(outcome, index) ? others.shift() ?? outcome : outcome)
-})
-
 /**
  * As {@link runCommand}, in this process: the command line's own function over real HTTP, without the start of a Node.js. On a
  * terminal when it says so.
@@ -189,22 +152,11 @@ const runAs = Effect.fnUntraced(function*(
   return outcome satisfies CommandOutcome
 })
 
-/** An answer of a server. */
-export interface Answer {
-  readonly status: number
-  readonly code: string | undefined
-  readonly details: { readonly [name: string]: unknown }
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers as any caller would
-  readonly data: any
-}
-
-const ask = (url: string, init: RequestInit) =>
-  Effect.promise(async (): Promise<Answer> => {
-    const response = await fetch(url, init)
-    const text = await response.text()
-    const json = text.startsWith("{") ? JSON.parse(text) : {}
-    return { status: response.status, code: json.error?.code, details: json.error?.details ?? {}, data: json.data }
-  })
+const ask = (port: number, path: string, call: Call) =>
+  Effect.map(
+    send(port, path, { ...call, headers: { "content-type": "application/json", ...call.headers } }),
+    opened
+  )
 
 /** Calls the staff API: a body of any form as it is, a text as the bytes to send. */
 export const staffCall = Effect.fnUntraced(function*(
@@ -215,11 +167,7 @@ export const staffCall = Effect.fnUntraced(function*(
 ) {
   const { backofficePort } = yield* BothServers
   const call = (sent: { readonly [name: string]: string }) =>
-    ask(`http://127.0.0.1:${backofficePort}${path}`, {
-      method,
-      headers: { "content-type": "application/json", ...sent },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
-    })
+    ask(backofficePort, path, { method, headers: sent, ...(typeof body === "string" ? { raw: body } : { body }) })
   if (headers !== undefined) return yield* call(headers)
   const answer = yield* call({ authorization: `Bearer ${bootstrapToken}` })
   return answer.details["reason"] === staffOnly
@@ -237,10 +185,9 @@ export const treasurerToken = Effect.gen(function*() {
   const servers = yield* BothServers
   const found = treasurers.get(servers)
   if (found !== undefined) return found
-  const { data } = yield* ask(`http://127.0.0.1:${servers.backofficePort}/backoffice/v1/staff`, {
-    method: "POST",
-    headers: { "content-type": "application/json", authorization: `Bearer ${bootstrapToken}` },
-    body: JSON.stringify({ name: "Treasurer", role: "payments", daily_budget: null })
+  const { data } = yield* ask(servers.backofficePort, "/backoffice/v1/staff", {
+    headers: { authorization: `Bearer ${bootstrapToken}` },
+    body: { name: "Treasurer", role: "payments", daily_budget: null }
   })
   const token: string = data.token
   treasurers.set(servers, token)
@@ -252,32 +199,6 @@ export const made = Effect.fnUntraced(function*(path: string, body: { readonly [
   const answer = yield* staffCall("POST", `/backoffice/v1${path}`, body)
   return answer.status === 201 ? answer.data : yield* Effect.die(new Error(JSON.stringify(answer)))
 })
-
-/** Calls the public API as an operator, with what `key create` printed. */
-export const operatorCall = Effect.fnUntraced(function*(
-  { key, secret }: { readonly key: string; readonly secret: string },
-  uri: string,
-  body?: unknown
-) {
-  const { publicPort } = yield* BothServers
-  const text = body === undefined ? "" : JSON.stringify(body)
-  const method = body === undefined ? "GET" : "POST"
-  const timestamp = String(Math.floor((yield* Clock.currentTimeMillis) / 1000))
-  const nonce = `${++nonces}`
-  return yield* ask(`http://127.0.0.1:${publicPort}${uri}`, {
-    method,
-    headers: {
-      "content-type": "application/json",
-      "x-api-key": key,
-      "x-timestamp": timestamp,
-      "x-nonce": nonce,
-      "x-signature": sign(secret, method, uri, timestamp, text, nonce)
-    },
-    ...(body === undefined ? {} : { body: text })
-  })
-})
-
-let nonces = 0
 
 /** A command that did not do what the test needs, with all that it said. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {

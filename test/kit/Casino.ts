@@ -6,7 +6,7 @@ import { assert } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { BothServers, layerBothServers, made, staffCall } from "./Backoffice.ts"
 import { Calendar } from "./Calendar.ts"
-import { type Call, type Reply, send, sendSigned, type Signer } from "./HttpCalls.ts"
+import { type Call, opened, send, sendSigned, type Signer } from "./HttpCalls.ts"
 import { dataOf, registration } from "./PublicApi.ts"
 
 export interface Fields {
@@ -18,20 +18,7 @@ let count = 0
 /** A name that nothing else has. */
 export const fresh = (prefix: string): string => `${prefix}${(count++).toString(36)}`
 
-/** An answer with what its envelope holds. */
-export interface Answer extends Reply {
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers as any caller would
-  readonly data: any
-  // oxlint-disable-next-line typescript/no-explicit-any -- the same
-  readonly meta: any
-  // oxlint-disable-next-line typescript/no-explicit-any -- the same
-  readonly links: any
-}
-
-const opened = (reply: Reply): Answer => {
-  const { data, links, meta } = Object(reply.json)
-  return { ...reply, data, meta, links }
-}
+export type { Answer } from "./HttpCalls.ts"
 
 /** A signed call; `uri` is the whole path with its query. */
 export const signedCall = Effect.fnUntraced(function*(signer: Signer, uri: string, options: Call = {}) {

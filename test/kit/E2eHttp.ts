@@ -2,82 +2,12 @@
  * The service as its callers reach it: over HTTP on kept connections, where a connection that breaks is a value to act on. An
  * answer that the OpenAPI document does not know fails the test.
  */
-import { Clock, Effect, Schedule, Schema, type Scope } from "effect"
+import { Clock, Effect, Schedule, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import * as Http from "node:http"
-import { undocumented } from "./Documented.ts"
-import { bytesOf, type Call, type Reply, type SignedCall, signedHeaders, type Signer } from "./HttpCalls.ts"
+import { bytesOf, type Call, ConnectionLost, exchange, type Reply, signedHeaders, type Signer } from "./HttpCalls.ts"
 
-/** No whole answer came: what was asked may have happened or not. */
-export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
-  reason: Schema.String,
-  /** The connection stood, and nothing came over it. */
-  isSilence: Schema.Boolean
-}) {}
-
-/** Longer than any caller waits. Turns a test that would hang into one that fails; it measures nothing. */
-const silenceMs = 40_000
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const errorOf = (json: unknown): { readonly code?: string; readonly details?: { readonly [name: string]: unknown } } =>
-  typeof json === "object" && json !== null && "error" in json ? Object(json.error) : {}
-
-/** Sends one request over the agent's connections. */
-export const exchange = (
-  agent: Http.Agent,
-  port: number,
-  path: string,
-  call: Call = {}
-): Effect.Effect<Reply, ConnectionLost> =>
-  Effect.callback((resume) => {
-    const bytes = Buffer.from(bytesOf(call))
-    const method = call.method ?? (bytes.length > 0 ? "POST" : "GET")
-    const lost = (error: Error, isSilence = false) =>
-      resume(Effect.fail(new ConnectionLost({ reason: error.message, isSilence })))
-    const request = Http.request({
-      host: "127.0.0.1",
-      port,
-      path,
-      agent,
-      method,
-      headers: {
-        ...(bytes.length > 0 ? { "content-type": "application/json" } : {}),
-        ...(call.headers?.["transfer-encoding"] === undefined ? { "content-length": String(bytes.length) } : {}),
-        ...call.headers
-      }
-    }, (response) => {
-      const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("error", (error) => lost(error))
-      response.on("end", () => {
-        const text = Buffer.concat(chunks).toString("utf8")
-        const json = parse(text)
-        const { code, details = {} } = errorOf(json)
-        const headers = Object.fromEntries(
-          Object.entries(response.headers).map((
-            [name, value]
-          ) => [name, Array.isArray(value) ? value.join(", ") : value])
-        )
-        const reply = { status: response.statusCode ?? 0, headers, text, json, code, details }
-        const wrong = undocumented(method, path, reply)
-        resume(wrong === undefined ? Effect.succeed(reply) : Effect.die(new Error(`${wrong} (${path})`)))
-      })
-    })
-    request.on("error", (error) => lost(error))
-    request.setTimeout(silenceMs, () => {
-      lost(new Error(`no answer to ${path}`), true)
-      request.destroy()
-    })
-    request.end(bytes)
-    return Effect.sync(() => request.destroy())
-  })
+export { ConnectionLost, exchange }
 
 /** Connections that are closed with the scope. */
 export const makeAgent = (maxSockets = 64): Effect.Effect<Http.Agent, never, Scope.Scope> =>
@@ -85,15 +15,6 @@ export const makeAgent = (maxSockets = 64): Effect.Effect<Http.Agent, never, Sco
     Effect.sync(() => new Http.Agent({ keepAlive: true, maxSockets })),
     (agent) => Effect.sync(() => agent.destroy())
   )
-
-/** Sends a signed request; headers of the call win over those that sign it, and an empty one is left out. */
-export const exchangeSigned = (agent: Http.Agent, port: number, signer: Signer, path: string, call: SignedCall) => {
-  const headers = { ...signedHeaders(signer, path, call), ...call.headers }
-  return exchange(agent, port, path, {
-    ...call,
-    headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ""))
-  })
-}
 
 /** Somebody who signs requests. */
 export interface Caller {

@@ -2,7 +2,7 @@
  * Calls over real HTTP, with nothing between the test and the bytes: no client that tidies a URI or a header. An answer that the
  * OpenAPI document does not know fails the test.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import * as Http from "node:http"
 import { undocumented } from "./Documented.ts"
 import { sign } from "./sign.ts"
@@ -17,6 +17,22 @@ export interface Reply {
   readonly code: string | undefined
   /** `error.details` of the envelope. */
   readonly details: { readonly [name: string]: unknown }
+}
+
+/** An answer with what its envelope holds. */
+export interface Answer extends Reply {
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers as any caller would
+  readonly data: any
+  // oxlint-disable-next-line typescript/no-explicit-any -- the same
+  readonly meta: any
+  // oxlint-disable-next-line typescript/no-explicit-any -- the same
+  readonly links: any
+}
+
+/** Opens the envelope of an answer. */
+export const opened = (reply: Reply): Answer => {
+  const { data, links, meta } = Object(reply.json)
+  return { ...reply, data, meta, links }
 }
 
 export interface Call {
@@ -42,17 +58,34 @@ const errorOf = (json: unknown): { readonly code?: string; readonly details?: { 
 export const bytesOf = ({ body, raw }: Call): string | Uint8Array =>
   raw ?? (body === undefined ? "" : JSON.stringify(body))
 
-/** Sends a request to a local port, as it is. The connection is its own. */
-export const send = (port: number, path: string, call: Call = {}): Effect.Effect<Reply> =>
+/** No whole answer came: what was asked may have happened or not. */
+export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
+  reason: Schema.String,
+  /** The connection stood, and nothing came over it. */
+  isSilence: Schema.Boolean
+}) {}
+
+/** Longer than any caller waits. Turns a test that would hang into one that fails; it measures nothing. */
+const silenceMs = 40_000
+
+/** Sends one request, as it is, over the connections of an agent; without one, over a connection of its own. */
+export const exchange = (
+  agent: Http.Agent | false,
+  port: number,
+  path: string,
+  call: Call = {}
+): Effect.Effect<Reply, ConnectionLost> =>
   Effect.callback((resume) => {
     const bytes = Buffer.from(bytesOf(call))
     const method = call.method ?? (bytes.length > 0 ? "POST" : "GET")
+    const lost = (error: Error, isSilence = false) =>
+      resume(Effect.fail(new ConnectionLost({ reason: error.message, isSilence })))
     const request = Http.request({
       host: "127.0.0.1",
       port,
       path,
+      agent,
       method,
-      agent: false,
       headers: {
         ...(bytes.length > 0 ? { "content-type": "application/json" } : {}),
         ...(call.headers?.["transfer-encoding"] === undefined ? { "content-length": String(bytes.length) } : {}),
@@ -61,7 +94,7 @@ export const send = (port: number, path: string, call: Call = {}): Effect.Effect
     }, (response) => {
       const chunks: Array<Buffer> = []
       response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("error", (error) => resume(Effect.die(error)))
+      response.on("error", (error) => lost(error))
       response.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8")
         const json = parse(text)
@@ -76,10 +109,18 @@ export const send = (port: number, path: string, call: Call = {}): Effect.Effect
         resume(wrong === undefined ? Effect.succeed(reply) : Effect.die(new Error(`${wrong} (${path})`)))
       })
     })
-    request.on("error", (error) => resume(Effect.die(error)))
+    request.on("error", (error) => lost(error))
+    request.setTimeout(silenceMs, () => {
+      lost(new Error(`no answer to ${path}`), true)
+      request.destroy()
+    })
     request.end(bytes)
     return Effect.sync(() => request.destroy())
   })
+
+/** As {@link exchange} over a connection of its own, which must not break. */
+export const send = (port: number, path: string, call: Call = {}): Effect.Effect<Reply> =>
+  Effect.orDie(exchange(false, port, path, call))
 
 export interface Signer {
   readonly header: "X-Api-Key" | "X-Provider-Key"

@@ -1,11 +1,9 @@
 /** The public API as operators, players and game providers call it, on a clock that the test sets. */
 import { assert } from "@effect/vitest"
-import { Clock, Effect, Layer, Redacted } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { originals } from "../../src/domain/original/Originals.ts"
-import * as OperatorClient from "../../src/client/OperatorClient.ts"
-import * as Services from "../../src/client/Services.ts"
 import { Games } from "../../src/features/games/Games.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { layerE2eServer, portOf } from "./E2eServer.ts"
@@ -69,43 +67,24 @@ export const registration = (username: string, more: { readonly [field: string]:
   ...more
 })
 
-const clients = new Map<string, OperatorClient.OperatorClient>()
-
-/** An operator's client, for what is not about the wire. What the service refuses fails, and is not tried again. */
-export const operatorOf = Effect.fnUntraced(function*({ key, secret }: Signer) {
-  const baseUrl = `http://127.0.0.1:${yield* portOf}`
-  const name = `${baseUrl} ${key} ${secret}`
-  const made = clients.get(name) ?? (yield* OperatorClient.make({
-    baseUrl,
-    key,
-    secret: Redacted.make(secret),
-    maxAttempts: 1
-  }).pipe(Effect.provide(Services.layer)))
-  clients.set(name, made)
-  return made
-})
-
-type Registration = Parameters<OperatorClient.OperatorClient["players"]["register"]>[0]["payload"]
-
 /** Registers a player; gives what was answered. */
-export const register = Effect.fnUntraced(function*(key: Signer, username: string, more: Partial<Registration> = {}) {
-  const { players } = yield* operatorOf(key)
-  const payload = { ...registration(username), terms_accepted: true as const, ...more }
-  return (yield* players.register({ payload })).data
-})
+export const register = Effect.fnUntraced(
+  function*(key: Signer, username: string, more: { readonly [field: string]: unknown } = {}) {
+    return dataOf(yield* call(key, "/players", { body: registration(username, more) }), 201)
+  }
+)
 
 /** Credits a deposit that must be taken. */
 export const deposit = Effect.fnUntraced(function*(key: Signer, player: number, amount: number) {
-  const { payments } = yield* operatorOf(key)
-  const payload = { amount, external_reference: `d-${count++}` }
-  return (yield* payments.deposit({ params: { player }, payload })).data
+  const body = { amount, external_reference: `d-${count++}` }
+  return dataOf(yield* call(key, `/players/${player}/deposits`, { body }), 201)
 })
 
 /** Gives a session token of a player who may have one. */
 export const issueToken = Effect.fnUntraced(
-  function*(key: Signer, player: number, payload: { readonly ttl_minutes?: number } = {}) {
-    const { players } = yield* operatorOf(key)
-    return (yield* players.issueToken({ params: { player }, payload })).data.token
+  function*(key: Signer, player: number, body: { readonly ttl_minutes?: number } = {}) {
+    const { token } = dataOf(yield* call(key, `/players/${player}/session-tokens`, { body }), 201)
+    return String(token)
   }
 )
 

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { bootstrapToken, made, staffCall } from "../kit/Backoffice.ts"
-import { pass } from "../kit/Calendar.ts"
-import { type Casino, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
+import { goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
+import { type Casino, fresh, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: one pair of hands cannot take money out, however many tokens it holds. Method: the attacks of a member of staff on a running
@@ -42,6 +42,24 @@ const decide = ({ token }: Account, correction: number, name: "approve" | "rejec
     staffCall("POST", `${api}/corrections/${correction}/${name}`, {}, as(token)),
     ({ code, data, details }) => code === undefined ? data.status : details["reason"] ?? code
   )
+
+/** The account that a call made. */
+const accountOf = ({ data }: { readonly data: Account }): Account => data
+
+/** A member of staff who may move money without a budget, by the attacks that need it. */
+const newPayer = Effect.map(newStaff("payments", { daily_budget: null }), (account) => {
+  const send = (method: string, path: string, body: { readonly [field: string]: unknown }) =>
+    staffCall(method, `${api}${path}`, body, as(account.token))
+  return {
+    correct: (player: number, amount: number) => correctAs(account, player, amount),
+    grant: (player: number, bonus: number, amount: number) =>
+      send("POST", `/players/${player}/bonuses`, { bonus, amount }),
+    make: (path: string, body: { readonly [field: string]: unknown }) => send("POST", path, body),
+    change: (path: string, body: { readonly [field: string]: unknown }) => send("PATCH", path, body),
+    /** The status of the payment afterwards, or the reason of a refusal. */
+    approve: (payment: number) => outcome(account, payment, "approve")
+  }
+})
 
 const withdrawal = (casino: Casino, player: number, amount: number) =>
   Effect.map(casino.withdraw(player, amount), (answer): number => dataOf(answer, 201).id)
@@ -301,7 +319,112 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       const renewed = yield* staff("POST", `/staff/${account.id}/rotate`)
       assert.strictEqual(yield* opens(renewed), 200)
     }))
-})
 
-/** What a call made. */
-const accountOf = ({ data }: { readonly data: Account }): Account => data
+  it.effect("does not make withdrawable money as bonuses of cash beyond the rule for corrections", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
+      const { id: player } = yield* casino.register()
+      const cash = yield* casino.newBonus({ type: "cash", wagering_multiplier: 0 })
+      const wagered = yield* casino.newBonus()
+      const thief = yield* newPayer
+      const refused = yield* thief.grant(player, cash.id, 10_001)
+      assert.deepStrictEqual([refused.code, refused.details["reason"]], ["BONUS_INVALID", "second_approver"])
+      assert.deepStrictEqual(yield* casino.balances(player), [0, 0])
+      // in parts, with a correction among them
+      assert.strictEqual((yield* thief.grant(player, cash.id, 6000)).status, 201)
+      assert.strictEqual((yield* thief.correct(player, 4000)).status, 201)
+      assert.strictEqual((yield* thief.grant(player, cash.id, 1)).details["reason"], "second_approver")
+      assert.strictEqual((yield* thief.correct(player, 1)).status, 202)
+      // money that has to be wagered is another thing
+      assert.strictEqual((yield* thief.grant(player, wagered.id, 20_000)).status, 201)
+      // and it counts with what is withdrawn
+      const payment = dataOf(yield* casino.withdraw(player, 1), 201)
+      assert.strictEqual(yield* thief.approve(payment.id), "corrected_balance")
+      assert.deepStrictEqual((yield* staff("GET", `/ledger/verification?operator=${casino.slug}`)).violations, [])
+    }))
+
+  it.effect("does not make bonuses and codes of its own terms with the role that corrects balances", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
+      const { id: accomplice } = yield* casino.register()
+      const cash = yield* casino.newBonus({ type: "cash", wagering_multiplier: 0 })
+      const code = fresh("P")
+      const promo = yield* made("/promo-codes", {
+        operator: casino.slug,
+        code,
+        bonus: cash.id,
+        max_redemptions: 1
+      })
+      const thief = yield* newPayer
+      const offer = { operator: casino.slug, name: "P", type: "cash", default_amount: 5_000_000 }
+      const attempts = [
+        yield* thief.make("/bonuses", offer),
+        yield* thief.change(`/bonuses/${cash.id}`, { default_amount: 5_000_000 }),
+        yield* thief.make("/promo-codes", {
+          operator: casino.slug,
+          code: fresh("Q"),
+          bonus: cash.id,
+          max_redemptions: 9
+        }),
+        yield* thief.change(`/promo-codes/${promo.id}`, { active: false })
+      ]
+      for (const { code: refused, details, status } of attempts) {
+        assert.deepStrictEqual([status, refused, details["required_roles"]], [403, "INSUFFICIENT_SCOPE", ["admin"]])
+      }
+      dataOf(yield* casino.post(`/players/${accomplice}/promo-codes`, { code }), 201)
+      assert.deepStrictEqual(yield* casino.balances(accomplice), [500, 0])
+      // what is on offer is granted as before, of another amount too
+      assert.strictEqual((yield* thief.grant(accomplice, cash.id, 70)).status, 201)
+    }))
+
+  it.effect("does not give cash away by a code without a number of redemptions", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino()
+      const required = { max_redemptions: ["is required for a bonus without wagering"] }
+      const codeFor = (bonus: number, more: { readonly [field: string]: unknown } = {}) =>
+        staffCall("POST", `${api}/promo-codes`, { operator: casino.slug, code: fresh("C"), bonus, ...more })
+      const cash = yield* casino.newBonus({ type: "cash", wagering_multiplier: 0 })
+      const unwagered = yield* casino.newBonus({ wagering_multiplier: 0 })
+      for (const { id } of [cash, unwagered]) {
+        for (const more of [{}, { max_redemptions: null }, { expires_at: "2099-01-01T00:00:00Z" }]) {
+          const refused = yield* codeFor(id, more)
+          assert.deepStrictEqual([refused.code, refused.details], ["VALIDATION_FAILED", required])
+        }
+        assert.strictEqual((yield* codeFor(id, { max_redemptions: 2 })).status, 201)
+      }
+      // nor does a bonus lose its wagering once there is a code without end
+      const wagered = yield* casino.newBonus()
+      const { data: endless } = yield* codeFor(wagered.id)
+      const loses = staffCall("PATCH", `${api}/bonuses/${wagered.id}`, { wagering_multiplier: 0 })
+      const switches = (active: boolean) => staffCall("PATCH", `${api}/promo-codes/${endless.id}`, { active })
+      const kept = yield* loses
+      assert.deepStrictEqual([kept.code, kept.details], ["VALIDATION_FAILED", {
+        wagering_multiplier: [
+          `must not be 0 while a promo code without max_redemptions grants it, like ${endless.code}`
+        ]
+      }])
+      assert.strictEqual((yield* switches(false)).status, 200)
+      assert.strictEqual((yield* loses).status, 200)
+      assert.deepStrictEqual((yield* switches(true)).details, required)
+      // one from before the rule can be switched off, and its bonus changed
+      yield* sql`UPDATE promo_codes SET active = true WHERE id = ${endless.id}`
+      assert.strictEqual(
+        (yield* staffCall("PATCH", `${api}/bonuses/${wagered.id}`, { active: false, max_bet: 5 })).status,
+        200
+      )
+      assert.strictEqual((yield* switches(false)).status, 200)
+    }))
+
+  it.effect("does not pay out after midnight what it corrected before", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
+      const { id: player } = yield* casino.register()
+      const thief = yield* newPayer
+      yield* goTo("2026-03-15T23:59:00Z")
+      assert.strictEqual((yield* thief.correct(player, 10_000)).status, 201)
+      yield* pass(120_000)
+      const payment = dataOf(yield* casino.withdraw(player, 10_000), 201)
+      assert.strictEqual(yield* thief.approve(payment.id), "corrected_balance")
+    })))
+})

@@ -19,7 +19,7 @@ const assertBareHeaders = ({ headers }: Reply) => {
 }
 
 layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("answers", (it) => {
-  it.effect("carry headers that keep them to themselves, on every way", () =>
+  it.effect("carry headers against caching, sniffing and referrers on every path", () =>
     Effect.gen(function*() {
       const { backofficePort, publicPort } = yield* BothServers
       const provider = yield* addProvider("headers-studio")
@@ -79,8 +79,8 @@ describe("hosts of the back office", () => {
   })
 })
 
-describe("what is said about TLS", () => {
-  it("is believed of trusted proxies only", () => {
+describe("TLS", () => {
+  it("is taken from trusted proxies only", () => {
     const headersFor = makeAnswerHeaders(networks(["10.0.0.0/8"]))
     const hsts = (peer: string, proto: string | undefined) => headersFor(peer, proto)["strict-transport-security"]
     assert.strictEqual(hsts("10.1.1.1", "https"), "max-age=31536000")

@@ -72,7 +72,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       dataOf(yield* casino.withdraw(id, 100), 201)
     }))
 
-  it.effect("comes in parts below the threshold, of one day and again after the alert is closed", () =>
+  it.effect("in parts below the threshold: those of a day add up, also after the alert is closed", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const { id, promo } = yield* casino.seated
@@ -91,7 +91,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       assert.strictEqual((yield* alertsOf).length, 2)
     }))
 
-  it.effect("comes as a win, with its bet or in a batch; a replay raises nothing", () =>
+  it.effect("as a win, with its bet or in a batch: held each time; a replay raises nothing", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const alertsOf = (id: number) =>
@@ -140,7 +140,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       assertRefused(yield* casino.withdraw(batched.id, 100), 422, "PLAYER_RESTRICTED", held)
     }))
 
-  it.effect("is never below what is looked at: a lower threshold is refused, with the least that is possible", () =>
+  it.effect("has a least threshold: a lower one is refused", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const configure = (terms: { readonly [field: string]: unknown }) =>
@@ -167,7 +167,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       assert.strictEqual(status, 200)
     }))
 
-  it.effect("is what the operator's settings say, and any number of them leave the player held", () =>
+  it.effect("follows the operator's settings; any number of them hold the player", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       yield* staff("PATCH", "/alert-rules/large_credit", { operator: casino.slug, threshold: 200_000 })

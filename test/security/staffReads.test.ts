@@ -9,7 +9,7 @@ import { layerCasinos, openCasino } from "../kit/Casino.ts"
 // a member of staff who reads, and the lines of the log.
 
 layer(layerCasinos, { excludeTestServices: true })("reads of personal data by staff", (it) => {
-  it.effect("leave a line each, one an hour for the same thing", () =>
+  it.effect("leave a line in the audit log, one an hour for the same subject", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()

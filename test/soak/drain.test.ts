@@ -50,7 +50,7 @@ const startScene = Effect.fnUntraced(function*(name: string) {
 })
 
 layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
-  it.effect("answers those in flight, takes nobody new, and ends with 0", () =>
+  it.effect("answers requests in flight, accepts no new ones, and ends with 0", () =>
     Effect.gen(function*() {
       const { at, bet, commandsWait, deposit, port, service } = yield* startScene("patient")
       const letGo = yield* holdPlayer(at.playerId)

@@ -37,8 +37,8 @@ const person = {
 const players = "/api/v1/operator/players"
 const wallet = "/api/v1/provider/wallet"
 
-layer(layerOwnDatabase, { excludeTestServices: true })("a service that is watched", (it) => {
-  it.effect("counts rightly, and tells no secrets", () =>
+layer(layerOwnDatabase, { excludeTestServices: true })("metrics and logs", (it) => {
+  it.effect("count every request and commit, and hold no secret", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const agent = yield* makeAgent()

@@ -33,8 +33,8 @@ const attributeOf = ({ attributes }: Span, key: string): unknown => {
 const bet = "POST /api/v1/provider/wallet/bet"
 const depositing = "POST /api/v1/operator/players/:player/deposits"
 
-layer(layerOwnDatabase, { excludeTestServices: true })("a service that is traced", (it) => {
-  it.effect("tells who caused what", () =>
+layer(layerOwnDatabase, { excludeTestServices: true })("traces", (it) => {
+  it.effect("lead from the caller to the commit, and to jobs and webhooks of their own", () =>
     Effect.gen(function*() {
       const agent = yield* makeAgent()
       const sink = yield* makeSink()

@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { staffCall } from "../kit/Backoffice.ts"
-import { pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
+import { SqlClient } from "effect/sql"
+import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
+import { made, staffCall } from "../kit/Backoffice.ts"
+import { dayMs, minuteMs, pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
 import { type Answer, type Fields, fresh, House, layerCasinos, openCasino } from "../kit/Casino.ts"
 import { assertRefused, dataOf, noon, registration } from "../kit/PublicApi.ts"
 
@@ -99,19 +101,37 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
         affiliate_id: "a",
         btag: "b"
       })
-      const wallet = dataOf(yield* casino.get(`/players/${full.id}/wallet`))
-      assert.deepInclude(wallet, { currency: "USD", balance: 0, bonus_balance: 0 })
-      assert.deepStrictEqual(wallet.wallets.map(({ type }: { readonly type: string }) => type), ["real", "bonus"])
+      assert.deepStrictEqual(dataOf(yield* casino.get(`/players/${full.id}`)), full)
+      assert.deepStrictEqual(dataOf(yield* casino.get(`/players/${full.id}/wallet`)), {
+        player_id: full.id,
+        currency: "USD",
+        balance: 0,
+        bonus_balance: 0,
+        unverified_withdrawal_allowance: null,
+        wallets: ["real", "bonus"].map((type) => ({ type, balance: 0, currency: "USD", updated_at: noon }))
+      })
+      const spelt = { email: `${fresh("Loud.")}@Example.COM`, phone: "+49 1512 3456789", unheard_of: "ignored" }
+      const { email, phone } = yield* casino.register(spelt)
+      assert.deepStrictEqual([email, phone], [spelt.email.toLowerCase(), "+4915123456789"])
     }))
 
   it.effect("4.2 registration: what each field takes, and what it refuses", () =>
     Effect.gen(function*() {
       const house = yield* House
       const rows: ReadonlyArray<readonly [field: string, good: ReadonlyArray<unknown>, bad: ReadonlyArray<unknown>]> = [
+        ["username", ["U-_9".padEnd(30, "y")], ["ab", "z".repeat(31), "with space", "dot.ted"]],
+        ["password", ["passw0rd", "1234567a"], ["passw0r", "password", "12345678"]],
         ["email", ["a.b+c@d-e.example"], ["", "x", "a@b", "a b@c.de", "@c.de", 5]],
         ["first_name", ["Anne Marie", "李"], ["", " ", 5, "a\u0000b"]],
         ["last_name", ["O'Neill-Smith"], ["", "\t", true]],
-        ["birth_date", ["1900-01-01", "2004-02-29"], ["1990-02-30", "1990-1-1", "01.01.1990", 19900101, "2020-01-01"]],
+        ["birth_date", ["1900-01-01", "2004-02-29", "2008-11-20"], [
+          "2008-11-21",
+          "1990-02-30",
+          "1990-1-1",
+          "01.01.1990",
+          19900101,
+          "2020-01-01"
+        ]],
         ["country", ["SE", "GB"], ["se", "SWE", "XX", "", 1]],
         ["terms_accepted", [true], [false, "true", 1]],
         ["gender", ["male", "female", "other"], ["x", "Male", 1]],
@@ -149,6 +169,75 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       for (const [field, value] of [["email", email.toUpperCase()], ["phone", "+356 2155 5001"]] as const) {
         assertField(yield* house.post("/players", { ...registration(fresh("twin_")), [field]: value }), field, value)
       }
+    }))
+
+  it.effect("4.2 registration and PATCH: of simultaneous requests for one value, one succeeds", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const body = { ...registration(fresh("race_")), external_id: fresh("race-") }
+      const registered = yield* Effect.all(Array.from({ length: 5 }, () => house.post("/players", body)), {
+        concurrency: "unbounded"
+      })
+      assert.sameMembers(registered.map(({ status }) => status), [201, 422, 422, 422, 422])
+      const players = yield* Effect.forEach([1, 2, 3, 4], () => house.register())
+      const wanted = { email: `${fresh("wanted")}@example.com` }
+      const changed = yield* Effect.forEach(players, ({ id }) => house.patch(`/players/${id}`, wanted), {
+        concurrency: "unbounded"
+      })
+      const taken = { email: ["is already taken"] }
+      assert.sameDeepMembers(changed.map(({ details }) => details), [{}, taken, taken, taken])
+    }))
+
+  it.effect("4.2 registration: an excluded identity is refused under every name it ever had, until the exclusion ends", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const known = {
+        personal_id: "PID 77-88",
+        document_number: "D 1",
+        first_name: "Zo\u00eb",
+        last_name: "M\u00fcller"
+      }
+      const { id } = yield* casino.register(known)
+      const change = (body: Fields) => casino.patch(`/players/${id}`, body)
+      dataOf(yield* change({ last_name: "King" }))
+      dataOf(yield* casino.exclude(id, { period: "24_hours" }))
+      dataOf(yield* change({ last_name: "Lovelace" }))
+      dataOf(yield* change({ birth_date: "1990-12-30", city: "London" }))
+      const attempt = (more: Fields) => casino.post("/players", { ...registration(fresh("again_")), ...more })
+      const excluded: ReadonlyArray<Fields> = [
+        { personal_id: "pid7788" },
+        { document_number: "d-1" },
+        { first_name: "ZOE", last_name: "Muller" },
+        { first_name: "Zoe", last_name: "king" },
+        { first_name: "Zoe", last_name: "Lovelace" },
+        { first_name: "Zoe", last_name: "Lovelace", birth_date: "1990-12-30" }
+      ]
+      for (const more of excluded) assertRefused(yield* attempt(more), 422, "SELF_EXCLUDED_IDENTITY")
+      // a name never held on that day, and a namesake
+      dataOf(yield* attempt({ first_name: "Zoe", last_name: "M\u00fcller", birth_date: "1990-12-30" }), 201)
+      dataOf(yield* attempt({ first_name: "Zoe", last_name: "King", birth_date: "1991-12-31" }), 201)
+      yield* pass(dayMs)
+      for (const more of excluded) dataOf(yield* attempt(more), 201)
+    })))
+
+  it.effect("4.2 registration: a promo code is redeemed when it exists, by a job where the process stopped, and kept either way", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { tend } = yield* Bonuses
+      const casino = yield* openCasino()
+      const bonus = yield* casino.newBonus()
+      yield* made("/promo-codes", { operator: casino.slug, code: "START", bonus: bonus.id })
+      const good = yield* casino.register({ promo_code: "start" })
+      const bad = yield* casino.register({ promo_code: "stop" })
+      assert.deepStrictEqual([yield* casino.balances(good.id), yield* casino.balances(bad.id)], [[0, 500], [0, 0]])
+      assert.deepStrictEqual([good, bad].map(({ registration }) => registration.promo_code), ["start", "stop"])
+      yield* tend
+      yield* sql`DELETE FROM promo_redemptions WHERE player_id = ${good.id}`
+      yield* sql`UPDATE promo_codes SET redemptions = 0 WHERE operator_id = ${casino.id}`
+      yield* sql`UPDATE players SET registration_promo_due = true, created_at = ${iso(-minuteMs)}
+        WHERE id IN (${good.id}, ${bad.id})`
+      assert.deepStrictEqual([yield* tend, yield* tend], [2, 0])
+      assert.strictEqual(dataOf(yield* casino.get(`/players/${good.id}/bonuses`)).length, 2)
     }))
 
   it.effect("4.2 list: each filter finds what it says and nothing else, bounds on creation time included", () =>
@@ -247,6 +336,12 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       const { currency, is_test, personal_id, status, username } = told
       assert.deepInclude(still, { currency, is_test, personal_id, status, username })
       assert.strictEqual((yield* house.patch(`/players/${id}`, {})).status, 200)
+      // what changes nothing is no line of the log
+      const { data: kept } = yield* house.patch(`/players/${id}`, {
+        city: "Turku",
+        email: ` ${told.email.toUpperCase()} `
+      })
+      assert.deepStrictEqual(kept, told)
 
       const { data: lines } = yield* staffCall("GET", `/backoffice/v1/audit?player=${id}&per_page=100`)
       const fields = lines
@@ -254,6 +349,15 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
         .flatMap(({ after }: { readonly after: object }) => Object.keys(after))
       assert.sameMembers(fields, [...rows.map(([field]) => field), "marketing.email"])
     })))
+
+  it.effect("4.2 PATCH: game providers are told today's country and language", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const seat = yield* house.sit(0)
+      dataOf(yield* house.patch(`/players/${seat.id}`, { country: "SE", language: "sv" }))
+      const { data } = yield* house.tell("authenticate", { session_token: seat.token })
+      assert.deepInclude(data, { country: "SE", language: "sv" })
+    }))
 
   it.effect("4.2 PATCH: what another player has is taken, one's own is not", () =>
     Effect.gen(function*() {

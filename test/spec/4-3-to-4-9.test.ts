@@ -1,7 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
+import { Ids } from "../../src/platform/Ids.ts"
 import { made } from "../kit/Backoffice.ts"
-import { hourMs, pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
+import { dayMs, hourMs, pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
 import {
   type Answer,
   browserCall,
@@ -11,6 +14,8 @@ import {
   layerCasinos,
   move,
   openCasino,
+  outcomeOf,
+  signedCall,
   staff
 } from "../kit/Casino.ts"
 import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
@@ -18,28 +23,16 @@ import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
 // Goal: wallet, payments, games, bonuses and player endpoints keep the rows of SPEC 4.3 to 4.9 that no other file holds them to.
 // Method: over HTTP, each row with what it lets through and what it refuses.
 
+/** A good answer. */
+const dataAndMeta = (answer: Answer): Answer => {
+  assert.strictEqual(answer.status, 200, answer.text)
+  return answer
+}
+
 const assertField = (answer: Answer, field: string, about: unknown) => {
   assertRefused(answer, 422, "VALIDATION_FAILED")
   assert.deepStrictEqual(Object.keys(answer.details), [field], JSON.stringify(about))
 }
-
-/** The types of SPEC 2.4. */
-const entryTypes = [
-  "deposit",
-  "withdrawal",
-  "withdrawal_rejection",
-  "correction_up",
-  "correction_down",
-  "bonus_correction_up",
-  "bonus_correction_down",
-  "bonus_conversion",
-  "casino_bet",
-  "casino_win",
-  "casino_rollback",
-  "loyalty_exchange",
-  "tournament_prize",
-  "chargeback"
-]
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
   it.effect("4.3 each type of entry of 2.4 is found by its name, in its wallet, with its sign", () =>
@@ -63,6 +56,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
       const [first] = dataOf(yield* house.get(`/payments?player_id=${seat.id}&type=deposit`))
       yield* move(first.id, "chargeback")
 
+      // the fourteen types of SPEC 2.4
       const expected: { readonly [type: string]: ReadonlyArray<readonly [wallet: string, amount: number]> } = {
         deposit: [["real", 1000]],
         withdrawal: [["real", -100]],
@@ -79,7 +73,6 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
         tournament_prize: [["real", 9]],
         chargeback: [["real", -1000]]
       }
-      assert.deepStrictEqual(Object.keys(expected), entryTypes)
       interface Entry {
         readonly wallet: string
         readonly amount: number
@@ -130,6 +123,66 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
       const bad = [["type", "gift"], ["wallet", "cash"], ["created_from", "1"], ["created_to", "2026-02-30T00:00:00Z"]]
       for (const [field = "", value] of bad) {
         assertField(yield* house.get(`/players/${id}/transactions?${field}=${value}`), field, value)
+      }
+    })))
+
+  it.effect("4.3 a wallet at a moment: the balances of the ledger then, whenever it is asked, for whom it may be", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const bonus = yield* casino.newBonus({ default_amount: 1000 })
+      const { id } = yield* casino.register()
+      const wallet = (at: string) => casino.get(`/players/${id}/wallet?at=${encodeURIComponent(at)}`)
+      const second = (seconds: number) => new Date(Date.parse(noon) + seconds * secondMs).toISOString()
+      for (
+        const change of [casino.deposit(id, 500), casino.grant(id, bonus.id), casino.deposit(id, 50)]
+      ) {
+        yield* pass(10 * secondMs)
+        dataOf(yield* change, 201)
+      }
+      const expected = [
+        ["2000-01-01T00:00:00.000Z", 0, 0, noon, noon],
+        [second(9.999), 0, 0, noon, noon],
+        [second(10), 500, 0, second(10), noon],
+        [second(19.999), 500, 0, second(10), noon],
+        [second(20), 500, 1000, second(10), second(20)],
+        [second(30), 550, 1000, second(30), second(20)]
+      ] as const
+      const assertPast = Effect.gen(function*() {
+        for (const [at, balance, bonus_balance, changed, bonusChanged] of expected) {
+          const currency = "EUR"
+          assert.deepStrictEqual(dataOf(yield* wallet(at)), {
+            player_id: id,
+            currency,
+            balance,
+            bonus_balance,
+            at,
+            wallets: [
+              { type: "real", balance, currency, updated_at: changed },
+              { type: "bonus", balance: bonus_balance, currency, updated_at: bonusChanged }
+            ]
+          })
+        }
+      })
+      yield* assertPast
+      yield* pass(hourMs)
+      dataOf(yield* casino.deposit(id, 1), 201)
+      yield* assertPast
+      assert.deepInclude(dataOf(yield* wallet("2026-11-20T14:00:10+02:00")), { at: second(10), balance: 500 })
+      assert.notProperty(dataOf(yield* casino.get(`/players/${id}/wallet`)), "at")
+
+      const now = Date.parse(noon) + 30 * secondMs + hourMs
+      dataOf(yield* wallet(new Date(now).toISOString()))
+      assertRefused(yield* wallet(new Date(now + 1).toISOString()), 422, "VALIDATION_FAILED", {
+        at: ["must not be in the future"]
+      })
+      for (const at of ["", "today", "2026-11-20", "1763640000", "2026-02-30T00:00:00Z", "2026-11-20T12:00:00"]) {
+        assertRefused(yield* wallet(at), 422, "VALIDATION_FAILED", {
+          at: ["must be a date and time like 2026-11-20T12:00:00Z"]
+        })
+      }
+      const rival = yield* openCasino()
+      for (const at of [noon, "2999-01-01T00:00:00Z", "x"]) {
+        assertRefused(yield* rival.get(`/players/${id}/wallet?at=${at}`), 404, "NOT_FOUND")
       }
     })))
 })
@@ -207,6 +260,107 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
         assertRefused(yield* house.withdraw(id, amount, method), 422, "PAYMENT_REQUEST_INVALID", withdrawals)
       }
       assert.deepStrictEqual(yield* house.balances(id), [230, 0])
+    }))
+
+  it.effect("4.4 a method of another direction or currency is refused", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { id } = yield* casino.register()
+      dataOf(yield* casino.deposit(id, 1000), 201)
+      yield* made("/payment-methods", { operator: casino.slug, code: "out", supports_deposit: false })
+      yield* made("/payment-methods", { operator: casino.slug, code: "in", supports_withdrawal: false })
+      yield* made("/payment-methods", { operator: casino.slug, code: "krona", currencies: ["SEK"] })
+      for (const [act, codes] of [[casino.deposit, ["out", "krona"]], [casino.withdraw, ["in", "krona"]]] as const) {
+        for (const payment_method of codes) {
+          const about = { payment_method, ...(payment_method === "krona" ? { currency: "EUR" } : {}) }
+          assertRefused(yield* act(id, 100, { payment_method }), 422, "PAYMENT_REQUEST_INVALID", about)
+        }
+      }
+    }))
+
+  it.effect("4.4 payments: newest first, by every filter, and one by its id", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const [{ id: one }, { id: two }] = [yield* casino.register(), yield* casino.register()]
+      const external_reference = "d-1"
+      const first = dataOf(yield* casino.deposit(one, 1000, { external_reference }), 201)
+      const second = dataOf(yield* casino.deposit(two, 2000), 201)
+      yield* pass(secondMs)
+      const held = [
+        dataOf(yield* casino.withdraw(one, 100, { external_reference: "w-1", info: "DE89\n3704", notes: "n" }), 201),
+        dataOf(yield* casino.withdraw(two, 200), 201),
+        dataOf(yield* casino.withdraw(one, 300), 201)
+      ]
+      const [open, allowed, cancelled] = held
+      yield* move(allowed.id, "approve")
+      yield* move(cancelled.id, "cancel")
+      const rows: ReadonlyArray<readonly [query: string, found: ReadonlyArray<{ readonly id: number }>]> = [
+        ["", [...held.toReversed(), second, first]],
+        [`player_id=${one}`, [cancelled, open, first]],
+        ["player_id=999999999", []],
+        ["type=deposit", [second, first]],
+        ["type=withdrawal", held.toReversed()],
+        ["status=new", [open]],
+        ["status=allowed", [allowed]],
+        ["status=cancelled", [cancelled]],
+        ["status=rejected", []],
+        [`status=paid&player_id=${two}`, [second]],
+        ["external_reference=w-1", [open]],
+        ["external_reference=nothing", []],
+        [`created_from=${open.created_at}`, held.toReversed()],
+        [`created_to=${first.created_at}`, [second, first]]
+      ]
+      for (const [query, found] of rows) {
+        const { data } = yield* casino.get(`/payments?${query}`)
+        assert.deepStrictEqual(data.map(({ id }: Fields) => id), found.map(({ id }) => id), query)
+      }
+      const wrong = "player_id=x&type=bet&status=open&created_from=today&external_reference="
+      const refused = yield* casino.get(`/payments?${wrong}`)
+      assertRefused(refused, 422, "VALIDATION_FAILED")
+      assert.sameMembers(Object.keys(refused.details), wrong.split("&").map((pair) => pair.split("=")[0] ?? ""))
+      const shown = dataOf(yield* casino.get(`/payments/${open.id}`))
+      assert.deepStrictEqual(shown, open)
+      assert.deepInclude(shown, {
+        status: "new",
+        currency: "EUR",
+        payment_method: "bank",
+        info: "DE89\n3704",
+        paid_at: null
+      })
+      for (const id of ["0", "abc", "1.5", "9007199254740993"]) {
+        assertRefused(yield* casino.get(`/payments/${id}`), 404, "NOT_FOUND")
+      }
+    })))
+
+  it.effect("4.4 simultaneous requests: nothing is held twice, one reference is one payment, and one move ends it", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const atOnce = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
+        Effect.all(effects, { concurrency: "unbounded" })
+      const times = <A>(count: number, one: A) => Array.from({ length: count }, () => one)
+      const statuses = (answers: ReadonlyArray<{ readonly status: number }>) =>
+        answers.map(({ status }) => status).toSorted((a, b) => a - b)
+      const [{ id }, { id: other }] = [yield* casino.register(), yield* casino.register()]
+      const paid = yield* atOnce(times(6, casino.deposit(id, 1000, { external_reference: "paid" })))
+      assert.deepStrictEqual(statuses(paid), [200, 200, 200, 200, 200, 201])
+      const held = yield* atOnce(times(12, casino.withdraw(id, 300)))
+      assert.deepStrictEqual(statuses(held), [201, 201, 201, ...times(9, 402)])
+      const same = yield* atOnce(times(6, casino.withdraw(id, 50, { external_reference: "once" })))
+      assert.deepStrictEqual(statuses(same), [200, 200, 200, 200, 200, 201])
+      for (const answers of [paid, same]) assert.strictEqual(new Set(answers.map(({ data }) => data.id)).size, 1)
+      dataOf(yield* casino.deposit(other, 1000), 201)
+      const clash = yield* atOnce(
+        [id, other, id, other].map((whose) => casino.withdraw(whose, 20, { external_reference: "whose" }))
+      )
+      assert.deepStrictEqual(statuses(clash), [200, 201, 409, 409])
+      for (const { data } of held.filter(({ status }) => status === 201)) {
+        const moves = yield* atOnce(
+          ["reject", "approve", "cancel", "reject", "cancel", "pay"].map((name) => move(data.id, name))
+        )
+        for (const { status } of moves) assert.include([200, 422], status)
+        assert.lengthOf(moves.filter(({ data }) => ["rejected", "cancelled", "paid"].includes(data?.status)), 1)
+      }
+      assert.deepStrictEqual((yield* staff("GET", `/ledger/verification?operator=${casino.slug}`)).violations, [])
     }))
 
   it.effect("4.4 bodies: what each field takes, and what it refuses", () =>
@@ -307,6 +461,20 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.5 games", (it) => {
         ({ data }) => data.find(({ slug }: { readonly slug: string }) => slug === casino.studio.slug)?.games_count
       )
       assert.deepStrictEqual([yield* ids, yield* count], [[casino.slots.id, casino.table.id], 2])
+      const own = casino.studio.slug
+      const rows: ReadonlyArray<readonly [query: string, names: ReadonlyArray<string>]> = [
+        [`provider=${own}&type=live`, [casino.table.name]],
+        [`provider=${own}&category=slots`, [casino.slots.name]],
+        [`search=${casino.slots.name.toUpperCase().replaceAll(" ", "%20")}`, [casino.slots.name]],
+        ["provider=nobody", []]
+      ]
+      for (const [query, names] of rows) {
+        const { data } = yield* casino.get(`/games?${query}`)
+        assert.deepStrictEqual(data.map(({ name }: Fields) => name), names, query)
+      }
+      assertField(yield* casino.get("/games?type=slow"), "type", "slow")
+      const categories = dataOf(yield* casino.get("/games/categories"))
+      assert.includeMembers(categories.map(({ category }: Fields) => category), ["live", "slots"])
       yield* staff("PATCH", `/games/${casino.slots.id}`, { active: false })
       assert.deepStrictEqual([yield* ids, yield* count], [[casino.table.id], 1])
       assertRefused(yield* casino.get(`/games/${casino.slots.id}`), 404, "NOT_FOUND")
@@ -340,6 +508,86 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       for (const code of [undefined, "", 5]) {
         assertField(yield* house.post(`/players/${id}/promo-codes`, { code }), "code", code)
       }
+    }))
+
+  it.effect("4.6 a player's bonuses: newest first, by state", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const bonus = yield* house.newBonus()
+      const { id } = yield* house.register()
+      const granted = [dataOf(yield* house.grant(id, bonus.id), 201), dataOf(yield* house.grant(id, bonus.id), 201)]
+      const list = (query: string) => Effect.map(house.get(`/players/${id}/bonuses${query}`), dataOf)
+      assert.deepStrictEqual(yield* list(""), granted.toReversed())
+      assert.deepStrictEqual(yield* list("?state=pending"), granted.slice(1))
+      assertField(yield* house.get(`/players/${id}/bonuses?state=over`), "state", "over")
+      yield* staff("PATCH", `/bonuses/${bonus.id}`, { active: false })
+      assertRefused(yield* house.grant(id, bonus.id), 422, "BONUS_INVALID", { reason: "inactive" })
+      assertRefused(yield* house.grant(id, 987_654_321), 404, "NOT_FOUND")
+    }))
+
+  it.effect("4.6 a bonus that expired while no process held its player is over for readers, and for the job without any", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+      const { tend } = yield* Bonuses
+      const casino = yield* openCasino()
+      const bonus = yield* casino.newBonus()
+      const at = (days: number) => new Date(Date.parse(noon) + days * dayMs)
+      const leave = Effect.gen(function*() {
+        const { id: player } = yield* casino.register()
+        const id = yield* ids.reserve(2)
+        yield* sql`INSERT INTO player_bonuses (id, operator_id, player_id, bonus_id, name, type, state, amount,
+            wager_requirement, wagered, max_bet, max_conversion, valid_days, contributions, open_rounds, converted, forfeited,
+            started_at, expires_at, created_at)
+          VALUES (${id}, ${casino.id}, ${player}, ${bonus.id}, 'Welcome', 'deposit_match', 'activated', 90, 900, 40, 0, 0,
+            1, '{}', 0, 0, 0, ${at(-2)}, ${at(-1)}, ${at(-2)})`
+        yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after,
+            player_bonus_id, created_at)
+          VALUES (${player}, 1, ${id + 1}, ${casino.id}, 'bonus', 'bonus_correction_up', 90, 90, ${id}, ${at(-2)})`
+        yield* sql`UPDATE accounts SET bonus_balance = 90, entry_seq = 1, wallet_seq = 1 WHERE player_id = ${player}`
+        return Number(player)
+      })
+      yield* tend
+      const read = yield* leave
+      assert.deepStrictEqual(yield* casino.balances(read), [0, 0])
+      const unread = yield* leave
+      assert.deepStrictEqual([yield* tend, yield* tend], [1, 0])
+      for (const player of [read, unread]) {
+        const [ended] = dataOf(yield* casino.get(`/players/${player}/bonuses`))
+        assert.deepInclude(ended, { state: "finished", result: "expired", wagered_amount: 40, forfeited_amount: 90 })
+        const events = yield* sql`SELECT type FROM events WHERE player_id = ${player} AND type LIKE 'bonus.%'`
+        assert.deepStrictEqual(events, [{ type: "bonus.completed" }])
+      }
+    }))
+
+  it.effect("4.6 promo codes: in any case, once per player, no more often than allowed, also when all come at once", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino()
+      const bonus = yield* casino.newBonus()
+      const offer = { operator: casino.slug, bonus: bonus.id }
+      yield* made("/promo-codes", { ...offer, code: "Hello-10", max_redemptions: 2 })
+      const redeem = (player: number, code: string) => casino.post(`/players/${player}/promo-codes`, { code })
+      const reasonOf = Effect.map(({ code, details }: Answer) => [code, details["reason"]])
+      const players = yield* Effect.forEach(Array.from({ length: 12 }), () => casino.register(), { concurrency: 4 })
+      const [ada, bob, cleo] = players.map(({ id }): number => id)
+      assert(ada !== undefined && bob !== undefined && cleo !== undefined)
+      const { bonus: granted, code } = dataOf(yield* redeem(ada, "hElLo-10"), 201)
+      assert.strictEqual(code, "Hello-10")
+      assert.deepStrictEqual(dataOf(yield* casino.get(`/players/${ada}/bonuses`)), [granted])
+      assert.deepStrictEqual(yield* reasonOf(redeem(ada, "HELLO-10")), ["PROMO_CODE_INVALID", "used"])
+      dataOf(yield* redeem(bob, "hello-10"), 201)
+      assert.deepStrictEqual(yield* reasonOf(redeem(cleo, "hello-10")), ["PROMO_CODE_INVALID", "exhausted"])
+
+      const promo = yield* made("/promo-codes", { ...offer, code: "RUSH", max_redemptions: 5 })
+      const rush = [...players, ...players].map(({ id }) => redeem(id, "rush"))
+      const answers = yield* Effect.all(rush, { concurrency: "unbounded" })
+      const good = answers.filter(({ status }) => status === 201)
+      assert.strictEqual(new Set(good.map(({ data }) => data.bonus.player_id)).size, 5)
+      for (const answer of answers) assert.include([201, "PROMO_CODE_INVALID"], outcomeOf(answer))
+      const stored = yield* sql`SELECT redemptions::int AS stored, (SELECT count(*) FROM promo_redemptions
+        WHERE promo_code_id = ${promo.id})::int AS counted FROM promo_codes WHERE id = ${promo.id}`
+      assert.deepStrictEqual([good.length, stored], [5, [{ stored: 5, counted: 5 }]])
     }))
 
   it.effect("4.6 DECISIONS 1: every type of bonus of the catalogue; cash has no wagering", () =>
@@ -388,6 +636,26 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
         "self_exclusion"
       ])
       assert.deepStrictEqual(Object.keys(put.meta).sort(), ["applied", "cooling_off_hours", "pending"])
+      dataOf(yield* house.limit(id, { max_daily_deposit: 1000, max_balance: 5000 }))
+      dataOf(yield* house.deposit(id, 900), 201)
+      const { usage } = dataOf(yield* house.get(`/players/${id}/limits`))
+      const resets_at = "2026-11-21T00:00:00.000Z"
+      assert.deepStrictEqual([usage.max_daily_deposit, usage.max_balance, usage.max_daily_bet], [
+        { used: 900, remaining: 100, resets_at },
+        { used: 900, remaining: 4100, resets_at: null },
+        { used: 0, remaining: null, resets_at }
+      ])
+      // all that is wrong at once, and then nothing applies
+      const bad = { max_daily_bet: -1, max_weekly_bet: 1.5, max_monthly_bet: "100", max_dayly_bet: 100 }
+      const refused = yield* house.limit(id, { ...bad, max_single_bet: 100 })
+      assertRefused(refused, 422, "VALIDATION_FAILED")
+      assert.hasAllKeys(refused.details, Object.keys(bad).map((name) => `limits.${name}`))
+      assert.isNull(dataOf(yield* house.get(`/players/${id}/limits`)).limits.max_single_bet)
+      for (const limits of [undefined, null, [], 5]) {
+        assertRefused(yield* house.put(`/players/${id}/limits`, { limits }), 422, "VALIDATION_FAILED", {
+          limits: ["must be an object"]
+        })
+      }
       const excluded = dataOf(yield* house.exclude(id, { period: "24_hours" }))
       assert.deepStrictEqual(excluded, dataOf(yield* house.get(`/players/${id}/limits`)))
       assert.deepStrictEqual(excluded.self_exclusion, {
@@ -425,4 +693,112 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
         assertField(yield* browserCall(token, `/transactions?${query}`), query.split("=")[0] ?? "", query)
       }
     }))
+})
+
+layer(layerCasinos, { excludeTestServices: true })("SPEC 2.11 pages and cursors", (it) => {
+  interface Item {
+    readonly id: number
+  }
+
+  /** The lists with a cursor, of a casino with seven items in each. */
+  const lists = Effect.gen(function*() {
+    const casino = yield* openCasino()
+    const bonus = yield* casino.newBonus()
+    const names = ["ada", "bob", "adam", "cyd", "adele", "dan", "adrian"]
+    const players = yield* Effect.forEach(names, (name) => casino.register({ last_name: `List ${name}` }))
+    const id = Number(players[0]?.id)
+    // some within one millisecond
+    for (let index = 0; index < 7; index++) {
+      dataOf(yield* casino.deposit(id, index + 1), 201)
+      if (index % 3 === 2) yield* pass(1)
+    }
+    for (let index = 0; index < 7; index++) dataOf(yield* casino.grant(id, bonus.id), 201)
+    const { token } = dataOf(yield* casino.post(`/players/${id}/session-tokens`), 201)
+    const asOperator = (uri: string) => signedCall(casino.signer, uri)
+    const asPlayer = (uri: string) => browserCall(token, uri.replace("/api/v1/player", ""))
+    const base = "/api/v1/operator"
+    return {
+      casino,
+      lists: [
+        { get: asOperator, uri: `${base}/players?`, filter: "search=list%20ad", add: casino.register() },
+        {
+          get: asOperator,
+          uri: `${base}/payments?`,
+          filter: `player_id=${id}&type=deposit`,
+          add: casino.deposit(id, 8)
+        },
+        {
+          get: asOperator,
+          uri: `${base}/players/${id}/transactions?`,
+          filter: "type=deposit&wallet=real",
+          add: casino.deposit(id, 9)
+        },
+        {
+          get: asOperator,
+          uri: `${base}/players/${id}/bonuses?`,
+          filter: "state=pending",
+          add: casino.grant(id, bonus.id)
+        },
+        { get: asPlayer, uri: "/api/v1/player/transactions?", filter: "type=deposit", add: casino.deposit(id, 10) }
+      ]
+    }
+  })
+
+  it.effect("2.11 the links of pages lead through a list, and a cursor walks it whatever is added meanwhile", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const { casino, lists: all } = yield* lists
+      const other = yield* openCasino()
+      for (const { add, filter, get, uri } of all) {
+        /** Follows `next` to the end. */
+        const follow = Effect.fnUntraced(function*(query: string) {
+          const items: Array<Item> = []
+          const lengths: Array<number> = []
+          for (let next: string | null = `${uri}${query}`; next !== null;) {
+            const { data, links, meta }: Answer = dataAndMeta(yield* get(next))
+            items.push(...data)
+            lengths.push(data.length)
+            assert.strictEqual(links.next === null, meta.next_cursor === null, next)
+            next = links.next
+          }
+          return { items, lengths }
+        })
+        const whole: ReadonlyArray<Item> = dataOf(yield* get(`${uri}per_page=100`))
+        const total = whole.length
+        const pages = Math.ceil(total / 3)
+        let uriOfPage: string | null = `${uri}per_page=3&page=1`
+        for (let page = 1; uriOfPage !== null; page++) {
+          const { data, links, meta }: Answer = dataAndMeta(yield* get(uriOfPage))
+          assert.deepStrictEqual(data, whole.slice(3 * page - 3, 3 * page))
+          const [from, to] = [3 * page - 2, Math.min(3 * page, total)]
+          assert.deepInclude(meta, { current_page: page, per_page: 3, total, last_page: pages, from, to })
+          assert.strictEqual((yield* get(links.first)).meta.current_page, 1)
+          assert.strictEqual((yield* get(links.last)).meta.current_page, pages)
+          if (page > 1) assert.strictEqual((yield* get(links.prev)).meta.current_page, page - 1)
+          else assert.isNull(links.prev)
+          assert.strictEqual(links.next === null, page === pages)
+          uriOfPage = links.next
+        }
+        assert.deepStrictEqual(dataOf(yield* get(`${uri}page=1000000&per_page=100`)), [])
+
+        const walked = yield* follow("cursor=&per_page=3")
+        assert.deepStrictEqual(walked.items, whole)
+        assert.deepStrictEqual(walked.lengths.slice(0, -1), Array.from({ length: pages - 1 }, () => 3))
+        const filtered = yield* follow(`cursor=&per_page=2&${filter}`)
+        assert.deepStrictEqual(filtered.items, dataOf(yield* get(`${uri}per_page=100&${filter}`)))
+        assert.isAbove(filtered.items.length, 2)
+        const { meta } = yield* get(`${uri}per_page=3`)
+        yield* add
+        assert.deepStrictEqual((yield* follow(`per_page=3&cursor=${meta.next_cursor}`)).items, whole.slice(3), uri)
+        for (const cursor of ["-1", "x".repeat(21), "%00", "1-2-3"]) {
+          assertRefused(yield* get(`${uri}cursor=${cursor}`), 422, "VALIDATION_FAILED", {
+            cursor: ["must be empty or a next_cursor of this list"]
+          })
+        }
+        if (uri.includes("/payments")) {
+          assert.isAbove(dataOf(yield* get(`${uri}cursor=zzzzzzzzz-zzzzzzzzzz`)).length, 7, "the furthest cursor")
+          assert.deepStrictEqual((yield* other.get(`/payments?cursor=${meta.next_cursor}`)).data, [])
+        }
+      }
+      assert.deepStrictEqual((yield* casino.get("/players?cursor=&search=nobody")).data, [])
+    })))
 })

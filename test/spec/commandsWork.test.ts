@@ -11,10 +11,7 @@ import { commandOf, done, filled, layerScene, Scene } from "../kit/commands/Scen
 
 // Goal: every command of the command line (CONTRACT 3) works, prints what is promised, and takes effect at once. Method: the command
 // line's own function in this process against a running service; each looks at what it did as operators, providers and players see
-// it. backofficeCli.test.ts and commandLine.test.ts run the same commands as processes.
-
-/** Nouns whose tests stand elsewhere: compliance. */
-const elsewhere = ["alert"]
+// it. e2e/backofficeCli.test.ts runs a sample as processes.
 
 /** Commands that print lines instead of a document, or ask no service: chainExport.test.ts. */
 const apart = ["ledger export", "ledger check-export"]
@@ -27,9 +24,7 @@ const verbsBelow = (command: Command.Command.Any, path: ReadonlyArray<string>): 
     )
 
 /** `noun verb` of all that the command line offers, from its own definitions. */
-const offered = verbsBelow(program, []).filter((name) =>
-  !elsewhere.includes(name.split(" ")[0] ?? "") && !apart.includes(name)
-)
+const offered = verbsBelow(program, []).filter((name) => !apart.includes(name))
 
 /** The endpoints as commands, and whether they only read. */
 const endpoints = (() => {
@@ -39,7 +34,7 @@ const endpoints = (() => {
     onEndpoint: ({ endpoint, group }) => {
       const noun = group.identifier.replaceAll("_", "-")
       const name = `${noun} ${endpoint.identifier.replaceAll("_", "-")}`
-      if (!elsewhere.includes(noun) && !apart.includes(name)) found.set(name, endpoint.method === "GET")
+      if (!apart.includes(name)) found.set(name, endpoint.method === "GET")
     }
   })
   return found

@@ -193,84 +193,33 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       dataOf(yield* seat.bet(100))
       assert.strictEqual((yield* seat.bet(100)).details["limit"], "max_daily_bet")
     }))
-})
 
-layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 what limits count", (it) => {
-  it.effect("4 loss limits count real money net: wins and rollbacks restore, bonus stakes do not count", () =>
-    Effect.gen(function*() {
-      const casino = yield* House
-      const seat = yield* casino.sit(1000)
-      dataOf(yield* casino.limit(seat.id, { max_daily_loss: 500 }))
-      const first = dataOf(yield* seat.bet(500))
-      assertLimit(yield* seat.bet(1), "max_daily_loss", 500, 500, day)
-      dataOf(yield* seat.win(first.transaction_id, 300))
-      assertLimit(yield* seat.bet(301), "max_daily_loss", 500, 200, day)
-      const second = dataOf(yield* seat.bet(300))
-      dataOf(yield* seat.rollback(second.transaction_id))
-      const third = dataOf(yield* seat.bet(300))
-      // ahead is below zero, and leaves as much more room
-      dataOf(yield* seat.win(third.transaction_id, 900))
-      assertLimit(yield* seat.bet(901), "max_daily_loss", 500, -400, day)
-      const spent = dataOf(yield* seat.bet(900))
-      assertLimit(yield* seat.bet(1), "max_daily_loss", 500, 500, day)
-      assert.strictEqual(spent.balance, 500)
-
-      // a stake of bonus money loses no real money: 100 real, then 400 of the bonus
-      const other = yield* casino.sit(100)
-      dataOf(yield* casino.limit(other.id, { max_daily_loss: 100 }))
-      const bonus = yield* casino.newBonus({ wagering_multiplier: 50 })
-      dataOf(yield* casino.grant(other.id, bonus.id), 201)
-      const mixed = dataOf(yield* other.bet(200))
-      assert.deepStrictEqual([mixed.real_amount, mixed.bonus_amount], [-100, -100])
-      assert.strictEqual(dataOf(yield* other.bet(300)).bonus_amount, -300)
-      const { usage } = dataOf(yield* casino.get(`/players/${other.id}/limits`))
-      assert.deepStrictEqual([usage.max_daily_loss.used, usage.max_daily_bet.used], [100, 500])
-    }))
-
-  it.effect("4 bet limits count gross stakes, real and bonus: rollbacks restore, wins do not", () =>
-    Effect.gen(function*() {
-      const casino = yield* House
-      const seat = yield* casino.sit(300)
-      const bonus = yield* casino.newBonus({ wagering_multiplier: 50 })
-      dataOf(yield* casino.grant(seat.id, bonus.id), 201)
-      dataOf(yield* casino.limit(seat.id, { max_daily_bet: 500 }))
-      const mixed = dataOf(yield* seat.bet(500))
-      assert.deepStrictEqual([mixed.real_amount, mixed.bonus_amount], [-300, -200])
-      assertLimit(yield* seat.bet(1), "max_daily_bet", 500, 500, day)
-      dataOf(yield* seat.rollback(mixed.transaction_id))
-      const again = dataOf(yield* seat.bet(499))
-      dataOf(yield* seat.win(again.transaction_id, 1000))
-      assertLimit(yield* seat.bet(2), "max_daily_bet", 500, 499, day)
-      dataOf(yield* seat.bet(1))
-    }))
-
-  it.effect("4 a rollback on another day restores the window that the bet counted in, and no other", () =>
-    whileTimePasses(Effect.gen(function*() {
-      const casino = yield* House
-      const seat = yield* casino.sit(2000)
-      dataOf(yield* casino.limit(seat.id, { max_daily_bet: 500, max_weekly_bet: 600 }))
-      const { transaction_id } = dataOf(yield* seat.bet(500))
-      yield* goTo(day)
-      const tomorrow = yield* seatAgain(casino, seat)
-      dataOf(yield* tomorrow.bet(100))
-      assertLimit(yield* tomorrow.bet(1), "max_weekly_bet", 600, 600, week)
-      dataOf(yield* tomorrow.rollback(transaction_id))
-      assertLimit(yield* tomorrow.bet(401), "max_daily_bet", 500, 100, "2026-11-22T00:00:00.000Z")
-      dataOf(yield* tomorrow.bet(400))
-    })))
-
-  it.effect("4 a raise counts for a bet from its instant on, and a lower limit at once", () =>
+  it.effect("4 bet limits count gross stakes, loss limits net real money; wins restore losses, rollbacks both; a raise waits", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ cooling_off_hours: 1 })
-      const seat = yield* casino.sit(2000)
-      dataOf(yield* casino.limit(seat.id, { max_single_bet: 100 }))
-      dataOf(yield* casino.limit(seat.id, { max_single_bet: 200 }))
+      const seat = yield* casino.sit(1000)
+      const bonus = yield* casino.newBonus({ wagering_multiplier: 50 })
+      dataOf(yield* casino.limit(seat.id, { max_daily_bet: 1500, max_daily_loss: 500 }))
+      const used = Effect.map(casino.get(`/players/${seat.id}/limits`), ({ data: { usage } }) => [
+        usage.max_daily_bet.used,
+        usage.max_daily_loss.used
+      ])
+      const first = dataOf(yield* seat.bet(500))
+      assertLimit(yield* seat.bet(1), "max_daily_loss", 500, 500, day)
+      dataOf(yield* seat.win(first.transaction_id, 900))
+      assert.deepStrictEqual(yield* used, [500, -400])
+      const second = dataOf(yield* seat.bet(900))
+      dataOf(yield* seat.rollback(second.transaction_id))
+      assert.deepStrictEqual(yield* used, [500, -400])
+      // bonus money is staked after 500 of real money, and is no loss
+      dataOf(yield* casino.withdraw(seat.id, 900), 201)
+      dataOf(yield* casino.grant(seat.id, bonus.id), 201)
+      assert.deepInclude(dataOf(yield* seat.bet(700)), { real_amount: -500, bonus_amount: -200 })
+      assert.deepStrictEqual(yield* used, [1200, 100])
+      dataOf(yield* casino.limit(seat.id, { max_daily_bet: 1600 }))
       yield* pass(60 * minuteMs - 1)
-      assertLimit(yield* seat.bet(101), "max_single_bet", 100, 0, null)
+      assertLimit(yield* seat.bet(301), "max_daily_bet", 1500, 1200, day)
       yield* pass(1)
-      dataOf(yield* seat.bet(200))
-      assertLimit(yield* seat.bet(201), "max_single_bet", 200, 0, null)
-      dataOf(yield* casino.limit(seat.id, { max_single_bet: 50 }))
-      assertLimit(yield* seat.bet(51), "max_single_bet", 50, 0, null)
+      assertLimit(yield* seat.bet(401), "max_daily_bet", 1600, 1200, day)
     })))
 })

@@ -40,201 +40,71 @@ const withBonus = Effect.fnUntraced(function*(casino: Casino, real: number, bonu
 })
 
 layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus rules", (it) => {
-  it.effect("4 funding a bet: real first, then bonus, two entries in one step", () =>
+  it.effect("4 a bonus from grant to conversion: funding, shares of wins, rollback, contribution, max_bet, wagering and the cap", () =>
     Effect.gen(function*() {
       const house = yield* House
-      const seat = yield* withBonus(house, 100, 500)
-      const first = dataOf(yield* seat.bet(60))
-      assert.deepInclude(first, { real_amount: -60, bonus_amount: 0, balance: 40, bonus_balance: 500 })
-      const mixed = dataOf(yield* seat.bet(100))
-      assert.deepInclude(mixed, { real_amount: -40, bonus_amount: -60, balance: 0, bonus_balance: 440 })
+      const terms = { wagering_multiplier: 2, max_bet: 300, max_conversion_multiplier: 1 }
+      const seat = yield* withBonus(house, 100, 500, terms)
+      assertRefused(yield* seat.bet(301), 422, "BONUS_INVALID", { max_bet: 300, retry: "never" })
+      assert.deepInclude(dataOf(yield* seat.bet(40)), { real_amount: -40, bonus_amount: 0, bonus_balance: 500 })
+      const mixed = dataOf(yield* seat.bet(240))
+      assert.deepInclude(mixed, { real_amount: -60, bonus_amount: -180, balance: 0, bonus_balance: 320 })
       assert.strictEqual(mixed.wallet_transaction_ids.length, 2)
-      assert.strictEqual(mixed.wallet_seq, first.wallet_seq + 1)
-      assert.deepInclude(dataOf(yield* seat.bet(440)), { real_amount: 0, bonus_amount: -440, bonus_balance: 0 })
-      assert.deepStrictEqual(yield* movesOf(house, seat.id), [
-        ["bonus", "bonus_correction_up", 500],
-        ["real", "casino_bet", -60],
-        ["real", "casino_bet", -40],
-        ["bonus", "casino_bet", -60],
-        ["bonus", "casino_bet", -440]
-      ])
+      // a quarter of the round was real money; what cannot be split is the player's own
+      const won = dataOf(yield* seat.win(mixed.transaction_id, 1001, { round_closed: false }))
+      assert.deepInclude(won, { real_amount: 251, bonus_amount: 750, balance: 251, bonus_balance: 1070 })
+      assert.deepInclude(dataOf(yield* seat.rollback(won.transaction_id)), { real_amount: -251, bonus_amount: -750 })
+      assert.deepInclude(dataOf(yield* seat.rollback(mixed.transaction_id)), { real_amount: 60, bonus_amount: 180 })
+      assert.deepInclude(yield* lastBonus(house, seat.id), { wagered_amount: 40, wagering_progress: 4 })
+      dataOf(yield* house.deposit(seat.id, 940), 201)
+      // a tenth of a live game's stake
+      dataOf(yield* seat.bet(109, { game_id: "table" }))
+      assert.deepInclude(yield* lastBonus(house, seat.id), { wager_requirement: 1000, wagered_amount: 50 })
+      for (const stake of [300, 300, 299]) dataOf(yield* seat.bet(stake))
+      assert.deepInclude(yield* lastBonus(house, seat.id), { state: "activated", wagering_progress: 94 })
+      const last = dataOf(yield* seat.bet(51))
+      assert.deepInclude(last, { bonus_amount: -51, balance: 441, bonus_balance: 0 })
+      assert.deepInclude(yield* lastBonus(house, seat.id), {
+        state: "finished",
+        result: "converted",
+        converted_amount: 441,
+        forfeited_amount: 0
+      })
+      assert.deepInclude(dataOf(yield* seat.win(last.transaction_id, 80)), { real_amount: 80, bonus_amount: 0 })
+
+      const capped = yield* withBonus(house, 0, 100, { wagering_multiplier: 2, max_conversion_multiplier: 2 })
+      const stake = dataOf(yield* capped.bet(100))
+      dataOf(yield* capped.win(stake.transaction_id, 350))
+      dataOf(yield* house.deposit(capped.id, 100), 201)
+      dataOf(yield* capped.bet(100))
+      assert.deepInclude(yield* lastBonus(house, capped.id), { converted_amount: 200, forfeited_amount: 150 })
+      assert.deepStrictEqual(yield* house.balances(capped.id), [200, 0])
     }))
 
-  it.effect("4 funding a bet: no bonus money where the game contributes 0 %, nor of a bonus that does not run", () =>
+  it.effect("4 a bonus that ends otherwise: no stake at 0 %, a win credited and forfeited, lost with its last round", () =>
     Effect.gen(function*() {
       const house = yield* House
       const none = yield* withBonus(house, 100, 500, { contributions: { [house.slots.id]: 0 } })
       assertRefused(yield* none.bet(101), 402, "INSUFFICIENT_FUNDS", { balance: 100, retry: "never" })
-      dataOf(yield* none.bet(100))
-      const still = yield* lastBonus(house, none.id)
-      assert.deepStrictEqual([still.state, still.wagered_amount], ["activated", 0])
-      // on another game the same bonus is staked
       dataOf(yield* none.bet(500, { game_id: "table" }))
-
-      // what staff put into the bonus wallet belongs to no bonus
-      const seat = yield* house.sit(100)
-      yield* made(`/players/${seat.id}/corrections`, { wallet: "bonus", amount: 300, reason: "gift" })
-      assertRefused(yield* seat.bet(101), 402, "INSUFFICIENT_FUNDS", { balance: 100, retry: "never" })
-    }))
-
-  it.effect("4 routing a win: by the round's cumulative funding, the bonus part rounded down", () =>
-    Effect.gen(function*() {
-      const house = yield* House
-      const seat = yield* withBonus(house, 100, 500)
-      // 100 real and 200 bonus in one round of two bets
-      const round = { round_id: `cumulative-${seat.id}` }
-      const { transaction_id } = dataOf(yield* seat.bet(150, round))
-      dataOf(yield* seat.bet(150, round))
-      const paid = dataOf(yield* seat.win(transaction_id, 1000, round))
-      assert.deepInclude(paid, { real_amount: 334, bonus_amount: 666, balance: 334, bonus_balance: 966 })
-      assert.strictEqual(paid.wallet_transaction_ids.length, 2)
-      // a unit that cannot be split is the player's own
-      const other = yield* withBonus(house, 1, 500)
-      const bet = dataOf(yield* other.bet(3))
-      assert.deepInclude(dataOf(yield* other.win(bet.transaction_id, 1)), { real_amount: 1, bonus_amount: 0 })
-    }))
-
-  it.effect("4 routing a win: all real once the bonus was converted", () =>
-    Effect.gen(function*() {
-      const house = yield* House
-      const seat = yield* withBonus(house, 0, 500, { wagering_multiplier: 1 })
-      const { transaction_id } = dataOf(yield* seat.bet(500))
-      assert.strictEqual((yield* lastBonus(house, seat.id)).result, "converted")
-      assert.deepInclude(dataOf(yield* seat.win(transaction_id, 800)), {
-        real_amount: 800,
-        bonus_amount: 0,
-        balance: 800,
-        bonus_balance: 0
-      })
-    }))
-
-  it.effect("4 routing a win: credited and at once forfeited when the bonus ended otherwise", () =>
-    Effect.gen(function*() {
-      const house = yield* House
       const seat = yield* withBonus(house, 100, 500)
       const { transaction_id } = dataOf(yield* seat.bet(400))
       yield* staff("POST", `/player-bonuses/${seat.bonusId}/cancel`, {})
       assert.deepInclude(dataOf(yield* seat.win(transaction_id, 1000)), {
         real_amount: 250,
         bonus_amount: 0,
-        balance: 250,
-        bonus_balance: 0
+        balance: 250
       })
       assert.deepStrictEqual((yield* movesOf(house, seat.id)).slice(-3), [
         ["real", "casino_win", 250],
         ["bonus", "casino_win", 750],
         ["bonus", "bonus_correction_down", -750]
       ])
-    }))
-
-  it.effect("4 rollback: exactly what the bet took from each wallet, its wagered amount and its share of the sums", () =>
-    Effect.gen(function*() {
-      const house = yield* House
-      const seat = yield* withBonus(house, 100, 500)
-      const before = dataOf(yield* house.get(`/players/${seat.id}/limits`)).usage
-      dataOf(yield* seat.bet(10))
-      const bet = dataOf(yield* seat.bet(300))
-      assert.strictEqual((yield* lastBonus(house, seat.id)).wagered_amount, 310)
-      const back = dataOf(yield* seat.rollback(bet.transaction_id))
-      assert.deepInclude(back, { real_amount: 90, bonus_amount: 210, balance: 90, bonus_balance: 500 })
-      assert.strictEqual((yield* lastBonus(house, seat.id)).wagered_amount, 10)
-      const { usage } = dataOf(yield* house.get(`/players/${seat.id}/limits`))
-      for (const limit of ["max_daily_bet", "max_monthly_bet", "max_daily_loss", "max_weekly_loss"]) {
-        assert.strictEqual(usage[limit].used, before[limit].used + 10, limit)
-      }
-      // a win is taken back by the same shares
-      const again = dataOf(yield* seat.bet(180))
-      const won = dataOf(yield* seat.win(again.transaction_id, 101, { round_closed: false }))
-      assert.deepInclude(won, { real_amount: 51, bonus_amount: 50 })
-      assert.deepInclude(dataOf(yield* seat.rollback(won.transaction_id)), { real_amount: -51, bonus_amount: -50 })
-    }))
-
-  it.effect("4 contribution: rng 100 %, live 10 %, or what staff set; the whole stake counts, progress is rounded down", () =>
-    Effect.gen(function*() {
-      const house = yield* House
-      const rows: ReadonlyArray<readonly [contributions: Fields, game: string, stake: number, wagered: number]> = [
-        [{}, "slots", 99, 99],
-        [{}, "table", 99, 9],
-        [{ [house.slots.id]: 50 }, "slots", 99, 49],
-        [{ [house.table.id]: 100 }, "table", 99, 99],
-        [{ [house.table.id]: 0 }, "slots", 99, 99]
-      ]
-      for (const [contributions, game_id, stake, wagered] of rows) {
-        const seat = yield* withBonus(house, 50, 100, { contributions, wagering_multiplier: 3 })
-        dataOf(yield* seat.bet(stake, { game_id }))
-        const shown = yield* lastBonus(house, seat.id)
-        const progress = Math.floor(wagered * 100 / 300)
-        assert.deepStrictEqual([shown.wager_requirement, shown.wagered_amount, shown.wagering_progress], [
-          300,
-          wagered,
-          progress
-        ])
-      }
-    }))
-
-  it.effect("4 wagering: converts at exactly the requirement, not one unit below", () =>
-    Effect.gen(function*() {
-      const house = yield* House
-      const seat = yield* withBonus(house, 1000, 100, { wagering_multiplier: 3 })
-      dataOf(yield* seat.bet(299))
-      assert.deepInclude(yield* lastBonus(house, seat.id), { state: "activated", wagering_progress: 99 })
-      dataOf(yield* seat.bet(1))
-      assert.deepInclude(yield* lastBonus(house, seat.id), {
-        state: "finished",
-        result: "converted",
-        wagering_progress: 100,
-        converted_amount: 100
-      })
-      assert.deepStrictEqual(yield* house.balances(seat.id), [800, 0])
-    }))
-
-  it.effect("4 max_bet: a total stake of exactly that, and not of one unit more; 0 means no cap; only while a bonus runs", () =>
-    Effect.gen(function*() {
-      const house = yield* House
-      const seat = yield* withBonus(house, 100, 500, { max_bet: 150 })
-      assertRefused(yield* seat.bet(151), 422, "BONUS_INVALID", { max_bet: 150, retry: "never" })
-      assert.deepInclude(dataOf(yield* seat.bet(150)), { real_amount: -100, bonus_amount: -50 })
-      yield* staff("POST", `/player-bonuses/${seat.bonusId}/cancel`, {})
-      dataOf(yield* house.deposit(seat.id, 1000), 201)
-      dataOf(yield* seat.bet(151))
-      const free = yield* withBonus(house, 1000, 500, { max_bet: 0 })
-      dataOf(yield* free.bet(1500))
-    }))
-
-  it.effect("4 max_conversion_multiplier: up to amount × multiplier is converted, the rest forfeited; 0 means no cap", () =>
-    Effect.gen(function*() {
-      const house = yield* House
-      const rows: ReadonlyArray<readonly [multiplier: number, win: number, converted: number, forfeited: number]> = [
-        [2, 100, 200, 0],
-        [2, 101, 200, 1],
-        [2, 500, 200, 400],
-        [0, 500, 600, 0]
-      ]
-      for (const [max_conversion_multiplier, win, converted, forfeited] of rows) {
-        // bonus money only: 100, all of it staked and won back before the requirement is met by a last bet of real money
-        const seat = yield* withBonus(house, 0, 100, { wagering_multiplier: 2, max_conversion_multiplier })
-        const { transaction_id } = dataOf(yield* seat.bet(100))
-        dataOf(yield* seat.win(transaction_id, 100 + win))
-        dataOf(yield* house.deposit(seat.id, 100), 201)
-        dataOf(yield* seat.bet(100))
-        assert.deepInclude(yield* lastBonus(house, seat.id), {
-          result: "converted",
-          converted_amount: converted,
-          forfeited_amount: forfeited
-        })
-        assert.deepStrictEqual(yield* house.balances(seat.id), [converted, 0])
-      }
-    }))
-
-  it.effect("4 lost: when nothing is left and no open round holds a stake of it", () =>
-    Effect.gen(function*() {
-      const house = yield* House
-      const seat = yield* withBonus(house, 0, 100)
-      const { transaction_id } = dataOf(yield* seat.bet(100))
-      // its win may still come
-      assert.strictEqual((yield* lastBonus(house, seat.id)).state, "activated")
-      dataOf(yield* seat.win(transaction_id, 0))
-      assert.deepInclude(yield* lastBonus(house, seat.id), { state: "finished", result: "lost", forfeited_amount: 0 })
+      const lost = yield* withBonus(house, 0, 100)
+      const bet = dataOf(yield* lost.bet(100))
+      assert.strictEqual((yield* lastBonus(house, lost.id)).state, "activated")
+      dataOf(yield* lost.win(bet.transaction_id, 0))
+      assert.deepInclude(yield* lastBonus(house, lost.id), { state: "finished", result: "lost", forfeited_amount: 0 })
     }))
 
   it.effect("4 withdrawal while a bonus runs: forfeits it unless the operator says otherwise", () =>

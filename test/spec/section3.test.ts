@@ -1,16 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
-import { type BothServers, made, staffCall } from "../kit/Backoffice.ts"
-import { type Casino, House, layerCasinos, move, openCasino, operatorWith, staff } from "../kit/Casino.ts"
+import { type BothServers, made } from "../kit/Backoffice.ts"
+import { type Casino, House, layerCasinos, openCasino, operatorWith, staff } from "../kit/Casino.ts"
 import { dayMs, goTo, hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: states change along the ways of SPEC section 3, and no other (DECISIONS section 3). Method: over real HTTP, each state in
 // turn and every move from it; what a refused move leaves behind is compared with what was there. Rows that other files cover are
 // listed in coverage.test.ts.
-
-const paymentMoves = ["approve", "pay", "reject", "cancel", "chargeback"] as const
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transitions", (it) => {
   it.effect("3.1 PUT status goes from each of the three to each of the three, and needs players:write", () =>
@@ -48,105 +46,6 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
       assertRefused(yield* casino.deposit(seat.id, 100), 422, "PLAYER_RESTRICTED", because)
       assertRefused(yield* casino.post(`/players/${seat.id}/session-tokens`), 422, "PLAYER_RESTRICTED", because)
       assertRefused(yield* seat.bet(10), 422, "PLAYER_RESTRICTED", { ...because, retry: "never" })
-    }))
-
-  it.effect("3.2 every move from every state of a payment: those of the table are made, all others change nothing", () =>
-    Effect.gen(function*() {
-      const casino = yield* openCasino()
-      const { id } = yield* casino.register()
-      dataOf(yield* casino.deposit(id, 1_000_000), 201)
-      const strictly = (above: number | null) =>
-        staff("PATCH", `/operators/${casino.slug}`, { withdrawal_second_approval_above: above })
-      const withdrawal = Effect.fnUntraced(function*(amount: number, ...moves: ReadonlyArray<string>) {
-        yield* strictly(amount > 1000 ? 1000 : null)
-        const made = dataOf(yield* casino.withdraw(id, amount), 201)
-        for (const name of moves) assert.strictEqual((yield* move(made.id, name)).status, 200, name)
-        return Number(made.id)
-      })
-      const deposit = Effect.fnUntraced(function*(...moves: ReadonlyArray<string>) {
-        const made = dataOf(yield* casino.deposit(id, 700), 201)
-        for (const name of moves) assert.strictEqual((yield* move(made.id, name)).status, 200, name)
-        return Number(made.id)
-      })
-      const states: ReadonlyArray<
-        readonly [state: string, make: () => ReturnType<typeof withdrawal>, ways: { readonly [move: string]: string }]
-      > = [
-        ["new", () => withdrawal(500), { approve: "allowed", reject: "rejected", cancel: "cancelled" }],
-        // its first approver has to find somebody else
-        ["new, approved once", () => withdrawal(1001, "approve"), { reject: "rejected", cancel: "cancelled" }],
-        ["allowed", () => withdrawal(500, "approve"), { pay: "paid", reject: "rejected" }],
-        ["paid", () => withdrawal(500, "approve", "pay"), {}],
-        ["rejected", () => withdrawal(500, "reject"), {}],
-        ["cancelled", () => withdrawal(500, "cancel"), {}],
-        ["a paid deposit", () => deposit(), { chargeback: "paid" }],
-        ["a reversed deposit", () => deposit("chargeback"), {}]
-      ]
-      for (const [state, make, ways] of states) {
-        const still = yield* make()
-        const before = dataOf(yield* casino.get(`/payments/${still}`))
-        const money = yield* casino.balances(id)
-        for (const name of paymentMoves.filter((name) => ways[name] === undefined)) {
-          const refused = yield* move(still, name)
-          assert.deepStrictEqual([refused.status, refused.code], [422, "PAYMENT_REQUEST_INVALID"], `${state} ${name}`)
-        }
-        assert.deepStrictEqual(dataOf(yield* casino.get(`/payments/${still}`)), before, state)
-        assert.deepStrictEqual(yield* casino.balances(id), money, state)
-        for (const [name, to] of Object.entries(ways)) {
-          const paymentId = yield* make()
-          const [held] = yield* casino.balances(id)
-          const { data } = yield* move(paymentId, name, "because")
-          assert.strictEqual(data.status, to, `${state} ${name}`)
-          const [after] = yield* casino.balances(id)
-          const moved = name === "chargeback" ? -700 : to === "rejected" || to === "cancelled" ? data.amount : 0
-          assert.strictEqual(after - held, moved, `${state} ${name}`)
-          const shown = dataOf(yield* casino.get(`/payments/${paymentId}`))
-          assert.deepStrictEqual(
-            [shown.reject_reason, shown.rejected_at !== null, shown.cancelled_at !== null, shown.is_reversed],
-            [to === "rejected" ? "because" : null, to === "rejected", to === "cancelled", name === "chargeback"],
-            `${state} ${name}`
-          )
-        }
-      }
-      assert.deepStrictEqual((yield* staff("GET", `/ledger/verification?operator=${casino.slug}`)).violations, [])
-    }))
-
-  it.effect("3.3 the KYC status goes along its ways and no other, and is_verified says verified", () =>
-    Effect.gen(function*() {
-      const casino = yield* House
-      const ways: { readonly [from: string]: ReadonlyArray<string> } = {
-        not_started: ["pending_review"],
-        pending_review: ["verified", "rejected"],
-        verified: ["pending_review", "expired"],
-        rejected: ["pending_review"],
-        expired: ["pending_review"]
-      }
-      /** How to come to each state from the beginning. */
-      const path: { readonly [state: string]: ReadonlyArray<string> } = {
-        not_started: [],
-        pending_review: ["pending_review"],
-        verified: ["pending_review", "verified"],
-        rejected: ["pending_review", "rejected"],
-        expired: ["pending_review", "verified", "expired"]
-      }
-      const kyc = (id: number, status: string) => staffCall("POST", `/backoffice/v1/players/${id}/kyc`, { status })
-      const arrive = Effect.fnUntraced(function*(state: string) {
-        const { id } = yield* casino.register()
-        for (const step of path[state] ?? []) assert.strictEqual((yield* kyc(id, step)).status, 200)
-        return Number(id)
-      })
-      for (const [from, targets] of Object.entries(ways)) {
-        const still = yield* arrive(from)
-        for (const to of Object.keys(ways).filter((to) => !targets.includes(to))) {
-          const refused = yield* kyc(still, to)
-          assert.deepStrictEqual([refused.status, refused.code], [422, "VALIDATION_FAILED"], `${from} to ${to}`)
-        }
-        const shown = dataOf(yield* casino.get(`/players/${still}`))
-        assert.deepStrictEqual([shown.kyc_status, shown.is_verified], [from, from === "verified"])
-        for (const [index, to] of targets.entries()) {
-          const { data } = yield* kyc(index === 0 ? still : yield* arrive(from), to)
-          assert.deepStrictEqual([data.kyc_status, data.is_verified], [to, to === "verified"], `${from} to ${to}`)
-        }
-      }
     }))
 
   it.effect("3.3 verified lasts through the last day of the document, and the scheduler's upkeep ends it", () =>
@@ -241,51 +140,6 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
         assert.deepStrictEqual(yield* casino.balances(seat.id), [0, 0])
       }
     }))
-
-  it.effect("3.5 a type other than time_out cancels the running bonus; a time_out leaves it", () =>
-    Effect.gen(function*() {
-      const casino = yield* House
-      const bonus = yield* casino.newBonus()
-      const kinds: ReadonlyArray<readonly [body: object, money: number, result: string | null]> = [
-        [{ period: "30_days" }, 500, null],
-        [{ period: "3_months" }, 0, "cancelled"],
-        [{ until: "2026-11-25T00:00:00Z", type: "self_closure" }, 0, "cancelled"]
-      ]
-      for (const [body, money, result] of kinds) {
-        const { id } = yield* casino.register()
-        dataOf(yield* casino.grant(id, bonus.id), 201)
-        dataOf(yield* casino.exclude(id, { ...body }))
-        assert.deepStrictEqual(yield* casino.balances(id), [0, money])
-        assert.strictEqual(dataOf(yield* casino.get(`/players/${id}/bonuses`))[0].result, result)
-      }
-    }))
-
-  it.effect("3.5 a later end is never of a weaker type; one that names none keeps the type; when it is over it can be had anew", () =>
-    whileTimePasses(Effect.gen(function*() {
-      const casino = yield* House
-      const bonus = yield* casino.newBonus()
-      const { id } = yield* casino.register()
-      dataOf(yield* casino.grant(id, bonus.id), 201)
-      const first = dataOf(yield* casino.exclude(id, { period: "7_days" })).self_exclusion
-      // a time_out becomes a self_exclusion, which ends the bonus, and keeps its beginning
-      const longer = dataOf(yield* casino.exclude(id, { period: "3_months" })).self_exclusion
-      assert.deepStrictEqual([longer.type, longer.since], ["self_exclusion", first.since])
-      assert.deepStrictEqual(yield* casino.balances(id), [0, 0])
-      yield* goTo("2027-02-15T12:00:00.000Z")
-      const weaker = yield* casino.exclude(id, { period: "30_days", type: "time_out" })
-      assertRefused(weaker, 422, "RESPONSIBLE_GAMING_RULE", { self_exclusion: longer })
-      const kept = dataOf(yield* casino.exclude(id, { period: "30_days" })).self_exclusion
-      assert.deepStrictEqual(kept, { ...longer, until: "2027-03-17T12:00:00.000Z" })
-      const same = yield* casino.exclude(id, { until: kept.until })
-      assertRefused(same, 422, "RESPONSIBLE_GAMING_RULE", { self_exclusion: kept })
-      yield* goTo("2027-03-17T11:59:59.999Z")
-      assertRefused(yield* casino.deposit(id, 100), 422, "PLAYER_RESTRICTED", { reason: "self_exclusion" })
-      yield* pass(1)
-      assert.isNull(dataOf(yield* casino.get(`/players/${id}`)).self_exclusion)
-      dataOf(yield* casino.deposit(id, 100), 201)
-      const anew = dataOf(yield* casino.exclude(id, { period: "24_hours" })).self_exclusion
-      assert.deepStrictEqual([anew.type, anew.since], ["time_out", kept.until])
-    })))
 
   it.effect("3.1 to 3.6 each change of a player is seen in updated_at", () =>
     whileTimePasses(Effect.gen(function*() {

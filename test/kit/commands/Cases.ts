@@ -1,5 +1,6 @@
 /** Every command of the back office with what is tried with it. */
 import { accountCases } from "./Accounts.ts"
+import { alertCases } from "./Alerts.ts"
 import { bonusCases } from "./Bonuses.ts"
 import { bookCases } from "./Books.ts"
 import { catalogueCases } from "./Catalogue.ts"
@@ -17,5 +18,6 @@ export const cases: ReadonlyArray<CommandCase> = [
   ...correctionCases,
   ...paymentCases,
   ...bookCases,
-  ...secretCases
+  ...secretCases,
+  ...alertCases
 ]

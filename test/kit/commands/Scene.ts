@@ -108,6 +108,16 @@ export const grantedBonus = Effect.fnUntraced(function*(casino: Casino) {
   return { player: Number(player), bonus: Number(bonus.id), granted: Number(granted.id) }
 })
 
+/** The alert of a new player's jackpot, raised with its credit. */
+export const raisedAlert = Effect.fnUntraced(function*(casino: Casino) {
+  const { id: player, ref: player_ref } = yield* casino.sit()
+  const name = fresh("jackpot-")
+  const named = { request_id: name, transaction_id: name, campaign_id: name, kind: "jackpot" }
+  dataOf(yield* casino.tell("promo-win", { ...named, player_ref, amount: 10_000_001, currency: "EUR" }))
+  const [alert] = yield* staff("GET", `/alerts?player=${player}`)
+  return { player, alert: Number(alert.id) }
+})
+
 const makeScene = Effect.gen(function*() {
   const house = yield* House
   const rival = yield* openCasino()
@@ -138,7 +148,11 @@ const makeScene = Effect.gen(function*() {
   )
   const lost = yield* made("/staff", { name: "Lost" })
   yield* staff("PATCH", `/staff/${lost.id}`, { active: false })
+  const [{ alert }, { alert: closed }] = [yield* raisedAlert(house), yield* raisedAlert(house)]
+  yield* staff("PATCH", `/alerts/${closed}`, { status: "closed" })
   const names = {
+    alert: String(alert),
+    closed_alert: String(closed),
     house: house.slug,
     rival: rival.slug,
     foreigner: String(foreigner.id),

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import {
   assertRefused,
   call,
+  deposit,
   issueToken,
   layerPublicApi,
   openGame,
@@ -18,7 +19,7 @@ import {
 // older in the database, so that no job has had its turn; before and after, another request under the same key.
 
 layer(layerPublicApi)("SPEC 8 the window of 24 hours", (it) => {
-  it.effect("ends for every kind of request", () =>
+  it.effect("8 idempotency: the window of 24 hours ends for every kind of request", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { key, operator } = yield* openOperator("window")
@@ -28,6 +29,9 @@ layer(layerPublicApi)("SPEC 8 the window of 24 hours", (it) => {
       yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days, created_at,
           updated_at)
         VALUES (1, ${operator.id}, 'Ten', 'no_deposit', 1000, 10, 7, now(), now())`
+      yield* sql`INSERT INTO payment_methods (id, operator_id, code, name, currencies, created_at)
+        VALUES (1, ${operator.id}, 'bank', 'Bank', '{EUR}', now())`
+      yield* deposit(key, id, 1000)
       const asOperator = (path: string) => (body: unknown, name: string) =>
         call(key, path, { body, headers: { "Idempotency-Key": name } })
       const asPlayer = (path: string) => (body: unknown, name: string) =>
@@ -40,6 +44,12 @@ layer(layerPublicApi)("SPEC 8 the window of 24 hours", (it) => {
           { amount: 1, external_reference: "one" },
           { amount: 2, external_reference: "two" }
         ],
+        [
+          "a withdrawal",
+          asOperator(`/players/${id}/withdrawals`),
+          { amount: 1, payment_method: "bank", external_reference: "three" },
+          { amount: 1, payment_method: "bank", external_reference: "four" }
+        ],
         ["a token", asOperator(`/players/${id}/session-tokens`), { ttl_minutes: 5 }, { ttl_minutes: 6 }],
         ["a launch", asOperator(`/players/${id}/games/${game.id}/launch`), { mode: "real" }, { mode: "demo" }],
         ["a player's launch", asPlayer(`/games/${game.id}/launch`), { mode: "real" }, { mode: "demo" }],
@@ -48,7 +58,7 @@ layer(layerPublicApi)("SPEC 8 the window of 24 hours", (it) => {
           "a refusal",
           asOperator(`/players/${id}/deposits`),
           { amount: 0, external_reference: "no" },
-          { amount: 3, external_reference: "three" }
+          { amount: 3, external_reference: "five" }
         ],
         // last, since it ends the player's tokens
         ["an exclusion", asOperator(`/players/${id}/self-exclusion`), { period: "24_hours" }, { period: "7_days" }]
