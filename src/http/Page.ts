@@ -18,10 +18,7 @@ const linkWith = (url: string, name: string, value: string): string => {
 
 const linkTo = (url: string, page: number): string => linkWith(url, "page", String(page))
 
-/**
- * Wraps one page of items; the links keep every other query parameter of the request. `more`: there are more than `total` says, so
- * that pages go on behind the last one that is known.
- */
+/** Wraps one page of items; links keep the other query parameters. `more`: `total` is a lower bound, and pages go on behind the last one. */
 export const paginated = Effect.fnUntraced(function*<Item>(
   position: Position,
   total: number,
@@ -62,53 +59,39 @@ export const timedPositionOf = (cursor: string): TimedPosition | undefined => {
   return at === undefined || id === undefined ? undefined : { at: Number.parseInt(at, 36), id: Number.parseInt(id, 36) }
 }
 
-const cursorAt = (position: number | TimedPosition | undefined): string | null =>
+/** A position in a list; a string is a cursor of the list's own form. */
+type Cursor = number | string | TimedPosition
+
+const cursorAt = (position: Cursor | undefined): string | null =>
   position === undefined
     ? null
+    : typeof position === "string"
+    ? position
     : typeof position === "number"
     ? position.toString(36)
     : `${position.at.toString(36)}-${position.id.toString(36)}`
 
-/** As {@link paginated}, with the cursor that goes on after the page. `last` is the position of its last item. */
+/** As {@link paginated}, with the cursor behind the page. `last` is the position of its last item. */
 export const paginatedWithCursor = Effect.fnUntraced(function*<Item>(
   position: Position,
   total: number,
   items: ReadonlyArray<Item>,
-  last: number | TimedPosition | undefined,
-  more = false
-) {
-  return yield* paginatedWithNext(position, total, items, cursorAt(last), more)
-})
-
-/** As {@link paginatedWithCursor}, with a cursor of the list's own form. */
-export const paginatedWithNext = Effect.fnUntraced(function*<Item>(
-  position: Position,
-  total: number,
-  items: ReadonlyArray<Item>,
-  next: string | null,
+  last: Cursor | undefined,
   more = false
 ) {
   const { data, links, meta } = yield* paginated(position, total, items, more)
   const isLast = meta.current_page >= meta.last_page && !more
-  return { data, meta: { ...meta, next_cursor: isLast ? null : next }, links }
+  return { data, meta: { ...meta, next_cursor: isLast ? null : cursorAt(last) }, links }
 })
 
-/** Wraps a stretch of a list that is walked. `next` is the position to go on below. */
+/** Wraps a part of a list read by cursor. `next` is the position of the following part. */
 export const walked = Effect.fnUntraced(function*<Item>(
   perPage: number,
   items: ReadonlyArray<Item>,
-  next: number | TimedPosition | undefined
-) {
-  return yield* walkedWithNext(perPage, items, cursorAt(next))
-})
-
-/** As {@link walked}, with a cursor of the list's own form. */
-export const walkedWithNext = Effect.fnUntraced(function*<Item>(
-  perPage: number,
-  items: ReadonlyArray<Item>,
-  cursor: string | null
+  next: Cursor | undefined
 ) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
+  const cursor = cursorAt(next)
   return {
     data: items,
     meta: { per_page: perPage, next_cursor: cursor },

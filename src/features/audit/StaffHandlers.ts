@@ -5,7 +5,7 @@ import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { Operators } from "../operators/Operators.ts"
 import { parseIso } from "../../platform/Time.ts"
-import { paginatedWithNext, walkedWithNext } from "../../http/Page.ts"
+import { paginatedWithCursor, walked } from "../../http/Page.ts"
 
 export const AuditHandlers = HttpApiBuilder.group(
   BackofficeApi,
@@ -27,11 +27,11 @@ export const AuditHandlers = HttpApiBuilder.group(
         if (query.cursor !== undefined) {
           const below = query.cursor === "" ? undefined : Number(query.cursor)
           const { items, next } = yield* auditLog.walk({ ...filters, below, perPage })
-          return yield* walkedWithNext(perPage, items, next === undefined ? null : String(next))
+          return yield* walked(perPage, items, next === undefined ? undefined : String(next))
         }
         const { items, more, total } = yield* auditLog.list({ ...filters, page: query.page, perPage })
         const last = items.at(-1)
-        return yield* paginatedWithNext(query, total, items, last === undefined ? null : String(last.id), more)
+        return yield* paginatedWithCursor(query, total, items, last === undefined ? undefined : String(last.id), more)
       }))
   })
 )
