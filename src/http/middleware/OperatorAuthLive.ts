@@ -93,17 +93,17 @@ export const OperatorAuthLive = Layer.effect(
         const elsewhere: Refusal | undefined = comesFromElsewhere(request, allowed) ? addressNotAllowed : undefined
         if (elsewhere === undefined) {
           const status = limiter.take(caller.apiKey.id, caller.apiKey.rateLimitPerMinute, now)
-          // What is over the limit costs the database nothing, not even a note of its signature.
+          // a request over the limit is not even written to the replay store
           if (!status.isAllowed) return yield* Effect.fail(rateLimited(status, now))
         }
         const noted = replays.write(headers.signature, now)
         const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller.operator, feature)
         if (refusal !== undefined || !onlyReads) yield* noted
         if (refusal !== undefined) return yield* Effect.fail(refusal)
-        // what goes wrong is answered within, where the log knows for whom
+        // failures are answered inside, where log lines carry the caller
         const provided = Effect.provideService(answering()(handler), CurrentOperator, caller)
         if (!onlyReads) return yield* provided
-        // What only reads may run while the signature is written; its answer waits for that.
+        // a read runs while the signature is written; its answer waits for that
         const exit = yield* Effect.exit(provided)
         yield* noted
         return yield* exit
@@ -122,7 +122,7 @@ export const OperatorAuthLive = Layer.effect(
         return withRateLimitHeaders(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
       }).pipe(answering())
 
-      // A caller that goes away must not stop halfway what it asked for.
+      // a caller that disconnects must not interrupt a write
       return onlyReads ? run : Effect.uninterruptible(run)
     })
   })

@@ -14,16 +14,15 @@ import { makeAnswering } from "./Answering.ts"
 import { playerBody } from "../SignedBody.ts"
 import { playerRateLimited, rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
 
-/** One answer for every reason: who holds a token that does not work learns nothing from it. */
+/** One answer for every reason: the holder of an invalid token learns nothing from it. */
 const invalidToken = refuse(
   "INVALID_PLAYER_TOKEN",
   "Send a player session token that is still valid: Authorization: Bearer <token>."
 )
 
 /**
- * Every check of a request with a player's token in its order. It counts against the rate of the key that issued the token, of which
- * one player may use a part. The
- * addresses of that key are not asked for: they are those of the operator's servers, and this call comes from a player.
+ * Authenticates a request with a player's token, check by check in order. It counts against the rate of the issuing key, of which one player
+ * may use a part. The key's allow-list is not applied: it holds the operator's servers.
  */
 export const PlayerAuthLive = Layer.effect(
   PlayerAuth,
@@ -59,16 +58,16 @@ export const PlayerAuthLive = Layer.effect(
       const serve = Effect.fnUntraced(function*(token: PlayerToken, credential: OperatorCredential, now: number) {
         yield* checkToken(token, credential, now)
         const { apiKey, operator } = credential.caller
-        // Before the key's: what a player may not have must not be taken from everybody else.
+        // before the key's rate: a refused player must not use up that of the others
         const share = limiter.takeOfPlayer(token.playerId, playerShare(apiKey.rateLimitPerMinute), now)
         if (!share.isAllowed) return yield* Effect.fail(playerRateLimited(share, now))
         const status = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
         if (!status.isAllowed) return yield* Effect.fail(rateLimited(status, now))
         const refusal = refuseFeature(operator, feature)
         if (refusal !== undefined) return yield* Effect.fail(refusal)
-        // Here, so that one that is too large is refused for that and not taken for none.
+        // here, so that a body that is too large is not taken for a missing one
         if (endpoint.method !== "GET") yield* playerBody(yield* HttpServerRequest.HttpServerRequest)
-        // what goes wrong is answered within, where the log knows for whom
+        // failures are answered inside, where log lines carry the caller
         return yield* Effect.provideService(answering()(handler), CurrentPlayer, { playerId: token.playerId, operator })
       })
 
@@ -85,7 +84,7 @@ export const PlayerAuthLive = Layer.effect(
         return withRateLimitHeaders(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
       })
 
-      // A caller that goes away must not stop halfway what it asked for.
+      // a caller that disconnects must not interrupt a write
       return endpoint.method === "GET" ? answering()(run) : Effect.uninterruptible(answering()(run))
     })
   })

@@ -24,9 +24,9 @@ import { targetOf } from "../RequestTarget.ts"
 const noCredentials = missingCredentials("X-Provider-Key")
 
 /**
- * Every check of a provider's request in its order. No replay is refused and no rate counted: a provider retries, and its
- * transaction ids make that harmless. A provider that staff switched off is let in: what was begun is settled, and the rules of
- * settlement refuse its new bets. Every refusal says what to do about it.
+ * Authenticates a provider's request, check by check in order. Without replay protection or a rate: retries are idempotent by their
+ * transaction ids. A deactivated provider may settle its open rounds; the rules of settlement refuse its new bets. Every refusal carries the
+ * next step.
  */
 export const ProviderAuthLive = Layer.effect(
   ProviderAuth,
@@ -67,7 +67,7 @@ export const ProviderAuthLive = Layer.effect(
             return yield* Effect.fail(addressNotAllowed)
           }
         }
-        // what goes wrong is answered within, where the log knows for whom
+        // failures are answered inside, where log lines carry the caller
         return yield* Effect.provideService(answering(withForm), CurrentProvider, provider)
       })
 
@@ -76,7 +76,7 @@ export const ProviderAuthLive = Layer.effect(
         (request) => counting(request, request.headers["x-provider-key"])(serve(request))
       ))
 
-      // A provider that gives up waiting must not stop halfway what it asked for.
+      // a provider that disconnects must not interrupt a write
       return endpoint.method === "GET" ? run : Effect.uninterruptible(run)
     })
   })
