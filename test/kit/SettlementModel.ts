@@ -13,8 +13,10 @@ import type {
   PromoWin,
   Rollback,
   SettledGame,
+  Settlement,
   Win
 } from "../../src/domain/settlement/Settlement.ts"
+import type { Answer } from "./RuleRunner.ts"
 import { type LimitView, refuseBetBy, usedOf } from "./LimitModel.ts"
 
 /** An answer without ids, or the code of a refusal. */
@@ -26,6 +28,13 @@ export type ModelAnswer = string | {
   readonly bonusBalance: number
   readonly walletSeq: number
   readonly round: "open" | "closed"
+}
+
+/** What a rule answered, as the model answers. */
+export const answerOf = (answer: Answer<Settlement, { readonly code: string }>): ModelAnswer => {
+  if ("refusal" in answer) return answer.refusal.code
+  const { balance, bonusAmount, bonusBalance, realAmount, roundState, status, walletSeq } = answer.reply
+  return { status, real: realAmount, bonus: bonusAmount, balance, bonusBalance, walletSeq, round: roundState }
 }
 
 /** A bonus that is granted. */

@@ -14,9 +14,9 @@ import { depositStep } from "../../src/domain/payment/Payments.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { type Action, type Bet, closeRound, settle, type Settlement } from "../../src/domain/settlement/Settlement.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
-import { type Answer, checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
+import { checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, close, day, hour, makePlayer, minute, noon, rollback, roulette, slot, win } from "../kit/Messages.ts"
-import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
+import { answerOf, SettlementModel } from "../kit/SettlementModel.ts"
 
 // Goal: a bonus's whole life is what the terms say, whatever happens around it: the queue, wagering by contribution, conversion and
 // its cap, loss, expiry, cancellation, the cap of stakes, caps of grants and of promo codes. Method: random traffic that is mostly
@@ -156,12 +156,6 @@ const promos = [{ id: 70, cap: 1 }, { id: 71, cap: 2 }, { id: 72, cap: 0 }]
 
 const bank = { code: "bank", supportsWithdrawal: true, currencies: ["EUR"], minWithdrawal: 1, maxWithdrawal: 1000 }
 
-const plain = (answer: Answer<Settlement, { readonly code: string }>): ModelAnswer => {
-  if ("refusal" in answer) return answer.refusal.code
-  const { balance, bonusAmount, bonusBalance, realAmount, roundState, status, walletSeq } = answer.reply
-  return { status, real: realAmount, bonus: bonusAmount, balance, bonusBalance, walletSeq, round: roundState }
-}
-
 /** One play of commands on both sides. */
 class Play {
   readonly runner: RuleRunner
@@ -213,7 +207,7 @@ class Play {
         if (target === undefined) return
         const message = close(target.roundId, target.game)
         const answer = runner.ask((player, context) => closeRound(player, message, context), command.playerId)
-        return assert.deepStrictEqual(plain(answer), model.close(command.playerId, message))
+        return assert.deepStrictEqual(answerOf(answer), model.close(command.playerId, message))
       }
       case "cancel": {
         const ids = [...runner.store.tables().bonuses.keys()]
@@ -356,7 +350,7 @@ class Play {
   /** Settles a message on both sides; gives whether it was taken. */
   private settle(playerId: number, message: Action): boolean {
     const does = (player: Player, context: Context) => settle(player, message, context)
-    const answer = plain(this.runner.ask<Settlement, { readonly code: string }>(does, playerId))
+    const answer = answerOf(this.runner.ask<Settlement, { readonly code: string }>(does, playerId))
     assert.deepStrictEqual(answer, this.model.settle(playerId, message))
     if (typeof answer === "string") {
       this.note(answer)

@@ -32,7 +32,7 @@ import {
   win
 } from "../kit/Messages.ts"
 import { betPaying, openChance, playOf, sealedSeedOf, startSeedsOf } from "../kit/Originals.ts"
-import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
+import { answerOf, type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
 
 // Every answer and every balance of the rules is compared with those of a second, plain telling of the same rules. The rules
 // run with players who remember all they carry, who leave memory after every command, and who leave now and then: what they
@@ -61,20 +61,7 @@ const forgetting = (remembers: Remembers, seed: number): () => boolean => {
   }
 }
 
-const plain = (settlement: Settlement): ModelAnswer => ({
-  status: settlement.status,
-  real: settlement.realAmount,
-  bonus: settlement.bonusAmount,
-  balance: settlement.balance,
-  bonusBalance: settlement.bonusBalance,
-  walletSeq: settlement.walletSeq,
-  round: settlement.roundState
-})
-
 const codeOf = (refusal: { readonly code: string }): string => refusal.code
-
-const answerOf = (answer: Answer<Settlement, { readonly code: string }>): ModelAnswer =>
-  "reply" in answer ? plain(answer.reply) : codeOf(answer.refusal)
 
 /** What a play moved in each wallet, its conversions of a bonus left out as they are in the answer to a message. */
 const playedAnswer = (
@@ -219,7 +206,7 @@ describe("every order of one round's messages", () => {
         const batch = sequence.slice(split)
         const answer = runner.ask((player, context) => settleAll(player, batch, context))
         assert.deepStrictEqual(
-          "reply" in answer ? answer.reply.map(plain) : codeOf(answer.refusal),
+          "reply" in answer ? answer.reply.map((reply) => answerOf({ reply })) : codeOf(answer.refusal),
           model.batch(1, batch),
           sequence.map((action) => JSON.stringify(action)).join("\n")
         )
@@ -498,7 +485,7 @@ describe("long traffic", () => {
       case "batch": {
         const answer = runner.ask((player, context) => settleAll(player, command.actions, context), command.playerId)
         return assert.deepStrictEqual(
-          "reply" in answer ? answer.reply.map(plain) : codeOf(answer.refusal),
+          "reply" in answer ? answer.reply.map((reply) => answerOf({ reply })) : codeOf(answer.refusal),
           model.batch(command.playerId, command.actions)
         )
       }
