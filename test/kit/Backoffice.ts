@@ -1,7 +1,7 @@
 /** The back office as staff meet it: its server and the public one on one database, and the command line as a child process. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ConfigProvider, Context, Effect, Layer, Logger, Schema } from "effect"
+import { ConfigProvider, Context, Deferred, Effect, Layer, Logger, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
@@ -178,19 +178,22 @@ export const staffCall = Effect.fnUntraced(function*(
 /** What the bootstrap token is refused with where there are staff: the reason of the refusal. */
 const staffOnly = "bootstrap_token"
 
-const treasurers = new WeakMap<BothServers["Service"], string>()
+/** Set before the request: calls at the same moment share one treasurer, since the bootstrap token makes no second one. */
+const treasurers = new WeakMap<BothServers["Service"], Deferred.Deferred<string>>()
 
 /** Of somebody who moves money where a test does not say who does, since the bootstrap token may not once there are staff. */
 export const treasurerToken = Effect.gen(function*() {
   const servers = yield* BothServers
   const found = treasurers.get(servers)
-  if (found !== undefined) return found
+  if (found !== undefined) return yield* Deferred.await(found)
+  const made = Deferred.makeUnsafe<string>()
+  treasurers.set(servers, made)
   const { data } = yield* ask(servers.backofficePort, "/backoffice/v1/staff", {
     headers: { authorization: `Bearer ${bootstrapToken}` },
     body: { name: "Treasurer", role: "payments", daily_budget: null }
   })
   const token: string = data.token
-  treasurers.set(servers, token)
+  yield* Deferred.succeed(made, token)
   return token
 })
 
