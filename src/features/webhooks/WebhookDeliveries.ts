@@ -33,24 +33,18 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
+      // the type by a look-up of its own: the count of a page then reads deliveries alone
       const deliveries = yield* recordsOf("webhook_deliveries", Delivery, {
-        from: "webhook_deliveries d JOIN events e ON e.id = d.event_id",
         columns: { webhook_id: "endpoint_id" },
-        reads: {
-          id: "d.id",
-          operator_id: "d.operator_id",
-          event_id: "d.event_id::text",
-          created_at: "d.created_at",
-          updated_at: "d.updated_at"
-        },
-        computed: { type: "e.type" }
+        reads: { event_id: "event_id::text" },
+        computed: { type: "(SELECT e.type FROM events e WHERE e.id = webhook_deliveries.event_id)" }
       })
 
       const list = Effect.fn("WebhookDeliveries.list")(function*(query: DeliveryQuery) {
         const { operatorId, status, webhookId } = query
         return yield* deliveries.page(
-          equalTo(sql, { "d.operator_id": operatorId, "d.endpoint_id": webhookId, "d.status": status }),
-          sql`d.created_at DESC, d.id DESC`,
+          equalTo(sql, { operator_id: operatorId, endpoint_id: webhookId, status }),
+          sql`created_at DESC, id DESC`,
           query
         )
       }, orTryAgain)
@@ -58,7 +52,7 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
       const retry = Effect.fn("WebhookDeliveries.retry")((actor: Actor, id: number) =>
         auditLog.change(actor, ({ now, recordChange }) =>
           Effect.gen(function*() {
-            const before = yield* deliveries.find(sql`d.id = ${id} FOR NO KEY UPDATE OF d`)
+            const before = yield* deliveries.find(sql`id = ${id} FOR NO KEY UPDATE`)
             if (before === undefined) return yield* Effect.fail(notFound)
             const after: Delivery = {
               ...before,
