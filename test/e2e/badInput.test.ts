@@ -220,6 +220,19 @@ const assertStillOpen = Effect.gen(function*() {
   return opened()
 })
 
+/** One walk: nothing to complain of, and all of it over one connection, which serves still. */
+const walk = (steps: (judge: Effect.Success<typeof makeJudge>) => Effect.Effect<void, ConnectionLost, Stage>) =>
+  Effect.gen(function*() {
+    const judge = yield* makeJudge
+    const before = yield* assertStillOpen
+    yield* steps(judge)
+    assert.deepStrictEqual(judge.complaints, [])
+    assert.strictEqual(yield* assertStillOpen, before)
+  })
+
+/** With a body where the method takes one. */
+const withBody = ({ method }: Endpoint, body: unknown = {}): Call => method === "POST" ? { body } : {}
+
 layer(Live)("bad input", (it) => {
   it.effect("every endpoint of the document is covered", () =>
     Effect.sync(() => {
@@ -233,28 +246,10 @@ layer(Live)("bad input", (it) => {
     }))
 
   it.effect("bodies that are no JSON object are INVALID_REQUEST", () =>
-    Effect.gen(function*() {
-      const { complaints, judged, send } = yield* makeJudge
-      const before = yield* assertStillOpen
+    walk(Effect.fnUntraced(function*({ judged, send }) {
       const raws: ReadonlyArray<string | Uint8Array> = [
-        "{",
-        "{\"a\":",
-        "nonsense",
-        "{}}",
-        "{} {}",
-        "{'a': 1}",
-        "{\"a\": undefined}",
-        "{\"a\": NaN}",
-        "\u0000",
-        "[]",
-        "[{}]",
-        "[[[[]]]]",
-        "\"text\"",
-        "1",
-        "1e999",
-        "true",
-        " ",
-        "\n",
+        ...`{|{"a":|nonsense|{}}|{} {}|{'a': 1}|{"a": undefined}|{"a": NaN}|\u0000|[]|[{}]|[[[[]]]]|"text"|1|1e999|true| |\n`
+          .split("|"),
         new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]),
         new Uint8Array([0x80]),
         "[".repeat(100_000),
@@ -265,15 +260,11 @@ layer(Live)("bad input", (it) => {
         yield* send(endpoint, "null", { raw: "null" }, takesNothing(endpoint) ? {} : invalidRequest)
         yield* send(endpoint, "nothing", {}, takesNothing(endpoint) ? { status: successOf(endpoint) } : invalidRequest)
       }
-      assert.deepStrictEqual(complaints, [])
       assert.isAtLeast(judged(), written.length * 24)
-      assert.strictEqual(yield* assertStillOpen, before)
-    }))
+    })))
 
   it.effect("fields of another type or with unstorable text are named", () =>
-    Effect.gen(function*() {
-      const { complaints, judged, send } = yield* makeJudge
-      const before = yield* assertStillOpen
+    walk(Effect.fnUntraced(function*({ judged, send }) {
       const others: { readonly [type: string]: ReadonlyArray<unknown> } = {
         string: [1, 0.5, true, [], {}, ["x"], "a\u0000b", "a\ud800b", "\udfff", "x".repeat(3000)],
         number: ["1", true, [], {}, [1], "", "1e3"],
@@ -299,15 +290,11 @@ layer(Live)("bad input", (it) => {
           })
         }
       }
-      assert.deepStrictEqual(complaints, [])
       assert.isAtLeast(judged(), 500)
-      assert.strictEqual(yield* assertStillOpen, before)
-    }))
+    })))
 
   it.effect("numbers out of range are named, bodies of odd shapes refused", () =>
-    Effect.gen(function*() {
-      const { complaints, send } = yield* makeJudge
-      const before = yield* assertStillOpen
+    walk(Effect.fnUntraced(function*({ send }) {
       const numbers = "-1 -0 1.5 1e-400 9007199254740992 -9007199254740993 1e15 1e999 -1e999 1E+400".split(" ")
       for (const endpoint of written) {
         for (const { name, put, type } of endpoint.fields) {
@@ -331,26 +318,15 @@ layer(Live)("bad input", (it) => {
         ]
         for (const raw of shapes) yield* send(endpoint, raw.slice(0, 30), { raw })
       }
-      assert.deepStrictEqual(complaints, [])
-      assert.strictEqual(yield* assertStillOpen, before)
-    }))
+    })))
 
   it.effect("bodies of another media type or too large are refused", () =>
     Effect.gen(function*() {
       const { port } = yield* Stage
       const { complaints, judge, send } = yield* makeJudge
       const before = yield* assertStillOpen
-      const types = [
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "application/xml",
-        "application/octet-stream",
-        "application/jsonp",
-        "*/*",
-        ";;;",
-        "json"
-      ]
+      const types = ("text/plain application/x-www-form-urlencoded multipart/form-data;boundary=x application/xml " +
+        "application/octet-stream application/jsonp */* ;;; json").split(" ")
       for (const endpoint of written) {
         for (const type of types) {
           const raw = "{\"amount\":true,\"mode\":7}"
@@ -373,25 +349,10 @@ layer(Live)("bad input", (it) => {
     }))
 
   it.effect("malformed queries are refused or ignored", () =>
-    Effect.gen(function*() {
-      const { complaints, judged, send } = yield* makeJudge
+    walk(Effect.fnUntraced(function*({ judged, send }) {
       const { seat } = yield* Stage
-      const before = yield* assertStillOpen
-      const texts = [
-        "",
-        "%00",
-        "%",
-        "%zz",
-        "%C3%28",
-        "%ED%A0%80",
-        "%F0%9F%8E%B0",
-        "x".repeat(5000),
-        "'%20OR%201=1--",
-        "%2525",
-        "+",
-        "a&b=c",
-        "[]"
-      ]
+      const odd = "%00 % %zz %C3%28 %ED%A0%80 %F0%9F%8E%B0 '%20OR%201=1-- %2525 + a&b=c []".split(" ")
+      const texts = ["", "x".repeat(5000), ...odd]
       const numbers = ["x", "", "1.5", "0", "-1", "1e309", "9007199254740993", "0x10", "%201", "NaN", "Infinity", "1,2"]
       for (const endpoint of endpoints) {
         if (endpoint.method !== "GET") continue
@@ -413,36 +374,15 @@ layer(Live)("bad input", (it) => {
           yield* send(endpoint, "", {}, {}, `${path}${tail}`)
         }
       }
-      assert.deepStrictEqual(complaints, [])
       assert.isAtLeast(judged(), 300)
-      assert.strictEqual(yield* assertStillOpen, before)
-    }))
+    })))
 
   it.effect("malformed paths are NOT_FOUND", () =>
-    Effect.gen(function*() {
-      const { complaints, send } = yield* makeJudge
+    walk(Effect.fnUntraced(function*({ send }) {
       const { seat } = yield* Stage
-      const before = yield* assertStillOpen
-      const ids = [
-        "%",
-        "%zz",
-        "%00",
-        "%ff",
-        "%C3%28",
-        "%ED%A0%80",
-        "..",
-        "%2e%2e",
-        "%2f",
-        "a%2fb",
-        "1%20",
-        // to some routers the end of a path
-        `${seat.playerId};7`,
-        "x".repeat(2000),
-        "-1",
-        "1e9",
-        ":player",
-        "*"
-      ]
+      const odd = "% %zz %00 %ff %C3%28 %ED%A0%80 .. %2e%2e %2f a%2fb 1%20 -1 1e9 :player *".split(" ")
+      // a semicolon is to some routers the end of a path
+      const ids = [`${seat.playerId};7`, "x".repeat(2000), ...odd]
       for (const endpoint of endpoints) {
         for (const parameter of [...endpoint.path.matchAll(/\{\w+\}/g)].map(([name]) => name)) {
           for (const id of ids) {
@@ -451,7 +391,7 @@ layer(Live)("bad input", (it) => {
             const reply = yield* send(
               endpoint,
               "",
-              endpoint.method === "POST" ? { body: {} } : {},
+              withBody(endpoint),
               isFound ? {} : { status: 404, code: "NOT_FOUND" },
               path
             )
@@ -459,47 +399,31 @@ layer(Live)("bad input", (it) => {
           }
         }
         for (const path of [`${pathOf(endpoint, seat)}/`, `${pathOf(endpoint, seat)}/more`]) {
-          yield* send(endpoint, "", endpoint.method === "POST" ? { body: { amount: "x", mode: 1 } } : {}, {}, path)
+          yield* send(endpoint, "", withBody(endpoint, { amount: "x", mode: 1 }), {}, path)
         }
         const doubled = `/${pathOf(endpoint, seat)}`
         yield* send(
           endpoint,
           "",
-          endpoint.method === "POST" ? { body: {} } : {},
+          withBody(endpoint),
           { status: 404, code: "NOT_FOUND" },
           doubled
         )
         const shouted = pathOf(endpoint, seat).toUpperCase()
-        yield* send(endpoint, "", endpoint.method === "POST" ? { body: {} } : {}, { status: 404 }, shouted)
+        yield* send(endpoint, "", withBody(endpoint), { status: 404 }, shouted)
       }
-      for (
-        const path of [
-          "/",
-          "/api",
-          "/api/v1",
-          "/api/v2/operator/me",
-          "/%",
-          "/%00",
-          "/favicon.ico",
-          "//",
-          "/..",
-          "/api/v1/operator/%2e%2e/me"
-        ]
-      ) {
+      const paths = "/ /api /api/v1 /api/v2/operator/me /% /%00 /favicon.ico // /.. /api/v1/operator/%2e%2e/me"
+      for (const path of paths.split(" ")) {
         for (const method of ["GET", "POST", "PUT", "DELETE"]) {
           const [some] = endpoints
           if (some !== undefined) yield* send({ ...some, method }, "", {}, { status: 404, code: "NOT_FOUND" }, path)
         }
       }
-      assert.deepStrictEqual(complaints, [])
-      assert.strictEqual(yield* assertStillOpen, before)
-    }))
+    })))
 
   it.effect("a method that a path does not have is METHOD_NOT_ALLOWED with Allow", () =>
-    Effect.gen(function*() {
-      const { complaints, send } = yield* makeJudge
+    walk(Effect.fnUntraced(function*({ send }) {
       const { seat } = yield* Stage
-      const before = yield* assertStillOpen
       const byPath = Map.groupBy(endpoints, ({ path }) => path)
       for (const [, operations] of byPath) {
         const known = operations.map(({ method }) => method)
@@ -513,15 +437,11 @@ layer(Live)("bad input", (it) => {
           assert.notInclude(allowed, method)
         }
       }
-      assert.deepStrictEqual(complaints, [])
-      assert.strictEqual(yield* assertStillOpen, before)
-    }))
+    })))
 
   it.effect("repeated, odd and long headers are refused or ignored", () =>
-    Effect.gen(function*() {
-      const { complaints, send } = yield* makeJudge
+    walk(Effect.fnUntraced(function*({ send }) {
       const { operator, provider } = yield* Stage
-      const before = yield* assertStillOpen
       for (const endpoint of endpoints) {
         const { signer } = endpoint.isProvider ? provider : operator
         const odd: ReadonlyArray<
@@ -545,15 +465,13 @@ layer(Live)("bad input", (it) => {
           [{ Cookie: "a=b; ; =; \u00e9" }, {}]
         ]
         for (const [headers, expected] of odd) {
-          const body = endpoint.method === "POST" ? { body: { amount: true } } : {}
+          const body = withBody(endpoint, { amount: true })
           // a player's request is not signed, and what stands in these headers is nobody's business
           const answer = endpoint.isPlayer ? {} : expected
           yield* send(endpoint, JSON.stringify(headers).slice(0, 60), { ...body, headers }, answer)
         }
       }
-      assert.deepStrictEqual(complaints, [])
-      assert.strictEqual(yield* assertStillOpen, before)
-    }))
+    })))
 
   it.effect("malformed HTTP is answered in the envelope", () =>
     Effect.gen(function*() {
