@@ -124,7 +124,7 @@ const tables: { readonly [section: string]: string } = {
 8 wallet session | spec/section8: 8 real-mode wallet session
 8 session time limit 5-1440 | spec/limits: 2.9 each limit takes 0 to 2^53-1
 8 cooling-off | spec/section8: 8 cooling-off
-8 username, password, age | spec/4-2-players: 4.2 registration: what each field takes | features/players/Registration: birth dates are days that exist | features/players/Registration: counts calendar days in UTC
+8 username, password, age | spec/4-2-players: 4.2 registration: what each field takes | features/players/Registration: \${field}: keeps good values | features/players/Registration: counts calendar days in UTC
 8 time-out and self-exclusion length | spec/section8: 8 time-out: up to 30 days
 8 webhook acknowledgement | features/webhooks/Transport: no answer within five seconds
 8 GGR report range | spec/4-8-reports: 8 GGR report range
