@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { refuse } from "../../domain/Refusal.ts"
-import { act, wrap } from "../../http/Acting.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { rolesFor } from "../staff/Authorisation.ts"
 import { BonusCatalogue } from "./BonusCatalogue.ts"
 import { Bonuses } from "./Bonuses.ts"
@@ -31,11 +31,11 @@ export const BonusHandlers = HttpApiBuilder.group(
     const onOffer = yield* BonusCatalogue
     const bonuses = yield* Bonuses
     return handlers
-      .handle("create", ({ payload }) => act((actor) => onOffer.create(actor, payload)))
-      .handle("update", ({ params, payload }) => act((actor) => onOffer.update(actor, params.bonus, payload)))
-      .handle("list", ({ query }) => wrap(onOffer.list(query.operator)))
+      .handle("create", ({ payload }) => asStaff((actor) => onOffer.create(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => onOffer.update(actor, params.bonus, payload)))
+      .handle("list", ({ query }) => enveloped(onOffer.list(query.operator)))
       .handle("grant", ({ params, payload }) =>
-        act((actor) =>
+        asStaff((actor) =>
           Effect.gen(function*() {
             const { amount = null, bonus, note = null } = payload
             const setsAmount = setsAmounts.includes(actor.role)
@@ -49,7 +49,9 @@ export const BonusHandlers = HttpApiBuilder.group(
       .handle(
         "cancel",
         ({ params, payload }) =>
-          act(({ label }) => Effect.map(bonuses.cancel(params.bonus, payload.reason ?? null, label), ownedBonusFields))
+          asStaff(({ label }) =>
+            Effect.map(bonuses.cancel(params.bonus, payload.reason ?? null, label), ownedBonusFields)
+          )
       )
   })
 )
@@ -60,8 +62,8 @@ export const PromoHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const onOffer = yield* BonusCatalogue
     return handlers
-      .handle("create", ({ payload }) => act((actor) => onOffer.createPromo(actor, payload)))
-      .handle("update", ({ params, payload }) => act((actor) => onOffer.updatePromo(actor, params.promo, payload)))
-      .handle("list", ({ query }) => wrap(onOffer.listPromos(query.operator)))
+      .handle("create", ({ payload }) => asStaff((actor) => onOffer.createPromo(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => onOffer.updatePromo(actor, params.promo, payload)))
+      .handle("list", ({ query }) => enveloped(onOffer.listPromos(query.operator)))
   })
 )

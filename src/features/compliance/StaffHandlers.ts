@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { Alerts } from "./Alerts.ts"
 import { Operators } from "../operators/Operators.ts"
-import { act } from "../../http/Acting.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
 
 export const AlertHandlers = HttpApiBuilder.group(
   BackofficeApi,
@@ -21,8 +21,8 @@ export const AlertHandlers = HttpApiBuilder.group(
           return { data: items, meta: { limit, next_cursor: next === null ? null : String(next) } }
         }))
       .handle("show", ({ params }) => Effect.map(alerts.get(params.alert), (data) => ({ data })))
-      .handle("update", ({ params, payload }) => act((actor) => alerts.update(actor, params.alert, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => alerts.update(actor, params.alert, payload)))
       .handle("rules", ({ query }) => Effect.map(alerts.rules(query.operator), (data) => ({ data })))
-      .handle("configure", ({ params, payload }) => act((actor) => alerts.configure(actor, params.rule, payload)))
+      .handle("configure", ({ params, payload }) => asStaff((actor) => alerts.configure(actor, params.rule, payload)))
   })
 )

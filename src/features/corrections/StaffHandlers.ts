@@ -5,7 +5,7 @@ import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { Corrections } from "./Corrections.ts"
 import { Operators } from "../operators/Operators.ts"
 import { paginated } from "../../http/Page.ts"
-import { act } from "../../http/Acting.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
 
 export const CorrectionHandlers = HttpApiBuilder.group(
   BackofficeApi,
@@ -21,10 +21,11 @@ export const CorrectionHandlers = HttpApiBuilder.group(
           const { items, total } = yield* corrections.list({ page, perPage, operatorId, playerId, status })
           return yield* paginated(query, total, items)
         }))
-      .handle("approve", ({ params }) => act((actor) => corrections.approve(actor, params.correction)))
+      .handle("approve", ({ params }) => asStaff((actor) => corrections.approve(actor, params.correction)))
       .handle(
         "reject",
-        ({ params, payload }) => act((actor) => corrections.reject(actor, params.correction, payload.reason ?? null))
+        ({ params, payload }) =>
+          asStaff((actor) => corrections.reject(actor, params.correction, payload.reason ?? null))
       )
   })
 )

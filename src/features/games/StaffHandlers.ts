@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
-import { act } from "../../http/Acting.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
 import { paginated } from "../../http/Page.ts"
 import { Catalogue } from "./Catalogue.ts"
 
@@ -12,8 +12,8 @@ export const GameHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const catalogue = yield* Catalogue
     return handlers
-      .handle("create", ({ payload }) => act((actor) => catalogue.create(actor, payload)))
-      .handle("update", ({ params, payload }) => act((actor) => catalogue.update(actor, params.game, payload)))
+      .handle("create", ({ payload }) => asStaff((actor) => catalogue.create(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => catalogue.update(actor, params.game, payload)))
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const { items, total } = yield* catalogue.list({

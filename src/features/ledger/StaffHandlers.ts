@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
-import { wrap } from "../../http/Acting.ts"
+import { enveloped } from "../../http/StaffEnvelope.ts"
 import { Operators } from "../operators/Operators.ts"
 import { LedgerAudit } from "./LedgerAudit.ts"
 
@@ -18,7 +18,7 @@ export const LedgerHandlers = HttpApiBuilder.group(
       "export",
       ({ query }) => Effect.map(Effect.flatMap(resolve(query.operator), audit.exported), Stream.encodeText)
     ).handle("verify", ({ query }) =>
-      wrap(Effect.gen(function*() {
+      enveloped(Effect.gen(function*() {
         return yield* audit.verify(yield* resolve(query.operator))
       })))
   })

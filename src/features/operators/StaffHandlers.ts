@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
-import { act, wrap } from "../../http/Acting.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { Operators } from "./Operators.ts"
 
 export const OperatorHandlers = HttpApiBuilder.group(
@@ -11,8 +11,8 @@ export const OperatorHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const operators = yield* Operators
     return handlers
-      .handle("create", ({ payload }) => act((actor) => operators.create(actor, payload)))
-      .handle("update", ({ params, payload }) => act((actor) => operators.update(actor, params.operator, payload)))
-      .handle("list", () => wrap(operators.list))
+      .handle("create", ({ payload }) => asStaff((actor) => operators.create(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => operators.update(actor, params.operator, payload)))
+      .handle("list", () => enveloped(operators.list))
   })
 )

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
-import { act, wrap } from "../../http/Acting.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { PaymentMethodCatalogue } from "./PaymentMethodCatalogue.ts"
 
 export const PaymentMethodHandlers = HttpApiBuilder.group(
@@ -11,8 +11,8 @@ export const PaymentMethodHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const methods = yield* PaymentMethodCatalogue
     return handlers
-      .handle("create", ({ payload }) => act((actor) => methods.create(actor, payload)))
-      .handle("update", ({ params, payload }) => act((actor) => methods.update(actor, params.method, payload)))
-      .handle("list", ({ query }) => wrap(methods.list(query.operator)))
+      .handle("create", ({ payload }) => asStaff((actor) => methods.create(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => methods.update(actor, params.method, payload)))
+      .handle("list", ({ query }) => enveloped(methods.list(query.operator)))
   })
 )

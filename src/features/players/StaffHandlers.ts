@@ -21,7 +21,7 @@ import { entryFields } from "../wallet/Entries.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 import { paginated } from "../../http/Page.ts"
 import { ledgerPage, walletFields } from "../wallet/Handlers.ts"
-import { act, wrap } from "../../http/Acting.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
 const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
 
@@ -68,7 +68,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
     const gaming = yield* ResponsibleGaming
     return handlers
       .handle("show", ({ params, query }) =>
-        wrap(Effect.gen(function*() {
+        enveloped(Effect.gen(function*() {
           const player = yield* players.staffGet(params.player)
           return query.operator === undefined || (yield* operators.resolve(query.operator)) === player.operator_id
             ? player
@@ -91,7 +91,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
           })
           return yield* paginated(query, total, items)
         }))
-      .handle("wallet", ({ params }) => wrap(Effect.map(wallet.staffView(params.player), walletFields)))
+      .handle("wallet", ({ params }) => enveloped(Effect.map(wallet.staffView(params.player), walletFields)))
       .handle("transactions", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator_id: operatorId } = yield* players.staffGet(params.player)
@@ -112,13 +112,13 @@ export const PlayerHandlers = HttpApiBuilder.group(
       .handle(
         "limits",
         ({ params }) =>
-          wrap(
+          enveloped(
             Effect.flatMap(players.staffGet(params.player), ({ operator_id: operatorId }) =>
               gaming.get(operatorId, params.player))
           )
       )
       .handle("status", ({ params, payload }) =>
-        act(({ label }) =>
+        asStaff(({ label }) =>
           Effect.andThen(
             accounts.setStatus(null, params.player, {
               status: payload.status,
@@ -129,7 +129,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
           )
         ))
       .handle("kyc", ({ params, payload }) =>
-        act(({ label }) =>
+        asStaff(({ label }) =>
           Effect.andThen(
             accounts.moveKyc(params.player, {
               status: payload.status,
@@ -141,7 +141,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
           )
         ))
       .handle("restrict", ({ params, payload }) =>
-        act(({ label, role }) =>
+        asStaff(({ label, role }) =>
           Effect.andThen(
             accounts.restrict(params.player, {
               restrictions: restrictionsOf(payload),
@@ -152,7 +152,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
           )
         ))
       .handle("sign_out", ({ params, payload }) =>
-        act(({ label }) =>
+        asStaff(({ label }) =>
           Effect.andThen(
             accounts.signOut(null, params.player, { actor: label, reason: payload.reason ?? null }),
             players.staffGet(params.player)
@@ -167,7 +167,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
             : jsonResponse(202, JSON.stringify({ data: done.correction }))
         }))
       .handle("retire_seeds", ({ params, payload }) =>
-        act(({ label }) =>
+        asStaff(({ label }) =>
           Effect.map(
             originals.retireLost(params.player, { reason: payload.reason, actor: label }),
             ({ retired, seeds }) => ({
@@ -178,7 +178,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
             })
           )
         ))
-      .handle("note", ({ params, payload }) => act((actor) => notes.add(actor, params.player, payload.text)))
+      .handle("note", ({ params, payload }) => asStaff((actor) => notes.add(actor, params.player, payload.text)))
       .handle("notes", ({ params, query }) =>
         Effect.gen(function*() {
           const { items, total } = yield* notes.list(params.player, { page: query.page, perPage: query.per_page })

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
-import { act, wrap } from "../../http/Acting.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { Providers } from "./Providers.ts"
 
 export const ProviderHandlers = HttpApiBuilder.group(
@@ -11,9 +11,9 @@ export const ProviderHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const providers = yield* Providers
     return handlers
-      .handle("create", ({ payload }) => act((actor) => providers.create(actor, payload)))
-      .handle("update", ({ params, payload }) => act((actor) => providers.update(actor, params.provider, payload)))
-      .handle("rotate", ({ params }) => act((actor) => providers.rotate(actor, params.provider)))
-      .handle("list", () => wrap(providers.list))
+      .handle("create", ({ payload }) => asStaff((actor) => providers.create(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => providers.update(actor, params.provider, payload)))
+      .handle("rotate", ({ params }) => asStaff((actor) => providers.rotate(actor, params.provider)))
+      .handle("list", () => enveloped(providers.list))
   })
 )

@@ -6,7 +6,7 @@ import { Operators } from "../operators/Operators.ts"
 import { WebhookDeliveries } from "./WebhookDeliveries.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 import { paginated } from "../../http/Page.ts"
-import { act } from "../../http/Acting.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
 
 const EndpointHandlers = HttpApiBuilder.group(
   BackofficeApi,
@@ -14,17 +14,18 @@ const EndpointHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const endpoints = yield* WebhookEndpoints
     return handlers
-      .handle("create", ({ payload }) => act((actor) => endpoints.create(actor, payload)))
+      .handle("create", ({ payload }) => asStaff((actor) => endpoints.create(actor, payload)))
       .handle(
         "update",
-        ({ params, payload, query }) => act((actor) => endpoints.update(actor, params.webhook, payload, query.operator))
+        ({ params, payload, query }) =>
+          asStaff((actor) => endpoints.update(actor, params.webhook, payload, query.operator))
       )
       .handle(
         "rotate",
         ({ params, query }) =>
-          act((actor) => endpoints.rotate(actor, params.webhook, query.operator, query.now === "true"))
+          asStaff((actor) => endpoints.rotate(actor, params.webhook, query.operator, query.now === "true"))
       )
-      .handle("ping", ({ params, query }) => act((actor) => endpoints.ping(actor, params.webhook, query.operator)))
+      .handle("ping", ({ params, query }) => asStaff((actor) => endpoints.ping(actor, params.webhook, query.operator)))
       .handle("list", ({ query }) => Effect.map(endpoints.list(query.operator), (data) => ({ data })))
   })
 )
@@ -48,7 +49,7 @@ const DeliveryHandlers = HttpApiBuilder.group(
           })
           return yield* paginated(query, total, items)
         }))
-      .handle("retry", ({ params }) => act((actor) => deliveries.retry(actor, params.delivery)))
+      .handle("retry", ({ params }) => asStaff((actor) => deliveries.retry(actor, params.delivery)))
   })
 )
 

@@ -1,0 +1,10 @@
+/** The response envelope of the staff API, and the acting staff member. */
+import { Effect } from "effect"
+import { CurrentStaff } from "../contract/StaffApi.ts"
+
+/** Puts a result into the response envelope. */
+export const enveloped = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
+
+/** Runs an effect with the acting staff member and puts its result into the envelope. */
+export const asStaff = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
+  enveloped(Effect.flatMap(CurrentStaff, effect))
