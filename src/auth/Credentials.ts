@@ -161,7 +161,7 @@ export class Credentials extends Context.Service<Credentials, {
             Effect.andThen(
               throttle((others) =>
                 Effect.logError("key secret cannot be opened with this MASTER_KEY").pipe(
-                  Effect.annotateLogs({ secret: purpose, others })
+                  Effect.annotateLogs({ secret: purpose, others, remedy: "rotate the key" })
                 )
               ),
               Effect.fail(unreadable)

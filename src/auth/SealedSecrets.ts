@@ -218,7 +218,10 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
         }
         // a broken one must not stop the service
         yield* Effect.logError("sealed secrets cannot be opened with this MASTER_KEY").pipe(
-          Effect.annotateLogs({ purposes: unreadable.map(({ purpose }) => purpose).join(", ") })
+          Effect.annotateLogs({
+            purposes: unreadable.map(({ purpose }) => purpose).join(", "),
+            remedy: "`secret list` counts them; bring the right MASTER_KEY, or rotate them"
+          })
         )
       }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unusable(error))))
 

@@ -109,7 +109,7 @@ export class ExportCheck {
   private takeRow(kind: "entry" | "audit", name: string, playerId: string | null, line: string | null): void {
     const digest = this.link?.digests[this.taken++]
     if (digest === undefined) {
-      this.check.find("chain_row_added", name, "stands in no link of the chain")
+      this.check.find("chain_row_added", name, "is in no link of the chain")
     } else {
       this.check.take({ _tag: "Row", kind, name, playerId, digest, line })
     }
@@ -171,7 +171,7 @@ export class ExportCheck {
         this.closeLink()
         this.isEnded = true
         for (const name of Array.isArray(first) ? first : []) {
-          this.check.find("chain_row_added", String(name), "stands in no link of the chain")
+          this.check.find("chain_row_added", String(name), "is in no link of the chain")
         }
         this.waiting = typeof second === "number" ? second : 0
         return

@@ -108,9 +108,17 @@ export const language = string({ examples: ["en"] }).check(
   Schema.isPattern(/^[a-z]{2}$/u, { message: "must be a two-letter language code like en" })
 )
 
+const isIPv4 = (value: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(value)
+
+/** An embedded IPv4 address is decimal: its other spellings are read differently by different programs. */
+const isIPv6 = (value: string): boolean => {
+  const tail = value.slice(value.lastIndexOf(":") + 1)
+  return value.includes(":") && ipaddr.IPv6.isValid(value) && (!tail.includes(".") || isIPv4(tail))
+}
+
 export const ipAddress = string({ examples: ["203.0.113.7"] }).check(
   Schema.makeFilter(
-    (value: string) => ipaddr.IPv4.isValidFourPartDecimal(value) || (value.includes(":") && ipaddr.IPv6.isValid(value)),
+    (value: string) => isIPv4(value) || isIPv6(value),
     { message: "must be an IPv4 or IPv6 address", expected: "an IP address" }
   )
 )

@@ -32,7 +32,7 @@ export interface Visit {
 }
 
 /** The longest range of a report in days. */
-export const reportDaysMost = 366
+export const maxReportDays = 366
 
 /** A day before all days of activity, further than any range reaches. */
 export const never = -999
@@ -42,7 +42,7 @@ const noDays: Days = { last: never, before: never }
 export const noActivity: Activity = { rng: noDays, live: noDays, deposit: noDays, withdrawal: noDays }
 
 /** No range that holds `day` begins so early that it matters how long before it a day was: they are all one. */
-const previousOf = (day: number, previous: number): number => Math.max(previous, day - reportDaysMost)
+const previousOf = (day: number, previous: number): number => Math.max(previous, day - maxReportDays)
 
 /**
  * The visits that make `day` one of the days. A clock may stand a little behind the one that made the entry before, around

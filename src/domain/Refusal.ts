@@ -94,6 +94,6 @@ export const refuseFields = (fields: FieldMessages): Refusal<"VALIDATION_FAILED"
 /** Something the service needs failed in passing; nothing was done. */
 export const temporarilyUnavailable = refuse(
   "TRY_AGAIN",
-  "Temporarily unavailable. Retry with the same idempotency key.",
+  "Temporarily unavailable. Send the same request again.",
   { retry: "same_request" }
 )

@@ -1,5 +1,5 @@
 /** Metrics read at scrape time: values that exist anyway are registered with Effect's registry instead of being updated. */
-import { Context, Effect, Metric, type Scope } from "effect"
+import { Context, Effect, Metric, type Scope, Semaphore } from "effect"
 
 /** The exported name: all but the standard names of a process and of Node.js begin with `pitboss_`. */
 export const exportedName = (name: string): string => /^(process|nodejs)_/.test(name) ? name : `pitboss_${name}`
@@ -48,9 +48,12 @@ type Sample = readonly [attributes: Metric.Metric.AttributeSet, value: number]
 /** Sets all series of a gauge at once: those whose labels no longer apply are removed. */
 export const makeGaugeFamily = (metric: Metric.Gauge<number>) => {
   let series: ReadonlyArray<Metric.Metric<number, unknown>> = []
-  return Effect.fnUntraced(function*(samples: ReadonlyArray<Sample>) {
-    yield* Effect.forEach(series, Metric.remove, { discard: true })
-    series = samples.map(([attributes]) => Metric.withAttributes(metric, attributes))
-    for (const [index, one] of series.entries()) yield* Metric.update(one, samples[index]?.[1] ?? 0)
-  })
+  // one scrape at a time: another one in between would leave series of its own behind
+  const turn = Semaphore.makeUnsafe(1)
+  return (samples: ReadonlyArray<Sample>) =>
+    turn.withPermits(1)(Effect.gen(function*() {
+      yield* Effect.forEach(series, Metric.remove, { discard: true })
+      series = samples.map(([attributes]) => Metric.withAttributes(metric, attributes))
+      for (const [index, one] of series.entries()) yield* Metric.update(one, samples[index]?.[1] ?? 0)
+    }))
 }

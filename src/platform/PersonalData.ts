@@ -56,7 +56,11 @@ export class PersonalData extends Context.Service<PersonalData, {
         Effect.as(
           throttle((others) =>
             Effect.logError("personal data cannot be opened with this MASTER_KEY").pipe(
-              Effect.annotateLogs({ purpose, others })
+              Effect.annotateLogs({
+                purpose,
+                others,
+                remedy: "start with the MASTER_KEY it was sealed under, or MASTER_KEY_PREVIOUS"
+              })
             )
           ),
           {}

@@ -115,7 +115,7 @@ const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
 
 /** Replies removed in one run, at most. */
-const prunedMost = 10_000
+const maxPruned = 10_000
 
 /**
  * Requests that run once (SPEC section 8). A key belongs to its scope, and to the request of its fingerprint.
@@ -258,8 +258,8 @@ export class Idempotency extends Context.Service<Idempotency, {
 
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        const done = yield* replies.prune(now - keptMs, prunedMost)
-        return { done, hasMore: done >= prunedMost }
+        const done = yield* replies.prune(now - keptMs, maxPruned)
+        return { done, hasMore: done >= maxPruned }
       }).pipe(orTryAgain)
 
       return Idempotency.of({ guard, insert, noteStored: (claim) => stored.add(claim), prune })

@@ -18,7 +18,7 @@ interface Options {
   readonly from?: string
 }
 
-/** The value of a column as it is bound: JSON for objects. */
+/** The value of a column as it is bound: an object as JSON, an array as an array (no `jsonb` column of a record holds one). */
 const bound = (value: unknown): unknown =>
   value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Uint8Array)
     ? JSON.stringify(value)
@@ -85,7 +85,9 @@ export const recordsOf = <Fields extends Schema.Struct.Fields>(
           JSON.stringify(value) !== JSON.stringify(was[field])
         )
         const row = rowOf(Object.fromEntries(different), more)
-        return Effect.asVoid(sql`UPDATE ${sql(table)} SET ${sql.update(row)} WHERE id = ${before.id}`)
+        return Object.keys(row).length === 0
+          ? Effect.void
+          : Effect.asVoid(sql`UPDATE ${sql(table)} SET ${sql.update(row)} WHERE id = ${before.id}`)
       }
     }
   })

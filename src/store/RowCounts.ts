@@ -9,7 +9,7 @@ import { rowsOf } from "./Rows.ts"
 const dayMs = 86_400_000
 
 /** So many changes are added up with every count; when there are more, they are folded. */
-const looseMost = 2000
+const maxLoose = 2000
 
 const totals = rowsOf(Schema.Struct({ total: Schema.Number, loose: Schema.Number }))
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
@@ -114,7 +114,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
         }`
       )
       total += found?.total ?? 0
-      if (operatorId !== undefined && (found?.loose ?? 0) > looseMost) yield* Effect.forkIn(fold(operatorId), scope)
+      if (operatorId !== undefined && (found?.loose ?? 0) > maxLoose) yield* Effect.forkIn(fold(operatorId), scope)
     }
     for (const { from, to } of rests) {
       const [found] = yield* counts(

@@ -6,7 +6,7 @@ import {
   identityChangeAfterVerification,
   identityChangeBeforeWithdrawal,
   multiAccount,
-  sharedAddressMost
+  maxSharedAddress
 } from "../../src/domain/compliance/IdentityAlerts.ts"
 
 // Goal: each rule about who players are finds what it is named after, and nothing beside it. Method: players as values, each rule at
@@ -43,7 +43,7 @@ describe("multiAccount", () => {
     assert.isUndefined(found([1, "ip"]))
     assert.strictEqual(found([1, "ip"], [2, "ip"])?.severity, "low")
     assert.strictEqual(found([1, "ip", "address"])?.severity, "medium")
-    const network = Array.from({ length: sharedAddressMost }, (_, index) => [index + 1, "ip"] as const)
+    const network = Array.from({ length: maxSharedAddress }, (_, index) => [index + 1, "ip"] as const)
     assert.isUndefined(found(...network))
     assert.isDefined(found(...network.slice(1)))
     assert.deepInclude(found(...network, [99, "phone"])?.details, { players: [99] })

@@ -21,10 +21,10 @@ export interface SharedFacts {
 }
 
 /** More players than that behind one address are a network, not a person. */
-export const sharedAddressMost = 50
+export const maxSharedAddress = 50
 
 /** Ids that an alert lists. */
-const listedMost = 20
+const maxListed = 20
 
 /** What numbers only one person. */
 const documents: ReadonlySet<FactKind> = new Set(["personal_id", "document_number"])
@@ -33,7 +33,7 @@ const household: ReadonlySet<FactKind> = new Set(["address", "ip"])
 
 /**
  * A player who shares with others what one person has. A document counts more than a name or a phone, an address less, and an
- * internet address alone counts from `count` players on, up to {@link sharedAddressMost}.
+ * internet address alone counts from `count` players on, up to {@link maxSharedAddress}.
  */
 export const multiAccount = (
   { multi_account: terms }: RuleSettings,
@@ -41,7 +41,7 @@ export const multiAccount = (
 ): Finding | undefined => {
   if (!terms.enabled) return undefined
   const onAddress = others.filter(({ kinds }) => kinds.includes("ip")).length
-  const addressCounts = onAddress + 1 >= terms.count && onAddress < sharedAddressMost
+  const addressCounts = onAddress + 1 >= terms.count && onAddress < maxSharedAddress
   const found = others
     .map(({ kinds, playerId }) => ({
       playerId,
@@ -58,7 +58,7 @@ export const multiAccount = (
     : kinds.has("address")
     ? -1
     : -2
-  const ids = found.slice(0, listedMost).map(({ playerId }) => playerId)
+  const ids = found.slice(0, maxListed).map(({ playerId }) => playerId)
   return {
     rule: "multi_account",
     severity: shifted(terms.severity, steps),
@@ -82,7 +82,7 @@ export const countryMismatch = (
   { phone, profile }: Countries
 ): Finding | undefined => {
   if (!terms.enabled || phone.length === 0 || phone.includes(profile)) return undefined
-  const countries = [...phone].sort().slice(0, listedMost)
+  const countries = [...phone].sort().slice(0, maxListed)
   return {
     rule: "country_mismatch",
     severity: terms.severity,

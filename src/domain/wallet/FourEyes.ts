@@ -31,8 +31,8 @@ const messages: { readonly [objection in Objection]: string } = {
   token_issued_after_request: "A token that was issued after the request was made does not approve it.",
   token_issued_by_approver: "One of the two issued the token of the other: that is one person.",
   account_created_by_approver: "One of the two created the account of the other: that is one person.",
-  corrected_balance: "Whoever corrected the player's balance upwards that day leaves this to somebody else.",
-  approver_pays: "Whoever approved this leaves the payout to somebody else."
+  corrected_balance: "Another person has to approve: you corrected the player's balance upwards that day.",
+  approver_pays: "Another person has to pay out: you approved this."
 }
 
 export const objectionMessage = (objection: Objection): string => messages[objection]

@@ -18,7 +18,7 @@ export const alert = noun("alert", "Alerts on suspicious behaviour").pipe(Comman
   verb("show", "One alert", { id: idOf("alert") }, (client, { id }) => client.alert.show({ params: { alert: id } })),
   verb("update", "Move an alert, or note something about it", {
     id: idOf("alert"),
-    status: optional(about(Flag.Literals("status", alertStatuses), "Where it stands now; closed is for good")),
+    status: optional(about(Flag.Literals("status", alertStatuses), "New status; closed is final")),
     note: optional(text("note", "What is to be remembered"))
   }, (client, { id, ...input }) => client.alert.update({ params: { alert: id }, payload: given(input) })),
   verb("rules", "The rules of an operator, as they are set", {

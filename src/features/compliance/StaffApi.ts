@@ -22,7 +22,7 @@ export const Alert = Schema.Struct({
   rule: Schema.Literals(alertRules),
   severity: Schema.Literals(severities),
   status: Schema.Literals(alertStatuses),
-  occurrence: Schema.String.annotate({ description: "What it is about: the same occurrence is never two alerts." }),
+  occurrence: Schema.String.annotate({ description: "The occurrence it is about; one occurrence raises one alert." }),
   payment_id: Schema.NullOr(id),
   details: Schema.Unknown.annotate({ description: "The figures that made it; amounts in the operator's currency." }),
   stops_withdrawals: Schema.Boolean.annotate({

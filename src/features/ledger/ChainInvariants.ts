@@ -16,7 +16,7 @@ export const chainInvariants: ReadonlyArray<LedgerInvariant> = [
   {
     rule: "chain_row_added",
     statement: `SELECT e.player_id, 'entry ' || e.seq || ' of player ' || e.player_id AS subject,
-        'stands in no link of the chain: no commit of the service wrote it' AS message
+        'is in no link of the chain: no commit of the service wrote it' AS message
       FROM (SELECT player_id, seq FROM ledger_entries WHERE $operator AND NOT (${waitingEntry})) e
       LEFT JOIN (SELECT named.player_id, named.seq
         FROM chain_links c CROSS JOIN LATERAL unnest(c.player_ids, c.seqs) AS named (player_id, seq) WHERE c.link > 0) l
@@ -24,7 +24,7 @@ export const chainInvariants: ReadonlyArray<LedgerInvariant> = [
       WHERE l.player_id IS NULL
       UNION ALL
       SELECT a.player_id, 'audit line ' || a.id AS subject,
-        'stands in no link of the chain: no commit of the service wrote it' AS message
+        'is in no link of the chain: no commit of the service wrote it' AS message
       FROM (SELECT id, player_id FROM audit_log WHERE $operator AND NOT (${waitingAudit})) a
       LEFT JOIN (SELECT named.id FROM chain_links c CROSS JOIN LATERAL unnest(c.audit_ids) AS named (id) WHERE c.link > 0) l
         ON l.id = a.id

@@ -1,7 +1,7 @@
 /**
  * The platform's own games as players meet them: playing a round, the seeds that decide rounds, and the proof of each round.
  *
- * The rules of `domain/OriginalRounds.ts` run in the player's actor. What they cannot do themselves, making and opening secrets, is
+ * The rules of `domain/original/OriginalRounds.ts` run in the player's actor. What they cannot do themselves, making and opening secrets, is
  * done here before they are asked again.
  */
 import { Context, Effect, Layer, Schema } from "effect"

@@ -61,7 +61,7 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
   }, (client, { id, ...input }) => client.player.status({ params: { player: id }, payload: given(input) })),
   verb("kyc", "Say how far the identity is known", {
     id: idOf("player"),
-    status: about(Flag.Literals("status", kycStatuses), "Where it stands now"),
+    status: about(Flag.Literals("status", kycStatuses), "New status"),
     document_expires_on: optional(
       orNone(text("document-expires-on", "With verified: the last day on which the document is valid, like 2031-05-31"))
     ),

@@ -21,13 +21,13 @@ import { oneOf, orTryAgain } from "../../store/Rows.ts"
 export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
-const tryAgain = refuse("TRY_AGAIN", "Temporarily unavailable. Retry with the same idempotency key.")
+const tryAgain = refuse("TRY_AGAIN", "Temporarily unavailable. Send the same request again.")
 
 /** The change would leave a verified player with another name or birth date. Nothing was written. */
 class IsVerified extends Data.TaggedError("IsVerified") {}
 
 /** Tries of a change that runs into concurrent verifications of the player. */
-const triesMost = 5
+const maxTries = 5
 
 /** What a person is known by when they register anew, as far as a profile can change it. */
 const identityFields: ReadonlyArray<ProfileField> = ["first_name", "last_name", "birth_date"]
@@ -165,7 +165,7 @@ export class Profiles extends Context.Service<Profiles, {
           Effect.tapError((error) =>
             error instanceof IsVerified ? actors.ask(operatorId, playerId, reverifyStep(actor)) : Effect.void
           ),
-          Effect.retry({ while: (error) => error instanceof IsVerified, times: triesMost }),
+          Effect.retry({ while: (error) => error instanceof IsVerified, times: maxTries }),
           Effect.catchTag("IsVerified", () => Effect.fail(tryAgain))
         )
 

@@ -35,6 +35,7 @@ const phone = keptAs(
 
 const password = Schema.String.check(
   Schema.isBetweenCodePoints(8, 200, { message: "must be 8 to 200 characters" }),
+  holds("must be 8 to 200 characters", (text) => text.length <= 200),
   Schema.isPattern(/\p{L}/u, { message: "must contain a letter" }),
   Schema.isPattern(/\p{Nd}/u, { message: "must contain a digit" })
 )
@@ -164,6 +165,7 @@ const isObject = (value: unknown): value is Body => typeof value === "object" &&
 /** Fields of which a blank is a part, or a fault, of the value. */
 const untrimmed: ReadonlySet<string> = new Set([
   "username",
+  "gender",
   "password",
   "birth_date",
   "country",

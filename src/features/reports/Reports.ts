@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { reportDaysMost } from "../../domain/Activity.ts"
+import { maxReportDays } from "../../domain/Activity.ts"
 import { dayOf } from "../../domain/Counts.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { parseIso } from "../../platform/Time.ts"
@@ -63,8 +63,8 @@ const refuseRange = ({ from, to }: ReportQuery): Refusal<"VALIDATION_FAILED"> | 
   const [first, last] = [parseIso(from), parseIso(to)]
   if (first === undefined || last === undefined) return refuseFields({ from: ["must be a date like 2026-11-20"] })
   if (last < first) return refuseFields({ to: ["must not be before from"] })
-  return dayOf(last) - dayOf(first) >= reportDaysMost
-    ? refuseFields({ to: [`must be within ${reportDaysMost} days from from, both included`] })
+  return dayOf(last) - dayOf(first) >= maxReportDays
+    ? refuseFields({ to: [`must be within ${maxReportDays} days from from, both included`] })
     : undefined
 }
 

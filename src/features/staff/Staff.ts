@@ -97,7 +97,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       const entropy = yield* Entropy
       const { bootstrapToken, bootstrapTokenRestored, staffTokenDays } = yield* Settings
       const accounts = yield* recordsOf("staff", StaffAccount, {
-        computed: { token_expires_at: `token_issued_at + interval '${staffTokenDays} days'` }
+        computed: { token_expires_at: `token_issued_at + interval '${staffTokenDays * 24} hours'` }
       })
 
       const retirement = Effect.map(

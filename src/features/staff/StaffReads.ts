@@ -13,7 +13,7 @@ import type { Actor } from "./Staff.ts"
 const hourMs = 3_600_000
 
 /** Reads remembered at once: beyond, the oldest are forgotten, and leave another line when they come again. */
-const rememberedMost = 10_000
+const maxRemembered = 10_000
 
 /** Actions that show personal data. */
 const personalReads: ReadonlySet<string> = new Set<Action>(["player.show", "player.list", "player.notes", "audit.list"])
@@ -63,7 +63,7 @@ export class StaffReads extends Context.Service<StaffReads, {
         noted.delete(key)
         noted.set(key, now)
         const [oldest] = noted.keys()
-        if (noted.size > rememberedMost && oldest !== undefined) noted.delete(oldest)
+        if (noted.size > maxRemembered && oldest !== undefined) noted.delete(oldest)
       })
 
       return StaffReads.of({ note })

@@ -7,7 +7,7 @@ import { idOf, noun, ofOperator, operatorFlag, pageFlags, verb } from "../../com
 const { optional } = Flag
 
 const settings = {
-  events: optional(listFrom<EventType>("events", eventTypes, "What it is told of (all)")),
+  events: optional(listFrom<EventType>("events", eventTypes, "Event types (all)")),
   active: optional(truth("active", "Whether anything is sent; what comes meanwhile waits (true)"))
 }
 

@@ -18,10 +18,10 @@ import { loadPlayer } from "./PlayerLoad.ts"
 import { lookUp } from "./PlayerLookups.ts"
 import { byDeadline, commitFailure, silent } from "./StoreFailures.ts"
 
-const toldEveryMs = 5000
+const throttleMs = 5000
 
 /** Players named in a line about a commit, at most. */
-const toldPlayers = 20
+const maxLoggedPlayers = 20
 
 /** The store of players on the journal's own connections. */
 export const makePlayerStore = Effect.gen(function*() {
@@ -33,23 +33,23 @@ export const makePlayerStore = Effect.gen(function*() {
   const looks = lookUp(sql, personal)
   const chain = yield* Chain
   const outbox = yield* Outbox
-  const tellCommits = yield* makeLogThrottle(toldEveryMs)
-  const tellReads = yield* makeLogThrottle(toldEveryMs)
+  const throttleCommits = yield* makeLogThrottle(throttleMs)
+  const throttleReads = yield* makeLogThrottle(throttleMs)
 
   /** While the database is broken every command fails: one line in five seconds says so, and of whom. */
   const tellFailed = (failure: CommitFailure, units: ReadonlyArray<{ readonly key: number }>) =>
     failure._tag === "Rejected" ?
       Effect.void :
-      tellCommits((others) =>
+      throttleCommits((others) =>
         Effect.logWarning("commit failed").pipe(Effect.annotateLogs({
           reason: failure.reason,
-          player_ids: units.slice(0, toldPlayers).map(({ key }) => key),
+          player_ids: units.slice(0, maxLoggedPlayers).map(({ key }) => key),
           others
         }))
       )
 
   const tellUnread = (playerId: number) => ({ reason }: StoreUnavailable) =>
-    tellReads((others) =>
+    throttleReads((others) =>
       Effect.logWarning("player load failed").pipe(
         Effect.annotateLogs({ reason, player_id: playerId, others })
       )

@@ -10,8 +10,8 @@ import { rowsOf } from "../../../store/Rows.ts"
 import { openNumbers } from "../../../store/SealedFields.ts"
 
 /** Payments before one that are looked at, and lines of a player's audit log. */
-const paymentsMost = 500
-const linesMost = 200
+const maxPayments = 500
+const maxAuditLines = 200
 
 /** Ledger entries that are added up at once, and how often for one withdrawal. */
 const entriesAtOnce = 5000
@@ -125,7 +125,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
             SELECT * FROM payment_requests p
             WHERE p.player_id = w.player_id AND p.created_at > w.created_at - make_interval(secs => u.hours * 3600)
               AND (p.created_at, p.id) <= (w.created_at, w.id)
-            ORDER BY p.created_at DESC, p.id DESC LIMIT ${paymentsMost + 1}
+            ORDER BY p.created_at DESC, p.id DESC LIMIT ${maxPayments + 1}
           ) q
         ORDER BY u.id, q.created_at DESC, q.id DESC`
     )
@@ -153,7 +153,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
             WHERE l.player_id = u.id::bigint AND (
               (l.action = 'player.profile' AND l.after ?| ARRAY['first_name', 'last_name', 'birth_date'])
               OR (l.action = 'player.kyc' AND l.after ->> 'kyc_status' = 'verified'))
-            ORDER BY l.at DESC, l.id DESC LIMIT ${linesMost}
+            ORDER BY l.at DESC, l.id DESC LIMIT ${maxAuditLines}
           ) q
         ORDER BY u.id, q.at DESC, q.id DESC`
     )

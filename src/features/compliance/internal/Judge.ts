@@ -27,7 +27,7 @@ import { type IdentityHistory, makeEvidence, type Subject } from "./Evidence.ts"
 import { factsOf, makePlayerFacts } from "./PlayerFacts.ts"
 
 const noHistory: IdentityHistory = { changes: [], verifiedAt: null }
-const nobody: ReadonlyArray<SharedFacts> = []
+const noPlayers: ReadonlyArray<SharedFacts> = []
 
 /** Effects that say something about who the player is. */
 const isAboutIdentity = ({ kind }: ComplianceEffect): boolean => kind !== "deposit" && kind !== "withdrawal"
@@ -125,7 +125,7 @@ export const makeJudge = Effect.gen(function*() {
       const history = histories.get(playerId) ?? noHistory
       const of = caseOf(effect)
       const findings = isAboutIdentity(effect)
-        ? onIdentity(settings, effect, subject, shared.get(playerId) ?? nobody, history)
+        ? onIdentity(settings, effect, subject, shared.get(playerId) ?? noPlayers, history)
         : of === undefined
         ? []
         : kind === "deposit"

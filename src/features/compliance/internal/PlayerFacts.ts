@@ -10,7 +10,7 @@ import * as Crypto from "node:crypto"
 import {
   type FactKind,
   factKinds,
-  sharedAddressMost,
+  maxSharedAddress,
   type SharedFacts
 } from "../../../domain/compliance/IdentityAlerts.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
@@ -113,7 +113,7 @@ export const makePlayerFacts = Effect.map(Effect.all([SqlClient.SqlClient, Perso
           WHERE f.operator_id = mine.operator_id AND f.kind = mine.kind AND f.digest = mine.digest
             AND f.player_id <> mine.player_id AND f.number < mine.number
           -- the same ones each time: they name the occurrence
-          ORDER BY f.player_id LIMIT ${sharedAddressMost}) o`
+          ORDER BY f.player_id LIMIT ${maxSharedAddress}) o`
     )
     const byPair = new Map<number, Map<number, Array<FactKind>>>()
     for (const { kind, otherId, playerId } of shared) {
