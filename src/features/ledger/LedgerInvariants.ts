@@ -5,7 +5,29 @@
  * that look at the same rows share one pass over them. What such a pass finds names its invariant.
  */
 
+import { type EntryType, entryTypes } from "../../domain/Change.ts"
 import type { LedgerInvariant } from "./LedgerInvariant.ts"
+
+/** Whether a provider transaction names the entry, and whether the entry may leave the real wallet below zero. */
+const traits: { readonly [type in EntryType]: { readonly ofGame: boolean; readonly overdraws: boolean } } = {
+  deposit: { ofGame: false, overdraws: false },
+  withdrawal: { ofGame: false, overdraws: false },
+  withdrawal_rejection: { ofGame: false, overdraws: false },
+  correction_up: { ofGame: false, overdraws: false },
+  correction_down: { ofGame: false, overdraws: true },
+  bonus_correction_up: { ofGame: false, overdraws: false },
+  bonus_correction_down: { ofGame: false, overdraws: false },
+  bonus_conversion: { ofGame: false, overdraws: true },
+  casino_bet: { ofGame: true, overdraws: false },
+  casino_win: { ofGame: true, overdraws: false },
+  casino_rollback: { ofGame: true, overdraws: true },
+  loyalty_exchange: { ofGame: false, overdraws: false },
+  tournament_prize: { ofGame: true, overdraws: false },
+  chargeback: { ofGame: false, overdraws: true }
+}
+
+const typesThat = (trait: "ofGame" | "overdraws"): string =>
+  entryTypes.filter((type) => traits[type][trait]).map((type) => `'${type}'`).join(", ")
 
 /** What a query with `$operator` and `$transactions` means for one operator or, with undefined, for all. */
 export const forOperator = (statement: string, operatorId: number | undefined): string => {
@@ -90,7 +112,7 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
         'a ' || type || ' leaves ' || balance_after || ' in the ' || wallet || ' wallet' AS message
       FROM ledger_entries
       WHERE $operator AND balance_after < 0 AND (wallet <> 'real'
-        OR (amount < 0 AND type NOT IN ('casino_rollback', 'chargeback', 'correction_down', 'bonus_conversion')))`
+        OR (amount < 0 AND type NOT IN (${typesThat("overdraws")})))`
   },
   {
     rule: "payment_is_its_entries",
@@ -252,7 +274,7 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
       FROM (SELECT e.id, e.player_id AS entry_player, e.type, e.wallet, e.amount, e.game_id, e.game_round_id, c.*
         FROM ${claims} c FULL JOIN (SELECT id, player_id, type, wallet, amount, game_id, game_round_id FROM ledger_entries WHERE $operator) e
           ON e.id = c.entry_id AND e.player_id = c.player_id
-        WHERE c.entry_id IS NULL AND e.type IN ('casino_bet', 'casino_win', 'casino_rollback', 'tournament_prize')
+        WHERE c.entry_id IS NULL AND e.type IN (${typesThat("ofGame")})
           OR c.parts = 1 AND (e.id IS NULL OR c.real_amount <> CASE e.wallet WHEN 'real' THEN e.amount ELSE 0 END
             OR c.bonus_amount <> CASE e.wallet WHEN 'real' THEN 0 ELSE e.amount END)) pair
       LEFT JOIN original_rounds r
