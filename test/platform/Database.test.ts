@@ -19,6 +19,19 @@ const setting = (sql: SqlClient.SqlClient, name: string) =>
   Effect.map(sql<{ readonly value: string }>`SELECT current_setting(${name}) AS value`, (rows) => rows[0]?.value)
 
 layer(TestDatabase.layer)("clients", (it) => {
+  it.effect("read bigint as a number, and fail on one that a number does not hold exactly", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const largest = Number.MAX_SAFE_INTEGER
+      const [row] = yield* sql`SELECT ${String(largest)}::bigint AS largest, ${String(-largest)}::bigint AS least,
+        ARRAY[7, NULL]::bigint[] AS list`
+      assert.deepStrictEqual(row, { largest, least: -largest, list: [7, null] })
+      for (const beyond of ["9007199254740992", "-9007199254740992"]) {
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(sql`SELECT ${beyond}::bigint AS beyond`)), beyond)
+      }
+      assert.deepStrictEqual(yield* sql`SELECT 1::bigint AS again`, [{ again: 1 }])
+    }))
+
   // Goal: the journal's sessions run as the journal's statements expect, and both kinds commit durably.
   // Method: ask each client's own session.
   it.effect("have their session settings", () =>
