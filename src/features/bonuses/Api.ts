@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { Bonus, PlayerBonus } from "./BonusResource.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
-import { list, pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
+import { created, list, pageOrWalk, walkQuery } from "../../contract/Pagination.ts"
 import { id } from "../../contract/Resource.ts"
 
 /** A grant (SPEC section 4.6). */
@@ -46,7 +46,7 @@ export const BonusesGroup = HttpApiGroup.make("bonuses")
     HttpApiEndpoint.post("grant", "/players/:player/bonuses", {
       params: { player: pathId },
       payload: BonusGrant,
-      success: single(PlayerBonus).pipe(HttpApiSchema.status(201)),
+      success: created(PlayerBonus),
       error: refusals("BONUS_INVALID")
     })
       .annotate(RequiredScope, "bonuses:write")
@@ -61,7 +61,7 @@ export const BonusesGroup = HttpApiGroup.make("bonuses")
         code: text(64, { description: "In any case of its letters.", examples: ["WELCOME10"] })
       })
         .annotate({ identifier: "PromoCode", examples: [{ code: "WELCOME10" }] }),
-      success: single(PromoRedemption).pipe(HttpApiSchema.status(201)),
+      success: created(PromoRedemption),
       error: refusals("PROMO_CODE_INVALID", "BONUS_INVALID")
     })
       .annotate(RequiredScope, "bonuses:write")

@@ -1,19 +1,14 @@
 /** Bonuses and promo codes in the staff API. */
 import { Schema, Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { bonusTypes } from "../../domain/bonus/Bonus.ts"
 import { Bonus, PlayerBonus } from "./BonusResource.ts"
 import { refusals } from "../../contract/Errors.ts"
-import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
-import { list, single } from "../../contract/Pagination.ts"
+import { amountFrom, instant, integer, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
+import { created, list, single } from "../../contract/Pagination.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 
 const optional = Schema.optionalKey
-
-/** The id or slug of an operator. */
-const reference = text(128)
-
-const created = <S extends Schema.Top>(item: S) => single(item).pipe(HttpApiSchema.status(201))
 
 /** A bonus in an operator's catalogue (table `bonuses`). */
 export const StaffBonus = Schema.Struct({

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
-import { list, pageOrWalk, single, timedWalkQuery } from "../../contract/Pagination.ts"
+import { created, list, pageOrWalk, single, timedWalkQuery } from "../../contract/Pagination.ts"
 import { PaymentMethod, PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 
@@ -86,7 +86,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       params: { player: pathId },
       payload: Deposit,
       success: [
-        single(PaymentRequest).pipe(HttpApiSchema.status(201)),
+        created(PaymentRequest),
         single(PaymentRequest).annotate({ description: "The reference was known: the deposit that it names." })
       ],
       error: refusals("DUPLICATE_TRANSACTION", "PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "PAYMENT_REQUEST_INVALID")

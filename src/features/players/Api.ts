@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
-import { pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
+import { created, pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
 import { EndedSessions, Player } from "./PlayerResource.ts"
 import { ProfileUpdate, Registration } from "./RegistrationResource.ts"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
@@ -48,7 +48,7 @@ export const PlayersGroup = HttpApiGroup.make("players")
       ),
     HttpApiEndpoint.post("register", "/players", {
       payload: Registration,
-      success: single(Player).pipe(HttpApiSchema.status(201)),
+      success: created(Player),
       error: refusals("SELF_EXCLUDED_IDENTITY", "PROMO_CODE_INVALID")
     })
       .annotate(SecretAnswer, true)
@@ -93,7 +93,7 @@ export const PlayersGroup = HttpApiGroup.make("players")
       params: { player: pathId },
       // Null is what an empty body is read as.
       payload: [TokenOptions, Schema.Null],
-      success: single(SessionToken).pipe(HttpApiSchema.status(201)),
+      success: created(SessionToken),
       error: refusals("PLAYER_RESTRICTED")
     })
       .annotate(RequiredScope, "players:write")

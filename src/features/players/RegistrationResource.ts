@@ -42,6 +42,9 @@ const password = Schema.String.check(
 
 const optional = Schema.optionalKey
 
+/** Values that a player may be without, and that a profile update may take away. */
+const clearable = { city: text(255), address: text(500), phone, external_id: text(255) }
+
 /** The values are trimmed before; e-mail addresses are kept in lower case, phone numbers in E.164. */
 export const Registration = Schema.Struct({
   username,
@@ -52,12 +55,12 @@ export const Registration = Schema.Struct({
   country: country.check(holds("must be an ISO 3166-1 alpha-2 country code", isCountry)),
   terms_accepted: Schema.Literal(true).annotate({ message: "must be true: the player has to accept the terms" }),
   ...Struct.map({
-    external_id: text(255),
+    external_id: clearable.external_id,
     password,
     middle_name: text(255),
     gender: oneOf(genders),
-    city: text(255),
-    address: text(500),
+    city: clearable.city,
+    address: clearable.address,
     zip_code: text(32),
     phone,
     personal_id: text(64),
@@ -121,10 +124,7 @@ const decodeChanges = Schema.decodeUnknownResult(Changes, { errors: "all" })
 /** Null takes away a value that a player may be without. */
 export const ProfileUpdate = Schema.Struct({
   ...Changes.fields,
-  city: optional(Schema.NullOr(text(255))),
-  address: optional(Schema.NullOr(text(500))),
-  phone: optional(Schema.NullOr(phone)),
-  external_id: optional(Schema.NullOr(text(255)))
+  ...Struct.map(Struct.map(clearable, Schema.NullOr), optional)
 }).annotate({
   identifier: "ProfileUpdate",
   examples: [{ city: "Hamburg", phone: null, marketing: { email: false } }]
@@ -156,7 +156,7 @@ const decodeBirthDate = Schema.decodeUnknownOption(birthDate)
 const decodeUsername = Schema.decodeUnknownOption(username)
 const decodeEmail = Schema.decodeUnknownOption(fields.email)
 const decodePhone = Schema.decodeUnknownOption(phone)
-const decodeExternalId = Schema.decodeUnknownOption(text(255))
+const decodeExternalId = Schema.decodeUnknownOption(clearable.external_id)
 
 type Body = { readonly [field: string]: unknown }
 
@@ -244,9 +244,6 @@ export interface CheckedChanges {
   readonly unique: UniqueFields
 }
 
-/** Values that a player may be without. */
-const clearable: ReadonlySet<string> = new Set(["city", "address", "phone", "external_id"])
-
 /** Checks the body of a profile update. A blank text counts as null. `now` is epoch milliseconds. */
 export const checkProfileChanges = (body: Body, now: number): CheckedChanges => {
   const fields = Object.entries(body).filter(([field]) => Object.hasOwn(ProfileUpdate.fields, field))
@@ -258,7 +255,7 @@ export const checkProfileChanges = (body: Body, now: number): CheckedChanges => 
   const messages: FieldMessages = {
     ...(Result.isFailure(decoded) ? fieldIssues(decoded.failure.issue) : {}),
     ...Object.fromEntries(
-      empty.filter((field) => !clearable.has(field)).map((field) => [field, ["must not be empty"]])
+      empty.filter((field) => !Object.hasOwn(clearable, field)).map((field) => [field, ["must not be empty"]])
     ),
     ...ageMessages(sent["birth_date"], now)
   }

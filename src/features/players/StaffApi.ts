@@ -9,7 +9,7 @@ import { RetiredSeeds } from "../secrets/StaffApi.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { Correction } from "../corrections/StaffApi.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
-import { page, pageOrWalk, pageQuery, single, walkQuery } from "../../contract/Pagination.ts"
+import { created, page, pageOrWalk, pageQuery, single, walkQuery } from "../../contract/Pagination.ts"
 import { Player } from "./PlayerResource.ts"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
@@ -17,8 +17,6 @@ import { Transaction, Wallet } from "../wallet/WalletResource.ts"
 import { walletKinds } from "../../domain/Change.ts"
 
 const optional = Schema.optionalKey
-
-const created = <S extends Schema.Top>(item: S) => single(item).pipe(HttpApiSchema.status(201))
 
 const StaffPlayer = Schema.Struct({ operator_id: id, ...Player.fields })
 

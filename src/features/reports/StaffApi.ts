@@ -1,8 +1,8 @@
 /** Reports and exchange rates in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { currency, text } from "../../contract/Fields.ts"
-import { page, pageQuery, single } from "../../contract/Pagination.ts"
+import { created, page, pageQuery, single } from "../../contract/Pagination.ts"
 import { ExchangeRate, GgrReport } from "./ReportResource.ts"
 import { reportRange } from "./Api.ts"
 
@@ -20,7 +20,7 @@ const rate = Schema.Number.check(
 export const RateGroup = HttpApiGroup.make("rate").add(
   HttpApiEndpoint.post("set", "/rates", {
     payload: Schema.Struct({ currency, base: currency, rate }),
-    success: single(ExchangeRate).pipe(HttpApiSchema.status(201))
+    success: created(ExchangeRate)
   }),
   HttpApiEndpoint.get("list", "/rates", {
     query: { ...pageQuery, currency: Schema.optionalKey(currency), base: Schema.optionalKey(currency) },
