@@ -12,32 +12,33 @@ import { refusals } from "./Errors.ts"
 export class CurrentOperator extends Context.Service<CurrentOperator, {
   readonly operator: Operator
   readonly apiKey: ApiKey
-}>()("pitboss/api/CurrentOperator") {}
+}>()("pitboss/contract/CurrentOperator") {}
 
 /** The game provider whose key signed the request. */
-export class CurrentProvider extends Context.Service<CurrentProvider, Provider>()("pitboss/api/CurrentProvider") {}
+export class CurrentProvider extends Context.Service<CurrentProvider, Provider>()("pitboss/contract/CurrentProvider") {}
 
 /** The player whose session token came with the request, and the operator whose key issued it. */
 export class CurrentPlayer extends Context.Service<CurrentPlayer, {
   readonly playerId: number
   readonly operator: Operator
-}>()("pitboss/api/CurrentPlayer") {}
+}>()("pitboss/contract/CurrentPlayer") {}
 
 /** The idempotency key that this request holds; undefined when it was sent without one. */
-export const CurrentClaim = Context.Reference<IdempotencyClaim | undefined>("pitboss/api/CurrentClaim", {
+export const CurrentClaim = Context.Reference<IdempotencyClaim | undefined>("pitboss/contract/CurrentClaim", {
   defaultValue: () => undefined
 })
 
 /** Turns a request whose form is wrong into refusals. */
 export class RequestRules
-  extends HttpApiMiddleware.Service<RequestRules, { requires: CurrentOperator }>()("pitboss/api/RequestRules", {
+  extends HttpApiMiddleware.Service<RequestRules, { requires: CurrentOperator }>()("pitboss/contract/RequestRules", {
     error: refusals("NOT_FOUND", "INVALID_REQUEST", "VALIDATION_FAILED", "TRY_AGAIN")
   })
 {}
 
 /** Runs a POST with an `Idempotency-Key` once and gives every retry the first answer. */
-export class IdempotentPost
-  extends HttpApiMiddleware.Service<IdempotentPost, { requires: CurrentOperator }>()("pitboss/api/IdempotentPost", {
+export class IdempotentPost extends HttpApiMiddleware.Service<IdempotentPost, { requires: CurrentOperator }>()(
+  "pitboss/contract/IdempotentPost",
+  {
     error: refusals(
       "INVALID_IDEMPOTENCY_KEY",
       "IDEMPOTENCY_KEY_REUSED",
@@ -45,12 +46,12 @@ export class IdempotentPost
       "INVALID_REQUEST",
       "TRY_AGAIN"
     )
-  })
-{}
+  }
+) {}
 
 /** As {@link RequestRules}, for requests with a player's token. */
 export class PlayerRequestRules extends HttpApiMiddleware.Service<PlayerRequestRules, { requires: CurrentPlayer }>()(
-  "pitboss/api/PlayerRequestRules",
+  "pitboss/contract/PlayerRequestRules",
   {
     error: refusals("NOT_FOUND", "INVALID_REQUEST", "VALIDATION_FAILED", "TRY_AGAIN")
   }
@@ -59,7 +60,7 @@ export class PlayerRequestRules extends HttpApiMiddleware.Service<PlayerRequestR
 /** As {@link IdempotentPost}, with keys that belong to the player. */
 export class PlayerIdempotentPost
   extends HttpApiMiddleware.Service<PlayerIdempotentPost, { requires: CurrentPlayer }>()(
-    "pitboss/api/PlayerIdempotentPost",
+    "pitboss/contract/PlayerIdempotentPost",
     {
       error: refusals(
         "INVALID_IDEMPOTENCY_KEY",
@@ -74,13 +75,13 @@ export class PlayerIdempotentPost
 
 /** Lets in who holds a player session token (`Authorization: Bearer …`) that works. */
 export class PlayerAuth extends HttpApiMiddleware.Service<PlayerAuth, { provides: CurrentPlayer }>()(
-  "pitboss/api/PlayerAuth",
+  "pitboss/contract/PlayerAuth",
   { error: refusals("INVALID_PLAYER_TOKEN", "RATE_LIMITED", "FEATURE_NOT_AVAILABLE", "SERVER_ERROR", "TRY_AGAIN") }
 ) {}
 
 /** Lets signed requests of operators in, within their key's addresses, rate, scopes and features. */
 export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { provides: CurrentOperator }>()(
-  "pitboss/api/OperatorAuth",
+  "pitboss/contract/OperatorAuth",
   {
     error: refusals(
       "MISSING_CREDENTIALS",
@@ -102,7 +103,7 @@ export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { prov
 
 /** Lets signed requests of game providers in. */
 export class ProviderAuth extends HttpApiMiddleware.Service<ProviderAuth, { provides: CurrentProvider }>()(
-  "pitboss/api/ProviderAuth",
+  "pitboss/contract/ProviderAuth",
   {
     error: refusals(
       "MISSING_CREDENTIALS",

@@ -28,11 +28,11 @@ export class CurrentStaff extends Context.Service<CurrentStaff, {
   readonly role: Role
   /** How the audit log names the actor. */
   readonly label: string
-}>()("pitboss/api/CurrentStaff") {}
+}>()("pitboss/contract/CurrentStaff") {}
 
 /** Lets in who holds a staff token (`Authorization: Bearer …`) whose role may take the endpoint's action. */
 export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: CurrentStaff }>()(
-  "pitboss/api/StaffAuth",
+  "pitboss/contract/StaffAuth",
   {
     error: refusals(
       "MISSING_CREDENTIALS",

@@ -77,7 +77,7 @@ export class StoredReplies extends Context.Service<StoredReplies, {
   ) => Effect.Effect<void, SqlError.SqlError>
   /** Removes answers that were stored at `until` or before, a number of them at most; gives how many. */
   readonly prune: (until: number, maximum: number) => Effect.Effect<number, SqlError.SqlError>
-}>()("pitboss/idempotency/StoredReplies") {
+}>()("pitboss/store/StoredReplies") {
   static readonly layer = Layer.effect(
     StoredReplies,
     Effect.map(SqlClient.SqlClient, (sql) =>
@@ -146,7 +146,7 @@ export class Idempotency extends Context.Service<Idempotency, {
   readonly noteStored: (claim: IdempotencyClaim) => void
   /** Removes replies that are past their 24 hours: a bounded number at a time, `hasMore` when the bound was met. */
   readonly prune: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
-}>()("pitboss/idempotency/Idempotency") {
+}>()("pitboss/store/Idempotency") {
   static readonly layerWithoutRepository = Layer.effect(
     Idempotency,
     Effect.gen(function*() {

@@ -22,7 +22,7 @@ export class Outbox extends Context.Service<Outbox, {
   readonly announce: () => void
   /** Hears of it until the scope closes. A listener must be quick and must not throw. */
   readonly listen: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
-}>()("pitboss/players/Outbox") {
+}>()("pitboss/store/Outbox") {
   static readonly layer = Layer.effect(
     Outbox,
     Effect.gen(function*() {

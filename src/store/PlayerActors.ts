@@ -54,7 +54,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
   readonly resident: () => number
   /** For how long nothing of any player could be written, in milliseconds; 0 when the last commit went well. */
   readonly writesStalledMs: () => number
-}>()("pitboss/players/PlayerActors") {
+}>()("pitboss/store/PlayerActors") {
   /** Over any store; `layer` is the one over PostgreSQL. */
   static readonly layerOver = <E, R>(
     makeStore: Effect.Effect<Store<Player, Change, Query, Knowledge>, E, R>,

@@ -1,4 +1,4 @@
-/** Reading the params of an original, which come as any JSON, and noting everything that is wrong with them at once. */
+/** Reader of an original's params: any JSON, with every fault reported at once. */
 
 /** What is wrong, by field; nested fields with dots. */
 export type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }

@@ -79,7 +79,7 @@ export class AuditLog extends Context.Service<AuditLog, {
   readonly list: (query: AuditFilters & PageQuery) => Effect.Effect<Page<AuditRecord>, Refusal<"TRY_AGAIN">>
   /** As `list`, below the line with an id: nothing is counted. There is nothing below a line that is not there. */
   readonly walk: (query: AuditFilters & WalkQuery) => Effect.Effect<Walk<AuditRecord>, Refusal<"TRY_AGAIN">>
-}>()("pitboss/backoffice/AuditLog") {
+}>()("pitboss/audit/AuditLog") {
   static readonly layer = Layer.effect(
     AuditLog,
     Effect.gen(function*() {

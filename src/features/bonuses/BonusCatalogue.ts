@@ -75,7 +75,7 @@ export class BonusCatalogue extends Context.Service<BonusCatalogue, {
   readonly listPromos: (
     operator: string | undefined
   ) => Effect.Effect<ReadonlyArray<Promo>, Refusal<"NOT_FOUND"> | Unavailable>
-}>()("pitboss/backoffice/BonusCatalogue") {
+}>()("pitboss/bonuses/BonusCatalogue") {
   static readonly layer = Layer.effect(
     BonusCatalogue,
     Effect.gen(function*() {

@@ -110,7 +110,7 @@ export class Alerts extends Context.Service<Alerts, {
     rule: string,
     input: RuleInput
   ) => Effect.Effect<Rule, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
-}>()("pitboss/backoffice/Alerts") {
+}>()("pitboss/compliance/Alerts") {
   static readonly layer = Layer.effect(
     Alerts,
     Effect.gen(function*() {

@@ -90,7 +90,7 @@ export class Corrections extends Context.Service<Corrections, {
   ) => Effect.Effect<Correction, Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID"> | Unavailable>
   /** What took or takes a second person, newest first. */
   readonly list: (query: CorrectionQuery) => Effect.Effect<Page<Correction>, Unavailable>
-}>()("pitboss/backoffice/Corrections") {
+}>()("pitboss/corrections/Corrections") {
   static readonly layer = Layer.effect(
     Corrections,
     Effect.gen(function*() {

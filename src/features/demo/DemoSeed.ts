@@ -96,7 +96,7 @@ export class DemoSeed extends Context.Service<DemoSeed, {
    * again changes nothing.
    */
   readonly ensure: Effect.Effect<DemoCredentials | undefined, SeedFailure>
-}>()("pitboss/backoffice/DemoSeed") {
+}>()("pitboss/demo/DemoSeed") {
   static readonly layer = Layer.effect(
     DemoSeed,
     Effect.gen(function*() {

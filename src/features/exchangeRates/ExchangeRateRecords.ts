@@ -39,7 +39,7 @@ export class ExchangeRates extends Context.Service<ExchangeRates, {
   ) => Effect.Effect<Rate, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
   /** Newest first: the first of a currency and a base holds. */
   readonly list: (query: RateQuery) => Effect.Effect<Page<Rate>, Refusal<"TRY_AGAIN">>
-}>()("pitboss/backoffice/ExchangeRates") {
+}>()("pitboss/exchangeRates/ExchangeRates") {
   static readonly layer = Layer.effect(
     ExchangeRates,
     Effect.gen(function*() {

@@ -57,7 +57,7 @@ export class Catalogue extends Context.Service<Catalogue, {
   readonly list: (
     query: CatalogueQuery
   ) => Effect.Effect<Page<Game>, Refusal<"NOT_FOUND"> | Unavailable>
-}>()("pitboss/backoffice/Catalogue") {
+}>()("pitboss/games/Catalogue") {
   static readonly layer = Layer.effect(
     Catalogue,
     Effect.gen(function*() {

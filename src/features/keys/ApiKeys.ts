@@ -62,7 +62,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
     ReadonlyArray<ApiKey>,
     Refusal<"NOT_FOUND"> | Unavailable
   >
-}>()("pitboss/backoffice/ApiKeys") {
+}>()("pitboss/keys/ApiKeys") {
   static readonly layer = Layer.effect(
     ApiKeys,
     Effect.gen(function*() {

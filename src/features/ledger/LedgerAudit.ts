@@ -78,7 +78,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
    * does not change. Counts as a verification.
    */
   readonly exported: (operatorId: number | undefined) => Effect.Effect<Stream.Stream<string>, Refusal<"TRY_AGAIN">>
-}>()("pitboss/backoffice/LedgerAudit") {
+}>()("pitboss/ledger/LedgerAudit") {
   static readonly layer = Layer.effect(
     LedgerAudit,
     Effect.gen(function*() {

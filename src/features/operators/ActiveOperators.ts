@@ -12,7 +12,7 @@ export class ActiveOperators extends Context.Service<ActiveOperators, {
   readonly isActive: (operatorId: number) => boolean
   /** Reads again: to be called after every committed change of an operator. */
   readonly refresh: Effect.Effect<void>
-}>()("pitboss/players/ActiveOperators") {
+}>()("pitboss/operators/ActiveOperators") {
   static readonly layer = Layer.effect(
     ActiveOperators,
     Effect.gen(function*() {

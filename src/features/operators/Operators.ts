@@ -71,7 +71,7 @@ export class Operators extends Context.Service<Operators, {
   readonly list: Effect.Effect<ReadonlyArray<StaffOperator>, Unavailable>
   /** The id of the operator that a reference names, id or slug. */
   readonly resolve: (reference: string) => Effect.Effect<number, Refusal<"NOT_FOUND"> | Unavailable>
-}>()("pitboss/backoffice/Operators") {
+}>()("pitboss/operators/Operators") {
   static readonly layer = Layer.effect(
     Operators,
     Effect.gen(function*() {

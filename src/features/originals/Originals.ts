@@ -129,7 +129,7 @@ export class Originals extends Context.Service<Originals, {
     playerId: number,
     roundId: number
   ) => Effect.Effect<RoundProof, Refusal<"NOT_FOUND" | "TRY_AGAIN">>
-}>()("pitboss/games/Originals") {
+}>()("pitboss/originals/Originals") {
   static readonly layer = Layer.effect(
     Originals,
     Effect.gen(function*() {

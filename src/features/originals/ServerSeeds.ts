@@ -46,7 +46,7 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
   readonly open: (playerId: number, seedId: number) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
   /** Ids of the player's seeds, in use or promised, that cannot be opened. */
   readonly lost: (playerId: number) => Effect.Effect<ReadonlyArray<number>, Refusal<"TRY_AGAIN">>
-}>()("pitboss/games/ServerSeeds") {
+}>()("pitboss/originals/ServerSeeds") {
   static readonly layer = Layer.effect(
     ServerSeeds,
     Effect.gen(function*() {

@@ -55,7 +55,7 @@ export class PaymentMethodCatalogue extends Context.Service<PaymentMethodCatalog
     ReadonlyArray<Method>,
     Refusal<"NOT_FOUND"> | Unavailable
   >
-}>()("pitboss/backoffice/PaymentMethodCatalogue") {
+}>()("pitboss/payments/PaymentMethodCatalogue") {
   static readonly layer = Layer.effect(
     PaymentMethodCatalogue,
     Effect.gen(function*() {

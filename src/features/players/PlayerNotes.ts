@@ -37,7 +37,7 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
   readonly add: (actor: Actor, playerId: number, text: string) => Effect.Effect<NoteFields, Failure>
   /** Everything that was written about any player, newest first. */
   readonly list: (playerId: number, query: PageQuery) => Effect.Effect<Page<NoteFields>, Failure>
-}>()("pitboss/backoffice/PlayerNotes") {
+}>()("pitboss/players/PlayerNotes") {
   static readonly layer = Layer.effect(
     PlayerNotes,
     Effect.gen(function*() {

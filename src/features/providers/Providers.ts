@@ -46,7 +46,7 @@ export class Providers extends Context.Service<Providers, {
   ) => Effect.Effect<StaffProvider & WithSecret, Refusal<"NOT_FOUND"> | Unavailable>
   /** All providers, by id. */
   readonly list: Effect.Effect<ReadonlyArray<StaffProvider>, Unavailable>
-}>()("pitboss/backoffice/Providers") {
+}>()("pitboss/providers/Providers") {
   static readonly layer = Layer.effect(
     Providers,
     Effect.gen(function*() {

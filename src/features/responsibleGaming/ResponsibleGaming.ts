@@ -26,7 +26,7 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
       readonly render: (resource: LimitsResource) => RenderedReply
     }
   ) => Effect.Effect<LimitsResource, SelfExcludeRefusal | ActorRefusal>
-}>()("pitboss/limits/ResponsibleGaming") {
+}>()("pitboss/responsibleGaming/ResponsibleGaming") {
   static readonly layer = Layer.effect(
     ResponsibleGaming,
     Effect.map(PlayerActors, (actors) =>

@@ -134,7 +134,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
     provider: Provider,
     transactionId: string
   ) => Effect.Effect<TransactionStatus, Refusal<"TRY_AGAIN">>
-}>()("pitboss/wallet/ProviderWallet") {
+}>()("pitboss/settlement/ProviderWallet") {
   static readonly layerWithoutRepository = Layer.effect(
     ProviderWallet,
     Effect.gen(function*() {

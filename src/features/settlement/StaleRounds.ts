@@ -57,7 +57,7 @@ export class StaleRounds extends Context.Service<StaleRounds, {
   ) => Effect.Effect<Page<StaleRound>, Refusal<"TRY_AGAIN">>
   /** Walks on, strikes off what was closed, and warns when something is left. Safe to be run twice. */
   readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
-}>()("pitboss/wallet/StaleRounds") {
+}>()("pitboss/settlement/StaleRounds") {
   static readonly layer = Layer.effect(
     StaleRounds,
     Effect.gen(function*() {

@@ -88,7 +88,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
     staffId: number
   ) => Effect.Effect<StaffAccount & { readonly token: string }, Refusal<"NOT_FOUND"> | Unavailable>
   readonly list: Effect.Effect<ReadonlyArray<StaffAccount>, Unavailable>
-}>()("pitboss/backoffice/StaffAccounts") {
+}>()("pitboss/staff/StaffAccounts") {
   static readonly layer = Layer.effect(
     StaffAccounts,
     Effect.gen(function*() {

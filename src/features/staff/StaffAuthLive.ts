@@ -34,7 +34,7 @@ export class StaffTokens extends Context.Service<StaffTokens, {
     token: string | undefined,
     origin: Origin
   ) => Effect.Effect<Actor, Refusal<"MISSING_CREDENTIALS" | "INVALID_API_KEY" | "RATE_LIMITED" | "TRY_AGAIN">>
-}>()("pitboss/http/backoffice/StaffTokens") {
+}>()("pitboss/staff/StaffTokens") {
   static readonly layer = Layer.effect(
     StaffTokens,
     Effect.gen(function*() {

@@ -25,7 +25,7 @@ const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
 export class StaffReads extends Context.Service<StaffReads, {
   /** Notes a read that was answered. `target` is its path with the query: of the query the names count, never what was searched for. */
   readonly note: (actor: Actor, action: string, target: string) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
-}>()("pitboss/backoffice/StaffReads") {
+}>()("pitboss/staff/StaffReads") {
   static readonly layer = Layer.effect(
     StaffReads,
     Effect.gen(function*() {

@@ -27,7 +27,7 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
   readonly list: (query: DeliveryQuery) => Effect.Effect<Page<Delivery>, Unavailable>
   /** Makes a delivery due at once, whatever became of it, with all of its attempts before it again. */
   readonly retry: (actor: Actor, id: number) => Effect.Effect<Delivery, Refusal<"NOT_FOUND"> | Unavailable>
-}>()("pitboss/backoffice/WebhookDeliveries") {
+}>()("pitboss/webhooks/WebhookDeliveries") {
   static readonly layer = Layer.effect(
     WebhookDeliveries,
     Effect.gen(function*() {

@@ -95,7 +95,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
     ReadonlyArray<Endpoint>,
     Refusal<"NOT_FOUND"> | Unavailable
   >
-}>()("pitboss/backoffice/WebhookEndpoints") {
+}>()("pitboss/webhooks/WebhookEndpoints") {
   static readonly layer = Layer.effect(
     WebhookEndpoints,
     Effect.gen(function*() {
