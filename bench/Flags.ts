@@ -41,6 +41,18 @@ export const counts = (name: string, description: string, defaults: ReadonlyArra
     Flag.withDefault(defaults)
   )
 
+/** Comma-separated hundredths, or `none`. */
+export const shares = (name: string, description: string, defaults: ReadonlyArray<number>) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(description),
+    Flag.map((text): ReadonlyArray<number> => text === "none" ? [] : text.split(",").map(Number)),
+    Flag.filter(
+      (values) => values.every((value) => Number.isInteger(value) && value >= 1 && value <= 100),
+      () => "expected whole numbers from 1 to 100, separated by commas, or none"
+    ),
+    Flag.withDefault(defaults)
+  )
+
 export const rounds = (standard: number) =>
   count("rounds", "rounds of each thing that is measured", 1000).pipe(Flag.withDefault(standard))
 

@@ -5,6 +5,7 @@ import type { Postgres } from "../targets/Postgres.ts"
 import type { Target } from "../targets/Target.ts"
 import type { Generator } from "./Generator.ts"
 import type { Job, JobResult, Phase, Timeline, TrafficKind } from "./Job.ts"
+import { readWal, type WalReading } from "./Commits.ts"
 import { mergeHistograms, summarize } from "./Latency.ts"
 import { type Parties, readProcessors, undisturbed, type Usage, usageBetween } from "./Quiet.ts"
 
@@ -43,11 +44,21 @@ export const steadily = (
   { seconds, warmUpSeconds }: { readonly seconds: number; readonly warmUpSeconds: number }
 ): ReadonlyArray<Phase> | null => perSecond === null ? null : [{ seconds: seconds + warmUpSeconds, perSecond }]
 
+/** What reached the write-ahead log in the measured seconds. */
+interface Writing {
+  readonly bytesPerRequest: number
+  /** Images of whole pages: many after a checkpoint, few later. */
+  readonly fullPagesPerRequest: number
+  readonly commitsPerSecond: number
+}
+
 /** What one round of one target was. */
 export interface RoundResult {
   readonly perSecond: number
   readonly processed: number
   readonly latency: Histogram
+  /** From the moment of sending: without what a request waited for the generator's timer or for a connection. */
+  readonly served: Histogram
   readonly operations: Readonly<Record<string, Histogram>>
   readonly phases: ReadonlyArray<{
     readonly processed: number
@@ -69,6 +80,8 @@ export interface RoundResult {
   readonly repeated: number
   /** Units per commit over the round, undefined when the target does not say. */
   readonly unitsPerCommit: number | undefined
+  /** What the target's database wrote and committed, undefined when it has none. */
+  readonly writing: Writing | undefined
   /** Per player, minor units; of all attempts. */
   readonly moved: ReadonlyArray<number>
   readonly leastUnknown: ReadonlyArray<number>
@@ -185,14 +198,21 @@ const attemptRound = Effect.fnUntraced(function*(
   const commitsBefore = yield* target.commits
   let before = readProcessors(parties)
   let after = before
+  const wal: Array<WalReading> = []
+  const noteWal = target.database === undefined
+    ? Effect.void
+    : readWal(postgres, target.database).pipe(
+      Effect.tap((reading) => Effect.sync(() => wal.push(reading))),
+      Effect.ignore
+    )
   const results = yield* generator.run(makeJob(target, round, options), {
     measuring: Effect.suspend(() => {
       before = readProcessors(parties)
-      return context.measuring ?? Effect.void
+      return Effect.andThen(noteWal, context.measuring ?? Effect.void)
     }),
     measured: Effect.suspend(() => {
       after = readProcessors(parties)
-      return context.measured ?? Effect.void
+      return Effect.andThen(noteWal, context.measured ?? Effect.void)
     }),
     progress: (processed, errors) => Effect.sync(() => progress(`${processed} requests, ${errors} errors`))
   })
@@ -200,14 +220,29 @@ const attemptRound = Effect.fnUntraced(function*(
   return summarizeRound(results, usageBetween(before, after), options, {
     commits: (commitsAfter?.commits ?? 0) - (commitsBefore?.commits ?? 0),
     units: (commitsAfter?.units ?? 0) - (commitsBefore?.units ?? 0)
-  })
+  }, wal)
 })
+
+const writingBetween = (
+  [before, after]: ReadonlyArray<WalReading>,
+  processedPerSecond: number
+): Writing | undefined => {
+  if (before === undefined || after === undefined) return undefined
+  const seconds = (after.at - before.at) / 1000
+  const requests = Math.max(1, processedPerSecond * seconds)
+  return {
+    bytesPerRequest: (after.bytes - before.bytes) / requests,
+    fullPagesPerRequest: (after.fullPages - before.fullPages) / requests,
+    commitsPerSecond: (after.commits - before.commits) / seconds
+  }
+}
 
 const summarizeRound = (
   results: ReadonlyArray<JobResult>,
   usage: Usage,
   options: LoadOptions,
-  { commits, units }: { readonly commits: number; readonly units: number }
+  { commits, units }: { readonly commits: number; readonly units: number },
+  wal: ReadonlyArray<WalReading>
 ): RoundResult => {
   const processed = results.reduce((sum, result) => sum + result.processed, 0)
   // Processor time is read a few milliseconds off the measured seconds, so it is divided by what was processed in its
@@ -217,6 +252,7 @@ const summarizeRound = (
     perSecond: processed / options.measuredSeconds,
     processed,
     latency: mergeHistograms(results.map(({ latency }) => latency)),
+    served: mergeHistograms(results.flatMap(({ phases }) => phases.map(({ served }) => served))),
     operations: mergeOperations(results),
     phases: (results[0]?.phases ?? []).map((_, index) => {
       const parts = results.flatMap(({ phases }) => phases[index] ?? [])
@@ -236,6 +272,7 @@ const summarizeRound = (
     foreignShare: usage.foreignShare,
     repeated: 0,
     unitsPerCommit: commits > 0 ? units / commits : undefined,
+    writing: writingBetween(wal, processed / options.measuredSeconds),
     moved: addUp(results.map(({ moved }) => moved)),
     leastUnknown: addUp(results.map(({ leastUnknown }) => leastUnknown)),
     mostUnknown: addUp(results.map(({ mostUnknown }) => mostUnknown))

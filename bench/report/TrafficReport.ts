@@ -11,7 +11,22 @@ export interface TrafficRound {
   readonly group: string
   readonly target: string
   readonly result: RoundResult
+  /** Of an open loop: what latency is held against, the median of one commit there and back, ms. */
+  readonly commit_ms?: number
 }
+
+/** What a figure must reach, by its group, its row and its name; undefined where nothing is demanded. */
+export type Bars = (group: string, target: string, figure: string) => number | undefined
+
+/** What `measureTraffic` tells beside throughput, latency and cost. */
+export interface ReportOptions {
+  /** Targets that others are told in relation to. */
+  readonly references?: ReadonlyArray<string>
+  readonly bars?: Bars
+}
+
+const noBars: Bars = () => undefined
+const allReferences = ["baseline", "one-statement", "ceiling"]
 
 export const addHistograms = (histograms: ReadonlyArray<Histogram>): Histogram => {
   const sum = makeHistogram()
@@ -26,11 +41,44 @@ export const middleRound = <A extends { readonly perSecond: number }>(rounds: Re
 }
 
 /** The ratio is taken within each round, where both ran within seconds of each other. */
-const ratios = (own: ReadonlyArray<TrafficRound>, other: ReadonlyArray<TrafficRound>): ReadonlyArray<number> =>
+const ratios = (
+  own: ReadonlyArray<TrafficRound>,
+  other: ReadonlyArray<TrafficRound>,
+  of: (result: RoundResult) => number = ({ perSecond }) => perSecond
+): ReadonlyArray<number> =>
   own.flatMap(({ result, round }) => {
     const counterpart = other.find((candidate) => candidate.round === round)
-    return counterpart === undefined ? [] : [result.perSecond / counterpart.result.perSecond]
+    return counterpart === undefined ? [] : [of(result) / of(counterpart.result)]
   })
+
+const p99Of = ({ latency }: RoundResult): number => summarize(latency).p99_ms
+
+/** What an open loop is about: how late answers are, in relation to a commit and to the baseline at the same share of its peak. */
+const openLoopFigures = (
+  own: ReadonlyArray<TrafficRound>,
+  baseline: ReadonlyArray<TrafficRound>
+): ReadonlyArray<Figure> => {
+  const commits = own.flatMap(({ commit_ms, result }) =>
+    commit_ms === undefined ? [] : [{ commit_ms, sent_ms: summarize(result.served).p50_ms }]
+  )
+  if (commits.length === 0) return []
+  const against = ratios(own, baseline, p99Of)
+  return [
+    figure("p50 from sending", "ms", "lower", commits.map(({ sent_ms }) => sent_ms)),
+    figure("p50 ÷ one commit", "×", "lower", commits.map(({ commit_ms, sent_ms }) => sent_ms / commit_ms)),
+    ...(against.length === 0 ? [] : [figure("p99 ÷ baseline", "×", "lower", against)]),
+    figure("sent late, p99", "ms", "neither", own.map(({ result }) => result.sendDelayP99_ms))
+  ]
+}
+
+const writingFigures = (results: ReadonlyArray<RoundResult>): ReadonlyArray<Figure> => {
+  const writings = results.flatMap(({ writing }) => writing ?? [])
+  return writings.length === 0 ? [] : [
+    figure("WAL per request", "bytes", "lower", writings.map(({ bytesPerRequest }) => bytesPerRequest)),
+    figure("full pages per request", "", "neither", writings.map(({ fullPagesPerRequest }) => fullPagesPerRequest)),
+    figure("commits", "/s", "neither", writings.map(({ commitsPerSecond }) => commitsPerSecond))
+  ]
+}
 
 /** The figures of latency, one value per round. */
 export const latencyFigures = (rounds: ReadonlyArray<Histogram>): ReadonlyArray<Figure> => {
@@ -45,18 +93,24 @@ export const latencyFigures = (rounds: ReadonlyArray<Histogram>): ReadonlyArray<
 const measureTarget = (
   all: ReadonlyArray<TrafficRound>,
   group: string,
+  groups: ReadonlyArray<string>,
   target: string,
   noun: string,
-  references: ReadonlyArray<string>
+  { bars = noBars, references = allReferences }: ReportOptions
 ): Measurement => {
   const of = (name: string) => all.filter((round) => round.group === group && round.target === name)
   const own = of(target)
   const results = own.map(({ result }) => result)
   const values = (pick: (result: RoundResult) => number) => results.map(pick)
-  const comparisons = references.filter((name) => name !== target).flatMap((name) => {
+  const isOpen = own.some(({ commit_ms }) => commit_ms !== undefined)
+  const comparisons = isOpen ? [] : references.filter((name) => name !== target).flatMap((name) => {
     const found = ratios(own, of(name))
     return found.length === 0 ? [] : [figure(`× ${name}`, "×", "higher", found)]
   })
+  const first = groups[0]
+  const againstFirst = isOpen || first === undefined || first === group
+    ? []
+    : ratios(own, all.filter((round) => round.group === first && round.target === target))
   const units = results.flatMap(({ unitsPerCommit }) => unitsPerCommit ?? [])
   const middle = middleRound(results)
   return {
@@ -66,17 +120,23 @@ const measureTarget = (
       figure(noun, "/s", "higher", values(({ perSecond }) => perSecond)),
       ...latencyFigures(results.map(({ latency }) => latency)),
       ...comparisons,
+      ...(againstFirst.length === 0 ? [] : [figure(`× ${first}`, "×", "higher", againstFirst)]),
+      ...openLoopFigures(own, target === "baseline" ? [] : of("baseline")),
       figure("CPU service", "µs", "lower", values(({ serviceMicros }) => serviceMicros)),
       ...(target === "ceiling"
         ? []
         : [figure("CPU PostgreSQL", "µs", "lower", values(({ postgresMicros }) => postgresMicros))]),
       figure("CPU generator", "µs", "neither", values(({ generatorMicros }) => generatorMicros)),
       ...(units.length === 0 ? [] : [figure("units per commit", "", "neither", units)]),
+      ...writingFigures(results),
       figure("foreign load", "%", "neither", values(({ foreignShare }) => foreignShare * 100)),
       ...(results.some(({ repeated }) => repeated > 0)
         ? [figure("repeated", "", "neither", values(({ repeated }) => repeated))]
         : [])
-    ],
+    ].map((each) => {
+      const bar = bars(group, target, each.name)
+      return bar === undefined ? each : { ...each, limit: bar }
+    }),
     curve: curveOf(addHistograms(results.map(({ latency }) => latency))),
     ...(middle === undefined ? {} : { timeline: middle.timeline }),
     errors: addCounts(results)
@@ -116,17 +176,17 @@ const measureOperations = (
 
 /**
  * A row per group and target, in the order in which they first ran, and per operation where there are several. Throughput is told in
- * relation to the targets named as references.
+ * relation to the targets named as references and to the same target's in the first group.
  */
 export const measureTraffic = (
   rounds: ReadonlyArray<TrafficRound>,
   noun: string,
-  references: ReadonlyArray<string> = ["baseline", "ceiling"]
+  options: ReportOptions = {}
 ): ReadonlyArray<Measurement> => {
   const groups = [...new Set(rounds.map(({ group }) => group))]
   const targets = [...new Set(rounds.map(({ target }) => target))]
   return groups.flatMap((group) => [
-    ...targets.map((target) => measureTarget(rounds, group, target, noun, references)),
+    ...targets.map((target) => measureTarget(rounds, group, groups, target, noun, options)),
     ...measureOperations(rounds, group, "pitboss")
   ])
 }

@@ -58,7 +58,7 @@ export const growthScenario = scenario({
       }
     }
     yield* audit(targets)
-    const measurements = measureTraffic(rounds, "bets", [empty])
+    const measurements = measureTraffic(rounds, "bets", { references: [empty] })
     const ratio = measurements.flatMap(({ figures }) => figures.filter(({ name }) => name === `× ${empty}`))[0]
     return {
       ...server,

@@ -3,7 +3,7 @@ import type { BenchError } from "../BenchError.ts"
 import type { TrafficKind } from "../load/Job.ts"
 import { type Result, writeReport } from "../report/Result.ts"
 import { renderPage } from "../report/TextReport.ts"
-import { bestBaseline } from "../targets/Baseline.ts"
+import { bestBaselines } from "../targets/Baseline.ts"
 import { coldStartScenario } from "./ColdStart.ts"
 import { engineScenario, storeNames } from "./Engine.ts"
 import { growthScenario } from "./Growth.ts"
@@ -20,6 +20,7 @@ export interface SuiteSize {
   readonly warmUpSeconds: number
   /** Players of the mix `many`. */
   readonly players: number
+  readonly registered: number
   readonly connections: number
   /** The generated casino. */
   readonly dataset: { readonly players: number; readonly entries: number; readonly folder: string | undefined }
@@ -39,6 +40,7 @@ export const short: SuiteSize = {
   seconds: 2,
   warmUpSeconds: 1,
   players: 400,
+  registered: 400,
   connections: 128,
   dataset: { players: 20_000, entries: 200_000, folder: undefined },
   webhookEvents: 50,
@@ -55,8 +57,9 @@ export const long: SuiteSize = {
   rounds: 5,
   seconds: 5,
   warmUpSeconds: 3,
-  players: 2000,
-  connections: 128,
+  players: 10_000,
+  registered: 100_000,
+  connections: 256,
   dataset: { players: 1_000_000, entries: 20_000_000, folder: undefined },
   webhookEvents: 200,
   overloadConnections: 2000,
@@ -68,7 +71,7 @@ export const long: SuiteSize = {
 }
 
 const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, BenchError>> => {
-  const { connections, dataset, maxForeignLoad, players, rounds, seconds, warmUpSeconds } = size
+  const { connections, dataset, maxForeignLoad, players, registered, rounds, seconds, warmUpSeconds } = size
   const time = { rounds, seconds, warmUpSeconds, maxForeignLoad }
   const traffic = (kind: TrafficKind, mixes: ReadonlyArray<(typeof mixNames)[number]> = ["many"]) =>
     trafficScenarios[kind].run({
@@ -78,8 +81,13 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
       connections,
       ratePerSecond: null,
       players,
+      registered,
       generators: 1,
-      baseline: bestBaseline,
+      shares: size === short ? [] : traffics[kind].shares,
+      pools: {
+        baseline: bestBaselines.baseline.poolSize,
+        "one-statement": bestBaselines["one-statement"].poolSize
+      },
       cpuProfile: false
     })
   return [

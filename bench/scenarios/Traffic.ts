@@ -1,25 +1,30 @@
 import { Console, Effect, Schema, type Scope } from "effect"
 import { Flag } from "effect/cli"
+import type { Histogram } from "hdr-histogram-js"
 import { BenchError } from "../BenchError.ts"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
+import { measureCommits } from "../load/Commits.ts"
 import type { TrafficKind } from "../load/Job.ts"
+import { summarize } from "../load/Latency.ts"
 import { type RoundContext, type RoundResult, steadily } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { headlineOf } from "../report/Format.ts"
 import { renderProfile, summarizeProfile } from "../report/Profile.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
-import { type Headline, type Measurement, writeReport } from "../report/Result.ts"
-import { measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
-import { type BaselineOptions, bestBaseline, startBaseline } from "../targets/Baseline.ts"
+import { curveOf, type Headline, type Measurement, writeReport } from "../report/Result.ts"
+import { addHistograms, type Bars, latencyFigures, measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
+import { bestBaselines, startBaseline } from "../targets/Baseline.ts"
 import { startCeiling } from "../targets/Ceiling.ts"
 import { type PlayerNeeds, startPitboss } from "../targets/Pitboss.ts"
 import { type Postgres, startPostgres } from "../targets/Postgres.ts"
 import type { Profiler } from "../targets/Profiler.ts"
-import { baselineStyles } from "../targets/servers/BaselineBets.ts"
 import type { Provisioning, Target, TargetName } from "../targets/Target.ts"
 import { audit, checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
+
+/** Commits that are timed before each round. */
+const commitsPerRound = 300
 
 export const mixNames = ["many", "ten", "one"] as const
 type MixName = (typeof mixNames)[number]
@@ -32,6 +37,8 @@ interface TrafficDefinition {
   readonly noun: string
   readonly needs: PlayerNeeds
   readonly targets: ReadonlyArray<TargetName>
+  /** At which hundredths of its own peak each target is measured in an open loop besides. */
+  readonly shares: ReadonlyArray<number>
 }
 
 /** Every kind of traffic that is measured alike. */
@@ -41,36 +48,53 @@ export const traffics: Readonly<Record<TrafficKind, TrafficDefinition>> = {
     title: "Bets: signed, durable stakes over REST",
     noun: "bets",
     needs: {},
-    targets: ["pitboss", "baseline", "ceiling"]
+    targets: ["pitboss", "baseline", "one-statement", "ceiling"],
+    shares: [50, 10]
   },
   "bet-win": {
     name: "bet-win",
     title: "Bet and win: a stake and its win in one call and one commit",
     noun: "rounds",
     needs: {},
-    targets: ["pitboss", "ceiling"]
+    targets: ["pitboss", "ceiling"],
+    shares: []
   },
   session: {
     name: "session",
     title: "Sessions: authenticate, three bets with wins and rollbacks, balance",
     noun: "calls",
     needs: { refs: true },
-    targets: ["pitboss", "ceiling"]
+    targets: ["pitboss", "ceiling"],
+    shares: []
   },
   deposit: {
     name: "deposits",
     title: "Deposits: payments recorded by operators, each with its webhook event",
     noun: "deposits",
     needs: {},
-    targets: ["pitboss"]
+    targets: ["pitboss"],
+    shares: []
   },
   play: {
     name: "originals",
     title: "Originals: rounds of the platform's own games, bet and outcome in one commit",
     noun: "plays",
     needs: { bearers: true },
-    targets: ["pitboss"]
+    targets: ["pitboss"],
+    shares: []
   }
+}
+
+const openGroup = (group: string, share: number): string =>
+  `${group}, open loop at ${share === 50 ? "half" : share === 10 ? "a tenth" : `${share} %`} of its own peak`
+
+/** What bets of many players must show, beside the figure of the same run: docs/benchmarks.md. */
+const barsOfBets = (many: string): Bars => (group, target, name) => {
+  if (target !== "pitboss") return undefined
+  if (group === many) return { "× baseline": 5, "× one-statement": 2.2, "× ceiling": 0.4 }[name]
+  if (group === openGroup(many, 50)) return name === "p99 ÷ baseline" ? 1 : undefined
+  if (group === openGroup(many, 10)) return name === "p50 ÷ one commit" ? 1.3 : undefined
+  return name === `× ${many}` ? 1 : undefined
 }
 
 /** Enough for a hundred million stakes of one player. */
@@ -94,19 +118,25 @@ const startTarget = (
   needs: PlayerNeeds,
   options: {
     readonly players: number
-    readonly baseline: BaselineOptions
+    readonly registered: number
+    readonly pools: Readonly<Record<keyof typeof bestBaselines, number>>
     readonly cpuProfile: boolean
   }
 ): Effect.Effect<Started, BenchError, Scope.Scope> => {
-  const provisioning: Provisioning = { players: options.players, currency: "EUR", openingBalance }
+  const provisioning: Provisioning = {
+    players: options.players,
+    registered: options.registered,
+    currency: "EUR",
+    openingBalance
+  }
   if (name === "pitboss") {
     return startPitboss(postgres, provisioning, showProgress, { needs, profiled: options.cpuProfile }).pipe(
       Effect.map((target) => ({ target, profiler: target.profiler }))
     )
   }
-  const started = name === "baseline"
-    ? startBaseline(postgres, provisioning, options.baseline)
-    : startCeiling(provisioning)
+  const started = name === "ceiling"
+    ? startCeiling(provisioning)
+    : startBaseline(postgres, provisioning, { ...bestBaselines[name], poolSize: options.pools[name] })
   return Effect.map(started, (target) => ({ target, profiler: undefined }))
 }
 
@@ -134,9 +164,12 @@ const profileRound = Effect.fnUntraced(function*(
 const headlinesOf = (measurements: ReadonlyArray<Measurement>, noun: string): ReadonlyArray<Headline> =>
   measurements.filter(({ name }) => name === "pitboss").flatMap(({ figures, group }) => {
     const of = (wanted: string) => figures.find(({ name }) => name === wanted)
+    const p50 = of("p50 ÷ one commit")
+    if (p50 !== undefined) return headlineOf(of("p99 ÷ baseline"), `the baseline's p99, ${group}`)
     return [
       ...headlineOf(of(noun), `${noun}, ${group}`),
-      ...headlineOf(of("× baseline"), `the throughput of one transaction per bet, ${group}`)
+      ...headlineOf(of("× baseline"), `the throughput of one transaction per bet, ${group}`),
+      ...headlineOf(of("× one-statement"), `the throughput of one statement per bet, ${group}`)
     ]
   })
 
@@ -145,14 +178,18 @@ const headlinesOf = (measurements: ReadonlyArray<Measurement>, noun: string): Re
  * what the acknowledged requests make it.
  */
 const trafficScenario = (kind: TrafficKind) => {
-  const { name, needs, noun, targets: servedBy, title } = traffics[kind]
+  const { name, needs, noun, shares: standardShares, targets: servedBy, title } = traffics[kind]
   return scenario({
     name,
     title,
     about: title,
     flags: {
       ...Flags.someLoad,
-      connections: Flags.connections(128),
+      registered: Flags.count("registered", "players there are; those who are not of the mix never come", 5_000_000)
+        .pipe(
+          Flag.withDefault(100_000)
+        ),
+      connections: Flags.connections(256),
       targets: Flags.choice("targets", servedBy, "what to measure"),
       mixes: Flags.choice("mix", mixNames, "whose requests: many players, ten hot ones, one hot one"),
       ratePerSecond: Flag.Finite("rate").pipe(
@@ -165,18 +202,22 @@ const trafficScenario = (kind: TrafficKind) => {
         "cpu-prof",
         "profile the service in the measured seconds and print where its time goes"
       ),
-      baseline: {
-        style: Flag.Literals("baseline-style", baselineStyles).pipe(
-          Flag.withDescription("how the baseline talks to PostgreSQL"),
-          Flag.withDefault(bestBaseline.style)
+      shares: Flags.shares(
+        "open-loop",
+        "the mix `many` besides in an open loop at so many hundredths of each target's own peak; `none`: not",
+        standardShares
+      ),
+      pools: {
+        baseline: Flags.count("baseline-pool", "the baseline's connections to PostgreSQL", 90).pipe(
+          Flag.withDefault(bestBaselines.baseline.poolSize)
         ),
-        poolSize: Flags.count("baseline-pool", "the baseline's connections to PostgreSQL", 90).pipe(
-          Flag.withDefault(bestBaseline.poolSize)
+        "one-statement": Flags.count("one-statement-pool", "the same in one statement per bet", 90).pipe(
+          Flag.withDefault(bestBaselines["one-statement"].poolSize)
         )
       }
     },
-    plan: ({ mixes, players, rounds, seconds, targets, warmUpSeconds }) => {
-      const count = rounds * mixes.length * targets.length
+    plan: ({ mixes, players, rounds, seconds, shares, targets, warmUpSeconds }) => {
+      const count = rounds * targets.length * (mixes.length + (mixes.includes("many") ? shares.length : 0))
       return [
         `${name}: ${count} rounds of ${warmUpSeconds} + ${seconds} s`,
         10 + targets.length * players / 200 + count * (warmUpSeconds + seconds + 0.7)
@@ -195,32 +236,58 @@ const trafficScenario = (kind: TrafficKind) => {
         context: { target, postgres, generator, books: new Books(options.players) }
       }))
       const rounds: Array<TrafficRound> = []
+      const commits: Array<Histogram> = []
+      const many = groupName("many", options.players)
       // The targets alternate, so that whatever changes on the machine meanwhile meets all of them.
       for (const round of roundNumbers(options.rounds)) {
+        const commit = yield* measureCommits(postgres, commitsPerRound)
+        commits.push(commit)
+        const commit_ms = summarize(commit).p50_ms
         for (const mix of options.mixes) {
           for (const { context, profiler } of contexts) {
             const target = context.target.name
             const players = mixSize(mix, options.players)
-            const run = (hooks: Pick<RoundContext, "measuring" | "measured">) =>
+            const run = (
+              perSecond: number | null,
+              label: string,
+              hooks: Pick<RoundContext, "measuring" | "measured"> = {}
+            ) =>
               checkedRound(
                 { ...context, ...hooks },
-                `round ${round}/${options.rounds}  ${mix.padEnd(4)}  ${target.padEnd(8)}`,
-                { players, idPrefix: `${round}${mix}`, seed: round },
+                `round ${round}/${options.rounds}  ${label.padEnd(8)}  ${target.padEnd(13)}`,
+                { players, idPrefix: `${round}${label.replace(/\W/g, "")}`, seed: round },
                 {
                   kind,
                   connections: options.connections,
-                  phases: steadily(options.ratePerSecond, options),
+                  phases: steadily(perSecond, options),
                   ...loadOf(options)
                 }
               )
-            const result = yield* profiler === undefined ? run({}) : profileRound(profiler, kind, mix, run)
-            rounds.push({ round, group: groupName(mix, options.players), target, result })
+            const result = yield* profiler === undefined
+              ? run(options.ratePerSecond, mix)
+              : profileRound(profiler, kind, mix, (hooks) => run(options.ratePerSecond, mix, hooks))
+            const group = groupName(mix, options.players)
+            rounds.push({ round, group, target, result })
+            if (mix !== "many" || options.ratePerSecond !== null) continue
+            for (const share of options.shares) {
+              const open = yield* run(Math.max(1, result.perSecond * share / 100), `${mix} ${share}%`)
+              rounds.push({ round, group: openGroup(group, share), target, result: open, commit_ms })
+            }
           }
         }
       }
       yield* audit(started.map(({ target }) => target))
-      const measurements = measureTraffic(rounds, noun)
-      const { baseline, connections, ratePerSecond } = options
+      const measurements: ReadonlyArray<Measurement> = [
+        ...measureTraffic(rounds, noun, kind === "bet" ? { bars: barsOfBets(many) } : {}),
+        {
+          group: "one commit, there and back",
+          name: "a row updated",
+          figures: latencyFigures(commits),
+          curve: curveOf(addHistograms(commits)),
+          errors: {}
+        }
+      ]
+      const { connections, pools, ratePerSecond } = options
       return {
         ...server,
         method: [
@@ -229,9 +296,17 @@ const trafficScenario = (kind: TrafficKind) => {
             : `Open loop at ${ratePerSecond} per second over ${connections} connections, latency from the moment a request was due.`,
           `${options.rounds} rounds of ${options.seconds} s after ${options.warmUpSeconds} s of warm-up, targets in turn; every ` +
           "balance checked after every round, the ledgers proved at the end.",
+          `${options.players} players with money of ${options.registered} registered.`,
           ...(options.targets.includes("baseline")
             ? [
-              `The baseline is Fastify with node-postgres, one transaction per bet (${baseline.style}, pool of ${baseline.poolSize}).`
+              `The baseline is Fastify with node-postgres, one transaction per bet (statements, pool of ${pools.baseline}); ` +
+              `one-statement is the same with one stored function per bet (pool of ${pools["one-statement"]}).`
+            ]
+            : []),
+          ...(options.shares.length > 0 && ratePerSecond === null
+            ? [
+              "Open loops: latency from the moment a request was due, and from sending; one commit is a single row updated over one " +
+              "idle connection before each round. A bar is held against the median."
             ]
             : []),
           ...(options.targets.includes("ceiling") ? ["The ceiling is bare node:http that stores nothing."] : []),

@@ -10,16 +10,21 @@ import type { BaselineStyle } from "./servers/BaselineBets.ts"
 import type { Provisioning, Target } from "./Target.ts"
 
 export interface BaselineOptions {
+  /** What the target is called; `baseline` when left out. */
+  readonly name?: string
   readonly style: BaselineStyle
   /** Connections to PostgreSQL. */
   readonly poolSize: number
 }
 
 /**
- * The transaction as most services write it: BEGIN, lock and read, write, COMMIT. docs/benchmarks.md holds what the other
- * styles reach, the stored function among them, which moves the rules into the database.
+ * The baselines, each with the pool that suits it best (docs/benchmarks.md): the transaction as most services write it, BEGIN, lock
+ * and read, write, COMMIT; and the whole of it as one call of a stored function, which moves the rules into the database.
  */
-export const bestBaseline: BaselineOptions = { style: "statements", poolSize: 12 }
+export const bestBaselines = {
+  baseline: { name: "baseline", style: "statements", poolSize: 12 },
+  "one-statement": { name: "one-statement", style: "function", poolSize: 6 }
+} as const satisfies Readonly<Record<string, BaselineOptions>>
 
 const providerKey = "bench-provider"
 const gameId = "bench-slot"
@@ -36,6 +41,13 @@ const provisionSql = `
   INSERT INTO game_sessions (token_hash, player_id, game_id, expires_at)
   SELECT hash, player_id, 1, now() + interval '12 hours'
   FROM unnest($4::bytea[], $1::bigint[]) AS session (hash, player_id)`
+
+/** Players from $1 to $2 who are registered and never come. */
+const idleSql = `
+  WITH idle AS (
+    INSERT INTO players (id, currency) SELECT id, $3 FROM generate_series($1::bigint, $2::bigint) AS id RETURNING id
+  )
+  INSERT INTO wallets (player_id, real_balance) SELECT id, 0 FROM idle`
 
 /** What must hold in the baseline's ledger, as `ledger verify` demands it of the service; one row per violation. */
 const auditSql = `
@@ -61,6 +73,7 @@ export const startBaseline = (
   Effect.gen(function*() {
     const database = `baseline_${options.style}_${options.poolSize}`
     const secret = randomBytes(32).toString("hex")
+    const { name = "baseline" } = options
     const playerIds = Array.from({ length: provisioning.players }, (_, index) => index + 1)
     const sessionTokens = playerIds.map(() => randomBytes(32).toString("hex"))
     yield* postgres.query("postgres", `CREATE DATABASE ${database}`)
@@ -78,9 +91,14 @@ export const startBaseline = (
       provisioning.openingBalance,
       hashes
     ])
+    yield* postgres.query(database, idleSql, [
+      provisioning.players + 1,
+      provisioning.registered ?? provisioning.players,
+      provisioning.currency
+    ])
     yield* postgres.query(database, "VACUUM ANALYZE")
     const child = yield* startChild({
-      name: "baseline",
+      name,
       args: [fileURLToPath(import.meta.resolve("./servers/baseline.ts"))],
       environment: {
         DATABASE_URL: postgres.url(database),
@@ -91,7 +109,8 @@ export const startBaseline = (
     })
     const { port } = yield* child.receive(Listening)
     return {
-      name: "baseline",
+      name,
+      database,
       pid: () => child.pid,
       host: "127.0.0.1",
       port,
@@ -107,7 +126,7 @@ export const startBaseline = (
         ).pipe(Effect.map((rows) => rows.map((row) => Number(row["real_balance"])))),
       commits: Effect.succeed(undefined),
       audit: postgres.query(database, auditSql).pipe(
-        Effect.map((rows) => rows.map((row) => `baseline: the ledger of player ${String(row["player_id"])} is wrong`))
+        Effect.map((rows) => rows.map((row) => `${name}: the ledger of player ${String(row["player_id"])} is wrong`))
       )
     }
   })

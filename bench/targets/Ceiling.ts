@@ -21,6 +21,7 @@ export const startCeiling = (provisioning: Provisioning): Effect.Effect<Target, 
     const { port } = yield* child.receive(Listening)
     return {
       name: "ceiling",
+      database: undefined,
       pid: () => child.pid,
       host: "127.0.0.1",
       port,

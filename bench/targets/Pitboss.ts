@@ -1,5 +1,5 @@
-import { Effect, Schema, type Scope } from "effect"
-import type { BenchError } from "../BenchError.ts"
+import { Effect, Schedule, Schema, type Scope } from "effect"
+import { BenchError } from "../BenchError.ts"
 import type { JobPlayer } from "../load/Job.ts"
 import { parseCommitCounts } from "../report/Prometheus.ts"
 import { freePort } from "./FreePort.ts"
@@ -29,6 +29,7 @@ export interface PitbossOptions {
   readonly database?: string
   /** Players who are there already bet, instead of new ones: of this operator, in a database that was migrated. */
   readonly dataset?: {
+    readonly database: string
     readonly environment: Environment
     readonly operatorId: number
     readonly key: typeof ApiKey.Type
@@ -47,6 +48,33 @@ export interface Pitboss extends Target {
 }
 
 const players = "/api/v1/operator/players"
+
+/** The sequence of ids gives blocks. */
+const idsPerBlock = 4096
+
+/** How many of the players' wallets are read over the API when all balances are: reading ten thousand would disturb the next round. */
+const walletsRead = 100
+
+/**
+ * Players $2 of an operator $1 who are registered, have nothing and never come: as the service writes them, without the event.
+ * Nothing is to be judged of them while something is measured.
+ */
+const idleStatements = (operatorId: number, count: number, currency: string): string => `
+  CREATE TEMP TABLE idle ON COMMIT DROP AS
+    WITH blocks AS MATERIALIZED (SELECT nextval('ids') AS first FROM generate_series(0, ${count} / ${idsPerBlock}))
+    SELECT first + n AS id, row_number() OVER () AS n FROM blocks, generate_series(0, ${
+  idsPerBlock - 1
+}) AS n LIMIT ${count};
+  INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency, terms_accepted_at,
+      created_at, updated_at)
+    SELECT id, ${operatorId}, 'idle-' || n, 'idle-' || n || '@players.example', 'Idle', 'Player ' || n,
+      date '1950-01-01' + (n % 18000)::integer, 'MT', '${currency}', now(), now(), now() FROM idle;
+  INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
+    SELECT id, ${operatorId}, now(), now() FROM idle;
+  DELETE FROM compliance_effects USING idle WHERE player_id = idle.id;`
+
+/** How long compliance may take to judge what the preparation of the players left. */
+const judgingSeconds = 300
 const openingReference = "bench-opening"
 
 const register = (operator: SignedClient, number: number, currency: string) =>
@@ -60,6 +88,10 @@ const register = (operator: SignedClient, number: number, currency: string) =>
     terms_accepted: true,
     currency
   }, Created).pipe(Effect.map(({ id }) => id))
+
+/** At most `most` of the indexes from 0 to `length` − 1, spread evenly. */
+const everyNth = (length: number, most: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.min(length, most) }, (_, number) => Math.floor(number * length / Math.min(length, most)))
 
 /** What this run's own names are told apart by, where data is used again. */
 const runName = (): string => Date.now().toString(36)
@@ -174,10 +206,43 @@ export const startPitboss = (
       { concurrency: signedConcurrency }
     ).pipe(Effect.raceFirst(child.ended))
 
-    const balances = (wanted: number) => walletBalances(client, provisioned.slice(0, wanted))
+    const own = dataset === undefined ? database : dataset.database
+    const idle = (provisioning.registered ?? 0) - count
+    if (idle > 0) {
+      progress(`${name}: ${idle} players who never come`)
+      yield* postgres.query(own, idleStatements(operatorId, idle, provisioning.currency))
+      yield* postgres.query(own, "VACUUM (ANALYZE) players, accounts")
+    }
+    // else it would be judged while something is measured
+    yield* postgres.query(own, "SELECT count(*)::int AS effects FROM compliance_effects").pipe(
+      Effect.tap(([row]) => Effect.sync(() => progress(`${name}: ${Number(row?.["effects"])} effects to judge`))),
+      Effect.repeat({
+        until: ([row]) => row?.["effects"] === 0,
+        schedule: Schedule.spaced("250 millis"),
+        times: judgingSeconds * 4
+      })
+    )
+
+    /** What is stored, of all; and what the service tells, of some, which has to be the same. */
+    const balances = Effect.fnUntraced(function*(wanted: number) {
+      const asked = provisioned.slice(0, wanted)
+      const stored = (yield* postgres.query(
+        own,
+        `SELECT a.real_balance::float8 AS balance FROM unnest($1::bigint[]) WITH ORDINALITY AS u (id, number)
+          JOIN accounts a ON a.player_id = u.id ORDER BY number`,
+        [asked.map(({ id }) => id)]
+      )).map((row) => Number(row["balance"]))
+      const some = everyNth(asked.length, walletsRead)
+      const told = yield* walletBalances(client, some.flatMap((index) => asked[index] ?? []))
+      const other = some.find((index, position) => stored[index] !== told[position])
+      return other === undefined ? stored : yield* new BenchError({
+        message: `${name}: the service tells another balance of player ${asked[other]?.id ?? "?"} than it stored`
+      })
+    })
 
     return {
       name,
+      database: own,
       service,
       environment,
       profiler: inspectorPort === undefined ? undefined : yield* startProfiler(inspectorPort),

@@ -1,5 +1,6 @@
 import { Effect, Schedule, Schema, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { BenchError, failedAt } from "../BenchError.ts"
 import { request } from "undici"
@@ -7,16 +8,28 @@ import { type Child, startChild } from "./Child.ts"
 import { freePort } from "./FreePort.ts"
 import type { Postgres } from "./Postgres.ts"
 
-const source = join(import.meta.dirname, "..", "..", "src")
+const project = join(import.meta.dirname, "..", "..")
+const source = join(project, "src")
 const host = "127.0.0.1"
 const startTimeoutMs = 120_000
+
+/** What `npm start` gives to Node.js itself: what is measured runs as a customer's. */
+export const startArguments = (packageText: string): ReadonlyArray<string> => {
+  const { scripts } = Schema.decodeSync(PackageFile)(packageText)
+  const words = scripts.start.split(/\s+/)
+  const [program, script] = [words.indexOf("node"), words.indexOf("src/main.ts")]
+  if (program < 0 || script < program) throw new Error(`npm start runs something else: ${scripts.start}`)
+  return words.slice(program + 1, script)
+}
+const PackageFile = Schema.fromJsonString(Schema.Struct({ scripts: Schema.Struct({ start: Schema.String }) }))
+const nodeArgumentsOfStart = () => startArguments(readFileSync(join(project, "package.json"), "utf8"))
 
 /** What an answer holds besides what is asked for does not matter. */
 export const Created = Schema.Struct({ id: Schema.Int })
 export const ApiKey = Schema.Struct({ key: Schema.String, secret: Schema.String })
 const Verification = Schema.Struct({ entries: Schema.Int, violations: Schema.Array(Schema.Unknown) })
 
-/** The service as a customer runs it, `node src/main.ts`, and the staff API that the back-office command line calls. */
+/** The service as a customer runs it, `npm start` without the bootstrap, and the staff API that the back-office command line calls. */
 export interface Service {
   readonly child: Child
   readonly host: string
@@ -89,7 +102,7 @@ export const get = (url: string): Effect.Effect<string, BenchError> =>
 interface ServiceOptions {
   /** Free ones when left out. */
   readonly ports?: { readonly port: number; readonly backofficePort: number }
-  /** Arguments for Node.js itself. */
+  /** Arguments for Node.js itself, beside those of `npm start`. */
   readonly nodeArguments?: ReadonlyArray<string>
   /** How often it is asked whether it is ready, ms. */
   readonly askEveryMs?: number
@@ -105,7 +118,7 @@ export const startService = Effect.fnUntraced(
     const complete = { ...environment, PORT: String(port), BACKOFFICE_PORT: String(backofficePort) }
     const child = yield* startChild({
       name: "pitboss",
-      args: [...nodeArguments, join(source, "main.ts")],
+      args: [...nodeArgumentsOfStart(), ...nodeArguments, join(source, "main.ts")],
       environment: complete
     })
     yield* get(`http://${host}:${port}/health/ready`).pipe(

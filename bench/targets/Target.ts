@@ -2,12 +2,16 @@ import type { Effect } from "effect"
 import type { BenchError } from "../BenchError.ts"
 import type { JobPlayer } from "../load/Job.ts"
 
-const targetNames = ["pitboss", "baseline", "ceiling"] as const
+/** `baseline` and `one-statement` are the same server in two ways of working; see Baseline.ts. */
+const targetNames = ["pitboss", "baseline", "one-statement", "ceiling"] as const
 export type TargetName = (typeof targetNames)[number]
 
 /** What every target is provisioned with. */
 export interface Provisioning {
+  /** Players with money and an open wallet session. */
   readonly players: number
+  /** Players in all; those above {@link players} are registered and never come. Default: no others. */
+  readonly registered?: number
   readonly currency: string
   /** Real balance each player starts with, minor units. */
   readonly openingBalance: number
@@ -22,6 +26,8 @@ export interface CommitCounts {
 /** A running server under test, with players that have money and open wallet sessions. */
 export interface Target {
   readonly name: string
+  /** Its own on the common server; undefined when it stores nothing. */
+  readonly database: string | undefined
   /** Of the process that serves now: it may be another one after a restart. */
   readonly pid: () => number
   readonly host: string

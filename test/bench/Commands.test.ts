@@ -2,6 +2,8 @@ import { NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
+import { readFileSync } from "node:fs"
+import { startArguments } from "../../bench/targets/Service.ts"
 import * as Commands from "../../bench/Commands.ts"
 
 const bench = Command.make("bench").pipe(Command.withSubcommands(Commands.all))
@@ -19,6 +21,20 @@ const printed = (args: ReadonlyArray<string>) => {
   )
 }
 
+describe("the service under measurement", () => {
+  // Goal: what is measured runs as a customer's does. Method: the script of `npm start`, with and without flags of Node.js.
+  it("gets the flags that npm start gives to Node.js", () => {
+    const packageOf = (start: string) => JSON.stringify({ scripts: { start } })
+    expect(startArguments(packageOf("exec node src/main.ts"))).toEqual([])
+    expect(startArguments(packageOf("exec node --max-semi-space-size=64 --enable-x src/main.ts"))).toEqual([
+      "--max-semi-space-size=64",
+      "--enable-x"
+    ])
+    expect(() => startArguments(packageOf("exec node dist/other.js"))).toThrow("runs something else")
+    expect(startArguments(readFileSync("package.json", "utf8"))).toEqual(expect.any(Array))
+  })
+})
+
 describe("the commands of the bench suite", () => {
   // Goal: no command is defined so that it cannot even be parsed. Method: the help of each, which reads all of its flags.
   it.effect.each(Commands.all.map(({ name }) => name))("%s has a help", (name) =>
@@ -31,7 +47,12 @@ describe("the commands of the bench suite", () => {
   it.effect("refuse what they do not know", () =>
     Effect.gen(function*() {
       for (
-        const args of [["bets", "--mix", "none"], ["bets", "--rounds", "0"], ["deposits", "--targets", "baseline"]]
+        const args of [
+          ["bets", "--mix", "none"],
+          ["bets", "--rounds", "0"],
+          ["bets", "--open-loop", "50,101"],
+          ["deposits", "--targets", "baseline"]
+        ]
       ) {
         const { exit } = yield* printed(args)
         expect([args, exit._tag]).toEqual([args, "Failure"])

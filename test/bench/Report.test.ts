@@ -7,6 +7,28 @@ import { parseCommitCounts } from "../../bench/report/Prometheus.ts"
 import { measureTraffic } from "../../bench/report/TrafficReport.ts"
 import { makeHistogram } from "../../bench/load/Latency.ts"
 
+const emptyResult: RoundResult = {
+  perSecond: 1,
+  processed: 1,
+  latency: makeHistogram(),
+  operations: {},
+  served: makeHistogram(),
+  writing: undefined,
+  phases: [],
+  timeline: { slot_ms: 100, processed: [], failed: [], latency_sum: [], latency_max: [] },
+  sendDelayP99_ms: 0,
+  errors: {},
+  serviceMicros: 1,
+  postgresMicros: 1,
+  generatorMicros: 1,
+  foreignShare: 0,
+  repeated: 0,
+  unitsPerCommit: undefined,
+  moved: [],
+  leastUnknown: [],
+  mostUnknown: []
+}
+
 describe("the report of the bench suite", () => {
   // Goal: a lost or an invented bet cannot pass. Method: one minor unit off in each direction, and a missing balance.
   it("finds balances that acknowledged bets do not explain", () => {
@@ -68,23 +90,9 @@ describe("the report of the bench suite", () => {
   // second at half speed for both; the ratio of medians taken over differently disturbed rounds would differ.
   it("compares targets within each round", () => {
     const result = (perSecond: number): RoundResult => ({
+      ...emptyResult,
       perSecond,
-      processed: perSecond,
-      latency: makeHistogram(),
-      operations: {},
-      phases: [],
-      timeline: { slot_ms: 100, processed: [], failed: [], latency_sum: [], latency_max: [] },
-      sendDelayP99_ms: 0,
-      errors: perSecond === 400 ? { TRY_AGAIN: 2 } : {},
-      serviceMicros: 1,
-      postgresMicros: 1,
-      generatorMicros: 1,
-      foreignShare: 0,
-      repeated: 0,
-      unitsPerCommit: undefined,
-      moved: [],
-      leastUnknown: [],
-      mostUnknown: []
+      errors: perSecond === 400 ? { TRY_AGAIN: 2 } : {}
     })
     const rows = measureTraffic([
       { round: 1, group: "many", target: "pitboss", result: result(800) },
@@ -98,5 +106,38 @@ describe("the report of the bench suite", () => {
     expect(valuesOf("× baseline")).toEqual([4, 4])
     expect(valuesOf("× ceiling")).toBeUndefined()
     expect(rows[0]?.errors).toEqual({ TRY_AGAIN: 2 })
+  })
+
+  // Goal: what an open loop must show can be read off its row. Method: known latencies of two targets at a share of their peaks, of
+  // which the answers to the slower one's slowest are ten times as late, and a commit of 2 ms.
+  it("holds an open loop against one commit and against the baseline", () => {
+    const latencyOf = (...latencies_ms: ReadonlyArray<number>) => {
+      const histogram = makeHistogram()
+      for (const ms of latencies_ms) histogram.recordValue(ms * 1000)
+      return histogram
+    }
+    const result = (...latencies_ms: ReadonlyArray<number>) => ({
+      ...emptyResult,
+      latency: latencyOf(...latencies_ms),
+      served: latencyOf(...latencies_ms.map((ms) => ms - 1))
+    })
+    const group = "many, open loop"
+    const rows = measureTraffic(
+      [
+        { round: 1, group: "many", target: "pitboss", result: emptyResult },
+        { round: 1, group, target: "pitboss", result: result(5, 5, 10), commit_ms: 2 },
+        { round: 1, group, target: "baseline", result: result(20, 20, 100), commit_ms: 2 }
+      ],
+      "bets",
+      { bars: (of, target, name) => of === group && target === "pitboss" && name === "p99 ÷ baseline" ? 1 : undefined }
+    )
+    const figureOf = (target: string, name: string) =>
+      rows.find((row) => row.group === group && row.name === target)?.figures.find((figure) => figure.name === name)
+    expect(figureOf("pitboss", "p50 ÷ one commit")?.values[0]).toBeCloseTo(2, 1)
+    expect(figureOf("pitboss", "p99 ÷ baseline")?.values[0]).toBeCloseTo(0.1, 1)
+    expect(figureOf("pitboss", "p99 ÷ baseline")?.limit).toBe(1)
+    expect(figureOf("pitboss", "p50")?.limit).toBeUndefined()
+    expect(figureOf("baseline", "p99 ÷ baseline")).toBeUndefined()
+    expect(figureOf("pitboss", "× many")).toBeUndefined()
   })
 })

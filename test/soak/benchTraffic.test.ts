@@ -7,13 +7,13 @@ import { Books } from "../../bench/report/Balances.ts"
 import { measureTraffic } from "../../bench/report/TrafficReport.ts"
 import { audit, checkBalances } from "../../bench/scenarios/Rounds.ts"
 import { traffics } from "../../bench/scenarios/Traffic.ts"
-import { bestBaseline, startBaseline } from "../../bench/targets/Baseline.ts"
+import { bestBaselines, startBaseline } from "../../bench/targets/Baseline.ts"
 import { startCeiling } from "../../bench/targets/Ceiling.ts"
 import { startPitboss } from "../../bench/targets/Pitboss.ts"
 import { startPostgres } from "../../bench/targets/Postgres.ts"
 import type { Target } from "../../bench/targets/Target.ts"
 
-const provisioning = { players: 3, currency: "EUR", openingBalance: 1_000_000 }
+const provisioning = { players: 3, registered: 40, currency: "EUR", openingBalance: 1_000_000 }
 const kinds: ReadonlyArray<TrafficKind> = ["bet", "bet-win", "session", "deposit", "play"]
 
 describe("the traffic of the bench suite", () => {
@@ -29,7 +29,8 @@ describe("the traffic of the bench suite", () => {
       })
       const targets: ReadonlyArray<Target> = [
         pitboss,
-        yield* startBaseline(postgres, provisioning, { ...bestBaseline, poolSize: 2 }),
+        yield* startBaseline(postgres, provisioning, { ...bestBaselines.baseline, poolSize: 2 }),
+        yield* startBaseline(postgres, provisioning, { ...bestBaselines["one-statement"], poolSize: 2 }),
         yield* startCeiling(provisioning)
       ]
       const generator = yield* startGenerator(1)

@@ -1,0 +1,63 @@
+import { Effect } from "effect"
+import type { Histogram } from "hdr-histogram-js"
+import pg from "pg"
+import { type BenchError, failedAt } from "../BenchError.ts"
+import type { Postgres } from "../targets/Postgres.ts"
+import { makeHistogram, micros } from "./Latency.ts"
+
+const warmUp = 50
+
+/** What a server wrote and committed so far. */
+export interface WalReading {
+  /** `performance.now()`. */
+  readonly at: number
+  readonly bytes: number
+  /** Images of whole pages among it: the first change of a page after a checkpoint. */
+  readonly fullPages: number
+  /** Of one database. Sessions tell it up to a second late. */
+  readonly commits: number
+}
+
+export const readWal = (postgres: Postgres, database: string): Effect.Effect<WalReading, BenchError> =>
+  postgres.query(
+    "postgres",
+    `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS bytes, wal_fpi::float8 AS pages,
+      (SELECT xact_commit::float8 FROM pg_stat_database WHERE datname = $1) AS commits
+    FROM pg_stat_wal`,
+    [database]
+  ).pipe(Effect.map(([row]) => ({
+    at: performance.now(),
+    bytes: Number(row?.["bytes"]),
+    fullPages: Number(row?.["pages"]),
+    commits: Number(row?.["commits"])
+  })))
+
+/**
+ * What one durable transaction takes there and back: a single row updated by its key over one connection, prepared, one after the other.
+ * No answer that is durable can be earlier.
+ */
+export const measureCommits = (postgres: Postgres, repetitions: number): Effect.Effect<Histogram, BenchError> =>
+  Effect.tryPromise({
+    try: async () => {
+      const client = new pg.Client({ connectionString: postgres.url("postgres") })
+      await client.connect()
+      try {
+        await client.query("CREATE TABLE IF NOT EXISTS one_commit (id integer PRIMARY KEY, counter bigint NOT NULL)")
+        await client.query("INSERT INTO one_commit VALUES (1, 0) ON CONFLICT DO NOTHING")
+        const histogram = makeHistogram()
+        for (let number = -warmUp; number < repetitions; number++) {
+          const start = performance.now()
+          await client.query({
+            name: "commit",
+            text: "UPDATE one_commit SET counter = counter + 1 WHERE id = $1",
+            values: [1]
+          })
+          if (number >= 0) histogram.recordValue(micros(performance.now() - start))
+        }
+        return histogram
+      } finally {
+        await client.end()
+      }
+    },
+    catch: failedAt("one commit")
+  })
