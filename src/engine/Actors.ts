@@ -5,7 +5,8 @@
  * journal as one unit. When the unit is durable, the new state becomes the committed one and all callers are answered, refusals included,
  * since a refusal may depend on a step that was not durable yet. Meanwhile the next commands gather.
  *
- * An idle actor is a cell in a map; the fiber that drains its mailbox lives while there is work. Other actors are loaded on first use.
+ * An idle actor is a cell in a map. One with commands decides in a plain loop until it has to wait for the store, and goes on in the
+ * callback of what it waits for: there are no fibers but those of loads, look-ups and commits. Other actors are loaded on first use.
  *
  * When a commit fails:
  * - *rejected*: nothing was written. The commands are decided again, one at a time: with the store's knowledge when an id that was claimed
@@ -13,16 +14,24 @@
  * - *unavailable*: nothing was written; the callers get a failure that is safe to retry.
  * - *unknown*: the callers get a failure that is safe to retry, and the actor loads its state again behind a fence before it serves.
  */
-import { Clock, Deferred, Effect, Exit, type Scope, type Tracer } from "effect"
+import { Cause, Clock, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Traced } from "../platform/Tracing.ts"
-import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, OutcomeUnknown, StoreUnavailable } from "./Failures.ts"
-import { type CommitFailure, type Rejected } from "./Failures.ts"
+import {
+  type CommitFailure,
+  type EngineFailure,
+  MailboxFull,
+  NoSuchActor,
+  NotHere,
+  OutcomeUnknown,
+  StoreUnavailable
+} from "./Failures.ts"
+import { Command, type Task } from "./internal/Command.ts"
 import { makeIdBlocks } from "./internal/IdBlocks.ts"
 import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
-import { type Circumstances, type Decision, type Step, type Store, type Unit } from "./Machine.ts"
+import { type Decision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
 import type { ActorsOptions } from "./ActorsOptions.ts"
 import { registerActorMetrics } from "./internal/ActorMetrics.ts"
@@ -36,6 +45,16 @@ export interface Actors<State, Change, Query, Knowledge> {
     key: number,
     step: Step<State, Reply, Error, Change, Query, Knowledge>
   ) => Effect.Effect<Reply, Error | EngineFailure>
+  /**
+   * As `ask`, without a fiber: `done` is called once, at the latest after the commit, perhaps before `post` returns. `span` is the command's
+   * own, where commands are traced.
+   */
+  readonly post: <Reply, Error>(
+    key: number,
+    step: Step<State, Reply, Error, Change, Query, Knowledge>,
+    done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void,
+    span?: Tracer.AnySpan
+  ) => void
   /** The committed state of `key`. */
   readonly read: (key: number) => Effect.Effect<State, EngineFailure>
   /** Reloads the state of a resident actor before its next decision, when the state is stale. */
@@ -68,15 +87,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   type Known = Knowledge | undefined
   type AnyDecision = Decision<State, unknown, unknown, Change, Query>
 
-  /** A command with its caller's types closed over. */
-  interface Task {
-    /** The caller's; undefined without traces. */
-    readonly span: Tracer.AnySpan | undefined
-    /** Decides and keeps the outcome for `publish`. */
-    readonly decide: (state: State, circumstances: Circumstances<Knowledge>) => AnyDecision
-    readonly publish: () => void
-    readonly fail: (failure: EngineFailure) => void
-  }
+  type AnyTask = Task<State, Change, Query, Knowledge>
 
   interface Cell {
     readonly key: number
@@ -85,8 +96,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     version: number
     /** True when an earlier commit may still happen: loading must fence it off. */
     isDoubtful: boolean
-    mailbox: Array<Task>
-    isRunning: boolean
+    mailbox: Array<AnyTask>
+    /** What it is at; undefined while it is idle. */
+    run: Run | undefined
     /** The state has to be loaded before the next decision. */
     isStale: boolean
     /** Since passivation examined it. */
@@ -95,6 +107,19 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     askedAt: number
     /** The instant of the last decision, epoch milliseconds. */
     decidedAt: number
+  }
+
+  /** The commands that an actor took from its mailbox. */
+  interface Run {
+    group: ReadonlyArray<AnyTask>
+    /** The first that is not answered. */
+    next: number
+    /** Commands before this place are decided alone: they need the store, or their unit was rejected. */
+    aloneUntil: number
+    /** Of the one at `next` while it is decided alone. */
+    known: Known
+    attempts: number
+    timesBusy: number
   }
 
   const ids = yield* Ids
@@ -120,6 +145,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   })
 
   const cells = new Map<number, Cell>()
+  const noTasks: ReadonlyArray<AnyTask> = []
   const whenIdle: Array<() => void> = []
   let isClosed = false
   let running = 0
@@ -145,25 +171,11 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return now
   }
 
-  const decide = (cell: Cell, task: Task, state: State, known: Known): AnyDecision => {
+  const decide = (cell: Cell, task: AnyTask, state: State, known: Known): AnyDecision => {
     const decision = task.decide(state, { now: timeFor(cell), firstId: blocks.nextId(), known })
     if (decision._tag === "Accept") blocks.use(decision.idsUsed)
     return decision
   }
-
-  const load = Effect.fnUntraced(function*(cell: Cell) {
-    const loaded = yield* store.load(cell.key, cell.isDoubtful)
-    if (cell.isDoubtful || cell.version > 0) counts.reloads++
-    else counts.loads++
-    if (loaded === undefined) return yield* new NoSuchActor()
-    cell.state = loaded.state
-    cell.version = loaded.version
-    cell.isDoubtful = false
-    return loaded.state
-  })
-
-  const stateOf = (cell: Cell): Effect.Effect<State, StoreUnavailable | NoSuchActor> =>
-    cell.state === undefined ? load(cell) : Effect.succeed(cell.state)
 
   /** Between commits only: a running one is fenced by its version. */
   const dropStale = (cell: Cell): void => {
@@ -172,166 +184,207 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     cell.state = undefined
   }
 
-  const spansFor = (tasks: ReadonlyArray<Task>) => isTraced ? { spans: spansOf(tasks) } : undefined
-
-  /** Commits a unit; on success the cell carries the new state, on a doubtful end it carries none. */
-  const commit = (
-    cell: Cell,
-    before: State,
-    after: State,
-    changes: ReadonlyArray<Change>,
-    tasks: ReadonlyArray<Task>
-  ): Effect.Effect<Exit.Exit<void, CommitFailure | MailboxFull>> =>
-    Effect.map(
-      Effect.exit(journal.append({ key: cell.key, version: cell.version, before, after, changes, ...spansFor(tasks) })),
-      (exit) => {
-        if (Exit.isSuccess(exit)) {
-          cell.state = after
-          cell.version++
-          return exit
-        }
-        const failure = Exit.findErrorOption(exit)
-        const isUnknown = failure._tag === "None" || failure.value._tag === "OutcomeUnknown"
-        const isFenced = failure._tag === "Some" && failure.value._tag === "Rejected" &&
-          failure.value.because === "fenced"
-        // only a commit that may still happen has to be fenced off: two writers who fenced each other off would never end
-        if (isUnknown) cell.isDoubtful = true
-        if (isUnknown || isFenced) cell.state = undefined
-        return exit
-      }
-    )
-
-  const rejectionOf = (exit: Exit.Exit<void, CommitFailure | MailboxFull>): Rejected | undefined => {
-    const failure = Exit.findErrorOption(exit)
-    return failure._tag === "Some" && failure.value._tag === "Rejected" ? failure.value : undefined
-  }
-
-  /** The callers' failure of a commit. A defect of the store counts as unknown. */
-  const failureOf = (exit: Exit.Exit<void, CommitFailure | MailboxFull>): EngineFailure => {
-    const failure = Exit.findErrorOption(exit)
-    return failure._tag === "Some" && failure.value._tag !== "Rejected"
-      ? failure.value
-      : new OutcomeUnknown({ reason: "the commit failed" })
-  }
-
-  /** Decides one task alone until its commit holds: looks up what it lacks, and starts over when the store disagrees. */
-  const runAlone = Effect.fnUntraced(function*(cell: Cell, task: Task) {
-    let known: Known = undefined
-    let timesBusy = 0
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const state: State = yield* stateOf(cell)
-      // other actors use ids while this one waits: only a check right before the decision counts
-      while (blocks.lacksIds()) yield* blocks.reserved
-      const decision = decide(cell, task, state, known)
-      if (decision._tag === "Missing") {
-        known = yield* store.look(state, decision.query, known)
-        continue
-      }
-      if (decision._tag === "Refuse") return task.publish()
-      if (decision.change === null) {
-        cell.state = decision.state
-        return task.publish()
-      }
-      const exit = yield* commit(cell, state, decision.state, [decision.change], [task])
-      if (Exit.isSuccess(exit)) return task.publish()
-      const rejection = rejectionOf(exit)
-      if (rejection === undefined) return task.fail(failureOf(exit))
-      if (rejection.because === "busy" && ++timesBusy > maxTimesBusy) {
-        return task.fail(new StoreUnavailable({ reason: "another transaction holds the row" }))
-      }
-      known = rejection.because !== "clash"
-        ? undefined
-        : yield* store.look(state, store.claims(state, decision.change), known)
-    }
-    task.fail(new StoreUnavailable({ reason: "other writers were faster every time" }))
-  })
-
-  const runAloneOrFail = (cell: Cell, task: Task): Effect.Effect<void> =>
-    Effect.catchCause(runAlone(cell, task), (cause) => {
-      const failure = Exit.findErrorOption(Exit.failCause(cause))
-      return Effect.sync(() =>
-        task.fail(failure._tag === "Some" ? failure.value : new StoreUnavailable({ reason: "the store failed" }))
-      )
-    })
-
-  /** Commits what a run of tasks decided together and answers them. */
-  const conclude = Effect.fnUntraced(function*(
-    cell: Cell,
-    before: State,
-    after: State,
-    changes: ReadonlyArray<Change>,
-    tasks: ReadonlyArray<Task>
-  ) {
-    if (changes.length > 0) {
-      const exit = yield* commit(cell, before, after, changes, tasks)
-      if (Exit.isFailure(exit)) {
-        if (rejectionOf(exit) === undefined) {
-          const failure = failureOf(exit)
-          for (const task of tasks) task.fail(failure)
-        } else {
-          for (const task of tasks) yield* runAloneOrFail(cell, task)
-        }
-        return
-      }
-    } else {
-      cell.state = after
-    }
-    for (const task of tasks) task.publish()
-  })
-
-  const takeGroup = (cell: Cell): ReadonlyArray<Task> => {
+  /** Takes the next commands from the mailbox; false when there are none. */
+  const takeGroup = (cell: Cell, run: Run): boolean => {
+    if (cell.mailbox.length === 0) return false
     const group = cell.mailbox.length <= options.maxGroup ? cell.mailbox : cell.mailbox.slice(0, options.maxGroup)
     cell.mailbox = group === cell.mailbox ? [] : cell.mailbox.slice(options.maxGroup)
     waiting -= group.length
-    return group
+    run.group = group
+    run.next = 0
+    run.aloneUntil = 0
+    return true
   }
 
-  const runGroup = Effect.fnUntraced(function*(cell: Cell, group: ReadonlyArray<Task>) {
-    dropStale(cell)
-    let before: State = yield* stateOf(cell)
+  /** Goes on to the command at `end`. */
+  const moveTo = (run: Run, end: number): void => {
+    run.next = end
+    run.known = undefined
+    run.attempts = 0
+    run.timesBusy = 0
+  }
+
+  /** Answers the commands up to `end`: with what was decided, or with a failure. */
+  const answer = (run: Run, end: number, failure?: EngineFailure): void => {
+    const { group, next } = run
+    moveTo(run, end)
+    for (let index = next; index < end; index++) {
+      try {
+        if (failure === undefined) group[index]!.publish()
+        else group[index]!.fail(failure)
+      } catch (defect) {
+        // a caller's callback: nobody else is to miss an answer for it
+        fork(Effect.logError("answer failed", Cause.die(defect)))
+      }
+    }
+  }
+
+  /** The failure of what an actor needed from the store; a defect is told in the log. */
+  const failureOf = <A>(cell: Cell, exit: Exit.Failure<A, EngineFailure>): EngineFailure => {
+    const failure = Exit.findErrorOption(exit)
+    if (failure._tag === "Some") return failure.value
+    fork(Effect.annotateLogs(Effect.logError("actor failed", exit.cause), { [options.keyName]: cell.key }))
+    return new StoreUnavailable({ reason: "the store failed" })
+  }
+
+  /**
+   * Gets something from the store for an actor. When it is there at once, the caller goes on in its loop, or a store in memory would let
+   * the stack grow with every command; otherwise the actor goes on later. True when it is there.
+   */
+  const need = <A>(
+    cell: Cell,
+    run: Run,
+    effect: Effect.Effect<A, EngineFailure>,
+    use: (exit: Exit.Exit<A, EngineFailure>) => void
+  ): boolean => {
+    const fiber = fork(effect, { uninterruptible: true })
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) {
+      use(exit)
+      return true
+    }
+    fiber.addObserver((later) => {
+      use(later)
+      advance(cell, run)
+    })
+    return false
+  }
+
+  const load = (cell: Cell, run: Run): boolean =>
+    need(cell, run, Effect.suspend(() => store.load(cell.key, cell.isDoubtful)), (exit) => {
+      if (Exit.isFailure(exit)) return answer(run, run.group.length, failureOf(cell, exit))
+      if (cell.isDoubtful || cell.version > 0) counts.reloads++
+      else counts.loads++
+      if (exit.value === undefined) return answer(run, run.group.length, new NoSuchActor())
+      cell.state = exit.value.state
+      cell.version = exit.value.version
+      cell.isDoubtful = false
+    })
+
+  const reserveIds = (cell: Cell, run: Run): boolean =>
+    need(cell, run, blocks.reserved, (exit) => {
+      if (Exit.isFailure(exit)) answer(run, run.group.length, failureOf(cell, exit))
+    })
+
+  /** Looks up what the command at `next` has to know; from then on it is decided alone. */
+  const look = (cell: Cell, run: Run, state: State, query: Query): boolean => {
+    run.aloneUntil = Math.max(run.aloneUntil, run.next + 1)
+    return need(cell, run, Effect.suspend(() => store.look(state, query, run.known)), (exit) => {
+      if (Exit.isFailure(exit)) return answer(run, run.next + 1, failureOf(cell, exit))
+      run.known = exit.value
+    })
+  }
+
+  /** Takes in the end of a commit; false when the actor has to wait again. */
+  const committed = (
+    cell: Cell,
+    run: Run,
+    unit: Unit<State, Change>,
+    end: number,
+    exit: Exit.Exit<void, CommitFailure>
+  ): boolean => {
+    if (Exit.isSuccess(exit)) {
+      cell.state = unit.after
+      cell.version++
+      answer(run, end)
+      return true
+    }
+    const failure = Exit.findErrorOption(exit)
+    const reason = failure._tag === "Some" ? failure.value : new OutcomeUnknown({ reason: "the commit failed" })
+    if (reason._tag !== "Rejected") {
+      // only a commit that may still happen has to be fenced off: two writers who fenced each other off would never end
+      if (reason._tag === "OutcomeUnknown") {
+        cell.isDoubtful = true
+        cell.state = undefined
+      }
+      answer(run, end, reason)
+      return true
+    }
+    if (reason.because === "fenced") cell.state = undefined
+    if (run.next >= run.aloneUntil) {
+      run.aloneUntil = end
+      return true
+    }
+    const [change] = unit.changes
+    if (reason.because === "clash" && change !== undefined) {
+      return look(cell, run, unit.before, store.claims(unit.before, change))
+    }
+    run.known = undefined
+    if (reason.because === "busy" && ++run.timesBusy > maxTimesBusy) {
+      answer(run, end, new StoreUnavailable({ reason: "another transaction holds the row" }))
+    }
+    return true
+  }
+
+  /**
+   * Decides commands from `next` on: one that is decided alone, else all up to the one that needs the store, which is asked when it holds
+   * what was decided before. False when the actor has to wait.
+   */
+  const decideNext = (cell: Cell, run: Run, before: State): boolean => {
+    const { group, next } = run
+    const isAlone = next < run.aloneUntil
+    if (isAlone && ++run.attempts > maxAttempts) {
+      answer(run, next + 1, new StoreUnavailable({ reason: "other writers were faster every time" }))
+      return true
+    }
     let after = before
-    let changes: Array<Change> = []
-    let decided: Array<Task> = []
-    for (const task of group) {
-      while (blocks.lacksIds()) yield* blocks.reserved
-      const decision = decide(cell, task, after, undefined)
+    const changes: Array<Change> = []
+    const last = isAlone ? next + 1 : group.length
+    let end = next
+    do {
+      const decision = decide(cell, group[end]!, after, run.known)
       if (decision._tag === "Missing") {
-        // the store is asked when it holds everything that was decided so far
-        yield* conclude(cell, before, after, changes, decided)
-        yield* runAloneOrFail(cell, task)
-        before = after = yield* stateOf(cell)
-        changes = []
-        decided = []
-        continue
+        if (end === next) return look(cell, run, before, decision.query)
+        break
       }
       if (decision._tag === "Accept") {
         after = decision.state
         if (decision.change !== null) changes.push(decision.change)
       }
-      decided.push(task)
+      end++
+    } while (end < last && !blocks.lacksIds())
+    if (changes.length === 0) {
+      cell.state = after
+      answer(run, end)
+      return true
     }
-    yield* conclude(cell, before, after, changes, decided)
-  })
+    const unit = {
+      key: cell.key,
+      version: cell.version,
+      before,
+      after,
+      changes,
+      ...(isTraced ? { spans: spansOf(group.slice(next, end)) } : undefined)
+    }
+    const isAccepted = journal.append(unit, (exit) => {
+      if (committed(cell, run, unit, end, exit)) advance(cell, run)
+    })
+    if (!isAccepted) answer(run, end, new MailboxFull())
+    return !isAccepted
+  }
 
-  const drain = Effect.fnUntraced(function*(cell: Cell) {
-    while (cell.mailbox.length > 0) {
-      const group = takeGroup(cell)
-      const exit = yield* Effect.exit(runGroup(cell, group))
-      if (Exit.isFailure(exit)) {
-        // a task that was answered before the failure stays answered: a Deferred is completed once
-        const failure = Exit.findErrorOption(exit)
-        const error = failure._tag === "Some" ? failure.value : new StoreUnavailable({ reason: "the store failed" })
-        if (failure._tag === "None") {
-          yield* Effect.annotateLogs(Effect.logError("actor failed", exit.cause), { [options.keyName]: cell.key })
-        }
-        for (const task of group) task.fail(error)
+  /** Runs an actor until it has to wait or has nothing to do. */
+  const advance = (cell: Cell, run: Run): void => {
+    for (;;) {
+      if (run.next === run.group.length) {
+        if (!takeGroup(cell, run)) return rest(cell)
+        dropStale(cell)
       }
+      const mayGoOn = cell.state === undefined
+        ? load(cell, run)
+        : blocks.lacksIds()
+        ? reserveIds(cell, run)
+        : decideNext(cell, run, cell.state)
+      if (!mayGoOn) return
     }
-    cell.isRunning = false
+  }
+
+  const rest = (cell: Cell): void => {
+    cell.run = undefined
     if (cell.state === undefined && !cell.isDoubtful) cells.delete(cell.key)
     running--
     if (running === 0) { for (const resume of whenIdle.splice(0)) resume() }
-  })
+  }
 
   /**
    * Drops an idle actor: of the few oldest, the first without a command since it was last examined, else the first. False when all of them
@@ -342,7 +395,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     let idle: number | undefined
     for (const [key, cell] of cells) {
       if (++looked > looksForRoom) break
-      const isBusy = cell.isRunning || cell.isDoubtful
+      const isBusy = cell.run !== undefined || cell.isDoubtful
       if (!isBusy && !cell.wasAsked) return forget(key)
       if (!isBusy) idle ??= key
       cell.wasAsked = false
@@ -362,7 +415,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       version: 0,
       isDoubtful: false,
       mailbox: [],
-      isRunning: false,
+      run: undefined,
       isStale: false,
       wasAsked: true,
       askedAt: monotonic.currentTimeMillisUnsafe(),
@@ -372,14 +425,20 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return cell
   }
 
-  const enqueue = (cell: Cell, task: Task): void => {
-    cell.mailbox.push(task)
+  const post: Actors<State, Change, Query, Knowledge>["post"] = (key, step, done, span) => {
+    if (!placement.isHere(key)) return done(Exit.fail(new NotHere()))
+    const cell = isClosed || waiting >= options.maxWaiting ? undefined : cellOf(key)
+    if (cell === undefined || cell.mailbox.length >= options.maxMailbox) {
+      counts.refused++
+      return done(Exit.fail(new MailboxFull()))
+    }
+    cell.mailbox.push(new Command(step, done, span))
     cell.wasAsked = true
     waiting++
-    if (cell.isRunning) return
-    cell.isRunning = true
+    if (cell.run !== undefined) return
+    cell.run = { group: noTasks, next: 0, aloneUntil: 0, known: undefined, attempts: 0, timesBusy: 0 }
     running++
-    fork(Effect.uninterruptible(drain(cell)))
+    advance(cell, cell.run)
   }
 
   const askUnder = <Reply, Error>(
@@ -387,34 +446,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     step: Step<State, Reply, Error, Change, Query, Knowledge>,
     span: Tracer.AnySpan | undefined
   ): Effect.Effect<Reply, Error | EngineFailure> =>
-    Effect.suspend(() => {
-      if (!placement.isHere(key)) return Effect.fail(new NotHere())
-      const cell = isClosed || waiting >= options.maxWaiting ? undefined : cellOf(key)
-      if (cell === undefined || cell.mailbox.length >= options.maxMailbox) {
-        counts.refused++
-        return Effect.fail(new MailboxFull())
-      }
-      const reply = Deferred.makeUnsafe<Reply, Error | EngineFailure>()
-      let outcome: Exit.Exit<Reply, Error> = Exit.die("a command was answered before it was decided")
-      enqueue(cell, {
-        span,
-        decide: (state, circumstances) => {
-          try {
-            const decision = step(state, circumstances)
-            if (decision._tag === "Accept") outcome = Exit.succeed(decision.reply)
-            if (decision._tag === "Refuse") outcome = Exit.fail(decision.error)
-            return decision
-          } catch (defect) {
-            // a rule is a plain function: its defect must reach its own caller only
-            outcome = Exit.die(defect)
-            return { _tag: "Refuse", error: undefined }
-          }
-        },
-        publish: () => Deferred.doneUnsafe(reply, outcome),
-        fail: (failure) => Deferred.doneUnsafe(reply, Exit.fail(failure))
-      })
-      return Effect.uninterruptible(Deferred.await(reply))
-    })
+    Effect.uninterruptible(Effect.callback<Reply, Error | EngineFailure>((resume) => post(key, step, resume, span)))
 
   const ask: Actors<State, Change, Query, Knowledge>["ask"] = (key, step) =>
     isTraced ? traceStep(options.keyName, key, (span) => askUnder(key, step, span)) : askUnder(key, step, undefined)
@@ -440,7 +472,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     let looked = 0
     for (const [key, cell] of cells) {
       if (++looked % passivatedPerSlice === 0) yield* Effect.yieldNow
-      if (cell.isRunning || cell.isDoubtful) continue
+      if (cell.run !== undefined || cell.isDoubtful) continue
       if (cell.wasAsked) {
         cell.wasAsked = false
         cell.askedAt = now
@@ -470,5 +502,5 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     stalledMs: health.stalledMs
   })
 
-  return { ask, read, renew, resident: () => cells.size, writesStalledMs: health.stalledMs }
+  return { ask, post, read, renew, resident: () => cells.size, writesStalledMs: health.stalledMs }
 })

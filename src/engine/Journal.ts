@@ -6,11 +6,11 @@
  */
 import { Clock, Effect, Exit, Metric, type Scope } from "effect"
 import { updaterOf } from "../platform/Metrics.ts"
-import { type CommitFailure, MailboxFull } from "./Failures.ts"
+import type { CommitFailure } from "./Failures.ts"
 
 export interface Journal<in Unit> {
-  /** Completes when the unit is durable. Cannot be interrupted once accepted. */
-  readonly append: (unit: Unit) => Effect.Effect<void, CommitFailure | MailboxFull>
+  /** Accepts a unit unless the journal is full. `complete` is called once, when the unit is durable or has failed; it must not throw. */
+  readonly append: (unit: Unit, complete: (exit: Exit.Exit<void, CommitFailure>) => void) => boolean
   /** Completes when nothing waits and nothing runs. */
   readonly idle: Effect.Effect<void>
 }
@@ -31,7 +31,7 @@ export interface JournalOptions<in out Unit> {
   readonly maxWeight: number
   /** Weight of a unit, at least 1. */
   readonly weigh: (unit: Unit) => number
-  /** Maximum of waiting units; one more is refused with `MailboxFull`. */
+  /** Maximum of waiting units; one more is not accepted. */
   readonly capacity: number
 }
 
@@ -50,6 +50,7 @@ export const make = Effect.fnUntraced(function*<Unit>(
   const clock = yield* Clock.Clock
   const whenIdle: Array<() => void> = []
   const context = yield* Effect.context<never>()
+  const fork = Effect.runForkWith(context)
   const observeUnits = updaterOf(batchUnits, context)
   const observeSeconds = updaterOf(commitSeconds, context)
   let waiting: Array<Waiting<Unit>> = []
@@ -79,17 +80,28 @@ export const make = Effect.fnUntraced(function*<Unit>(
     return batch
   }
 
-  const run = Effect.gen(function*() {
+  /** Commits what waits, batch after batch. A loop, since a store in memory may be done before the fork returns. */
+  const run = (): void => {
     while (waiting.length > 0) {
       const batch = takeBatch()
       const startedAt = clock.monotonicTimeNanosUnsafe()
-      yield* commit(batch)
-      observeUnits(batch.length)
-      observeSeconds(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
+      const observe = () => {
+        observeUnits(batch.length)
+        observeSeconds(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
+      }
+      const fiber = fork(commit(batch), { uninterruptible: true })
+      if (fiber.pollUnsafe() === undefined) {
+        fiber.addObserver(() => {
+          observe()
+          run()
+        })
+        return
+      }
+      observe()
     }
     isRunning = false
     for (const resume of whenIdle.splice(0)) resume()
-  })
+  }
 
   const idle = Effect.callback<void>((resume) => {
     if (isRunning) whenIdle.push(() => resume(Effect.void))
@@ -98,18 +110,15 @@ export const make = Effect.fnUntraced(function*<Unit>(
 
   yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.interruptible(idle), drainTime))
 
-  const append = (unit: Unit): Effect.Effect<void, CommitFailure | MailboxFull> =>
-    Effect.callback<void, CommitFailure | MailboxFull>((resume) => {
-      if (waiting.length >= options.capacity) return resume(Effect.fail(new MailboxFull()))
-      waiting.push({ unit, complete: resume })
-      if (!isRunning) {
-        isRunning = true
-        start()
-      }
-    }).pipe(Effect.uninterruptible)
-
-  const fork = Effect.runForkWith(context)
-  const start = () => fork(Effect.uninterruptible(run))
+  const append: Journal<Unit>["append"] = (unit, complete) => {
+    if (waiting.length >= options.capacity) return false
+    waiting.push({ unit, complete })
+    if (!isRunning) {
+      isRunning = true
+      run()
+    }
+    return true
+  }
 
   return { append, idle }
 })

@@ -1,5 +1,5 @@
 /** Actors of players: every change of a player's money, limits or rights goes through one. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { tendBonusesStep } from "../domain/bonus/BonusGrants.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Decision, Knowledge, Step } from "../domain/Decision.ts"
@@ -36,6 +36,17 @@ const toRefusal = (failure: EngineFailure): ActorRefusal => {
 
 const isEngineFailure = (error: { readonly _tag: string }): error is EngineFailure => error._tag !== "Refusal"
 
+const refusing = <Error extends Refusal>(error: Error | EngineFailure): Error | ActorRefusal =>
+  isEngineFailure(error) ? toRefusal(error) : error
+
+/** The step for a player of this operator; any other is not found. */
+const checked = <Reply, Error extends Refusal>(
+  operatorId: number | null,
+  step: Step<Reply, Error>
+): Step<Reply, Error | ActorRefusal> =>
+(player, context): Decision<Reply, Error | ActorRefusal> =>
+  operatorId !== null && player.operatorId !== operatorId ? { _tag: "Refuse", error: notFound } : step(player, context)
+
 export class PlayerActors extends Context.Service<PlayerActors, {
   /**
    * Runs a rule as the only writer of a player, and answers when what it wrote is durable. `operatorId` null skips the check
@@ -46,6 +57,16 @@ export class PlayerActors extends Context.Service<PlayerActors, {
     playerId: number,
     step: Step<Reply, Error>
   ) => Effect.Effect<Reply, Error | ActorRefusal>
+  /**
+   * As `ask`, without a fiber: `done` is called once with the answer, at the latest after the commit, perhaps before `post` returns. A command
+   * that was accepted is not taken back when its caller goes away. It has no span: where commands are traced, `ask`.
+   */
+  readonly post: <Reply, Error extends Refusal>(
+    operatorId: number | null,
+    playerId: number,
+    step: Step<Reply, Error>,
+    done: (exit: Exit.Exit<Reply, Error | ActorRefusal>) => void
+  ) => void
   /** The committed state of a player. What time has brought to the player's bonuses is written down first. */
   readonly read: (operatorId: number | null, playerId: number) => Effect.Effect<Player, ActorRefusal>
   /** Has a player in memory read again before anything more is decided, where what is remembered is as said. */
@@ -71,18 +92,20 @@ export class PlayerActors extends Context.Service<PlayerActors, {
           playerId: number,
           step: Step<Reply, Error>
         ): Effect.Effect<Reply, Error | ActorRefusal> =>
-          Effect.mapError(
-            actors.ask<Reply, Error | ActorRefusal>(
-              playerId,
-              (player, context): Decision<Reply, Error | ActorRefusal> =>
-                operatorId !== null && player.operatorId !== operatorId
-                  ? { _tag: "Refuse", error: notFound }
-                  : step(player, context)
-            ),
-            (error) => isEngineFailure(error) ? toRefusal(error) : error
-          )
+          Effect.mapError(actors.ask(playerId, checked(operatorId, step)), refusing<Error | ActorRefusal>)
         return PlayerActors.of({
           ask,
+          post: <Reply, Error extends Refusal>(
+            operatorId: number | null,
+            playerId: number,
+            step: Step<Reply, Error>,
+            done: (exit: Exit.Exit<Reply, Error | ActorRefusal>) => void
+          ) =>
+            actors.post<Reply, Error | ActorRefusal>(
+              playerId,
+              checked(operatorId, step),
+              (exit) => done(Exit.mapError(exit, refusing<Error | ActorRefusal>))
+            ),
           read: (operatorId, playerId) =>
             Effect.matchEffect(actors.read(playerId), {
               onFailure: (failure) => Effect.fail(toRefusal(failure)),

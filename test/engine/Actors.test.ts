@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, Latch, Layer, Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Latch, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
 import { Placement } from "../../src/engine/Placement.ts"
@@ -635,6 +635,61 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.read(1)).total, 6)
         store.outage = undefined
         assert.strictEqual((yield* actors.ask(1, postKnowing("s", 1))).total, 7)
+      }).pipe(Effect.provide(services)))
+  })
+
+  describe("callbacks", () => {
+    // Goal: a command without a fiber keeps the same laws. Method: three of one key behind a held commit, one of them refused and one
+    // defective; nobody hears before the commit, and then in order.
+    it.effect("hear after the commit, in order", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 10 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store)
+        const heard: Array<string> = []
+        const hear = (name: string) => (exit: Exit.Exit<unknown, unknown>) => {
+          heard.push(`${name} ${Exit.isSuccess(exit) ? "done" : Exit.hasDies(exit) ? "defect" : "refused"}`)
+        }
+        actors.post(1, post("a", -10), hear("a"))
+        yield* gate.arrived
+        actors.post(1, post("b", -1), hear("b"))
+        actors.post(1, () => {
+          throw new Error("a bug")
+        }, hear("c"))
+        actors.post(1, post("d", 1), hear("d"))
+        assert.deepStrictEqual(heard, [])
+        yield* gate.open
+        yield* settle
+        assert.deepStrictEqual(heard, ["a done", "b refused", "c defect", "d done"])
+      }).pipe(Effect.provide(services)))
+
+    it.effect("that throw keep no answer from others", () =>
+      Effect.gen(function*() {
+        const actors = yield* makeActors(makeStore({ 1: 0 }))
+        const gate = yield* Deferred.make<number, unknown>()
+        actors.post(1, post("a", 1), () => {
+          throw new Error("a bug of the caller")
+        })
+        actors.post(1, post("b", 1), (exit) => Deferred.doneUnsafe(gate, Exit.map(exit, ({ total }) => total)))
+        assert.strictEqual(yield* Deferred.await(gate), 2)
+      }).pipe(Effect.provide(services)))
+
+    // Goal: a caller may go on in its callback, however often, over a store that is never waited for. Method: far more commands in a row
+    // than the stack has room for, one key after the other.
+    it.effect("may post again without end", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0 })
+        const actors = yield* makeActors(store)
+        const last = yield* Deferred.make<number, unknown>()
+        const next = (count: number): void =>
+          actors.post(1 + count % 2, post(`r${count}`, 1), (exit) => {
+            if (Exit.isFailure(exit) || count === 6000) {
+              Deferred.doneUnsafe(last, Exit.map(exit, ({ total }) => total))
+            } else next(count + 1)
+          })
+        next(1)
+        assert.strictEqual(yield* Deferred.await(last), 3000)
       }).pipe(Effect.provide(services)))
   })
 

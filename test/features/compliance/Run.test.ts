@@ -41,6 +41,7 @@ const layerActors = Layer.succeed(
           : Effect.fail(refuse("TRY_AGAIN", "not now"))
       }),
     read: () => Effect.die("nothing is read"),
+    post: (_operatorId, _playerId, _step, done) => done(Exit.die("nothing is asked")),
     renew: () => undefined,
     resident: () => 0,
     writesStalledMs: () => 0

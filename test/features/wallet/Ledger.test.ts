@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
 import type { EntryType } from "../../../src/domain/Change.ts"
@@ -44,6 +44,7 @@ const layerActors = Layer.succeed(
   PlayerActors.of({
     ask: () => Effect.die("nothing is asked"),
     read: (_, playerId) => Effect.succeed({ ...newPlayer(), entrySeq: written.get(playerId) ?? 0 }),
+    post: (_operatorId, _playerId, _step, done) => done(Exit.die("nothing is asked")),
     renew: () => undefined,
     resident: () => 0,
     writesStalledMs: () => 0

@@ -48,13 +48,17 @@ export const layerService = (database: Database, connection: Connection, plan: S
   const store = bug.store(database.storeOf(connection), database)
   const actors = Layer.effect(
     PlayerActors,
-    Effect.map(
-      Effect.flatMap(
-        Layer.build(Layer.fresh(PlayerActors.layerOver(Effect.succeed(store), plan))),
-        (context) => Effect.succeed(Context.get(context, PlayerActors))
-      ),
-      (real) => bug.actors(real, database)
-    )
+    Effect.gen(function*() {
+      const context = yield* Layer.build(Layer.fresh(PlayerActors.layerOver(Effect.succeed(store), plan)))
+      const fork = Effect.runForkWith(yield* Effect.context<never>())
+      const real = Context.get(context, PlayerActors)
+      const actors = bug.actors(real, database)
+      // a bug of `ask` is one of `post` too
+      return actors.ask === real.ask ? actors : {
+        ...actors,
+        post: (operatorId, playerId, step, done) => void fork(actors.ask(operatorId, playerId, step)).addObserver(done)
+      }
+    })
   )
   return Layer.mergeAll(
     ProviderWallet.layerWithoutRepository,

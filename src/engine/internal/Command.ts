@@ -1,0 +1,53 @@
+import { Exit, type Tracer } from "effect"
+import type { EngineFailure } from "../Failures.ts"
+import type { Circumstances, Decision, Step } from "../Machine.ts"
+
+/** A command in a mailbox, with its caller's types closed over. */
+export interface Task<State, Change, Query, Knowledge> {
+  /** The caller's; undefined without traces. */
+  readonly span: Tracer.AnySpan | undefined
+  /** Decides and keeps the outcome for `publish`. */
+  decide(state: State, circumstances: Circumstances<Knowledge>): Decision<State, unknown, unknown, Change, Query>
+  publish(): void
+  fail(failure: EngineFailure): void
+}
+
+/** A class, since there is one for every command: no closures. */
+export class Command<State, Reply, Error, Change, Query, Knowledge> implements Task<State, Change, Query, Knowledge> {
+  readonly span: Tracer.AnySpan | undefined
+  private readonly step: Step<State, Reply, Error, Change, Query, Knowledge>
+  private readonly done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void
+  private outcome: Exit.Exit<Reply, Error> | undefined
+
+  constructor(
+    step: Step<State, Reply, Error, Change, Query, Knowledge>,
+    done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void,
+    span: Tracer.AnySpan | undefined
+  ) {
+    this.step = step
+    this.done = done
+    this.span = span
+    this.outcome = undefined
+  }
+
+  decide(state: State, circumstances: Circumstances<Knowledge>): Decision<State, unknown, unknown, Change, Query> {
+    try {
+      const decision = this.step(state, circumstances)
+      if (decision._tag === "Accept") this.outcome = Exit.succeed(decision.reply)
+      if (decision._tag === "Refuse") this.outcome = Exit.fail(decision.error)
+      return decision
+    } catch (defect) {
+      // a rule is a plain function: its defect must reach its own caller only
+      this.outcome = Exit.die(defect)
+      return { _tag: "Refuse", error: undefined }
+    }
+  }
+
+  publish(): void {
+    this.done(this.outcome ?? Exit.die("a command was answered before it was decided"))
+  }
+
+  fail(failure: EngineFailure): void {
+    this.done(Exit.fail(failure))
+  }
+}
