@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql"
+import { registerColumnArrays } from "./ColumnArrays.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { Entropy } from "./Entropy.ts"
 import { ensureRole, excessiveRights, roleOf } from "./Privileges.ts"
@@ -80,8 +81,9 @@ const readInt8 = (bytes: Uint8Array, offset: number) => {
  * Reads `bigint` as a number: all that the tables hold are safe integers (`domain/Money.ts`; ids of a sequence). A value beyond
  * fails its statement instead of losing digits.
  */
-const exactNumbers = PgTypes.makeRegistry()
-exactNumbers.register<number | bigint>(PgTypes.OID.int8, {
+const types = PgTypes.makeRegistry()
+registerColumnArrays(types)
+types.register<number | bigint>(PgTypes.OID.int8, {
   encode: (value) => PgTypes.encode(BigInt(value), PgTypes.OID.int8),
   decode: (bytes) => readInt8(bytes, 0),
   read: readInt8
@@ -97,7 +99,7 @@ const connection = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
 const general = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
   ...connection(url),
   applicationName: "pitboss",
-  types: exactNumbers,
+  types,
   maxConnections,
   minConnections: 1,
   startupParameters: {
@@ -123,6 +125,7 @@ const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
 const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
   ...connection(url),
   applicationName: "pitboss-journal",
+  types,
   maxConnections,
   minConnections: 1,
   startupParameters: {

@@ -113,9 +113,9 @@ it.live("clients fail while the server is away and recover when it is back, with
     const inFlight = yield* Effect.forkChild(Effect.flip(general`SELECT pg_sleep(60)`))
     const active = () =>
       journal<
-        { readonly n: bigint }
+        { readonly n: number }
       >`SELECT count(*) AS n FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND state = 'active' AND pid <> pg_backend_pid()`
-    yield* active().pipe(Effect.repeat({ while: (rows) => rows[0]?.n !== 1n, schedule: Schedule.spaced("20 millis") }))
+    yield* active().pipe(Effect.repeat({ while: (rows) => rows[0]?.n !== 1, schedule: Schedule.spaced("20 millis") }))
 
     process.kill(server.pid, "SIGKILL")
     yield* server.exited

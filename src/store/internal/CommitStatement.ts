@@ -2,12 +2,13 @@
  * One statement that commits any number of players: their hot rows behind the fence, and everything their decisions want
  * written. It is a transaction of its own, so that a commit is one round trip.
  *
- * The statement is put together from sections and prepared once per combination; the rows travel as one array per column, so
- * its text does not depend on how many there are. Whole numbers cross as `float8`, which holds every amount and id exactly
- * and spares both sides the conversion to arbitrary precision.
+ * The rows travel as one array per column, so that a text does not depend on how many there are; a section without rows gets empty
+ * arrays. There are six texts, planned once: what game providers send, that and what operators send, and everything, each with and without
+ * exchange rates. One text for every combination of sections made hundreds, each planned in the only commit lane (decision 0042).
+ *
+ * Whole numbers cross as `float8`, which holds every amount and id exactly and spares both sides the conversion to arbitrary precision.
  */
 import { PgTypes } from "@effect/sql-pg"
-import { Result } from "effect"
 import type {
   AuditRecord,
   Change,
@@ -27,6 +28,7 @@ import type { SeedChange } from "../../domain/original/PlayerSeeds.ts"
 import type { Player } from "../../domain/player/Player.ts"
 import { roundKey, type Transaction } from "../../domain/settlement/Rounds.ts"
 import type { Unit } from "../../engine/Machine.ts"
+import { columnArray } from "../../platform/ColumnArrays.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { withoutPersonal } from "../EventData.ts"
 import { type BonusRow, changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
@@ -35,17 +37,27 @@ import { encodeCounters } from "./CountersCodec.ts"
 import { links } from "./LinkSections.ts"
 import { notes } from "./NoteSections.ts"
 import { changedSeeds, mergeSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
-import { changedPayments, convertedPayments, isPayout, newPayments, toNewPayment } from "./PaymentSections.ts"
+import {
+  changedPayments,
+  convertedPayments,
+  isPayout,
+  type NewPayment,
+  newPayments,
+  toNewPayment
+} from "./PaymentSections.ts"
 import {
   type Converted,
   converted,
   convertedSums,
   players,
+  type PlayersRow,
   rateOfPair,
+  type RatePair,
   RatePairs,
   rates,
   reportRows,
-  sums
+  sums,
+  type SumsRow
 } from "./ReportSections.ts"
 import {
   bytes,
@@ -278,98 +290,236 @@ const sessions = insertInto("game_sessions", sessionColumns)
 const audit = insertInto("audit_log", auditColumns)
 const replies = insertInto("idempotency_keys", replyColumns)
 
-/** A section with its rows. */
-interface Part {
-  readonly name: string
-  readonly section: {
-    readonly columns: ReadonlyArray<{ readonly name: string; readonly wire: string }>
-    readonly query: (source: string) => string
-  }
-  readonly parameters: ReadonlyArray<unknown>
+/** The rows of a commit, by section. */
+interface CommitRows {
+  readonly units: ReadonlyArray<PlayerUnit>
+  readonly entries: Array<Entry>
+  readonly transactions: Array<Transaction>
+  readonly newRounds: Array<RoundRow>
+  readonly changedRounds: Array<RoundRow>
+  readonly sums: ReadonlyArray<SumsRow>
+  readonly visits: ReadonlyArray<PlayersRow>
+  readonly links: Array<Link>
+  readonly rates: ReadonlyArray<RatePair>
+  readonly settings: Array<SettingsRow>
+  readonly newPayments: Array<NewPayment>
+  readonly changedPayments: Array<PaymentChange>
+  readonly sessions: Array<GameSession>
+  readonly events: Array<Event>
+  readonly audit: Array<AuditRecord>
+  readonly replies: Array<ReplyRow>
+  readonly newBonuses: Array<BonusRow>
+  readonly changedBonuses: Array<BonusRow>
+  readonly redemptions: Array<Redemption>
+  readonly originalRounds: Array<OriginalRound>
+  readonly newSeeds: Array<SeedChange>
+  readonly changedSeeds: Array<SeedChange>
+  readonly notes: Array<PlayerNote>
+  /** The place of a player's rate among the rates; null in the operator's currency. */
+  readonly pairOf: (playerId: number) => number | null
 }
 
-const part = <Row>(name: string, section: Section<Row>, rows: ReadonlyArray<Row>): Part => ({
+/** A section of a statement, with the rows of a commit that are its own. */
+interface Part {
+  readonly name: string
+  readonly columns: ReadonlyArray<{ readonly name: string; readonly wire: string }>
+  readonly query: (source: string) => string
+  readonly parameters: (rows: CommitRows) => ReadonlyArray<PgTypes.Parameter>
+}
+
+const part = <Row>(name: string, section: Section<Row>, rowsOf: (rows: CommitRows) => ReadonlyArray<Row>): Part => ({
   name,
-  section,
-  parameters: section.columns.map(({ oid, value }) => Result.getOrThrow(PgTypes.array(rows.map(value), oid)))
+  columns: section.columns,
+  query: section.query,
+  parameters: (rows) => {
+    const own = rowsOf(rows)
+    return section.columns.map(({ value, wire }) => columnArray(wire, own, value))
+  }
 })
 
-const texts = new Map<string, string>()
+/** A text with its parameters. The same parts give the same text. */
+interface Statement {
+  readonly text: string
+  readonly parameters: (rows: CommitRows) => ReadonlyArray<PgTypes.Parameter>
+}
 
-const textOf = (parts: ReadonlyArray<Part>): string => {
-  const key = parts.map(({ name }) => name).join()
-  const found = texts.get(key)
-  if (found !== undefined) return found
+const statementOf = (parts: ReadonlyArray<Part>): Statement => {
   let parameter = 0
-  const queries = parts.map(({ name, section }) => {
-    const arrays = section.columns.map(({ wire }) => `$${++parameter}::${wire}[]`).join(", ")
-    const names = section.columns.map((column) => quoted(column.name)).join(", ")
-    return `${name} AS (${section.query(`unnest(${arrays}) AS u(${names})`)})`
+  const queries = parts.map(({ columns, name, query }) => {
+    const arrays = columns.map(({ wire }) => `$${++parameter}::${wire}[]`).join(", ")
+    const names = columns.map((column) => quoted(column.name)).join(", ")
+    return `${name} AS (${query(`unnest(${arrays}) AS u(${names})`)})`
   })
-  const composed = `WITH ${
-    queries.join(", ")
-  } SELECT pitboss_fence((SELECT count(*) FROM accounts_part), $${++parameter}::float8::bigint)`
-  texts.set(key, composed)
-  return composed
+  return {
+    text: `WITH ${
+      queries.join(", ")
+    } SELECT pitboss_fence((SELECT count(*) FROM accounts_part), $${++parameter}::float8::bigint)`,
+    parameters: (rows) => [
+      ...parts.flatMap(({ parameters }) => parameters(rows)),
+      PgTypes.float8(rows.units.length)
+    ]
+  }
+}
+
+/** The sections that every statement has: what a game provider's message writes. */
+const playParts = [
+  part("accounts_part", accounts, ({ units }) => units),
+  part("visits", players, ({ visits }) => visits),
+  part("transactions", transactions, (rows) => rows.transactions),
+  part("new_rounds", newRounds, (rows) => rows.newRounds),
+  part("changed_rounds", changedRounds, (rows) => rows.changedRounds),
+  part("links", links, (rows) => rows.links)
+]
+
+const plainMoney = [
+  part("entries", entries, (rows) => rows.entries),
+  part("sums", sums, (rows) => rows.sums)
+]
+
+const convertedMoney = [
+  part("rates", rates, (rows) => rows.rates),
+  part(
+    "converted_entries",
+    convertedEntries,
+    ({ entries, pairOf }) => entries.map((row) => ({ row, pair: pairOf(row.playerId) }))
+  ),
+  part("converted_sums", convertedSums, (rows) => rows.sums)
+]
+
+const plainPayouts = part("changed_payments", changedPayments, (rows) => rows.changedPayments)
+
+const convertedPayouts = part(
+  "converted_payments",
+  convertedPayments,
+  (rows) => rows.changedPayments.map((row) => ({ row, pair: isPayout(row) ? rows.pairOf(row.payment.playerId) : null }))
+)
+
+/** What requests of operators, players and staff write most. */
+const requestParts = [
+  part("settings_part", settings, (rows) => rows.settings),
+  part("new_payments", newPayments, (rows) => rows.newPayments),
+  part("sessions_part", sessions, (rows) => rows.sessions),
+  part("events_part", events, (rows) => rows.events),
+  part("audit_part", audit, (rows) => rows.audit),
+  part("replies", replies, (rows) => rows.replies)
+]
+
+const rareParts = [
+  part("new_bonuses", newBonuses, (rows) => rows.newBonuses),
+  part("changed_bonuses", changedBonuses, (rows) => rows.changedBonuses),
+  part("redemptions_part", redemptions, (rows) => rows.redemptions),
+  part("original_rounds_part", originalRounds, (rows) => rows.originalRounds),
+  part("new_seeds", newSeeds, (rows) => rows.newSeeds),
+  part("changed_seeds", changedSeeds, (rows) => rows.changedSeeds),
+  part("notes_part", notes, (rows) => rows.notes)
+]
+
+/** The statements by what they can write. */
+const statementsOver = (money: ReadonlyArray<Part>, payouts: Part) => ({
+  play: statementOf([...playParts, ...money]),
+  requests: statementOf([...playParts, ...money, payouts, ...requestParts]),
+  everything: statementOf([...playParts, ...money, payouts, ...requestParts, ...rareParts])
+})
+
+const plain = statementsOver(plainMoney, plainPayouts)
+const withRates = statementsOver(convertedMoney, convertedPayouts)
+
+const hasRareRows = (rows: CommitRows): boolean =>
+  rows.newBonuses.length + rows.changedBonuses.length + rows.redemptions.length + rows.originalRounds.length +
+      rows.newSeeds.length + rows.changedSeeds.length + rows.notes.length > 0
+
+const hasRequestRows = (rows: CommitRows): boolean =>
+  rows.settings.length + rows.newPayments.length + rows.changedPayments.length + rows.sessions.length +
+      rows.events.length + rows.audit.length + rows.replies.length > 0
+
+const statementFor = (rows: CommitRows): Statement => {
+  const statements = rows.rates.length === 0 ? plain : withRates
+  return hasRareRows(rows) ? statements.everything : hasRequestRows(rows) ? statements.requests : statements.play
 }
 
 export interface CommitStatement {
   readonly text: string
-  readonly parameters: ReadonlyArray<unknown>
+  readonly parameters: ReadonlyArray<PgTypes.Parameter>
   readonly hasEvents: boolean
   /** What the commit adds to the chain; undefined when it writes neither entries nor audit lines. */
   readonly link: Link | undefined
 }
 
-/** The statement that commits the units, and its parameters. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
-export const commitStatement = (
-  units: ReadonlyArray<PlayerUnit>,
-  { personal, seal }: Sealing,
-  toLink: (rows: LinkedRows) => Link
-): CommitStatement => {
+const append = <A>(target: Array<A>, more: ReadonlyArray<A>): void => {
+  for (const one of more) target.push(one)
+}
+
+/** Adds the rounds of a unit: one that several decisions wrote is written once, as the last of them left it. */
+const addRounds = (rows: CommitRows, { changes, key: playerId }: PlayerUnit): void => {
+  const first = changes[0]
+  if (first !== undefined && changes.length === 1 && first.rounds.length <= 1) {
+    for (const { isNew, round } of first.rounds) {
+      ;(isNew ? rows.newRounds : rows.changedRounds).push({ playerId, round, isNew })
+    }
+    return
+  }
+  const rounds = new Map<string, RoundRow>()
+  for (const change of changes) {
+    for (const { isNew, round } of change.rounds) {
+      const key = roundKey(round.gameId, round.roundId)
+      const earlier = rounds.get(key)
+      // two claims that the same round is new cannot both be right: both are kept, and the index says so
+      if (isNew && earlier?.isNew === true) rows.newRounds.push(earlier)
+      rounds.set(key, { playerId, round, isNew: isNew || earlier?.isNew === true })
+    }
+  }
+  for (const row of rounds.values()) (row.isNew ? rows.newRounds : rows.changedRounds).push(row)
+}
+
+/** The rows of the units. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
+const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sealing): CommitRows => {
   const ordered = [...units].sort((a, b) => a.key - b.key)
-  const entryRows: Array<Entry> = []
-  const transactionRows: Array<Transaction> = []
-  const paymentRows = new Map<number, PaymentChange>()
-  const bonusRows = new Map<number, BonusRow>()
-  const redemptionRows: Array<Redemption> = []
-  const originalRows: Array<OriginalRound> = []
-  const seedRows = new Map<number, SeedChange>()
-  const settingsRows: Array<SettingsRow> = []
-  const sessionRows: Array<GameSession> = []
-  const eventRows: Array<Event> = []
-  const auditRows: Array<AuditRecord> = []
-  const noteRows: Array<PlayerNote> = []
-  const replyRows: Array<ReplyRow> = []
   const pairs = new RatePairs()
   const report = reportRows(ordered, pairs)
-  const placeOfPlayer = new Map<number, number>()
-  const newRoundRows: Array<RoundRow> = []
-  const changedRoundRows: Array<RoundRow> = []
+  const pairByPlayer = new Map<number, number>()
+  const payments = new Map<number, PaymentChange>()
+  const bonuses = new Map<number, BonusRow>()
+  const seeds = new Map<number, SeedChange>()
+  const rows: CommitRows = {
+    units: ordered,
+    entries: [],
+    transactions: [],
+    newRounds: [],
+    changedRounds: [],
+    sums: report.sums,
+    visits: report.players,
+    links: [],
+    rates: pairs.all,
+    settings: [],
+    newPayments: [],
+    changedPayments: [],
+    sessions: [],
+    events: [],
+    audit: [],
+    replies: [],
+    newBonuses: [],
+    changedBonuses: [],
+    redemptions: [],
+    originalRounds: [],
+    newSeeds: [],
+    changedSeeds: [],
+    notes: [],
+    pairOf: (playerId) => pairByPlayer.get(playerId) ?? null
+  }
   for (const unit of ordered) {
-    const place = pairs.placeOf(unit.after)
-    if (place !== null) placeOfPlayer.set(unit.key, place)
-    // a round that several decisions of the unit wrote is written once, as the last of them left it
-    let rounds: Map<string, RoundRow> | undefined
+    const pair = pairs.placeOf(unit.after)
+    if (pair !== null) pairByPlayer.set(unit.key, pair)
     let lastSettings: PlayerSettings | null = null
     for (const change of unit.changes) {
-      entryRows.push(...change.entries)
-      transactionRows.push(...change.transactions)
-      for (const { isNew, round } of change.rounds) {
-        rounds ??= new Map()
-        const key = roundKey(round.gameId, round.roundId)
-        const earlier = rounds.get(key)
-        // two claims that the same round is new cannot both be right: both are kept, and the index says so
-        if (isNew && earlier?.isNew === true) newRoundRows.push(earlier)
-        rounds.set(key, { playerId: unit.key, round, isNew: isNew || earlier?.isNew === true })
-      }
+      append(rows.entries, change.entries)
+      append(rows.transactions, change.transactions)
       for (const payment of change.payments) {
-        const earlier = paymentRows.get(payment.payment.id)
-        paymentRows.set(payment.payment.id, { ...payment, isNew: payment.isNew || earlier?.isNew === true })
+        const earlier = payments.get(payment.payment.id)
+        payments.set(payment.payment.id, { ...payment, isNew: payment.isNew || earlier?.isNew === true })
       }
       for (const { bonus, isNew, note } of change.bonuses) {
-        const earlier = bonusRows.get(bonus.id)
-        bonusRows.set(bonus.id, {
+        const earlier = bonuses.get(bonus.id)
+        bonuses.set(bonus.id, {
           bonus,
           isNew: isNew || earlier?.isNew === true,
           note: note ?? earlier?.note ?? null,
@@ -377,76 +527,51 @@ export const commitStatement = (
           operatorId: unit.after.operatorId
         })
       }
-      if (change.redemptions.length > 0) redemptionRows.push(...change.redemptions)
-      if (change.originalRounds.length > 0) originalRows.push(...change.originalRounds)
-      for (const seed of change.seeds) seedRows.set(seed.id, mergeSeeds(seedRows.get(seed.id), seed))
+      append(rows.redemptions, change.redemptions)
+      append(rows.originalRounds, change.originalRounds)
+      for (const seed of change.seeds) seeds.set(seed.id, mergeSeeds(seeds.get(seed.id), seed))
       lastSettings = change.settings ?? lastSettings
-      if (change.sessions.length > 0) sessionRows.push(...change.sessions)
-      if (change.events.length > 0) eventRows.push(...change.events)
-      if (change.audit.length > 0) auditRows.push(...change.audit)
-      if (change.notes.length > 0) noteRows.push(...change.notes)
-      if (change.replies.length > 0) replyRows.push(...change.replies.map((reply) => toReplyRow(reply, seal)))
+      append(rows.sessions, change.sessions)
+      append(rows.events, change.events)
+      append(rows.audit, change.audit)
+      append(rows.notes, change.notes)
+      for (const reply of change.replies) rows.replies.push(toReplyRow(reply, seal))
     }
     if (lastSettings !== null) {
-      settingsRows.push({ ...lastSettings, playerId: unit.key, operatorId: unit.after.operatorId })
+      rows.settings.push({ ...lastSettings, playerId: unit.key, operatorId: unit.after.operatorId })
     }
-    if (rounds !== undefined) {
-      for (const row of rounds.values()) (row.isNew ? newRoundRows : changedRoundRows).push(row)
-    }
+    addRounds(rows, unit)
   }
-  const parts: Array<Part> = [part("accounts_part", accounts, ordered)]
-  const add = <Row>(name: string, section: Section<Row>, rows: ReadonlyArray<Row>): void => {
-    if (rows.length > 0) parts.push(part(name, section, rows))
+  const toNew = toNewPayment(personal)
+  for (const payment of payments.values()) {
+    if (payment.isNew) rows.newPayments.push(toNew(payment))
+    else rows.changedPayments.push(payment)
   }
-  const payments = [...paymentRows.values()]
-  const changed = payments.filter(({ isNew }) => !isNew)
-  const placeOf = (playerId: number): number | null => placeOfPlayer.get(playerId) ?? null
-  if (placeOfPlayer.size === 0) {
-    add("entries", entries, entryRows)
-    add("sums", sums, report.sums)
-    add("changed_payments", changedPayments, changed)
-  } else {
-    add("rates", rates, pairs.all)
-    add("converted_entries", convertedEntries, entryRows.map((row) => ({ row, pair: placeOf(row.playerId) })))
-    add("converted_sums", convertedSums, report.sums)
-    add(
-      "converted_payments",
-      convertedPayments,
-      changed.map((row) => ({ row, pair: isPayout(row) ? placeOf(row.payment.playerId) : null }))
-    )
-  }
-  add("visits", players, report.players)
-  add("transactions", transactions, transactionRows)
-  add("new_rounds", newRounds, newRoundRows)
-  add("changed_rounds", changedRounds, changedRoundRows)
-  add("settings_part", settings, settingsRows)
-  add("new_payments", newPayments, payments.filter(({ isNew }) => isNew).map(toNewPayment(personal)))
-  if (bonusRows.size > 0) {
-    const bonuses = [...bonusRows.values()]
-    add("new_bonuses", newBonuses, bonuses.filter(({ isNew }) => isNew))
-    add("changed_bonuses", changedBonuses, bonuses.filter(({ isNew }) => !isNew))
-  }
-  add("redemptions_part", redemptions, redemptionRows)
-  add("original_rounds_part", originalRounds, originalRows)
-  if (seedRows.size > 0) {
-    const seeds = [...seedRows.values()]
-    add("new_seeds", newSeeds, seeds.filter(({ sealed }) => sealed !== null))
-    add("changed_seeds", changedSeeds, seeds.filter(({ sealed }) => sealed === null))
-  }
-  add("sessions_part", sessions, sessionRows)
-  add("events_part", events, eventRows)
-  add("audit_part", audit, auditRows)
-  add("notes_part", notes, noteRows)
-  add("replies", replies, replyRows)
-  const link = entryRows.length + auditRows.length === 0 ? undefined : toLink(rowsOfCommit(entryRows, auditRows))
-  if (link !== undefined) add("links", links, [link])
-  return {
-    link,
-    hasEvents: eventRows.length > 0,
-    text: textOf(parts),
-    parameters: [
-      ...parts.flatMap(({ parameters }) => parameters),
-      PgTypes.float8(ordered.length)
-    ]
-  }
+  for (const row of bonuses.values()) (row.isNew ? rows.newBonuses : rows.changedBonuses).push(row)
+  for (const seed of seeds.values()) (seed.sealed === null ? rows.changedSeeds : rows.newSeeds).push(seed)
+  return rows
+}
+
+const statement = (rows: CommitRows, { parameters, text }: Statement): CommitStatement => ({
+  link: rows.links[0],
+  hasEvents: rows.events.length > 0,
+  text,
+  parameters: parameters(rows)
+})
+
+/** The statement that commits the units, and its parameters. */
+export const commitStatement = (
+  units: ReadonlyArray<PlayerUnit>,
+  sealing: Sealing,
+  toLink: (rows: LinkedRows) => Link
+): CommitStatement => {
+  const rows = rowsOf(units, sealing)
+  if (rows.entries.length + rows.audit.length > 0) rows.links.push(toLink(rowsOfCommit(rows.entries, rows.audit)))
+  return statement(rows, statementFor(rows))
+}
+
+/** Every statement with nothing to write: running them plans them. */
+export const emptyStatements = (sealing: Sealing): ReadonlyArray<CommitStatement> => {
+  const rows = rowsOf([], sealing)
+  return [plain, withRates].flatMap(Object.values<Statement>).map((one) => statement(rows, one))
 }

@@ -10,7 +10,7 @@ interface PaymentSeen {
 }
 
 /** A new payment with its sealed details. */
-interface NewPayment extends PaymentSeen {
+export interface NewPayment extends PaymentSeen {
   readonly sealed: Uint8Array | null
 }
 

@@ -13,7 +13,7 @@ import { PersonalData } from "../../platform/PersonalData.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { Outbox } from "../Outbox.ts"
-import { commitStatement } from "./CommitStatement.ts"
+import { commitStatement, emptyStatements } from "./CommitStatement.ts"
 import { loadPlayer } from "./PlayerLoad.ts"
 import { lookUp } from "./PlayerLookups.ts"
 import { byDeadline, commitFailure, silent } from "./StoreFailures.ts"
@@ -107,6 +107,11 @@ export const makePlayerStore = Effect.gen(function*() {
         return tellFailed(failure, units)
       })
     )
+
+  // planned before the first bet needs them: a plan takes tens of milliseconds, in the only commit lane
+  yield* Effect.ignore(
+    Effect.forEach(emptyStatements({ seal, personal }), ({ parameters, text }) => journal.unsafe(text, parameters))
+  )
 
   return { load, look, commit, claims } satisfies Store<Player, Change, Query, Knowledge>
 })

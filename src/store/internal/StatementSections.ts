@@ -1,19 +1,17 @@
 /** Building blocks of a commit statement: typed array columns, inserts and updates over them. */
-import { PgTypes } from "@effect/sql-pg"
+import type { WireType, WireValue } from "../../platform/ColumnArrays.ts"
 
 export interface Column<Row> {
   readonly name: string
-  /** The type of the array on the wire. */
-  readonly oid: number
-  readonly wire: "float8" | "text" | "timestamptz" | "boolean" | "bytea"
-  /** What the value becomes in its table. */
+  /** The type of the array's elements on the wire. */
+  readonly wire: WireType
+  /** The type in the table. */
   readonly type: string
-  readonly value: (row: Row) => number | string | boolean | Uint8Array | null
+  readonly value: (row: Row) => WireValue
 }
 
 export const number = <Row>(name: string, value: (row: Row) => number | null): Column<Row> => ({
   name,
-  oid: PgTypes.OID.float8,
   wire: "float8",
   type: "bigint",
   value
@@ -21,7 +19,6 @@ export const number = <Row>(name: string, value: (row: Row) => number | null): C
 
 export const text = <Row>(name: string, value: (row: Row) => string | null, type = "text"): Column<Row> => ({
   name,
-  oid: PgTypes.OID.text,
   wire: "text",
   type,
   value
@@ -29,7 +26,6 @@ export const text = <Row>(name: string, value: (row: Row) => string | null, type
 
 export const time = <Row>(name: string, value: (row: Row) => number | null): Column<Row> => ({
   name,
-  oid: PgTypes.OID.timestamptz,
   wire: "timestamptz",
   type: "timestamptz",
   value
@@ -37,7 +33,6 @@ export const time = <Row>(name: string, value: (row: Row) => number | null): Col
 
 export const flag = <Row>(name: string, value: (row: Row) => boolean): Column<Row> => ({
   name,
-  oid: PgTypes.OID.bool,
   wire: "boolean",
   type: "boolean",
   value
@@ -45,7 +40,6 @@ export const flag = <Row>(name: string, value: (row: Row) => boolean): Column<Ro
 
 export const bytes = <Row>(name: string, value: (row: Row) => Uint8Array | null): Column<Row> => ({
   name,
-  oid: PgTypes.OID.bytea,
   wire: "bytea",
   type: "bytea",
   value
