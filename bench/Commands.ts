@@ -5,12 +5,14 @@ import * as Flags from "./Flags.ts"
 import { renderComparison } from "./report/Compare.ts"
 import { readResult, writeReport } from "./report/Result.ts"
 import { renderPage } from "./report/TextReport.ts"
+import { apiScenario } from "./scenarios/Api.ts"
 import { attackScenario } from "./scenarios/Attacks.ts"
 import { baselineScenario } from "./scenarios/BaselineTuning.ts"
 import { coldStartScenario } from "./scenarios/ColdStart.ts"
 import { engineScenario } from "./scenarios/Engine.ts"
 import { growthScenario } from "./scenarios/Growth.ts"
 import { memoryScenario } from "./scenarios/Memory.ts"
+import { mixedScenario } from "./scenarios/Mixed.ts"
 import { overloadScenario } from "./scenarios/Overload.ts"
 import { readScenario, reportScenario } from "./scenarios/Reads.ts"
 import { recoveryScenario } from "./scenarios/Recovery.ts"
@@ -56,6 +58,8 @@ const page = Command.make(
 export const all = [
   suite,
   ...Object.values(trafficScenarios).map(({ command }) => command),
+  mixedScenario.command,
+  apiScenario.command,
   readScenario.command,
   reportScenario.command,
   engineScenario.command,

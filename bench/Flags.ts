@@ -72,6 +72,9 @@ export const time = {
 export const players = (standard: number, maximum: number, description: string) =>
   count("players", description, maximum).pipe(Flag.withDefault(standard))
 
+export const registered = count("registered", "players there are; those who do not take part never come", 5_000_000)
+  .pipe(Flag.withDefault(100_000))
+
 export const someLoad = {
   ...time,
   players: players(10_000, 1_000_000, "players of the mix `many`"),

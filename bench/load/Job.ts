@@ -1,7 +1,8 @@
 import { Schema } from "effect"
+import { operatorOperations } from "./OperatorCalls.ts"
 
 /** What is sent, and in which order: see Traffic.ts. */
-const trafficKinds = ["bet", "bet-win", "session", "deposit", "play"] as const
+const trafficKinds = ["bet", "bet-win", "session", "play", "mixed", ...operatorOperations] as const
 export type TrafficKind = (typeof trafficKinds)[number]
 
 /** A player whose requests are sent. What a kind of traffic does not need is left out. */
@@ -25,16 +26,22 @@ export const Job = Schema.Struct({
   host: Schema.String,
   port: Schema.Int,
   kind: Schema.Literals(trafficKinds),
-  /** Of the provider, or of the operator for deposits; plays carry the player's token. */
+  /** Of the provider. */
   key: Schema.String,
   secret: Schema.String,
-  /** What the calls name: the provider's own id of the game, or the service's for plays. */
+  /** Whose calls the operator's are; null where there are none. */
+  operator: Schema.NullOr(Schema.Struct({ key: Schema.String, secret: Schema.String })),
+  /** The provider's own id of the game that bets are on; the service's of the same, and of an original. */
   gameId: Schema.String,
+  slotId: Schema.String,
+  originalId: Schema.String,
   currency: Schema.String,
   /** Stake of every bet and amount of every deposit, minor units. */
   stake: Schema.Int,
   /** Each request, or each session, picks one of them at random. */
   players: Schema.Array(JobPlayer),
+  /** So many of them, the last ones, may not stake more than `limit` at once. */
+  limited: Schema.Int,
   /** Prefix of every transaction, round and reference, so that no two jobs against one target share an id. */
   idPrefix: Schema.String,
   connections: Schema.Int,

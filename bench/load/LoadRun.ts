@@ -3,10 +3,10 @@ import { connect, type Socket } from "node:net"
 import { Arrivals } from "./Arrivals.ts"
 import type { Job, JobResult } from "./Job.ts"
 import { makeHistogram, micros } from "./Latency.ts"
-import { changeOf, type Request } from "./Requests.ts"
+import { changeOf, type Request, type Traffic } from "./Requests.ts"
 import { type Response, ResponseReader } from "./ResponseReader.ts"
 import { Tally } from "./Tally.ts"
-import { makeTraffic, type Traffic } from "./Traffic.ts"
+import { makeTraffic } from "./Traffic.ts"
 
 /** Called as a job goes on. */
 export interface LoadRunHooks {

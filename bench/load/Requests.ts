@@ -20,6 +20,17 @@ export interface Request {
   readonly id: string
 }
 
+/** Decides what each connection sends next. `lane` is the connection's number: what it sends may rest on its last answer. */
+export interface Traffic {
+  readonly next: (lane: number, timestamp: string) => Request
+  /** What became of the connection's last request. */
+  readonly ended: (lane: number, request: Request, processed: boolean) => void
+}
+
+/** What limited players may stake at once, and what nobody has; minor units. */
+export const stakeLimit = 1_000_000
+const beyondFunds = 1_000_000_000_000
+
 const providerBase = "/api/v1/provider/wallet"
 const processed = "\"status\":\"processed\""
 
@@ -43,7 +54,9 @@ export class Requests {
     const texts = job.players.flatMap((
       { bearer = "", playerRef = "", sessionToken }
     ) => [bearer, playerRef, sessionToken])
-    for (const text of [job.idPrefix, job.gameId, job.currency, job.key, ...texts]) {
+    for (
+      const text of [job.idPrefix, job.gameId, job.slotId, job.currency, job.key, job.operator?.key ?? "", ...texts]
+    ) {
       if (!isAscii(text)) throw new Error(`not ASCII: ${text}`)
       if (/["\\]/.test(text)) throw new Error(`needs escaping: ${text}`)
     }
@@ -66,8 +79,8 @@ export class Requests {
       `X-Timestamp: ${timestamp}\r\nX-Signature: ${this.#sign("POST", uri, timestamp, body)}\r\n\r\n${body}`
   }
 
-  #betFields(player: number, id: string): string {
-    const { currency, gameId, stake } = this.#job
+  #betFields(player: number, id: string, stake = this.#job.stake): string {
+    const { currency, gameId } = this.#job
     return `"request_id":"q-${id}","transaction_id":"${id}","round_id":"r-${id}","session_token":"${
       this.#player(player).sessionToken
     }","game_id":"${gameId}","amount":${stake},"currency":"${currency}"`
@@ -113,15 +126,17 @@ export class Requests {
     return this.#move("bet-win", timestamp, player, { body, change, id })
   }
 
+  #winFields(player: number, id: string, betId: string, amount: number): string {
+    const { currency, gameId } = this.#job
+    return `"request_id":"q-${id}","transaction_id":"${id}","player_ref":"${
+      this.#player(player).playerRef
+    }","game_id":"${gameId}","round_id":"r-${betId}","bet_transaction_id":"${betId}","amount":${amount},"currency":"${currency}"`
+  }
+
   /** The win of a bet, which closes its round. */
   win(player: number, timestamp: string, betId: string, amount: number): Request {
     const id = this.#nextId()
-    const { currency, gameId } = this.#job
-    const body =
-      `{"request_id":"q-${id}","transaction_id":"${id}","player_ref":"${
-        this.#player(player).playerRef
-      }","game_id":"${gameId}","round_id":"r-${betId}","bet_transaction_id":"${betId}","amount":${amount},"currency":"${currency}",` +
-      "\"round_closed\":true}"
+    const body = `{${this.#winFields(player, id, betId, amount)},"round_closed":true}`
     return this.#move("win", timestamp, player, { body, change: amount, id })
   }
 
@@ -150,35 +165,50 @@ export class Requests {
     }
   }
 
-  /** A deposit that the operator records, with a reference of its own; the nonce keeps equal amounts of one second apart. */
-  deposit(player: number, timestamp: string): Request {
+  /** The same bet again, which was settled before: answered as it was then. */
+  retry(player: number, timestamp: string, betId: string): Request {
+    return {
+      ...this.#move("bet", timestamp, player, { body: `{${this.#betFields(player, betId)}}`, change: 0, id: betId }),
+      operation: "retry",
+      marks: ["\"status\":\"replayed\"", betId]
+    }
+  }
+
+  /** A stake that must be refused: more than the player may stake at once, or more than the player has. */
+  refusedBet(player: number, timestamp: string, refusal: "LIMIT_EXCEEDED" | "INSUFFICIENT_FUNDS"): Request {
     const id = this.#nextId()
-    const { key, stake } = this.#job
-    const uri = `/api/v1/operator/players/${this.#player(player).id}/deposits`
-    const body = `{"amount":${stake},"external_reference":"${id}","payment_method":"bench"}`
-    const signature = this.#sign("POST", uri, timestamp, `${body}\n${id}`)
+    const amount = refusal === "LIMIT_EXCEEDED" ? stakeLimit + 1 : beyondFunds
     return {
       player,
-      operation: "deposit",
-      bytes: `POST ${uri} HTTP/1.1\r\n${this.#lines}Content-Length: ${body.length}\r\nX-Api-Key: ${key}\r\n` +
-        `X-Timestamp: ${timestamp}\r\nX-Nonce: ${id}\r\nX-Signature: ${signature}\r\n\r\n${body}`,
-      status: 201,
-      marks: ["\"status\":\"paid\"", id],
-      change: stake,
-      least: 0,
-      most: stake,
+      operation: refusal === "LIMIT_EXCEEDED" ? "refused: limit" : "refused: funds",
+      bytes: this.#provider("/bet", timestamp, `{${this.#betFields(player, id, amount)}}`),
+      status: refusal === "LIMIT_EXCEEDED" ? 422 : 402,
+      marks: [refusal],
+      change: 0,
+      least: -amount,
+      most: 0,
       id
     }
   }
 
+  /** A stake and its win as one batch. */
+  batch(player: number, timestamp: string, win: number): Request {
+    const id = this.#nextId()
+    const body = `{"request_id":"b-${id}","actions":[{"action":"bet",${this.#betFields(player, id)}},{"action":"win",${
+      this.#winFields(player, `w-${id}`, id, win)
+    },"round_closed":true}]}`
+    return this.#move("batch", timestamp, player, { body, change: win - this.#job.stake, id: `w-${id}` })
+  }
+
   /** A round of an original: the answer says what came of it. A coin pays less than twice its stake. */
   play(player: number): Request {
-    const { gameId, stake } = this.#job
+    const { originalId, stake } = this.#job
     const body = `{"stake":${stake},"params":{"side":"heads"}}`
     return {
       player,
       operation: "play",
-      bytes: `POST /api/v1/player/games/${gameId}/play HTTP/1.1\r\n${this.#lines}Content-Length: ${body.length}\r\n` +
+      bytes:
+        `POST /api/v1/player/games/${originalId}/play HTTP/1.1\r\n${this.#lines}Content-Length: ${body.length}\r\n` +
         `Authorization: Bearer ${this.#player(player).bearer}\r\n\r\n${body}`,
       status: 200,
       marks: [`"stake":${stake},`, "\"payout\":"],

@@ -121,9 +121,6 @@ const mergeOperations = (results: ReadonlyArray<JobResult>): Readonly<Record<str
   )
 }
 
-const callerOf = (target: Target, kind: TrafficKind): { readonly key: string; readonly secret: string } =>
-  kind === "deposit" ? target.operator ?? target.provider : target.provider
-
 export interface RoundSpecification {
   /** How many of the target's players take part: the first so many. */
   readonly players: number
@@ -136,11 +133,15 @@ const makeJob = (target: Target, round: RoundSpecification, options: LoadOptions
   host: target.host,
   port: target.port,
   kind: options.kind,
-  ...callerOf(target, options.kind),
-  gameId: options.kind === "play" ? target.originalId ?? "" : target.gameId,
+  ...target.provider,
+  operator: target.operator ?? null,
+  gameId: target.gameId,
+  slotId: target.slotId ?? "",
+  originalId: target.originalId ?? "",
   currency: options.currency,
   stake: options.stake,
   players: target.players.slice(0, round.players),
+  limited: Math.max(0, round.players - (target.limitedFrom ?? round.players)),
   idPrefix: round.idPrefix,
   connections: options.connections,
   phases: options.phases,

@@ -1,13 +1,8 @@
 import type { Job } from "./Job.ts"
+import { mixed } from "./MixedTraffic.ts"
+import { OperatorCalls } from "./OperatorCalls.ts"
 import { PlayerPicker } from "./PlayerPicker.ts"
-import { type Request, Requests } from "./Requests.ts"
-
-/** Decides what each connection sends next. `lane` is the connection's number: what it sends may rest on its last answer. */
-export interface Traffic {
-  readonly next: (lane: number, timestamp: string) => Request
-  /** What became of the connection's last request. */
-  readonly ended: (lane: number, request: Request, processed: boolean) => void
-}
+import { Requests, type Traffic } from "./Requests.ts"
 
 const nothing = (): void => {}
 
@@ -70,6 +65,7 @@ const sessions = (job: Job, requests: Requests, players: PlayerPicker): Traffic 
 /** The traffic of a job. */
 export const makeTraffic = (job: Job): Traffic => {
   const requests = new Requests(job)
+  const calls = new OperatorCalls(job)
   const players = new PlayerPicker(job.players.length, job.seed)
   const chance = new PlayerPicker(100, job.seed + 7)
   switch (job.kind) {
@@ -83,9 +79,13 @@ export const makeTraffic = (job: Job): Traffic => {
       }
     case "session":
       return sessions(job, requests, players)
-    case "deposit":
-      return { next: (_lane, timestamp) => requests.deposit(players.next(), timestamp), ended: nothing }
     case "play":
       return { next: () => requests.play(players.next()), ended: nothing }
+    case "mixed":
+      return mixed(job, requests, calls)
+    default: {
+      const { kind } = job
+      return { next: (_lane, timestamp) => calls.next(kind, players.next(), timestamp), ended: nothing }
+    }
   }
 }

@@ -1,16 +1,17 @@
 import { Console, Effect } from "effect"
 import type { BenchError } from "../BenchError.ts"
-import type { TrafficKind } from "../load/Job.ts"
 import { type Result, writeReport } from "../report/Result.ts"
 import { renderPage } from "../report/TextReport.ts"
 import { bestBaselines } from "../targets/Baseline.ts"
+import { apiScenario, endpoints } from "./Api.ts"
 import { coldStartScenario } from "./ColdStart.ts"
 import { engineScenario, storeNames } from "./Engine.ts"
 import { growthScenario } from "./Growth.ts"
 import { memoryScenario } from "./Memory.ts"
+import { mixedScenario } from "./Mixed.ts"
 import { overloadScenario } from "./Overload.ts"
 import { readScenario } from "./Reads.ts"
-import { mixNames, traffics, trafficScenarios } from "./Traffic.ts"
+import { type MeasuredAlike, mixNames, traffics, trafficScenarios } from "./Traffic.ts"
 import { webhookScenario } from "./Webhooks.ts"
 
 /** How much of everything there is. */
@@ -27,6 +28,7 @@ export interface SuiteSize {
   readonly webhookEvents: number
   readonly overloadConnections: number
   readonly repetitions: number
+  readonly api: boolean
   readonly reads: boolean
   readonly growth: boolean
   readonly memory: boolean
@@ -46,6 +48,7 @@ export const short: SuiteSize = {
   webhookEvents: 50,
   overloadConnections: 1000,
   repetitions: 20,
+  api: false,
   reads: false,
   growth: false,
   memory: false,
@@ -64,6 +67,7 @@ export const long: SuiteSize = {
   webhookEvents: 200,
   overloadConnections: 2000,
   repetitions: 100,
+  api: true,
   reads: true,
   growth: true,
   memory: true,
@@ -73,7 +77,7 @@ export const long: SuiteSize = {
 const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, BenchError>> => {
   const { connections, dataset, maxForeignLoad, players, registered, rounds, seconds, warmUpSeconds } = size
   const time = { rounds, seconds, warmUpSeconds, maxForeignLoad }
-  const traffic = (kind: TrafficKind, mixes: ReadonlyArray<(typeof mixNames)[number]> = ["many"]) =>
+  const traffic = (kind: MeasuredAlike, mixes: ReadonlyArray<(typeof mixNames)[number]> = ["many"]) =>
     trafficScenarios[kind].run({
       ...time,
       targets: traffics[kind].targets,
@@ -96,6 +100,19 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
     traffic("session"),
     traffic("deposit"),
     traffic("play"),
+    mixedScenario.run({ ...time, players, registered, connections, generators: 1 }),
+    ...(size.api
+      ? [apiScenario.run({
+        ...time,
+        rounds: 3,
+        seconds: 2,
+        warmUpSeconds: 1,
+        players: 2000,
+        registered,
+        connections: 64,
+        endpoints
+      })]
+      : []),
     engineScenario.run({ ...time, stores: storeNames, callers: 256, players }),
     webhookScenario.run({ endpoints: 50, hanging: 1, events: size.webhookEvents, rounds, maxForeignLoad }),
     overloadScenario.run({

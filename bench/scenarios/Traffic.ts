@@ -41,8 +41,11 @@ interface TrafficDefinition {
   readonly shares: ReadonlyArray<number>
 }
 
-/** Every kind of traffic that is measured alike. */
-export const traffics: Readonly<Record<TrafficKind, TrafficDefinition>> = {
+/** The kinds of traffic that are measured alike. */
+const measuredAlike = ["bet", "bet-win", "session", "deposit", "play"] as const satisfies ReadonlyArray<TrafficKind>
+export type MeasuredAlike = (typeof measuredAlike)[number]
+
+export const traffics: Readonly<Record<MeasuredAlike, TrafficDefinition>> = {
   bet: {
     name: "bets",
     title: "Bets: signed, durable stakes over REST",
@@ -177,7 +180,7 @@ const headlinesOf = (measurements: ReadonlyArray<Measurement>, noun: string): Re
  * One kind of traffic against the service and who else can serve it, in alternating rounds. Fails when a balance or a ledger is not
  * what the acknowledged requests make it.
  */
-const trafficScenario = (kind: TrafficKind) => {
+const trafficScenario = (kind: MeasuredAlike) => {
   const { name, needs, noun, shares: standardShares, targets: servedBy, title } = traffics[kind]
   return scenario({
     name,
@@ -185,10 +188,7 @@ const trafficScenario = (kind: TrafficKind) => {
     about: title,
     flags: {
       ...Flags.someLoad,
-      registered: Flags.count("registered", "players there are; those who are not of the mix never come", 5_000_000)
-        .pipe(
-          Flag.withDefault(100_000)
-        ),
+      registered: Flags.registered,
       connections: Flags.connections(256),
       targets: Flags.choice("targets", servedBy, "what to measure"),
       mixes: Flags.choice("mix", mixNames, "whose requests: many players, ten hot ones, one hot one"),
@@ -325,4 +325,4 @@ export const trafficScenarios = {
   session: trafficScenario("session"),
   deposit: trafficScenario("deposit"),
   play: trafficScenario("play")
-} satisfies Readonly<Record<TrafficKind, unknown>>
+} satisfies Readonly<Record<MeasuredAlike, unknown>>

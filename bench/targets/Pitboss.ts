@@ -6,6 +6,7 @@ import { freePort } from "./FreePort.ts"
 import type { Postgres } from "./Postgres.ts"
 import { type Profiler, startProfiler } from "./Profiler.ts"
 import { ApiKey, Created, type Environment, environmentOn, get, type Service, startService } from "./Service.ts"
+import { stakeLimit } from "../load/Requests.ts"
 import { makeSignedClient, type SignedClient, signedConcurrency, walletBalances } from "./SignedClient.ts"
 import type { Provisioning, Target } from "./Target.ts"
 
@@ -21,6 +22,8 @@ export interface PlayerNeeds {
   readonly refs?: boolean
   /** A session of the player's own. */
   readonly bearers?: boolean
+  /** So many of the players, the last ones, may not stake more than `stakeLimit` at once. */
+  readonly limited?: number
 }
 
 export interface PitbossOptions {
@@ -45,6 +48,8 @@ export interface Pitboss extends Target {
   readonly service: Service
   readonly environment: Environment
   readonly profiler: Profiler | undefined
+  /** Waits until compliance has judged what happened so far: else it does so while something else is measured. */
+  readonly judged: Effect.Effect<void, BenchError>
 }
 
 const players = "/api/v1/operator/players"
@@ -159,6 +164,8 @@ export const startPitboss = (
     const origin = `http://${host}:${port}`
     const client = yield* makeSignedClient(origin, "x-api-key", key)
     const providerClient = yield* makeSignedClient(origin, "x-provider-key", catalogue.provider)
+    const count = dataset?.playerIds.length ?? provisioning.players
+    const limited = Math.min(count - 1, needs.limited ?? 0)
     const provision = Effect.fnUntraced(function*(number: number, id: number) {
       yield* client.call("POST", `${players}/${id}/deposits`, {
         amount: provisioning.openingBalance,
@@ -182,6 +189,9 @@ export const startPitboss = (
           Authenticated
         )).player_ref
         : undefined
+      if (number > count - limited) {
+        yield* client.call("PUT", `${players}/${id}/limits`, { limits: { max_single_bet: stakeLimit } }, Anything)
+      }
       return {
         id,
         sessionToken: launched.session_token,
@@ -189,7 +199,6 @@ export const startPitboss = (
         ...(playerRef === undefined ? {} : { playerRef })
       } satisfies JobPlayer
     })
-    const count = dataset?.playerIds.length ?? provisioning.players
     let ready = 0
     const provisioned = yield* Effect.forEach(
       Array.from({ length: count }, (_, index) => index),
@@ -213,15 +222,16 @@ export const startPitboss = (
       yield* postgres.query(own, idleStatements(operatorId, idle, provisioning.currency))
       yield* postgres.query(own, "VACUUM (ANALYZE) players, accounts")
     }
-    // else it would be judged while something is measured
-    yield* postgres.query(own, "SELECT count(*)::int AS effects FROM compliance_effects").pipe(
+    const judged = postgres.query(own, "SELECT count(*)::int AS effects FROM compliance_effects").pipe(
       Effect.tap(([row]) => Effect.sync(() => progress(`${name}: ${Number(row?.["effects"])} effects to judge`))),
       Effect.repeat({
         until: ([row]) => row?.["effects"] === 0,
         schedule: Schedule.spaced("250 millis"),
         times: judgingSeconds * 4
-      })
+      }),
+      Effect.asVoid
     )
+    yield* judged
 
     /** What is stored, of all; and what the service tells, of some, which has to be the same. */
     const balances = Effect.fnUntraced(function*(wanted: number) {
@@ -244,6 +254,7 @@ export const startPitboss = (
       name,
       database: own,
       service,
+      judged,
       environment,
       profiler: inspectorPort === undefined ? undefined : yield* startProfiler(inspectorPort),
       pid: () => child.pid,
@@ -252,6 +263,8 @@ export const startPitboss = (
       provider: { key: catalogue.provider.key, secret: catalogue.provider.secret },
       operator: key,
       gameId: "bench-slot",
+      slotId: String(catalogue.slotId),
+      limitedFrom: count - limited,
       originalId: String(catalogue.coinId),
       players: provisioned,
       openingBalances: dataset === undefined

@@ -8,7 +8,7 @@ import { makeSigner } from "../load/Signature.ts"
 export interface SignedClient {
   /** The `data` of the answer. Fails on any status but 2xx. */
   readonly call: <A>(
-    method: "GET" | "POST",
+    method: "GET" | "POST" | "PUT",
     uri: string,
     body: object | undefined,
     schema: Schema.Codec<A, unknown>
@@ -37,7 +37,7 @@ export const makeSignedClient = (
       (pool) => Effect.promise(() => pool.destroy())
     )
     const sign = makeSigner(secret)
-    const send = async (method: "GET" | "POST", path: string, body: object | undefined) => {
+    const send = async (method: "GET" | "POST" | "PUT", path: string, body: object | undefined) => {
       const timestamp = Math.floor(Date.now() / 1000).toString()
       const nonce = randomUUID()
       const text = body === undefined ? "" : JSON.stringify(body)

@@ -37,10 +37,14 @@ export interface Target {
   readonly operator?: { readonly key: string; readonly secret: string }
   /** The provider's own id of the game that bets are on. */
   readonly gameId: string
+  /** The service's own id of it. */
+  readonly slotId?: string
   /** The id of a game of the platform's own. */
   readonly originalId?: string
   /** In the order of {@link balances}. */
   readonly players: ReadonlyArray<JobPlayer>
+  /** From this index on players may not stake more than `stakeLimit` at once. */
+  readonly limitedFrom?: number
   readonly openingBalances: ReadonlyArray<number>
   /** Real balances of the first `count` players as the target states them; undefined when it stores nothing. */
   readonly balances: ((count: number) => Effect.Effect<ReadonlyArray<number>, BenchError>) | undefined

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { createHmac } from "node:crypto"
 import { changeOf, type Request, Requests } from "../../bench/load/Requests.ts"
+import { mixedShares } from "../../bench/load/MixedTraffic.ts"
+import { OperatorCalls, operatorOperations } from "../../bench/load/OperatorCalls.ts"
 import { makeTraffic } from "../../bench/load/Traffic.ts"
+import { transactionsCarried } from "../../src/domain/settlement/Rounds.ts"
 import { ProviderCalls } from "../../bench/targets/servers/ProviderCalls.ts"
 import { job } from "./support.ts"
 
@@ -117,14 +120,25 @@ describe("Requests", () => {
       body: { session_token: "token-a" },
       moves: [0, 0, 0]
     })
-    expect(told(requests.deposit(1, "1"))).toMatchObject({
-      call: "POST /api/v1/operator/players/2/deposits",
-      body: { amount: 10, external_reference: "p-0000004", payment_method: "bench" },
-      moves: [0, 10, 10]
+    expect(told(requests.retry(1, "1", "p-0000009"))).toMatchObject({
+      call: `${base}/bet`,
+      body: { transaction_id: "p-0000009", round_id: "r-p-0000009", amount: 10, session_token: "token-b" },
+      moves: [0, 0, 0]
+    })
+    expect(told(requests.refusedBet(1, "1", "LIMIT_EXCEEDED")).moves).toEqual([-1_000_001, 0, 0])
+    expect(told(requests.batch(1, "1", 30))).toMatchObject({
+      call: `${base}/batch`,
+      body: {
+        actions: [
+          { action: "bet", transaction_id: "p-0000005", round_id: "r-p-0000005", amount: 10 },
+          { action: "win", transaction_id: "w-p-0000005", round_id: "r-p-0000005", amount: 30, round_closed: true }
+        ]
+      },
+      moves: [0, 20, 20]
     })
     const play = requests.play(0)
     expect(told(play)).toEqual({
-      call: "POST /api/v1/player/games/slot/play",
+      call: "POST /api/v1/player/games/71/play",
       body: { stake: 10, params: { side: "heads" } },
       moves: [-10, null, 10]
     })
@@ -135,12 +149,70 @@ describe("Requests", () => {
     expect(changeOf(play, "{}")).toBeNaN()
   })
 
-  // Goal: operators' calls are signed with their nonce. Method: sign again with nothing but node:crypto.
-  it("signs a deposit with its nonce", () => {
-    const { body, headers, method, uri } = parse(new Requests(job()).deposit(0, "77").bytes)
-    const signed = `${method}\n${uri}\n77\n${body}\n${headers["x-nonce"]}`
-    expect(headers["x-signature"]).toBe(createHmac("sha256", "secret").update(signed).digest("hex"))
-    expect(headers["x-api-key"]).toBe("key")
+  // Goal: calls of operators are the contract's, signed with their nonce, and those of players carry their token. Method: one of each;
+  // sign again with nothing but node:crypto, and decode every body.
+  it("writes the calls of operators and of players", () => {
+    const calls = new OperatorCalls(job())
+    const seen = operatorOperations.map((operation) => {
+      const request = calls.next(operation, 1, "77")
+      const { body, headers, method, uri } = parse(request.bytes)
+      if (body !== "") {
+        expect(Number(headers["content-length"])).toBe(Buffer.byteLength(body))
+        expect(JSON.parse(body)).toBeTypeOf("object")
+      }
+      if (operation.startsWith("player-")) expect(headers["authorization"]).toBe("Bearer bearer-b")
+      else {
+        const signed = `${method}\n${uri}\n77\n${body}\n${headers["x-nonce"]}`
+        expect(headers["x-signature"]).toBe(createHmac("sha256", "operator-secret").update(signed).digest("hex"))
+        expect(headers["x-api-key"]).toBe("operator-key")
+      }
+      return { id: request.id, moves: [request.least, request.change, request.most], call: `${method} ${uri}` }
+    })
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(seen.length)
+    const byCall = new Map(seen.map(({ call, moves }) => [call, moves]))
+    expect(byCall.get("POST /api/v1/operator/players/2/deposits")).toEqual([0, 10, 10])
+    expect(byCall.get("POST /api/v1/operator/players/2/withdrawals")).toEqual([-10, -10, 0])
+    expect(byCall.get("GET /api/v1/operator/players/2/wallet")).toEqual([0, 0, 0])
+  })
+})
+
+describe("mixed traffic", () => {
+  // Goal: the stated shares are what is sent, and late wins and retries come for bets after which their player placed more than is
+  // carried. Method: a long walk in which everything is processed, the operations counted, each late one held against what came before.
+  it("keeps its shares, and comes back to what nobody carries any more", () => {
+    const players = Array.from({ length: 300 }, (_, index) => ({
+      id: index + 1,
+      sessionToken: `token-${index}`,
+      playerRef: `ref-${index}`
+    }))
+    const traffic = makeTraffic(job({ kind: "mixed", players, limited: 6 }))
+    const counts = new Map<string, number>()
+    const bets = new Map<number, number>()
+    const placed = new Map<string, { readonly player: number; readonly before: number }>()
+    const earlier = 100 * (12 + 24)
+    const late: Array<number> = []
+    for (let sent = 0; sent < earlier + 20_000; sent++) {
+      const request = traffic.next(0, "1")
+      if (sent < earlier) expect(request.operation).toBe("bet")
+      else counts.set(request.operation, (counts.get(request.operation) ?? 0) + 1)
+      if (request.operation === "bet") {
+        placed.set(request.id, { player: request.player, before: bets.get(request.player) ?? 0 })
+        bets.set(request.player, (bets.get(request.player) ?? 0) + 1)
+      }
+      if (request.operation === "late win" || request.operation === "retry") {
+        const found = [...placed].find(([id]) => request.bytes.includes(`"${id}"`))?.[1]
+        expect(found?.player).toBe(request.player)
+        late.push((bets.get(request.player) ?? 0) - (found?.before ?? 0))
+      }
+      if (request.operation === "refused: limit") expect(request.player).toBeGreaterThanOrEqual(294)
+      else expect(request.player).toBeLessThan(294)
+      traffic.ended(0, request, true)
+    }
+    expect(late.length).toBeGreaterThan(300)
+    expect(Math.min(...late)).toBeGreaterThan(transactionsCarried)
+    for (const [operation, share] of mixedShares) {
+      expect(Math.abs((counts.get(operation) ?? 0) / 20 - share)).toBeLessThan(5 + share * 0.15)
+    }
   })
 })
 

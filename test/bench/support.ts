@@ -8,13 +8,17 @@ export const job = (overrides: Partial<Job> = {}): Job => ({
   kind: "bet",
   key: "key",
   secret: "secret",
+  operator: { key: "operator-key", secret: "operator-secret" },
   gameId: "slot",
+  slotId: "70",
+  originalId: "71",
   currency: "EUR",
   stake: 10,
   players: [
     { id: 1, sessionToken: "token-a", playerRef: "ref-a", bearer: "bearer-a" },
     { id: 2, sessionToken: "token-b", playerRef: "ref-b", bearer: "bearer-b" }
   ],
+  limited: 0,
   idPrefix: "p",
   connections: 4,
   phases: null,

@@ -5,9 +5,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { BenchError } from "../../bench/BenchError.ts"
 import { readResult, type Result } from "../../bench/report/Result.ts"
+import { apiScenario } from "../../bench/scenarios/Api.ts"
 import { coldStartScenario } from "../../bench/scenarios/ColdStart.ts"
 import { engineScenario } from "../../bench/scenarios/Engine.ts"
 import { growthScenario } from "../../bench/scenarios/Growth.ts"
+import { mixedScenario } from "../../bench/scenarios/Mixed.ts"
 import { overloadScenario } from "../../bench/scenarios/Overload.ts"
 import { reportScenario } from "../../bench/scenarios/Reads.ts"
 import { webhookScenario } from "../../bench/scenarios/Webhooks.ts"
@@ -83,6 +85,16 @@ describe("scenarios", () => {
     const [offered = 0] = values(1, "offered")
     const [before = 0] = values(0, "offered")
     expect(offered).toBeGreaterThan(2 * before)
+  }, 120_000)
+
+  it("mixed traffic and the cost of each endpoint", async () => {
+    const few = { ...time, players: 4, registered: 20, connections: 2 }
+    const mixed = await run(mixedScenario.run({ ...few, generators: 1 }))
+    const [ratio] = mixed.result.measurements[1]?.figures.filter(({ name }) => name === "× pure bets") ?? []
+    expect([ratio?.values.length, ratio?.limit]).toEqual([1, 0.7])
+    const api = await run(apiScenario.run({ ...few, endpoints: ["wallet", "deposit", "report"] }))
+    expect(api.result.measurements.map(({ name }) => name)).toEqual(["wallet", "deposit", "report", "ceiling"])
+    expect(api.values(0, "at a ceiling of 40")).toHaveLength(1)
   }, 120_000)
 
   it("engine and webhooks", async () => {

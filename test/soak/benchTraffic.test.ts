@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { startGenerator } from "../../bench/load/Generator.ts"
 import type { TrafficKind } from "../../bench/load/Job.ts"
+import { operatorOperations } from "../../bench/load/OperatorCalls.ts"
 import { loadDefaults, runRound } from "../../bench/load/Round.ts"
 import { Books } from "../../bench/report/Balances.ts"
 import { measureTraffic } from "../../bench/report/TrafficReport.ts"
@@ -14,7 +15,10 @@ import { startPostgres } from "../../bench/targets/Postgres.ts"
 import type { Target } from "../../bench/targets/Target.ts"
 
 const provisioning = { players: 3, registered: 40, currency: "EUR", openingBalance: 1_000_000 }
-const kinds: ReadonlyArray<TrafficKind> = ["bet", "bet-win", "session", "deposit", "play"]
+const kinds: ReadonlyArray<TrafficKind> = ["bet", "bet-win", "session", "play", "mixed", ...operatorOperations]
+
+/** Who serves a kind of traffic besides the service. */
+const alike: Readonly<Record<string, { readonly targets: ReadonlyArray<string> }>> = traffics
 
 describe("the traffic of the bench suite", () => {
   // Goal: what is measured is what the service does: every kind of request is answered as it should be by everybody who is said to
@@ -24,7 +28,7 @@ describe("the traffic of the bench suite", () => {
     Effect.gen(function*() {
       const postgres = yield* startPostgres()
       const pitboss = yield* startPitboss(postgres, provisioning, () => {}, {
-        needs: { refs: true, bearers: true },
+        needs: { refs: true, bearers: true, limited: 1 },
         profiled: true
       })
       const targets: ReadonlyArray<Target> = [
@@ -37,7 +41,7 @@ describe("the traffic of the bench suite", () => {
       yield* pitboss.profiler?.begin ?? Effect.void
       for (const target of targets) {
         const books = new Books(provisioning.players)
-        const served = kinds.filter((kind) => traffics[kind].targets.some((name) => name === target.name))
+        const served = kinds.filter((kind) => (alike[kind]?.targets ?? ["pitboss"]).includes(target.name))
         expect(served.length).toBeGreaterThan(0)
         for (const kind of served) {
           const result = yield* runRound({ target, postgres, generator }, { players: 3, idPrefix: kind, seed: 1 }, {
