@@ -19,6 +19,7 @@ import { recoveryScenario } from "./scenarios/Recovery.ts"
 import { long, runSuite, short } from "./scenarios/Suite.ts"
 import { trafficScenarios } from "./scenarios/Traffic.ts"
 import { webhookScenario } from "./scenarios/Webhooks.ts"
+import { writeBytesScenario } from "./scenarios/WriteBytes.ts"
 
 const suite = Command.make("suite", {
   isLong: Flags.switchOf(
@@ -70,6 +71,7 @@ export const all = [
   recoveryScenario.command,
   growthScenario.command,
   memoryScenario.command,
+  writeBytesScenario.command,
   baselineScenario.command,
   compare,
   page
