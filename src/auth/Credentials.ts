@@ -134,6 +134,8 @@ const isSameSecret = (one: Uint8Array, other: Uint8Array): boolean => Buffer.com
 export class Credentials extends Context.Service<Credentials, {
   /** An operator's key; undefined when there is none. */
   readonly operator: (key: string) => Effect.Effect<OperatorCredential | undefined, Refusal<"TRY_AGAIN">>
+  /** As `operator`, synchronously; undefined when it has to be looked up. `now` in epoch milliseconds. */
+  readonly rememberedOperator: (key: string, now: number) => OperatorCredential | undefined
   /** A provider's key; undefined when there is none. */
   readonly provider: (key: string) => Effect.Effect<ProviderCredential | undefined, Refusal<"TRY_AGAIN">>
   /** As `provider`, synchronously; undefined when it has to be looked up. `now` in epoch milliseconds. */
@@ -220,6 +222,7 @@ export class Credentials extends Context.Service<Credentials, {
       return Credentials.of({
         operator: (key) => keyForm.test(key) ? operators.get(key) : Effect.succeed(undefined),
         provider: (key) => keyForm.test(key) ? providers.get(key) : Effect.succeed(undefined),
+        rememberedOperator: operators.peek,
         rememberedProvider: providers.peek,
         invalidate: (key) => {
           if (key === undefined) {

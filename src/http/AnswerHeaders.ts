@@ -1,7 +1,7 @@
 /** Security headers of every response: no caching, no sniffing, no referrer. */
 import { isWithin, type Networks } from "../auth/Addresses.ts"
 
-type Headers = { readonly [name: string]: string }
+export type Headers = { readonly [name: string]: string }
 
 const plain: Headers = {
   "cache-control": "no-store",
@@ -14,7 +14,8 @@ const overTls: Headers = { ...plain, "strict-transport-security": "max-age=31536
 /** Peers whose trust is remembered. */
 const maxPeers = 1000
 
-export type AnswerHeaders = (peer: string | undefined, forwardedProto: string | undefined) => Headers
+/** `peerOf` is asked only where proxies are trusted. */
+export type AnswerHeaders = (peerOf: () => string | undefined, forwardedProto: string | undefined) => Headers
 
 /** The headers for these proxies, whose word alone is taken that the caller came over TLS. */
 export const makeAnswerHeaders = (proxies: Networks): AnswerHeaders => {
@@ -28,9 +29,22 @@ export const makeAnswerHeaders = (proxies: Networks): AnswerHeaders => {
     trusted.set(peer, found)
     return found
   }
-  return (peer, forwardedProto) =>
-    forwardedProto?.toLowerCase() === "https" && peer !== undefined && isTrusted(peer) ? overTls : plain
+  return (peerOf, forwardedProto) => {
+    if (forwardedProto?.toLowerCase() !== "https") return plain
+    const peer = peerOf()
+    return peer !== undefined && isTrusted(peer) ? overTls : plain
+  }
 }
 
 /** For answers without a request. */
 export const plainAnswerHeaders = plain
+
+/** Headers as lines, each with its line end. */
+export const linesOf = (headers: Headers): string =>
+  Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")
+
+const plainLines = linesOf(plain)
+const overTlsLines = linesOf(overTls)
+
+/** The lines of {@link AnswerHeaders}, made once. */
+export const preparedLines = (headers: Headers): string => headers === plain ? plainLines : overTlsLines

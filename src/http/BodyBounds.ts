@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
+import { ReadRequest } from "./ReadRequest.ts"
 import type { ListBound } from "../contract/Annotations.ts"
 
 /** Smaller bodies are not scanned. */
@@ -62,7 +63,7 @@ export const refuseLongList = (
 
 /** The bytes of a request's body; none where it cannot be read, which the decoder reports. */
 export const bytesOrNone = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array> =>
-  Effect.match(request.arrayBuffer, {
+  request instanceof ReadRequest ? Effect.succeed(request.body) : Effect.match(request.arrayBuffer, {
     onSuccess: (buffer) => new Uint8Array(buffer),
     onFailure: () => new Uint8Array(0)
   })

@@ -30,11 +30,13 @@ import {
   withRetry
 } from "./Refusals.ts"
 import { type Named, RequestIds } from "./RequestIds.ts"
+import { readBody, textOf } from "./RequestBody.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { makeRequestTraces } from "./RequestTraces.ts"
 import { networks } from "../auth/Addresses.ts"
 import { Settings } from "../platform/Settings.ts"
-import { makeAnswerHeaders } from "./AnswerHeaders.ts"
+import { makeAnswerHeaders, preparedLines } from "./AnswerHeaders.ts"
+import { makeWriteAnswer } from "./AnswerWriter.ts"
 import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits, uncountedBytes } from "./AnonymousLimits.ts"
@@ -79,12 +81,10 @@ const isJson = (contentType: string | undefined): boolean =>
 const headerOf = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
   typeof value === "string" ? value : undefined
 
-const hasByteOrderMark = (body: Buffer): boolean => body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
-
 /** The body as an object; undefined when it is not JSON or not an object. */
 const parseObject = (body: Buffer): object | undefined => {
   try {
-    const value: unknown = JSON.parse(body.toString("utf8", hasByteOrderMark(body) ? 3 : 0))
+    const value: unknown = JSON.parse(textOf(body))
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined
   } catch {
     return undefined
@@ -124,9 +124,13 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const metrics = yield* RequestMetrics
         const clock = yield* Clock.Clock
         const traces = yield* makeRequestTraces
-        const headersFor = makeAnswerHeaders(networks((yield* Settings).trustProxy))
+        const write = yield* makeWriteAnswer
+        const answerHeaders = makeAnswerHeaders(networks((yield* Settings).trustProxy))
+        const headersFor = ({ headers, socket }: IncomingMessage) =>
+          answerHeaders(() => socket.remoteAddress, headerOf(headers["x-forwarded-proto"]))
         const byPath = new Map((yield* lanes).map((one) => [one.path, one]))
-        const context = yield* Effect.context<never>()
+        // flat: what a request adds to a deep one would copy it
+        const context = Context.makeUnsafe<never>(new Map((yield* Effect.context<never>()).mapUnsafe))
         const fork = Effect.runForkWith(context)
 
         const answer = (
@@ -136,16 +140,15 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           retryAfter?: string
         ) => {
           metrics.observe("POST", lane.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
-          if (target.destroyed) return
-          target.writeHead(status, {
-            ...headersFor(source.socket.remoteAddress, headerOf(source.headers["x-forwarded-proto"])),
-            "content-type": "application/json",
-            "content-length": Buffer.byteLength(body),
-            "x-request-id": idOf(source),
-            ...(retryAfter === undefined ? undefined : { "retry-after": retryAfter }),
-            ...(drain.isDraining() ? { "connection": "close" } : undefined)
-          })
-          target.end(body)
+          write(
+            source,
+            target,
+            status,
+            `${preparedLines(headersFor(source))}content-type: application/json\r\nx-request-id: ${idOf(source)}\r\n${
+              retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`
+            }`,
+            body
+          )
         }
 
         const named = (source: IncomingMessage): Named => ({
@@ -204,21 +207,6 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           })
         }
 
-        /** Reads the body to its end; one that is cut off gets no answer. */
-        const collect = (request: Request, length: number): void => {
-          const { source } = request
-          let first: Buffer | undefined
-          let more: Array<Buffer> | undefined
-          source.on("data", (chunk: Buffer) => {
-            if (first === undefined) first = chunk
-            else (more ??= [first]).push(chunk)
-          })
-          source.on(
-            "end",
-            () => run(request, more === undefined ? first ?? Buffer.alloc(0) : Buffer.concat(more, length))
-          )
-        }
-
         const take: Take = (source, target) => {
           const lane = source.method === "POST" ? byPath.get(source.url ?? "") : undefined
           if (lane === undefined || drain.isDraining()) return false
@@ -245,10 +233,16 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
             if (release === undefined) return false
             source.once("close", release)
           }
-          collect(
-            { ...signed, lane, credential, source, target, startedAt: clock.monotonicTimeNanosUnsafe(), release },
-            length
-          )
+          const request = {
+            ...signed,
+            lane,
+            credential,
+            source,
+            target,
+            startedAt: clock.monotonicTimeNanosUnsafe(),
+            release
+          }
+          readBody(source, length, (body) => run(request, body))
           return true
         }
 

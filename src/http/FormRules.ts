@@ -70,17 +70,15 @@ const refuseForm = (
   }
 }
 
-/** Refuses a body beyond its bounds. */
-const checkBounds = (list: ListBound | undefined) =>
-  Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    if (request.method === "GET" || request.method === "HEAD" || !isJson(request.headers["content-type"])) return
-    const overfull = refuseOverfull(yield* bytesOrNone(request))
-    if (overfull !== undefined) return yield* Effect.fail(overfull)
-    if (list === undefined) return
-    const body = parseObject(yield* Effect.orElseSucceed(request.text, () => ""))
-    const tooLong = body === undefined ? undefined : refuseLongList(body, list)
-    if (tooLong !== undefined) return yield* Effect.fail(tooLong)
+/** The refusal of a body beyond its bounds. */
+const refuseBounds = (request: HttpServerRequest.HttpServerRequest, list: ListBound | undefined) =>
+  Effect.flatMap(bytesOrNone(request), (bytes): Effect.Effect<FormRefusal | undefined> => {
+    const overfull = refuseOverfull(bytes)
+    if (overfull !== undefined || list === undefined) return Effect.succeed(overfull)
+    return Effect.map(Effect.orElseSucceed(request.text, () => ""), (text) => {
+      const body = parseObject(text)
+      return body === undefined ? undefined : refuseLongList(body, list)
+    })
   })
 
 /**
@@ -91,17 +89,31 @@ export const withFormRules = <E, R, E2 = never, R2 = never>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   checkPath: Effect.Effect<void, E2, R2> = Effect.void,
   list?: ListBound
-) =>
-  Effect.matchEffect(checkBounds(list), {
-    onSuccess: () => handler,
-    onFailure: (refusal) => Effect.andThen(checkPath, Effect.fail(refusal))
-  }).pipe(
-    Effect.flatMap((response) =>
+) => {
+  type Answered = Effect.Effect<
+    HttpServerResponse.HttpServerResponse,
+    E | E2 | FormRefusal,
+    R2 | HttpServerRequest.HttpServerRequest
+  >
+  const handled = Effect.matchEffect(handler, {
+    onSuccess: (response): Answered =>
       // The decoder's own answer to a body of another media type.
-      response.status === 415 ? Effect.andThen(checkPath, Effect.fail(otherMediaType)) : Effect.succeed(response)
-    ),
-    Effect.catchIf(
-      (error): error is E & HttpApiError.HttpApiSchemaError => HttpApiError.HttpApiSchemaError.is(error),
-      (error) => error.kind === "Params" ? refuseForm(error) : Effect.andThen(checkPath, refuseForm(error))
-    )
+      response.status === 415 ? Effect.andThen(checkPath, Effect.fail(otherMediaType)) : Effect.succeed(response),
+    onFailure: (error): Answered =>
+      !HttpApiError.HttpApiSchemaError.is(error)
+        ? Effect.fail(error)
+        : error.kind === "Params"
+        ? refuseForm(error)
+        : Effect.andThen(checkPath, refuseForm(error))
+  })
+  return Effect.flatMap(
+    HttpServerRequest.HttpServerRequest,
+    (request): typeof handled =>
+      request.method === "GET" || request.method === "HEAD" || !isJson(request.headers["content-type"])
+        ? handled
+        : Effect.flatMap(
+          refuseBounds(request, list),
+          (refusal) => refusal === undefined ? handled : Effect.andThen(checkPath, Effect.fail(refusal))
+        )
   )
+}

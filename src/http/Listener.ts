@@ -7,7 +7,9 @@ import type { Duplex } from "node:stream"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { plainAnswerHeaders } from "./AnswerHeaders.ts"
+import { keepAliveMs } from "./AnswerWriter.ts"
 import { Drain } from "./Drain.ts"
+import { Endpoints } from "./Endpoints.ts"
 import type { Take } from "./ExpressLane.ts"
 import { routerConfig } from "./Methods.ts"
 import { maxBodyBytes, refusalBody, writeRefusal } from "./Refusals.ts"
@@ -22,8 +24,7 @@ const options: Http.ServerOptions = {
   headersTimeout: 15_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
-  // Longer than the minute that load balancers usually keep an idle connection: they let go first.
-  keepAliveTimeout: 75_000,
+  keepAliveTimeout: keepAliveMs,
   // Otherwise Node.js answers in words of its own.
   requireHostHeader: false,
   // An upgraded socket leaves every timeout and the drain. No protocol but HTTP/1.1 is spoken: the header is ignored (RFC 9110, 7.8).
@@ -108,30 +109,32 @@ const makeAnonymousLimiter =
     return true
   }
 
-const makeServer = Effect.fnUntraced(function*(take: Take | undefined, silenceMs: number) {
-  const ids = yield* RequestIds
-  const server = Http.createServer(options)
-  server.timeout = silenceMs
-  const limitAnonymous = makeAnonymousLimiter(yield* AnonymousLimits, ids)
-  putFirst(server, take === undefined ? [limitAnonymous] : [take, limitAnonymous])
-  server.maxConnections = maxConnections
-  // Node.js drops bytes that came in one packet with such a request: the next one would be read from its middle
-  server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
-    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-  })
-  server.on("clientError", answerUnreadable(ids))
-  server.on("connect", answerConnect(ids))
-  // an unknown expectation is ignored
-  server.on("checkExpectation", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
-    server.emit("request", request, response)
-  })
-  const sockets = new Set<Socket>()
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket)
-    socket.once("close", () => sockets.delete(socket))
-  })
-  return { server, sockets }
-})
+const makeServer = Effect.fnUntraced(
+  function*(take: Take | undefined, silenceMs: number, endpoints: Endpoints["Service"]) {
+    const ids = yield* RequestIds
+    const server = Http.createServer(options)
+    server.timeout = silenceMs
+    const limitAnonymous = makeAnonymousLimiter(yield* AnonymousLimits, ids)
+    putFirst(server, [...take === undefined ? [] : [take], limitAnonymous, endpoints.take])
+    server.maxConnections = maxConnections
+    // Node.js drops bytes that came in one packet with such a request: the next one would be read from its middle
+    server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
+      if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    })
+    server.on("clientError", answerUnreadable(ids))
+    server.on("connect", answerConnect(ids))
+    // an unknown expectation is ignored
+    server.on("checkExpectation", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
+      server.emit("request", request, response)
+    })
+    const sockets = new Set<Socket>()
+    server.on("connection", (socket: Socket) => {
+      sockets.add(socket)
+      socket.once("close", () => sockets.delete(socket))
+    })
+    return { server, sockets }
+  }
+)
 
 type Served = Effect.Success<ReturnType<typeof makeServer>>
 
@@ -185,7 +188,9 @@ const cannotListen = ({ host, port }: Address, { cause }: HttpServerError.ServeE
  * that `take` takes never reach the routes. Gives the `HttpServer`, which knows the port that `port: 0` became.
  */
 export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address, take?: Take) =>
-  Layer.unwrap(Effect.map(makeServer(take, address.silenceMs ?? defaultSilenceMs), (made) => {
+  Layer.unwrap(Effect.gen(function*() {
+    const endpoints = Endpoints.make()
+    const made = yield* makeServer(take, address.silenceMs ?? defaultSilenceMs, endpoints)
     const { server } = made
     const listening = Layer.merge(
       Layer.effect(
@@ -200,6 +205,7 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
     const served = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig }).pipe(
       Layer.provideMerge(listening),
       Layer.provide([
+        Layer.succeed(Endpoints, endpoints),
         Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
         Layer.succeed(HttpMiddleware.TracerDisabledWhen, () => true)
       ])

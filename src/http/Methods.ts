@@ -7,7 +7,7 @@ export const routerConfig = { caseSensitive: true, ignoreDuplicateSlashes: false
 
 type Path = `/${string}`
 
-const isPath = (path: string): path is Path => path.startsWith("/")
+export const isPath = (path: string): path is Path => path.startsWith("/")
 
 /** The methods of a path, undefined when there is no such path. */
 export type MethodsOf = (url: string) => ReadonlyArray<string> | undefined

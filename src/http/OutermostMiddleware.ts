@@ -2,17 +2,19 @@
  * Outermost middleware: request id, error envelope for whatever failed inside, duration metric, headers of every response, and the refusal
  * of new requests while the service drains.
  */
-import { type Cause, Clock, Context, Effect, type Types } from "effect"
+import { type Cause, Clock, Context, Effect, Exit, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../contract/Api.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import { networks } from "../auth/Addresses.ts"
-import { makeAnswerHeaders } from "./AnswerHeaders.ts"
+import { type Headers, linesOf, makeAnswerHeaders } from "./AnswerHeaders.ts"
+import { makeWriteAnswer } from "./AnswerWriter.ts"
 import { type CrossOrigin, makeCrossOrigin } from "./CrossOrigin.ts"
 import { Drain } from "./Drain.ts"
+import { Endpoints, type Found } from "./Endpoints.ts"
 import { type MethodsOf, methodsOf } from "./Methods.ts"
-import { answerCause, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
+import { answerCause, bodyText, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { originOf } from "./RequestOrigin.ts"
@@ -85,7 +87,24 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     const anonymousLimits = yield* AnonymousLimits
     const clock = yield* Clock.Clock
     const traces = yield* makeRequestTraces
-    const headersFor = makeAnswerHeaders(networks((yield* Settings).trustProxy))
+    const answerHeaders = makeAnswerHeaders(networks((yield* Settings).trustProxy))
+
+    /** Headers of every answer; an answer keeps a `Cache-Control` of its own, as documents have. */
+    const headersOf = (
+      request: HttpServerRequest.HttpServerRequest,
+      answer: HttpServerResponse.HttpServerResponse
+    ): Headers => {
+      const { headers } = request
+      const own = answer.headers["cache-control"]
+      return {
+        ...answerHeaders(() => originOf(request).peer, headers["x-forwarded-proto"]),
+        ...own === undefined ? undefined : { "cache-control": own },
+        "x-request-id": ids.last(request),
+        // also of a refusal that an endpoint's schema wrote
+        ...answer.status === 503 && answer.headers["retry-after"] === undefined ? { "retry-after": "1" } : undefined,
+        ...crossOrigin?.headers(request)
+      }
+    }
 
     const finish = (
       request: HttpServerRequest.HttpServerRequest,
@@ -104,19 +123,8 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
           : refusalResponse(refusal, retryFor(request.url))
         if (traces !== undefined) noteAnswer(context, request.method, route, answer.status)
         metrics.observe(request.method, route, answer.status, clock.monotonicTimeNanosUnsafe() - startedAt)
-        const { forwardedFor: _, peer } = originOf(request)
-        const { "cache-control": cacheControl = "no-store", ...others } = headersFor(
-          peer,
-          request.headers["x-forwarded-proto"]
-        )
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
-          ...others,
-          // documents set their own
-          "cache-control": answer.headers["cache-control"] ?? cacheControl,
-          "x-request-id": ids.last(request),
-          // also of a refusal that an endpoint's schema wrote
-          ...answer.status === 503 && answer.headers["retry-after"] === undefined ? { "retry-after": "1" } : undefined,
-          ...crossOrigin?.headers(request),
+          ...headersOf(request, answer),
           ...drain.isDraining() ? { "connection": "close" } : undefined
         }))
       })
@@ -144,6 +152,57 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
             )
         })
       })
+
+    const write = yield* makeWriteAnswer
+    // flat, and with room for what a request adds: a deeper one would be copied for each
+    const context = Context.makeUnsafe<never>(new Map((yield* Effect.context<never>()).mapUnsafe), { maxDepth: 16 })
+
+    /** As `finish`, on the direct way. */
+    const answerDirectly = (
+      { handler, request, target }: Found,
+      startedAt: bigint,
+      response: HttpServerResponse.HttpServerResponse
+    ): void => {
+      const answer = inEnvelope(response, request.url)
+      const { body, status } = answer
+      metrics.observe(request.method, handler.route.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
+      const { "content-length": _, ...headers } = { ...answer.headers, ...headersOf(request, answer) }
+      write(request.source, target, status, linesOf(headers), body._tag === "Empty" ? undefined : bodyText(answer))
+    }
+
+    const endpoints = yield* Endpoints
+    endpoints.runWith((found) => {
+      const { handler: { route, serving }, params, request, searchParams, target } = found
+      const startedAt = clock.monotonicTimeNanosUnsafe()
+      if (drain.isDraining()) return answerDirectly(found, startedAt, refusalResponse(draining, retryFor(request.url)))
+      const served = Effect.catchCause(
+        serving,
+        (cause) => Effect.provideService(answerCause(cause, retryFor(request.url)), RequestIds, ids)
+      )
+      const traced = traces === undefined ? served : traces.aroundAnswer(
+        { method: request.method, traceparent: request.headers["traceparent"], id: ids.of(request) },
+        route.path,
+        served,
+        (exit) => Exit.isSuccess(exit) ? exit.value.status : 500
+      )
+      const asked = Context.add(
+        Context.add(
+          Context.add(context, HttpServerRequest.HttpServerRequest, request),
+          HttpServerRequest.ParsedSearchParams,
+          searchParams
+        ),
+        HttpRouter.RouteContext,
+        { route, params }
+      )
+      const fiber = Effect.runForkWith(asked)(traced)
+      fiber.addObserver((exit) => {
+        if (Exit.isSuccess(exit)) answerDirectly(found, startedAt, exit.value)
+      })
+      if (fiber.pollUnsafe() !== undefined) return
+      target.once("close", () => {
+        if (!target.writableEnded) fiber.interruptUnsafe()
+      })
+    })
 
     if (traces === undefined) return answered
     return (handler: Handler) =>

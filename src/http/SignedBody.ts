@@ -1,18 +1,21 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
+import type { Refusal } from "../domain/Refusal.ts"
 import { bodyTooLarge, maxBodyBytes, maxPlayerBodyBytes, playerBodyTooLarge, refuseBody } from "./Refusals.ts"
+import { ReadRequest } from "./ReadRequest.ts"
 import { originOf } from "./RequestOrigin.ts"
 import { type AnonymousLimits, tooManyBodies, uncountedBytes } from "./AnonymousLimits.ts"
 
-const empty = new Uint8Array(0)
+const noBody = Effect.succeed(new Uint8Array(0))
 
 /** The raw bytes that a signature covers, none for reads. The caller is not authenticated yet: a large body needs a reservation. */
 export const signedBody = (
   request: HttpServerRequest.HttpServerRequest,
   anonymousLimits: AnonymousLimits["Service"]
-) => {
-  if (request.method === "GET" || request.method === "HEAD") return Effect.succeed(empty)
+): Effect.Effect<Uint8Array, Refusal<"INVALID_REQUEST" | "TRY_AGAIN">> => {
+  if (request.method === "GET" || request.method === "HEAD") return noBody
+  if (request instanceof ReadRequest) return Effect.succeed(request.body)
   const length = request.headers["content-length"]
   if (Number(length) > maxBodyBytes) return Effect.fail(bodyTooLarge)
   const body = Effect.matchEffect(request.arrayBuffer, {

@@ -60,7 +60,7 @@ export class Wallet extends Context.Service<Wallet, {
       const methods = yield* PaymentMethods
       const thresholds = yield* Thresholds
 
-      const view = Effect.fn("Wallet.view")(function*(operator: Operator, playerId: number) {
+      const view = Effect.fnUntraced(function*(operator: Operator, playerId: number) {
         const player = yield* actors.read(operator.id, playerId)
         if (player.kycStatus === "verified") return { player, unverifiedWithdrawalAllowance: null }
         const { currency: base, kycWithdrawalThreshold } = operator
@@ -74,7 +74,7 @@ export class Wallet extends Context.Service<Wallet, {
         return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
       })
 
-      const deposit = Effect.fn("Wallet.deposit")(function*(
+      const deposit = Effect.fnUntraced(function*(
         operator: Operator,
         playerId: number,
         request: DepositRequest,

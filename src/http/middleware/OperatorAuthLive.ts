@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { CurrentOperator, OperatorAuth } from "../../contract/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
@@ -22,6 +22,7 @@ import { verify } from "../../auth/Signature.ts"
 import type { Scope } from "../../domain/Operator.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
+import { Endpoints } from "../Endpoints.ts"
 import { makeAnswering } from "./Answering.ts"
 import { signedBody } from "../SignedBody.ts"
 import { rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
@@ -40,6 +41,8 @@ export const OperatorAuthLive = Layer.effect(
   OperatorAuth,
   Effect.gen(function*() {
     const credentials = yield* Credentials
+    const endpoints = yield* Endpoints
+    const clock = yield* Clock.Clock
     const replays = yield* ReplayStore
     const limiter = yield* RateLimiter
     const anonymousLimits = yield* AnonymousLimits
@@ -57,73 +60,83 @@ export const OperatorAuthLive = Layer.effect(
         )
       )
 
-    /** Up to the signature, which proves that the request is the key's; fails with the first refusal. */
-    const authenticate = Effect.fnUntraced(function*(
-      request: HttpServerRequest.HttpServerRequest,
-      { nonce, signature, timestamp }: SignedHeaders,
-      { caller, signingKey }: OperatorCredential,
-      now: number
-    ) {
-      const refusal = refuseInactiveKey(caller, now) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
-      if (refusal !== undefined) return yield* Effect.fail(refusal)
-      const body = yield* signedBody(request, anonymousLimits)
-      const isAuthentic = verify(
-        signingKey,
-        { method: request.method, uri: targetOf(request), timestamp, nonce, body },
-        signature
-      )
-      if (!isAuthentic) return yield* Effect.fail(invalidSignature)
-      if (!replays.remember(signature, now)) return yield* Effect.fail(replayedRequest)
-    })
-
     return OperatorAuth.of((handler, { endpoint, group }) => {
       const annotations = Context.merge(group.annotations, endpoint.annotations)
       const scope = Context.getOrUndefined(annotations, RequiredScope)
       const feature = Context.getOrUndefined(annotations, RequiredFeature)
       const onlyReads = endpoint.method === "GET"
+      // failures are answered inside, where log lines carry the caller
+      const answered = answering()(handler)
 
-      const serve = Effect.fnUntraced(function*(
+      /** From the signature on, which proves that the request is the key's; fails with the first refusal. */
+      const serveRead = (
         request: HttpServerRequest.HttpServerRequest,
-        headers: SignedHeaders,
-        credential: OperatorCredential,
-        now: number
-      ) {
-        yield* authenticate(request, headers, credential, now)
-        const { allowed, caller } = credential
+        { nonce, signature, timestamp }: SignedHeaders,
+        { allowed, caller, signingKey }: OperatorCredential,
+        now: number,
+        body: Uint8Array
+      ): Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, HttpServerRequest.HttpServerRequest> => {
+        const message = { method: request.method, uri: targetOf(request), timestamp, nonce, body }
+        if (!verify(signingKey, message, signature)) return Effect.fail(invalidSignature)
+        if (!replays.remember(signature, now)) return Effect.fail(replayedRequest)
         const elsewhere: Refusal | undefined = comesFromElsewhere(request, allowed) ? addressNotAllowed : undefined
         if (elsewhere === undefined) {
           const status = limiter.take(caller.apiKey.id, caller.apiKey.rateLimitPerMinute, now)
           // a request over the limit is not even written to the replay store
-          if (!status.isAllowed) return yield* Effect.fail(rateLimited(status, now))
+          if (!status.isAllowed) return Effect.fail(rateLimited(status, now))
         }
-        const noted = replays.write(headers.signature, now)
+        const noted = replays.write(signature, now)
         const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller.operator, feature)
-        if (refusal !== undefined || !onlyReads) yield* noted
-        if (refusal !== undefined) return yield* Effect.fail(refusal)
-        // failures are answered inside, where log lines carry the caller
-        const provided = Effect.provideService(answering()(handler), CurrentOperator, caller)
-        if (!onlyReads) return yield* provided
-        // a read runs while the signature is written; its answer waits for that
-        const exit = yield* Effect.exit(provided)
-        yield* noted
-        return yield* exit
-      })
+        if (refusal !== undefined) return Effect.andThen(noted, Effect.fail(refusal))
+        const provided = Effect.provideService(answered, CurrentOperator, caller)
+        return onlyReads
+          // a read runs while the signature is written; its answer waits for that
+          ? Effect.flatMap(Effect.exit(provided), (exit) => Effect.andThen(noted, exit))
+          : Effect.andThen(noted, provided)
+      }
 
-      const run = Effect.gen(function*() {
-        const request = yield* HttpServerRequest.HttpServerRequest
+      const serve = (
+        request: HttpServerRequest.HttpServerRequest,
+        headers: SignedHeaders,
+        credential: OperatorCredential,
+        now: number
+      ): ReturnType<typeof serveRead> => {
+        const refusal = refuseInactiveKey(credential.caller, now) ?? refuseTimestamp(headers.timestamp, now) ??
+          refuseNonce(headers.nonce)
+        return refusal === undefined
+          ? Effect.flatMap(
+            signedBody(request, anonymousLimits),
+            (body) => serveRead(request, headers, credential, now, body)
+          )
+          : Effect.fail(refusal)
+      }
+
+      const run = Effect.flatMap(HttpServerRequest.HttpServerRequest, (
+        request
+      ): Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest> => {
         const headers = signedHeaders(request.headers, "x-api-key")
-        if (headers === undefined) return yield* counting(request)(Effect.fail(noCredentials))
-        const credential = yield* credentials.operator(headers.key)
-        if (credential === undefined) return yield* counting(request, headers.key)(Effect.fail(invalidKey))
-        const now = yield* Clock.currentTimeMillis
-        const response = yield* answering()(
-          counting(request, headers.key)(serve(request, headers, credential, now))
-        )
-        return withRateLimitHeaders(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
+        if (headers === undefined) return counting(request)(Effect.fail(noCredentials))
+        const { key } = headers
+        const serveAs = (credential: OperatorCredential, now: number) =>
+          Effect.map(
+            answering()(counting(request, key)(serve(request, headers, credential, now))),
+            (response) =>
+              withRateLimitHeaders(limiter, response, credential.caller.apiKey, clock.currentTimeMillisUnsafe())
+          )
+        const now = clock.currentTimeMillisUnsafe()
+        const remembered = credentials.rememberedOperator(key, now)
+        return remembered === undefined
+          ? Effect.flatMap(credentials.operator(key), (credential) =>
+            credential === undefined
+              ? counting(request, key)(Effect.fail(invalidKey))
+              : serveAs(credential, clock.currentTimeMillisUnsafe()))
+          : serveAs(remembered, now)
       }).pipe(answering())
 
       // a caller that disconnects must not interrupt a write
-      return onlyReads ? run : Effect.uninterruptible(run)
+      const serving = onlyReads ? run : Effect.uninterruptible(run)
+      endpoints.add(endpoint, serving)
+      return serving
     })
   })
 )

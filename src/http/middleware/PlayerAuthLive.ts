@@ -10,6 +10,7 @@ import { worksStill } from "../../domain/player/AccountStatus.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { bearer } from "../RequestOrigin.ts"
+import { Endpoints } from "../Endpoints.ts"
 import { makeAnswering } from "./Answering.ts"
 import { playerBody } from "../SignedBody.ts"
 import { playerRateLimited, rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
@@ -29,6 +30,7 @@ export const PlayerAuthLive = Layer.effect(
   Effect.gen(function*() {
     const tokens = yield* PlayerTokens
     const credentials = yield* Credentials
+    const endpoints = yield* Endpoints
     const actors = yield* PlayerActors
     const limiter = yield* RateLimiter
     const { answering, counting } = yield* makeAnswering("player")
@@ -85,7 +87,9 @@ export const PlayerAuthLive = Layer.effect(
       })
 
       // a caller that disconnects must not interrupt a write
-      return endpoint.method === "GET" ? answering()(run) : Effect.uninterruptible(answering()(run))
+      const serving = endpoint.method === "GET" ? answering()(run) : Effect.uninterruptible(answering()(run))
+      endpoints.add(endpoint, serving)
+      return serving
     })
   })
 )

@@ -16,6 +16,7 @@ import { Credentials } from "../../auth/Credentials.ts"
 import { verify } from "../../auth/Signature.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { withFormRules } from "../FormRules.ts"
+import { Endpoints } from "../Endpoints.ts"
 import { makeAnswering } from "./Answering.ts"
 import { AnonymousLimits } from "../AnonymousLimits.ts"
 import { signedBody } from "../SignedBody.ts"
@@ -32,6 +33,7 @@ export const ProviderAuthLive = Layer.effect(
   ProviderAuth,
   Effect.gen(function*() {
     const credentials = yield* Credentials
+    const endpoints = yield* Endpoints
     const anonymousLimits = yield* AnonymousLimits
     const { answering: answeringWith, counting } = yield* makeAnswering("provider")
     const proxies = networks((yield* Settings).trustProxy)
@@ -77,7 +79,9 @@ export const ProviderAuthLive = Layer.effect(
       ))
 
       // a provider that disconnects must not interrupt a write
-      return endpoint.method === "GET" ? run : Effect.uninterruptible(run)
+      const serving = endpoint.method === "GET" ? run : Effect.uninterruptible(run)
+      endpoints.add(endpoint, serving)
+      return serving
     })
   })
 )

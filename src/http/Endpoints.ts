@@ -1,0 +1,83 @@
+import { Context, type Effect, type Types } from "effect"
+import { FindMyWay, HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { uncountedBytes } from "./AnonymousLimits.ts"
+import type { Take } from "./ExpressLane.ts"
+import { isPath, routerConfig } from "./Methods.ts"
+import { ReadRequest } from "./ReadRequest.ts"
+import { readBody } from "./RequestBody.ts"
+
+/** An endpoint with everything around its handler but the outermost middleware. */
+type Serving = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  Types.unhandled,
+  HttpServerRequest.HttpServerRequest
+>
+
+interface Endpoint {
+  readonly serving: Serving
+  /** What the router would tell of it, for the log and the form rules. */
+  readonly route: HttpRouter.RouteContext["Service"]["route"]
+}
+
+/** A request of an endpoint, read to its end. */
+export interface Found extends FindMyWay.FindResult<Endpoint> {
+  readonly request: ReadRequest
+  readonly target: ServerResponse
+}
+
+/** Length of the body, undefined when the router shall read it: of unknown length, large, or to be asked for. */
+const lengthOf = ({ headers }: IncomingMessage, method: string): number | undefined => {
+  const stated = headers["content-length"]
+  const length = stated === undefined ? 0 : Number(stated)
+  const isPlain = headers["transfer-encoding"] === undefined && headers["expect"] === undefined &&
+    headers.upgrade === undefined
+  return isPlain && length <= (method === "GET" ? 0 : uncountedBytes) ? length : undefined
+}
+
+/** Characters of a target that the router needs escaped, or knows another meaning of. */
+const unusual = /[#;]|^[^/]/
+
+/**
+ * The endpoints of one server, and the direct way to them: from Node.js's request to the endpoint and back, without the framework's server
+ * and router, whose fibers, contexts and header objects took more of a read's processor time than the read
+ * (`docs/decisions/0041-one-way-through-http.md`). What is unusual about a request is left to the router, which finds the same endpoints
+ * behind the same middlewares.
+ */
+export class Endpoints extends Context.Service<Endpoints, {
+  /** Notes an endpoint. Authentication, the outermost middleware of each, does that. */
+  readonly add: (endpoint: { readonly method: string; readonly path: string }, serving: Serving) => void
+  /** Sets what runs the requests that `take` takes. */
+  readonly runWith: (run: (found: Found) => void) => void
+  readonly take: Take
+}>()("pitboss/http/Endpoints") {
+  /** Of one server: they must not answer on another one's port. */
+  static readonly make = (): Endpoints["Service"] => {
+    const table = FindMyWay.make<Endpoint>(routerConfig)
+    let run: ((found: Found) => void) | undefined
+    return {
+      add: ({ method, path }, serving) => {
+        if (isPath(path)) table.on(method, path, { serving, route: HttpRouter.route("*", path, serving) })
+      },
+      runWith: (given) => {
+        run = given
+      },
+      take: (source, target) => {
+        const { method = "", url = "" } = source
+        const length = lengthOf(source, method)
+        if (run === undefined || length === undefined || unusual.test(url)) return false
+        const found = table.find(method, url)
+        if (found === undefined) return false
+        const { handler, params, searchParams } = found
+        const serve = run
+        readBody(
+          source,
+          length,
+          (body) =>
+            serve({ handler, params, searchParams, target, request: new ReadRequest(source, method, url, body) })
+        )
+        return true
+      }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as Net from "node:net"
+import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
+import { signedHeaders } from "../kit/HttpCalls.ts"
+import { addApiKey, addProvider } from "../kit/Keys.ts"
+import { addOperator } from "../kit/TestService.ts"
+
+// Goal: an answer does not tell which way its request went, and a kept connection carries on after it.
+// Method: the same requests on kept connections, plainly, and with a header that leaves them to the router.
+
+const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
+const Live = layerEdgeServer().pipe(Layer.provideMerge(AtNoon))
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly raw?: string
+  readonly headers?: { readonly [name: string]: string }
+}
+
+interface Answered {
+  readonly status: string
+  /** By name in lower case, without the id and the rest of the rate, which each request has of its own. */
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+}
+
+const answerOf = (head: string, body: string): Answered => {
+  const [status = "", ...lines] = head.split("\r\n")
+  const headers = Object.fromEntries(lines.map((line) => {
+    const [name = "", value = ""] = line.split(": ", 2)
+    return [name.toLowerCase(), value]
+  }))
+  assert.match(headers["x-request-id"] ?? "", /^[\x21-\x7e]+$/)
+  const { "x-request-id": _, "x-ratelimit-remaining": remaining, ...others } = headers
+  return { status, headers: remaining === undefined ? others : { ...others, "x-ratelimit-remaining": "" }, body }
+}
+
+/** Reads answers of stated length from the beginning of what came. */
+const answersIn = (bytes: Buffer): ReadonlyArray<Answered> => {
+  const text = bytes.toString("latin1")
+  const end = text.indexOf("\r\n\r\n")
+  if (end < 0) return []
+  const head = text.slice(0, end)
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+  const next = end + 4 + length
+  return next > bytes.length
+    ? []
+    : [answerOf(head, bytes.toString("utf8", end + 4, next)), ...answersIn(bytes.subarray(next))]
+}
+
+/** Writes all requests at once on one connection, and gives as many answers. */
+const pipelined = (port: number, requests: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Answered>> =>
+  Effect.callback((resume) => {
+    let came = Buffer.alloc(0)
+    const socket = Net.connect(port, "127.0.0.1", () => socket.write(requests.join("")))
+    socket.on("data", (chunk) => {
+      came = Buffer.concat([came, chunk])
+      const answers = answersIn(came)
+      if (answers.length === requests.length) resume(Effect.succeed(answers))
+    })
+    socket.on("close", () => resume(Effect.succeed(answersIn(came))))
+    return Effect.sync(() => socket.destroy())
+  })
+
+const bytesOf = ({ headers, method, path, raw = "" }: Asked): string =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    "Host: x",
+    ...method === "GET" ? [] : [`Content-Length: ${Buffer.byteLength(raw)}`],
+    ...Object.entries(headers ?? {}).map((pair) => pair.join(": ")),
+    "",
+    raw
+  ].join("\r\n")
+
+layer(Live)("the direct way", (it) => {
+  it.effect("answers as the router does, one request after the other on a kept connection", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const operator = yield* addOperator("ways")
+      const key = yield* addApiKey(operator.id, { rateLimit: 1_000_000 })
+      const provider = yield* addProvider("ways")
+      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      let count = 0
+      const signed = (asked: Asked, way: { readonly [name: string]: string }): string => {
+        const { method, path, raw = "" } = asked
+        const signer = path.startsWith("/api/v1/provider") ? provider : key
+        const call = { timestamp, raw, method, nonce: `way-${count++}` }
+        return bytesOf({ ...asked, headers: { ...signedHeaders(signer, path, call), ...way, ...asked.headers } })
+      }
+      const base = "/api/v1/operator"
+      const order = JSON.stringify({ amount: 1, name: "Ærø €" })
+      const json = { "Content-Type": "application/json" }
+      const asked: ReadonlyArray<Asked> = [
+        { method: "GET", path: `${base}/open` },
+        { method: "GET", path: `${base}/list?page=0&page=1` },
+        { method: "GET", path: `${base}/look/x` },
+        { method: "GET", path: `${base}/look/again` },
+        { method: "GET", path: `${base}/look/%6Fpen` },
+        { method: "GET", path: `${base}/wrong` },
+        { method: "GET", path: `${base}/open`, headers: { "X-Signature": "0" } },
+        { method: "GET", path: `${base}/open`, headers: { "X-Api-Key": "nobody" } },
+        { method: "GET", path: `${base}/open`, headers: { "X-Timestamp": "1" } },
+        { method: "POST", path: `${base}/orders`, raw: order, headers: json },
+        { method: "POST", path: `${base}/orders`, raw: `\ufeff${order}`, headers: json },
+        { method: "POST", path: `${base}/orders`, raw: "{", headers: json },
+        { method: "POST", path: `${base}/orders`, raw: "", headers: json },
+        { method: "POST", path: `${base}/orders`, raw: order, headers: { "Content-Type": "text/plain" } },
+        {
+          method: "POST",
+          path: `${base}/orders`,
+          raw: order,
+          headers: { ...json, "Idempotency-Key": "x".repeat(300) }
+        },
+        { method: "POST", path: `${base}/players/1/orders`, raw: "[]", headers: json },
+        { method: "POST", path: `${base}/act/limit` },
+        { method: "POST", path: `${base}/act/die` },
+        { method: "PUT", path: `${base}/set/forbidden` },
+        { method: "POST", path: "/api/v1/provider/bet", raw: order, headers: json },
+        { method: "POST", path: "/api/v1/provider/act/again" },
+        { method: "GET", path: "/api/v1/provider/transactions/7" }
+      ]
+      const direct = yield* pipelined(port, asked.map((one) => signed(one, {})))
+      const routed = yield* pipelined(port, asked.map((one) => signed(one, { Expect: "the router" })))
+      assert.strictEqual(direct.length, asked.length)
+      // handlers count their calls, and the router's date is Node.js's own
+      const uncounted = ({ body, ...answer }: Answered) => ({
+        ...answer,
+        headers: { ...answer.headers, "content-length": "", "date": "" },
+        body: body.replace(/"calls":\d+/, "")
+      })
+      for (const [index, answer] of direct.entries()) {
+        const { headers } = answer
+        assert.deepStrictEqual(uncounted(answer), uncounted(routed[index] ?? answer), asked[index]?.path)
+        assert.strictEqual(headers["content-length"], String(Buffer.byteLength(answer.body)))
+        assert.strictEqual(headers["connection"], "keep-alive")
+        assert.strictEqual(headers["keep-alive"], "timeout=75")
+        assert.strictEqual(headers["date"], "Fri, 20 Nov 2026 12:00:00 GMT")
+      }
+    }))
+})
