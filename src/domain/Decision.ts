@@ -24,7 +24,7 @@ export interface Knowledge {
 }
 
 /** The standing of a promo code for one player. */
-export interface PromoStanding {
+interface PromoStanding {
   readonly isUsedUp: boolean
   /** By this player. */
   readonly isRedeemed: boolean

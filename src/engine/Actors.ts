@@ -9,8 +9,10 @@
  * callback of what it waits for: there are no fibers but those of loads, look-ups and commits. Other actors are loaded on first use.
  *
  * When a commit fails:
- * - *rejected*: nothing was written. The commands are decided again, one at a time: with the store's knowledge when an id that was claimed
- *   to be new exists, on the current state when another writer was faster. The callers notice nothing.
+ * - *rejected*: nothing was written. The callers notice nothing: when an id that was claimed to be new exists, the commands are decided
+ *   again with what the store says about it, one at a time; when another writer was faster, on the current state; when another transaction
+ *   holds a row, the actor waits for it alone, asking the store with growing pauses, and refuses after a bound.
+ * - *impossible*: the store refuses a unit for good. That is a defect of the command.
  * - *unavailable*: nothing was written; the callers get a failure that is safe to retry.
  * - *unknown*: the callers get a failure that is safe to retry, and the actor loads its state again behind a fence before it serves.
  */
@@ -18,20 +20,12 @@ import { Cause, Clock, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Traced } from "../platform/Tracing.ts"
-import {
-  type CommitFailure,
-  type EngineFailure,
-  MailboxFull,
-  NoSuchActor,
-  NotHere,
-  OutcomeUnknown,
-  StoreUnavailable
-} from "./Failures.ts"
+import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, StoreUnavailable } from "./Failures.ts"
 import { Command, type Task } from "./internal/Command.ts"
 import { makeIdBlocks } from "./internal/IdBlocks.ts"
 import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
-import { type Decision, type Step, type Store, type Unit } from "./Machine.ts"
+import { type CommitEnd, type Decision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
 import type { ActorsOptions } from "./ActorsOptions.ts"
 import { registerActorMetrics } from "./internal/ActorMetrics.ts"
@@ -68,8 +62,14 @@ export interface Actors<State, Change, Query, Knowledge> {
 /** Bound on decisions of a command before its caller is asked to retry. */
 const maxAttempts = 6
 
-/** Bound on waits of a command for a locked row: the journal waits with it. */
-const maxTimesBusy = 1
+/** Bound on clashes of a command that was decided knowing its ids: what it clashes with is nothing that a rule is told. */
+const maxClashes = 2
+
+/** How long commands wait for a row that another transaction holds; after that, each is refused as soon as the store says so. */
+const maxHeldMs = 2000
+
+/** The pause before an actor asks again whether its row is free. */
+const pauseMs = (asked: number): number => asked === 0 ? 0 : Math.min(25 * 2 ** (asked - 1), 400)
 
 /** Actors per slice of passivation, about a millisecond. */
 const passivatedPerSlice = 500
@@ -116,10 +116,16 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     next: number
     /** Commands before this place are decided alone: they need the store, or their unit was rejected. */
     aloneUntil: number
-    /** Of the one at `next` while it is decided alone. */
+    /** Of the command at `next`: what was looked up for it, and how often its commit was tried. */
     known: Known
     attempts: number
-    timesBusy: number
+    clashes: number
+    /** What the store said about the commands of a unit that clashed; true until something is written. */
+    clashed: { readonly commands: ReadonlyArray<number>; readonly known: ReadonlyArray<Knowledge> } | undefined
+    /** How often the store was asked whether the row is free. */
+    asked: number
+    /** An unknown outcome was being resolved. */
+    isRecovering: boolean
   }
 
   const ids = yield* Ids
@@ -131,14 +137,36 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const store: Store<State, Change, Query, Knowledge> = {
     look: options.store.look,
     claims: options.store.claims,
+    examine: options.store.examine,
     commit: (units) =>
       health.commit(isTraced ? traceCommit(units, options.store.commit(units)) : options.store.commit(units)),
     load: (key, fence) => fence ? health.fence(options.store.load(key, fence)) : options.store.load(key, fence)
   }
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const blocks = makeIdBlocks(ids, fork)
-  const journal = yield* Journal.make<Unit<State, Change>>({
+  /** Commands to be answered when the next commit has left; undefined while they are answered at once. */
+  let answers: Array<AnyTask> | undefined
+
+  const tell = (task: AnyTask): void => {
+    try {
+      task.tell()
+    } catch (defect) {
+      // a caller's callback: nobody else is to miss an answer for it
+      fork(Effect.logError("answer failed", Cause.die(defect)))
+    }
+  }
+
+  const tellAll = (): void => {
+    if (answers === undefined) return
+    // callers may ask again meanwhile, and be answered after these
+    for (let index = 0; index < answers.length; index++) tell(answers[index]!)
+    answers = undefined
+  }
+
+  const journal = yield* Journal.make<Unit<State, Change>, Knowledge>({
     commit: store.commit,
+    examine: store.examine,
+    sent: tellAll,
     maxWeight: options.maxCommit,
     weigh: (unit) => unit.changes.length,
     capacity: options.maxWaiting
@@ -146,14 +174,28 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   const cells = new Map<number, Cell>()
   const noTasks: ReadonlyArray<AnyTask> = []
+  const newRun = (): Run => ({
+    group: noTasks,
+    next: 0,
+    aloneUntil: 0,
+    known: undefined,
+    attempts: 0,
+    clashes: 0,
+    clashed: undefined,
+    asked: 0,
+    isRecovering: false
+  })
   const whenIdle: Array<() => void> = []
   let isClosed = false
   let running = 0
   let waiting = 0
+  /** Actors whose row another transaction holds, with when it was seen first, monotonic milliseconds. */
+  const held = new Map<number, number>()
   const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
 
   const forget = (key: number): boolean => {
     counts.passivations++
+    held.delete(key)
     return cells.delete(key)
   }
 
@@ -193,38 +235,31 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     run.group = group
     run.next = 0
     run.aloneUntil = 0
+    run.clashed = undefined
     return true
   }
 
-  /** Goes on to the command at `end`. */
-  const moveTo = (run: Run, end: number): void => {
+  /** Answers the commands up to `end`: with what was decided, or with a failure. */
+  const answer = (run: Run, end: number, failure?: Exit.Exit<never, EngineFailure>): void => {
+    const { group, next } = run
     run.next = end
     run.known = undefined
     run.attempts = 0
-    run.timesBusy = 0
-  }
-
-  /** Answers the commands up to `end`: with what was decided, or with a failure. */
-  const answer = (run: Run, end: number, failure?: EngineFailure): void => {
-    const { group, next } = run
-    moveTo(run, end)
+    run.clashes = 0
     for (let index = next; index < end; index++) {
-      try {
-        if (failure === undefined) group[index]!.publish()
-        else group[index]!.fail(failure)
-      } catch (defect) {
-        // a caller's callback: nobody else is to miss an answer for it
-        fork(Effect.logError("answer failed", Cause.die(defect)))
-      }
+      const task = group[index]!
+      if (failure !== undefined) task.end(failure)
+      if (answers === undefined) tell(task)
+      else answers.push(task)
     }
   }
 
   /** The failure of what an actor needed from the store; a defect is told in the log. */
-  const failureOf = <A>(cell: Cell, exit: Exit.Failure<A, EngineFailure>): EngineFailure => {
+  const failureOf = <A>(cell: Cell, exit: Exit.Failure<A, EngineFailure>): Exit.Exit<never, EngineFailure> => {
     const failure = Exit.findErrorOption(exit)
-    if (failure._tag === "Some") return failure.value
+    if (failure._tag === "Some") return Exit.fail(failure.value)
     fork(Effect.annotateLogs(Effect.logError("actor failed", exit.cause), { [options.keyName]: cell.key }))
-    return new StoreUnavailable({ reason: "the store failed" })
+    return Exit.fail(new StoreUnavailable({ reason: "the store failed" }))
   }
 
   /**
@@ -255,7 +290,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (Exit.isFailure(exit)) return answer(run, run.group.length, failureOf(cell, exit))
       if (cell.isDoubtful || cell.version > 0) counts.reloads++
       else counts.loads++
-      if (exit.value === undefined) return answer(run, run.group.length, new NoSuchActor())
+      if (exit.value === undefined) return answer(run, run.group.length, Exit.fail(new NoSuchActor()))
       cell.state = exit.value.state
       cell.version = exit.value.version
       cell.isDoubtful = false
@@ -266,54 +301,94 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (Exit.isFailure(exit)) answer(run, run.group.length, failureOf(cell, exit))
     })
 
+  /** Counts an attempt to decide from `next` on; false when there were too many, which is told to the callers up to `end`. */
+  const mayTryAgain = (run: Run, end: number): boolean => {
+    if (++run.attempts < maxAttempts) return true
+    answer(run, end, Exit.fail(new StoreUnavailable({ reason: "other writers were faster every time" })))
+    return false
+  }
+
   /** Looks up what the command at `next` has to know; from then on it is decided alone. */
-  const look = (cell: Cell, run: Run, state: State, query: Query): boolean => {
+  const look = (cell: Cell, run: Run, state: State, query: Query, known: Known): boolean => {
+    if (!mayTryAgain(run, run.next + 1)) return true
     run.aloneUntil = Math.max(run.aloneUntil, run.next + 1)
-    return need(cell, run, Effect.suspend(() => store.look(state, query, run.known)), (exit) => {
+    return need(cell, run, Effect.suspend(() => store.look(state, query, known)), (exit) => {
       if (Exit.isFailure(exit)) return answer(run, run.next + 1, failureOf(cell, exit))
       run.known = exit.value
     })
   }
 
-  /** Takes in the end of a commit; false when the actor has to wait again. */
-  const committed = (
+  /** Asks the store whether the row that another transaction held is free; the commands are decided again when it is. */
+  const askIfFree = (
     cell: Cell,
     run: Run,
     unit: Unit<State, Change>,
-    end: number,
-    exit: Exit.Exit<void, CommitFailure>
+    heldSince: number
   ): boolean => {
-    if (Exit.isSuccess(exit)) {
-      cell.state = unit.after
-      cell.version++
-      answer(run, end)
-      return true
-    }
-    const failure = Exit.findErrorOption(exit)
-    const reason = failure._tag === "Some" ? failure.value : new OutcomeUnknown({ reason: "the commit failed" })
-    if (reason._tag !== "Rejected") {
-      // only a commit that may still happen has to be fenced off: two writers who fenced each other off would never end
-      if (reason._tag === "OutcomeUnknown") {
+    const asking = Effect.suspend(() => store.examine([unit], "busy"))
+    const paused = run.asked === 0 ? asking : Effect.andThen(Effect.sleep(pauseMs(run.asked)), asking)
+    run.asked++
+    return need(cell, run, paused, (exit) => {
+      if (Exit.isFailure(exit)) return answer(run, run.group.length, failureOf(cell, exit))
+      if (exit.value[0]?._tag !== "Busy") {
+        run.asked = 0
+        held.delete(cell.key)
+      } else if (monotonic.currentTimeMillisUnsafe() - heldSince >= maxHeldMs) {
+        run.asked = 0
+        answer(
+          run,
+          run.group.length,
+          Exit.fail(new StoreUnavailable({ reason: "another transaction holds the row" }))
+        )
+      }
+    })
+  }
+
+  /** Takes in the end of a commit of the commands from `next` to `end`; `changed` are those with the unit's changes. */
+  const committed = (
+    cell: Cell,
+    run: Run,
+    after: State,
+    changed: ReadonlyArray<number>,
+    end: number,
+    how: CommitEnd<Knowledge>
+  ): void => {
+    const wasAlone = run.next < run.aloneUntil
+    switch (how._tag) {
+      case "Committed":
+        cell.state = after
+        cell.version++
+        run.clashed = undefined
+        return answer(run, end)
+      case "StoreUnavailable":
+        return answer(run, end, Exit.fail(how))
+      case "OutcomeUnknown":
+        // only a commit that may still happen has to be fenced off: two writers who fenced each other off would never end
         cell.isDoubtful = true
         cell.state = undefined
-      }
-      answer(run, end, reason)
-      return true
+        return answer(run, end, Exit.fail(how))
+      case "Fenced":
+        cell.state = undefined
+        run.known = undefined
+        run.clashed = undefined
+        return void mayTryAgain(run, end)
+      case "Busy":
+        if (!held.has(cell.key)) held.set(cell.key, monotonic.currentTimeMillisUnsafe())
+        return void mayTryAgain(run, end)
+      case "Clash":
+        if (wasAlone && ++run.clashes >= maxClashes) {
+          return answer(run, end, Exit.fail(new StoreUnavailable({ reason: "an id is taken" })))
+        }
+        run.known = undefined
+        run.clashed = { commands: changed, known: how.known }
+        run.aloneUntil = Math.max(run.aloneUntil, end)
+        return
+      case "Impossible":
+        if (end === run.next + 1) {
+          return answer(run, end, Exit.die(new Error(`the store refuses what was decided: ${how.reason}`)))
+        }
+        run.aloneUntil = Math.max(run.aloneUntil, end)
     }
-    if (reason.because === "fenced") cell.state = undefined
-    if (run.next >= run.aloneUntil) {
-      run.aloneUntil = end
-      return true
-    }
-    const [change] = unit.changes
-    if (reason.because === "clash" && change !== undefined) {
-      return look(cell, run, unit.before, store.claims(unit.before, change))
-    }
-    run.known = undefined
-    if (reason.because === "busy" && ++run.timesBusy > maxTimesBusy) {
-      answer(run, end, new StoreUnavailable({ reason: "another transaction holds the row" }))
-    }
-    return true
   }
 
   /**
@@ -323,23 +398,28 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const decideNext = (cell: Cell, run: Run, before: State): boolean => {
     const { group, next } = run
     const isAlone = next < run.aloneUntil
-    if (isAlone && ++run.attempts > maxAttempts) {
-      answer(run, next + 1, new StoreUnavailable({ reason: "other writers were faster every time" }))
-      return true
-    }
-    let after = before
+    const known = run.known ?? run.clashed?.known[run.clashed.commands.indexOf(next)]
     const changes: Array<Change> = []
+    const changed: Array<number> = []
     const last = isAlone ? next + 1 : group.length
+    let after = before
     let end = next
     do {
-      const decision = decide(cell, group[end]!, after, run.known)
+      const decision = decide(cell, group[end]!, after, known)
       if (decision._tag === "Missing") {
-        if (end === next) return look(cell, run, before, decision.query)
+        if (end === next) return look(cell, run, before, decision.query, known)
         break
       }
       if (decision._tag === "Accept") {
         after = decision.state
-        if (decision.change !== null) changes.push(decision.change)
+        if (decision.change !== null) {
+          // a unit with it clashed: an assumption about its ids would be one too many
+          if (isAlone && known === undefined) {
+            return look(cell, run, before, store.claims(before, decision.change), undefined)
+          }
+          changes.push(decision.change)
+          changed.push(end)
+        }
       }
       end++
     } while (end < last && !blocks.lacksIds())
@@ -356,10 +436,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       changes,
       ...(isTraced ? { spans: spansOf(group.slice(next, end)) } : undefined)
     }
-    const isAccepted = journal.append(unit, (exit) => {
-      if (committed(cell, run, unit, end, exit)) advance(cell, run)
+    const heldSince = held.size === 0 ? undefined : held.get(cell.key)
+    if (heldSince !== undefined) return askIfFree(cell, run, unit, heldSince)
+    const isAccepted = journal.append(unit, (how) => {
+      answers ??= []
+      committed(cell, run, after, changed, end, how)
+      advance(cell, run)
     })
-    if (!isAccepted) answer(run, end, new MailboxFull())
+    if (!isAccepted) answer(run, end, Exit.fail(new MailboxFull()))
     return !isAccepted
   }
 
@@ -367,8 +451,10 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const advance = (cell: Cell, run: Run): void => {
     for (;;) {
       if (run.next === run.group.length) {
-        if (!takeGroup(cell, run)) return rest(cell)
-        dropStale(cell)
+        if (takeGroup(cell, run)) dropStale(cell)
+        else if (!cell.isDoubtful || run.isRecovering) return rest(cell)
+        // an unknown outcome is resolved at once, with those of all others in the commit
+        else run.isRecovering = true
       }
       const mayGoOn = cell.state === undefined
         ? load(cell, run)
@@ -436,7 +522,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     cell.wasAsked = true
     waiting++
     if (cell.run !== undefined) return
-    cell.run = { group: noTasks, next: 0, aloneUntil: 0, known: undefined, attempts: 0, timesBusy: 0 }
+    cell.run = newRun()
     running++
     advance(cell, cell.run)
   }

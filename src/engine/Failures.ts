@@ -1,5 +1,5 @@
 /** Failures of the engine and of stores. All are safe to retry with the same request. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 
 /** The store could not be reached, or refused to work; nothing was written. */
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
@@ -11,7 +11,9 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
  * another session holds its row (`busy`).
  */
 export class Rejected extends Schema.TaggedError<Rejected>()("Rejected", {
-  because: Schema.Literals(["fenced", "clash", "busy"])
+  because: Schema.Literals(["fenced", "clash", "busy"]),
+  /** The store's words, for the log. */
+  reason: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed("")))
 }) {}
 
 /** The store went away between the commit and its answer. The units may be written or not. */

@@ -2,15 +2,18 @@
  * Group commit. Units that arrive during a commit go together into the next one; otherwise a unit is committed at once. There is no timer:
  * the store's pace is the clock.
  *
- * A rejected batch is halved until the rejected unit is alone: it costs the others a few round trips.
+ * Of a rejected batch the store says in one round trip which units are to blame (`docs/decisions/0036-rejected-commits.md`). The others are
+ * committed together at once; those to blame end with what the store said. Only a batch that was refused without anybody to blame is
+ * halved.
  */
 import { Clock, Effect, Exit, Metric, type Scope } from "effect"
 import { updaterOf } from "../platform/Metrics.ts"
-import type { CommitFailure } from "./Failures.ts"
+import { type CommitFailure, OutcomeUnknown, type Rejected, StoreUnavailable } from "./Failures.ts"
+import type { CommitEnd, Verdict } from "./Machine.ts"
 
-export interface Journal<in Unit> {
+export interface Journal<in Unit, out Knowledge> {
   /** Accepts a unit unless the journal is full. `complete` is called once, when the unit is durable or has failed; it must not throw. */
-  readonly append: (unit: Unit, complete: (exit: Exit.Exit<void, CommitFailure>) => void) => boolean
+  readonly append: (unit: Unit, complete: (end: CommitEnd<Knowledge>) => void) => boolean
   /** Completes when nothing waits and nothing runs. */
   readonly idle: Effect.Effect<void>
 }
@@ -19,14 +22,20 @@ const batchUnits = Metric.histogram("journal_batch_units", {
   description: "Units in one group commit: the commands of one actor that are written together",
   boundaries: Metric.exponentialBoundaries({ start: 1, factor: 2, count: 13 })
 })
-/** Repeated parts of a rejected commit included. */
+/** With the search for those to blame, when it was rejected. */
 const commitSeconds = Metric.histogram("journal_commit_seconds", {
   description: "Time of one group commit",
   boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 15 })
 })
 
-export interface JournalOptions<in out Unit> {
+export interface JournalOptions<in out Unit, out Knowledge> {
   readonly commit: (units: ReadonlyArray<Unit>) => Effect.Effect<void, CommitFailure>
+  readonly examine: (
+    units: ReadonlyArray<Unit>,
+    because: Rejected["because"]
+  ) => Effect.Effect<ReadonlyArray<Verdict<Knowledge>>, StoreUnavailable>
+  /** Called after units were completed, when the next batch has left or nothing waits: the time to answer callers. */
+  readonly sent: () => void
   /** Maximum weight of one commit. */
   readonly maxWeight: number
   /** Weight of a unit, at least 1. */
@@ -38,36 +47,113 @@ export interface JournalOptions<in out Unit> {
 /** Time for accepted units when the scope closes. Longer than a healthy store needs. */
 export const drainTime = "8 seconds"
 
-interface Waiting<out Unit> {
+interface Waiting<out Unit, in Knowledge> {
   readonly unit: Unit
-  readonly complete: (exit: Exit.Exit<void, CommitFailure>) => void
+  readonly complete: (end: CommitEnd<Knowledge>) => void
 }
 
+interface Batch<out Unit, in Knowledge> {
+  readonly entries: ReadonlyArray<Waiting<Unit, Knowledge>>
+  /** It was rejected before, and nobody was to blame. */
+  readonly isAgain: boolean
+}
+
+/** How a batch ended: all of it in one way, or rejected with a verdict for each unit. */
+type BatchEnd<Knowledge> =
+  | CommitEnd<Knowledge>
+  | {
+    readonly _tag: "Judged"
+    readonly rejected: Rejected
+    readonly verdicts: ReadonlyArray<Verdict<Knowledge>>
+  }
+
+const committed: BatchEnd<never> = { _tag: "Committed" }
+const fenced: BatchEnd<never> = { _tag: "Fenced" }
+const busy: BatchEnd<never> = { _tag: "Busy" }
+
 /** Makes a journal; closing the scope waits for its last commit. */
-export const make = Effect.fnUntraced(function*<Unit>(
-  options: JournalOptions<Unit>
-): Effect.fn.Return<Journal<Unit>, never, Scope.Scope> {
+export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
+  options: JournalOptions<Unit, Knowledge>
+): Effect.fn.Return<Journal<Unit, Knowledge>, never, Scope.Scope> {
+  type Entry = Waiting<Unit, Knowledge>
+
   const clock = yield* Clock.Clock
   const whenIdle: Array<() => void> = []
   const context = yield* Effect.context<never>()
   const fork = Effect.runForkWith(context)
   const observeUnits = updaterOf(batchUnits, context)
   const observeSeconds = updaterOf(commitSeconds, context)
-  let waiting: Array<Waiting<Unit>> = []
+  let waiting: Array<Entry> = []
+  /** What is left of rejected batches, before all that waits. */
+  const ahead: Array<Batch<Unit, Knowledge>> = []
   let isRunning = false
 
-  const commit = (batch: ReadonlyArray<Waiting<Unit>>): Effect.Effect<void> =>
-    Effect.flatMap(Effect.exit(Effect.suspend(() => options.commit(batch.map(({ unit }) => unit)))), (exit) => {
-      const failure = Exit.findErrorOption(exit)
-      if (batch.length > 1 && failure._tag === "Some" && failure.value._tag === "Rejected") {
-        const middle = batch.length >> 1
-        return Effect.andThen(commit(batch.slice(0, middle)), commit(batch.slice(middle)))
+  const judge = (units: ReadonlyArray<Unit>, rejected: Rejected): Effect.Effect<BatchEnd<Knowledge>> => {
+    const [first] = units
+    if (units.length === 1 && first !== undefined && rejected.because !== "clash") {
+      return Effect.succeed(rejected.because === "fenced" ? fenced : busy)
+    }
+    return Effect.matchCause(Effect.suspend(() => options.examine(units, rejected.because)), {
+      onSuccess: (verdicts): BatchEnd<Knowledge> => ({ _tag: "Judged", rejected, verdicts }),
+      // nothing was written, and who is to blame is not known
+      onFailure: (cause) => {
+        const failure = Exit.findErrorOption(Exit.failCause(cause))
+        return failure._tag === "Some" ? failure.value : new StoreUnavailable({ reason: "the store failed" })
       }
-      for (const { complete } of batch) complete(exit)
-      return Effect.void
     })
+  }
 
-  const takeBatch = (): ReadonlyArray<Waiting<Unit>> => {
+  const commit = (batch: Batch<Unit, Knowledge>): Effect.Effect<BatchEnd<Knowledge>> => {
+    const units = batch.entries.map(({ unit }) => unit)
+    return Effect.matchCauseEffect(Effect.suspend(() => options.commit(units)), {
+      onSuccess: () => Effect.succeed<BatchEnd<Knowledge>>(committed),
+      onFailure: (cause): Effect.Effect<BatchEnd<Knowledge>> => {
+        const failure = Exit.findErrorOption(Exit.failCause(cause))
+        // a defect of the store says nothing about what it wrote
+        if (failure._tag === "None") return Effect.succeed(new OutcomeUnknown({ reason: "the commit failed" }))
+        return failure.value._tag === "Rejected" ? judge(units, failure.value) : Effect.succeed(failure.value)
+      }
+    })
+  }
+
+  /** Nobody is to blame for a rejection. */
+  const divide = ({ entries, isAgain }: Batch<Unit, Knowledge>, { because, reason }: Rejected): void => {
+    const completeAll = (end: CommitEnd<Knowledge>) => {
+      for (const { complete } of entries) complete(end)
+    }
+    if (because === "fenced") return completeAll({ _tag: "Fenced" })
+    if (because === "busy") {
+      // it was free again by then; or a row that all of them need is held
+      return isAgain
+        ? completeAll(new StoreUnavailable({ reason: "another transaction holds a row of many" }))
+        : void ahead.push({ entries, isAgain: true })
+    }
+    if (entries.length === 1) return completeAll({ _tag: "Impossible", reason })
+    const middle = entries.length >> 1
+    ahead.push({ entries: entries.slice(0, middle), isAgain }, { entries: entries.slice(middle), isAgain })
+  }
+
+  const ended = (batch: Batch<Unit, Knowledge>, end: BatchEnd<Knowledge>): void => {
+    const { entries } = batch
+    if (end._tag !== "Judged") {
+      for (const { complete } of entries) complete(end)
+      return
+    }
+    const sound: Array<Entry> = []
+    const later: Array<Entry> = []
+    for (const [index, entry] of entries.entries()) {
+      const verdict = end.verdicts[index]
+      if (verdict === undefined || verdict._tag === "Sound") sound.push(entry)
+      else if (verdict._tag === "Later") later.push(entry)
+      else entry.complete(verdict)
+    }
+    if (sound.length === entries.length) return divide(batch, end.rejected)
+    if (sound.length > 0) ahead.push({ entries: sound, isAgain: false })
+    if (later.length > 0) ahead.push({ entries: later, isAgain: false })
+  }
+
+  const takeBatch = (): Batch<Unit, Knowledge> | undefined => {
+    if (waiting.length === 0) return undefined
     let weight = 0
     let length = 0
     while (length < waiting.length) {
@@ -75,32 +161,40 @@ export const make = Effect.fnUntraced(function*<Unit>(
       if (length > 0 && weight > options.maxWeight) break
       length++
     }
-    const batch = length === waiting.length ? waiting : waiting.slice(0, length)
+    const entries = length === waiting.length ? waiting : waiting.slice(0, length)
     waiting = length === waiting.length ? [] : waiting.slice(length)
-    return batch
+    return { entries, isAgain: false }
   }
 
   /** Commits what waits, batch after batch. A loop, since a store in memory may be done before the fork returns. */
   const run = (): void => {
-    while (waiting.length > 0) {
-      const batch = takeBatch()
+    for (;;) {
+      const batch = ahead.shift() ?? takeBatch()
+      if (batch === undefined) {
+        options.sent()
+        if (waiting.length > 0) continue
+        isRunning = false
+        for (const resume of whenIdle.splice(0)) resume()
+        return
+      }
       const startedAt = clock.monotonicTimeNanosUnsafe()
-      const observe = () => {
-        observeUnits(batch.length)
+      const finish = (exit: Exit.Exit<BatchEnd<Knowledge>>) => {
+        observeUnits(batch.entries.length)
         observeSeconds(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
+        ended(batch, Exit.isSuccess(exit) ? exit.value : new OutcomeUnknown({ reason: "the commit failed" }))
       }
       const fiber = fork(commit(batch), { uninterruptible: true })
-      if (fiber.pollUnsafe() === undefined) {
-        fiber.addObserver(() => {
-          observe()
+      options.sent()
+      const exit = fiber.pollUnsafe()
+      if (exit === undefined) {
+        fiber.addObserver((later) => {
+          finish(later)
           run()
         })
         return
       }
-      observe()
+      finish(exit)
     }
-    isRunning = false
-    for (const resume of whenIdle.splice(0)) resume()
   }
 
   const idle = Effect.callback<void>((resume) => {
@@ -110,7 +204,7 @@ export const make = Effect.fnUntraced(function*<Unit>(
 
   yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.interruptible(idle), drainTime))
 
-  const append: Journal<Unit>["append"] = (unit, complete) => {
+  const append: Journal<Unit, Knowledge>["append"] = (unit, complete) => {
     if (waiting.length >= options.capacity) return false
     waiting.push({ unit, complete })
     if (!isRunning) {

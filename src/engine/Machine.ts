@@ -3,7 +3,7 @@
  * not import the engine.
  */
 import type { Effect, Tracer } from "effect"
-import type { CommitFailure, StoreUnavailable } from "./Failures.ts"
+import type { CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "./Failures.ts"
 
 /** The circumstances of one decision. */
 export interface Circumstances<out Knowledge> {
@@ -55,6 +55,32 @@ export interface Loaded<out State> {
   readonly version: number
 }
 
+/** What the store says of one unit of a rejected commit. */
+export type Verdict<Knowledge> =
+  /** Nothing speaks against it: it may be committed again. */
+  | { readonly _tag: "Sound" }
+  /** It claims what another unit of the batch claims: it may be committed after that one. */
+  | { readonly _tag: "Later" }
+  | Guilt<Knowledge>
+
+/** Why a unit was rejected. */
+type Guilt<Knowledge> =
+  /** Another writer was faster. */
+  | { readonly _tag: "Fenced" }
+  /** Another transaction holds a row of it. */
+  | { readonly _tag: "Busy" }
+  /** Something it claims to be new exists: for each of its changes what the store says about its claims. */
+  | { readonly _tag: "Clash"; readonly known: ReadonlyArray<Knowledge> }
+
+/** How the commit of a unit ended. */
+export type CommitEnd<Knowledge> =
+  | { readonly _tag: "Committed" }
+  | Guilt<Knowledge>
+  /** The store refuses it for good, and says nothing of why: a defect of what was decided. */
+  | { readonly _tag: "Impossible"; readonly reason: string }
+  | StoreUnavailable
+  | OutcomeUnknown
+
 /** Storage of states. */
 export interface Store<State, Change, Query, Knowledge> {
   /**
@@ -68,8 +94,13 @@ export interface Store<State, Change, Query, Knowledge> {
     query: Query,
     known: Knowledge | undefined
   ) => Effect.Effect<Knowledge, StoreUnavailable>
-  /** Commits all units in one transaction, or none. `Rejected` does not name the unit. */
+  /** Commits all units in one transaction, or none. `Rejected` does not name the unit: `examine` does. */
   readonly commit: (units: ReadonlyArray<Unit<State, Change>>) => Effect.Effect<void, CommitFailure>
-  /** The query about ids that a change claimed to be new, for rejected commits. */
+  /** One verdict for each unit of a rejected commit, in their order, in one round trip. */
+  readonly examine: (
+    units: ReadonlyArray<Unit<State, Change>>,
+    because: Rejected["because"]
+  ) => Effect.Effect<ReadonlyArray<Verdict<Knowledge>>, StoreUnavailable>
+  /** The query about what a change claims to be new. */
   readonly claims: (state: State, change: Change) => Query
 }

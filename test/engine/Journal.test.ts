@@ -2,44 +2,62 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Metric, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { type CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
+import type { CommitEnd, Verdict } from "../../src/engine/Machine.ts"
 import * as Journal from "../../src/engine/Journal.ts"
 import { failureOf, isWaiting, makeGate, settle, start } from "../kit/ToyMachine.ts"
 
 interface Row {
   readonly name: string
   readonly weight: number
-  readonly isBad: boolean
+  /** What the store says of it: a row that is not sound makes it reject its batch. */
+  readonly verdict: Verdict<string>["_tag"] | "Impossible"
 }
 
-const row = (name: string, fields: Partial<Row> = {}): Row => ({ name, weight: 1, isBad: false, ...fields })
+const row = (name: string, fields: Partial<Row> = {}): Row => ({ name, weight: 1, verdict: "Sound", ...fields })
+
+/** Rows that are written once alone. */
+const isLater = ({ verdict }: Row): boolean => verdict === "Later"
 
 /** A journal over a store that rejects every batch with a bad row in it; the first batch can be held. */
-const makeJournal = (options: Partial<Journal.JournalOptions<Row>> = {}) =>
+const makeJournal = (options: Partial<Journal.JournalOptions<Row, string>> = {}) =>
   Effect.gen(function*() {
     const batches: Array<ReadonlyArray<string>> = []
     const gate = makeGate()
     const commit = (rows: ReadonlyArray<Row>): Effect.Effect<void, CommitFailure> =>
       Effect.suspend(() => {
         batches.push(rows.map(({ name }) => name))
-        const apply = rows.some(({ isBad }) => isBad) ? Effect.fail(new Rejected({ because: "clash" })) : Effect.void
+        const apply = rows.every(({ verdict }) => verdict === "Sound") || rows.every(isLater)
+          ? Effect.void
+          : Effect.fail(new Rejected({ because: "clash", reason: "rejected" }))
         return batches.length === 1 ? gate.behaviour(apply) : apply
       })
-    const journal = yield* Journal.make<Row>({
+    const examined: Array<ReadonlyArray<string>> = []
+    const journal = yield* Journal.make<Row, string>({
       commit,
+      examine: (rows) =>
+        Effect.sync(() => {
+          examined.push(rows.map(({ name }) => name))
+          return rows.map(({ name, verdict: _tag }): Verdict<string> =>
+            _tag === "Clash" ? { _tag, known: [name] } : { _tag: _tag === "Impossible" ? "Sound" : _tag }
+          )
+        }),
+      sent: () => {},
       maxWeight: 1000,
       weigh: ({ weight }) => weight,
       capacity: 1000,
       ...options
     })
-    return { journal, batches, gate }
+    return { journal, batches, examined, gate }
   })
 
-const append = (journal: Journal.Journal<Row>, each: Row) =>
-  Effect.callback<void, CommitFailure | "full">((resume) => {
-    if (!journal.append(each, resume)) resume(Effect.fail("full"))
+const append = (journal: Journal.Journal<Row, string>, each: Row) =>
+  Effect.callback<void, Exclude<CommitEnd<string>, { readonly _tag: "Committed" }> | "full">((resume) => {
+    if (
+      !journal.append(each, (end) => resume(end._tag === "Committed" ? Effect.void : Effect.fail(end)))
+    ) resume(Effect.fail("full"))
   })
 
-const appendAll = (journal: Journal.Journal<Row>, rows: ReadonlyArray<Row>) =>
+const appendAll = (journal: Journal.Journal<Row, string>, rows: ReadonlyArray<Row>) =>
   Effect.forEach(rows, (each) => start(append(journal, each)))
 
 describe("Journal", () => {
@@ -81,17 +99,74 @@ describe("Journal", () => {
       assert.include(measured?.state, { count: 1, sum: 2 })
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
 
-  // Goal: the rows to blame fail, all others are written, and it costs few round trips. Method: two bad rows among sixteen.
-  it.effect("halves a rejected batch until the bad rows stand alone", () =>
+  // Goal: the rows to blame fail with what the store says of each, all others are written together, and it costs three round trips however
+  // many they are. Method: rows to blame for each reason among sixteen.
+  it.effect("finds the rows to blame in one round trip, and commits the others together", () =>
+    Effect.gen(function*() {
+      const { batches, examined, gate, journal } = yield* makeJournal()
+      const verdicts = new Map<number, Row["verdict"]>([[3, "Clash"], [10, "Busy"], [12, "Fenced"]])
+      const rows = Array.from(
+        { length: 16 },
+        (_, index) => row(`${index}`, { verdict: verdicts.get(index) ?? "Sound" })
+      )
+      const fibers = yield* appendAll(journal, [row("first"), ...rows])
+      yield* gate.arrived
+      const behind = yield* start(append(journal, row("behind")))
+      yield* gate.open
+      const failures = yield* Effect.forEach(fibers.slice(1), failureOf)
+      assert.deepStrictEqual(failures, rows.map((_, index) => verdicts.get(index) ?? ""))
+      yield* Fiber.join(behind)
+      assert.deepStrictEqual(batches, [
+        ["first"],
+        [...rows.map(({ name }) => name), "behind"],
+        [...rows.filter((_, index) => !verdicts.has(index)).map(({ name }) => name), "behind"]
+      ])
+      assert.lengthOf(examined, 1)
+    }))
+
+  it.effect("commits rows that claim the same after one another", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
-      const rows = Array.from({ length: 16 }, (_, index) => row(`${index}`, { isBad: index === 3 || index === 10 }))
+      const rows = [row("a"), row("b", { verdict: "Later" }), row("c")]
+      const fibers = yield* appendAll(journal, [row("first"), ...rows])
+      yield* gate.arrived
+      yield* gate.open
+      yield* Fiber.joinAll(fibers)
+      assert.deepStrictEqual(batches, [["first"], ["a", "b", "c"], ["a", "c"], ["b"]])
+    }))
+
+  // Goal: what the store refuses without a word of why fails alone, for good. Method: one row among sixteen that it never takes.
+  it.effect("halves a batch only when nobody is to blame", () =>
+    Effect.gen(function*() {
+      const { batches, gate, journal } = yield* makeJournal()
+      const rows = Array.from({ length: 16 }, (_, index) =>
+        row(`${index}`, { verdict: index === 3 ? "Impossible" : "Sound" }))
       const fibers = yield* appendAll(journal, [row("first"), ...rows])
       yield* gate.arrived
       yield* gate.open
       const failures = yield* Effect.forEach(fibers.slice(1), failureOf)
-      assert.deepStrictEqual(failures, rows.map(({ isBad }) => isBad ? "Rejected" : ""))
-      assert.isAtMost(batches.length, 1 + 2 * 2 * 4)
+      assert.deepStrictEqual(
+        failures,
+        rows.map((_, index) =>
+          index === 3 ? "Impossible" : ""
+        )
+      )
+      assert.isAtMost(batches.length, 2 + 2 * 4)
+    }))
+
+  it.effect("refuses all rows when each of them needs what is held", () =>
+    Effect.gen(function*() {
+      const gate = makeGate()
+      let commits = 0
+      const { journal } = yield* makeJournal({
+        commit: () => ++commits === 1 ? gate.behaviour(Effect.void) : Effect.fail(new Rejected({ because: "busy" }))
+      })
+      const fibers = yield* appendAll(journal, ["first", "a", "b"].map((name) => row(name)))
+      yield* gate.arrived
+      yield* gate.open
+      const failures = yield* Effect.forEach(fibers, failureOf)
+      assert.deepStrictEqual(failures, ["", "StoreUnavailable", "StoreUnavailable"])
+      assert.strictEqual(commits, 3)
     }))
 
   it.effect("a failure other than a rejection fails every row undivided", () =>
@@ -133,7 +208,7 @@ describe("Journal", () => {
           return Effect.void
         }
       })
-      assert.isTrue(Exit.hasDies(yield* Effect.exit(append(journal, row("a")))))
+      assert.strictEqual(yield* failureOf(yield* start(append(journal, row("a")))), "OutcomeUnknown")
       yield* append(journal, row("b"))
     }))
 

@@ -143,7 +143,7 @@ layer(Live)("/health/ready", (it) => {
   it.effect("takes a rejection for an answer", () =>
     Effect.gen(function*() {
       for (const _ of [1, 2, 3]) {
-        behaviours.push(busy, busy, busy)
+        behaviours.push(...Array.from({ length: 6 }, () => busy))
         assert.strictEqual(yield* write, "TRY_AGAIN")
         yield* TestClock.adjust("4 seconds")
       }

@@ -23,9 +23,9 @@ import type { PlayerSeeds, SeedChange } from "../../src/domain/original/PlayerSe
 import { compact, type Player } from "../../src/domain/player/Player.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../../src/domain/settlement/Rounds.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
-import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
+import type { Loaded, Store, Unit, Verdict } from "../../src/engine/Machine.ts"
 import { mergeSeeds } from "../../src/store/internal/OriginalSections.ts"
-import { claims } from "../../src/store/internal/PlayerStore.ts"
+import { claims, judgeClashes, replyKey } from "../../src/store/internal/Claims.ts"
 import { type PlayersRow, RatePairs, reportRows, type SumsRow } from "../../src/store/internal/ReportSections.ts"
 
 /**
@@ -40,6 +40,10 @@ export interface Around {
     fence: boolean
   ) => Effect.Effect<Loaded<Player> | undefined, StoreUnavailable>
   readonly look: (run: Effect.Effect<Knowledge>, query: Query) => Effect.Effect<Knowledge, StoreUnavailable>
+  readonly examine: (
+    run: Effect.Effect<ReadonlyArray<Verdict<Knowledge>>>,
+    units: ReadonlyArray<Unit<Player, Change>>
+  ) => Effect.Effect<ReadonlyArray<Verdict<Knowledge>>, StoreUnavailable>
   readonly commit: (
     run: Effect.Effect<void, Rejected>,
     units: ReadonlyArray<Unit<Player, Change>>
@@ -368,8 +372,24 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     return undefined
   }
 
+  const examineNow = (
+    units: ReadonlyArray<Unit<Player, Change>>,
+    because: Rejected["because"]
+  ): ReadonlyArray<Verdict<Knowledge>> => {
+    // nobody holds a row
+    if (because === "busy") return units.map(() => ({ _tag: "Sound" }))
+    if (because === "fenced") {
+      return units.map(({ key, version }) => ({ _tag: players.get(key)?.version === version ? "Sound" : "Fenced" }))
+    }
+    return judgeClashes(
+      units,
+      units.map(({ before, changes }) => changes.map((change) => lookNow(before, claims(before, change), undefined))),
+      new Set([...replies.rows.values()].map(replyKey))
+    )
+  }
+
   const pass = <A, E>(run: Effect.Effect<A, E>): Effect.Effect<A, E> => run
-  const { commit = pass, load = pass, look = pass } = around
+  const { commit = pass, examine = pass, load = pass, look = pass } = around
 
   return {
     load: (playerId, fence) => load(Effect.sync(() => loadNow(playerId, fence)), playerId, fence),
@@ -382,6 +402,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         }),
         units
       ),
+    examine: (units, because) => examine(Effect.sync(() => examineNow(units, because)), units),
     claims,
     add: (player) =>
       Effect.sync(() => {

@@ -5,7 +5,7 @@
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as Actors from "../../src/engine/Actors.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
-import type { Loaded, Step, Store, Unit } from "../../src/engine/Machine.ts"
+import type { Loaded, Step, Store, Unit, Verdict } from "../../src/engine/Machine.ts"
 
 export interface Account {
   readonly total: number
@@ -71,6 +71,11 @@ export interface AccountStore extends Store<Account, Posting, Query, Known> {
   readonly commits: Array<ReadonlyArray<AccountUnit>>
   readonly loads: Array<{ readonly key: number; readonly fence: boolean }>
   readonly looks: Array<Query>
+  readonly examinations: Array<ReadonlyArray<number>>
+  /** Keys whose row another transaction holds. */
+  readonly held: Set<number>
+  /** Receipts that the store refuses for good, without saying why. */
+  readonly impossible: Set<string>
   /** While set, loading and looking fail with it. */
   outage: StoreUnavailable | undefined
   /** Posts as another process would, behind the back of the actor. */
@@ -86,10 +91,14 @@ export const makeStore = (totals: { readonly [key: number]: number }): AccountSt
 
   const apply = (units: ReadonlyArray<AccountUnit>) =>
     Effect.suspend((): Effect.Effect<void, Rejected> => {
+      if (units.some(({ key }) => store.held.has(key))) return Effect.fail(new Rejected({ because: "busy" }))
       if (units.some(({ key, version }) => accounts.get(key)?.version !== version)) {
         return Effect.fail(new Rejected({ because: "fenced" }))
       }
       const receipts = units.flatMap(({ changes }) => changes.map(({ receipt }) => receipt))
+      if (receipts.some((receipt) => store.impossible.has(receipt))) {
+        return Effect.fail(new Rejected({ because: "clash", reason: "out of range" }))
+      }
       if (receipts.some((receipt, index) => postings.has(receipt) || receipts.indexOf(receipt) !== index)) {
         return Effect.fail(new Rejected({ because: "clash" }))
       }
@@ -110,6 +119,9 @@ export const makeStore = (totals: { readonly [key: number]: number }): AccountSt
     commits: [],
     loads: [],
     looks: [],
+    examinations: [],
+    held: new Set(),
+    impossible: new Set(),
     outage: undefined,
     postElsewhere: (key, receipt, amount) => {
       const { state, version } = accounts.get(key) ?? { state: { total: 0, receipts: [] }, version: 0 }
@@ -139,6 +151,23 @@ export const makeStore = (totals: { readonly [key: number]: number }): AccountSt
         store.commits.push(units)
         const behaviour = store.behaviours.shift()
         return behaviour === undefined ? apply(units) : behaviour(apply(units))
+      }),
+    examine: (units, because) =>
+      unlessOut(() => {
+        store.examinations.push(units.map(({ key }) => key))
+        const claimed = new Set<string>()
+        return units.map(({ changes, key, version }): Verdict<Known> => {
+          if (because === "busy") return { _tag: store.held.has(key) ? "Busy" : "Sound" }
+          if (because === "fenced") return { _tag: accounts.get(key)?.version === version ? "Sound" : "Fenced" }
+          const receipts = changes.map(({ receipt }) => receipt)
+          if (new Set(receipts).size < receipts.length || receipts.some((receipt) => postings.has(receipt))) {
+            const known = receipts.map((receipt) => new Map([[receipt, postings.get(receipt) ?? null]]))
+            return { _tag: "Clash", known }
+          }
+          const isLater = receipts.some((receipt) => claimed.has(receipt))
+          for (const receipt of receipts) claimed.add(receipt)
+          return { _tag: isLater ? "Later" : "Sound" }
+        })
       }),
     claims: (_, change) => ({ receipts: [change.receipt] })
   }

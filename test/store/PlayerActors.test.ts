@@ -52,6 +52,7 @@ const makeFaults = (chance: () => number) => {
   const around: MemoryPlayerStore.Around = {
     load: readFault,
     look: readFault,
+    examine: readFault,
     commit: (run) =>
       Effect.gen(function*() {
         yield* linger

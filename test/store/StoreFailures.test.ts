@@ -121,7 +121,11 @@ layer(layerTestService())("a commit that is given up on", (it) => {
       assert.strictEqual(refusal.code, "TRY_AGAIN")
       assert.include(refusal.message, "not known yet")
       yield* open
-      const { balanceAfter } = yield* correct
+      // while the commit holds the row, its player is refused
+      const { balanceAfter } = yield* correct.pipe(
+        Effect.tapError(() => TestClock.withLive(Effect.sleep("10 millis"))),
+        Effect.retry({ times: 500 })
+      )
       const entries = yield* sql<{ readonly sum: number; readonly count: number }>`
         SELECT sum(amount)::float8 AS sum, count(*)::float8 AS count FROM ledger_entries WHERE player_id = ${playerId}`
       assert.deepStrictEqual(entries[0], { sum: balanceAfter, count: balanceAfter / 5 })

@@ -6,10 +6,12 @@ import type { Circumstances, Decision, Step } from "../Machine.ts"
 export interface Task<State, Change, Query, Knowledge> {
   /** The caller's; undefined without traces. */
   readonly span: Tracer.AnySpan | undefined
-  /** Decides and keeps the outcome for `publish`. */
+  /** Decides and keeps the outcome for the caller. */
   decide(state: State, circumstances: Circumstances<Knowledge>): Decision<State, unknown, unknown, Change, Query>
-  publish(): void
-  fail(failure: EngineFailure): void
+  /** What the caller hears instead of what was decided. */
+  end(exit: Exit.Exit<never, EngineFailure>): void
+  /** Tells the caller. */
+  tell(): void
 }
 
 /** A class, since there is one for every command: no closures. */
@@ -17,7 +19,7 @@ export class Command<State, Reply, Error, Change, Query, Knowledge> implements T
   readonly span: Tracer.AnySpan | undefined
   private readonly step: Step<State, Reply, Error, Change, Query, Knowledge>
   private readonly done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void
-  private outcome: Exit.Exit<Reply, Error> | undefined
+  private outcome: Exit.Exit<Reply, Error | EngineFailure> | undefined
 
   constructor(
     step: Step<State, Reply, Error, Change, Query, Knowledge>,
@@ -43,11 +45,11 @@ export class Command<State, Reply, Error, Change, Query, Knowledge> implements T
     }
   }
 
-  publish(): void {
-    this.done(this.outcome ?? Exit.die("a command was answered before it was decided"))
+  end(exit: Exit.Exit<never, EngineFailure>): void {
+    this.outcome = exit
   }
 
-  fail(failure: EngineFailure): void {
-    this.done(Exit.fail(failure))
+  tell(): void {
+    this.done(this.outcome ?? Exit.die("a command was answered before it was decided"))
   }
 }

@@ -1,19 +1,15 @@
 /** Loading a player from the database. */
-import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type ActiveBonus, GrantedBonus } from "../../domain/bonus/Bonus.ts"
-import type { Change } from "../../domain/Change.ts"
-import type { Knowledge } from "../../domain/Decision.ts"
 import { limitFields, type Limits, type PendingLimit } from "../../domain/limit/Limits.ts"
 import { exclusionTypes, kycStatuses, type Player, playerStatuses } from "../../domain/player/Player.ts"
-import type { Query } from "../../domain/settlement/Rounds.ts"
-import type { Store } from "../../engine/Machine.ts"
+import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { columnsOf } from "../Rows.ts"
 import { decodeActivity } from "./ActivityCodec.ts"
 import { decodeCounters } from "./CountersCodec.ts"
-import { orUnavailable } from "./StoreFailures.ts"
+import { numbers } from "./Parameters.ts"
 
 /** A bonus that runs or waits; read as JSON, so that instants are numbers. */
 const OpenBonus = Schema.Struct({
@@ -146,21 +142,38 @@ const playerColumns = columnsOf(PlayerRow, "p", {
 })
 
 const loadText =
-  `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id WHERE p.id = $1::float8::bigint`
+  `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id WHERE p.id = ANY ($1::float8[]::bigint[])`
+
+/** Loads players, each with the version that a commit must name; undefined where there is none. */
+export const loadPlayers = (sql: SqlClient.SqlClient) =>
+  Effect.fnUntraced(function*(keys: ReadonlyArray<number>) {
+    const rows = yield* sql.unsafe(loadText, [numbers(keys)])
+    const found = new Map<number, Loaded<Player>>()
+    for (const row of rows) {
+      const decoded = yield* decodePlayerRow(row)
+      found.set(decoded.id, { state: toPlayer(decoded), version: decoded.version })
+    }
+    return keys.map((key) => ({ loaded: found.get(key) }))
+  })
 
 /**
- * Raising the version waits for a commit that still holds the row, and makes every later one of the old version fail. A
- * statement of its own: what is loaded after it sees all that the commit before it wrote, in every table.
+ * Raising the version makes every later commit of the old one fail. A commit that still holds the row may happen yet: it is passed over,
+ * so that it keeps no other player waiting. A statement of its own: what is loaded after it sees all that the commit before it wrote,
+ * in every table.
  */
-const fenceText = `UPDATE accounts SET version = version + 1 WHERE player_id = $1::float8::bigint`
+const fenceText = `UPDATE accounts SET version = version + 1 WHERE player_id IN (
+    SELECT player_id FROM accounts WHERE player_id = ANY ($1::float8[]::bigint[]) ORDER BY player_id
+    FOR NO KEY UPDATE SKIP LOCKED)
+  RETURNING player_id::float8 AS "playerId"`
 
-/** Loads a player with the version that a commit must name; `fence` makes every commit of an older version fail. */
-export const loadPlayer = (sql: SqlClient.SqlClient): Store<Player, Change, Query, Knowledge>["load"] =>
-  Effect.fnUntraced(function*(key, fence) {
-    if (fence) yield* orUnavailable(sql.unsafe(fenceText, [PgTypes.float8(key)]))
-    const rows = yield* orUnavailable(sql.unsafe(loadText, [PgTypes.float8(key)]))
-    const [row] = rows
-    if (row === undefined) return undefined
-    const decoded = yield* orUnavailable(decodePlayerRow(row))
-    return { state: toPlayer(decoded), version: decoded.version }
-  })
+const decodeFenced = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ playerId: Schema.Number })))
+
+/** Makes every commit of an older version fail; says for each player whether that is so. */
+export const fencePlayers = (sql: SqlClient.SqlClient) => (keys: ReadonlyArray<number>) =>
+  sql.unsafe(fenceText, [numbers(keys)]).pipe(
+    Effect.flatMap(decodeFenced),
+    Effect.map((rows) => {
+      const fenced = new Set(rows.map(({ playerId }) => playerId))
+      return keys.map((key) => fenced.has(key))
+    })
+  )

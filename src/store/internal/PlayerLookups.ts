@@ -2,66 +2,91 @@
  * Look-ups of ids that a rule has to know and the player does not carry: transactions, rounds, payments, bonuses, promo codes.
  */
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect, Schema } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
 import { PlayerBonus } from "../../domain/bonus/Bonus.ts"
-import type { Change, Payment } from "../../domain/Change.ts"
-import type { Knowledge, PromoStanding } from "../../domain/Decision.ts"
+import type { Knowledge } from "../../domain/Decision.ts"
 import type { Player } from "../../domain/player/Player.ts"
 import { type Query, Round, roundKey, Transaction } from "../../domain/settlement/Rounds.ts"
-import type { StoreUnavailable } from "../../engine/Failures.ts"
-import type { Store } from "../../engine/Machine.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { playerBonusNames } from "../BonusRows.ts"
-import { paymentColumns, PaymentRow, toPayments } from "../PaymentRow.ts"
+import { PaymentRow, toPayments } from "../PaymentRow.ts"
 import { columnsOf } from "../Rows.ts"
+import { numbers, texts } from "./Parameters.ts"
 import { openSeedsText, SeedRow, toSeeds } from "../SeedRows.ts"
-import { orUnavailable } from "./StoreFailures.ts"
+
+/** Every row says which request it answers: the requests' numbers travel in the last array. */
+const ofRequest = Schema.Struct({ request: Schema.Number })
+
+const TransactionRow = Schema.Struct({ ...Transaction.fields, ...ofRequest.fields })
+const RoundRow = Schema.Struct({ ...Round.fields, ...ofRequest.fields })
+const PaymentOfRequest = Schema.Struct({ ...PaymentRow.fields, ...ofRequest.fields })
+const BonusRow = Schema.Struct({ ...PlayerBonus.fields, ...ofRequest.fields })
+const PromoRow = Schema.Struct({
+  id: Schema.Number,
+  isUsedUp: Schema.Boolean,
+  isRedeemed: Schema.Boolean,
+  ...ofRequest.fields
+})
 
 const transactionsText = `SELECT ${
-  columnsOf(Transaction, "t", {
+  columnsOf(TransactionRow, "t", {
     targetId: "t.target_transaction_id",
     entryIds: "t.entry_ids::float8[]",
     bonusId: "t.player_bonus_id",
     rolledBack: `EXISTS (SELECT FROM provider_transactions r WHERE r.provider_id = t.provider_id
-      AND r.target_transaction_id = t.transaction_id AND r.kind = 'rollback' AND r.status = 'processed')`
+      AND r.target_transaction_id = t.transaction_id AND r.kind = 'rollback' AND r.status = 'processed')`,
+    request: "u.request"
   })
-} FROM provider_transactions t WHERE t.provider_id = $1::float8::bigint AND t.transaction_id = ANY ($2::text[])`
+} FROM unnest($1::float8[], $2::text[], $3::float8[]) AS u(provider_id, transaction_id, request)
+  JOIN provider_transactions t ON t.provider_id = u.provider_id::bigint AND t.transaction_id = u.transaction_id`
 
-const roundsText = `SELECT ${columnsOf(Round, "r", { bonusId: "r.player_bonus_id" })}
-  FROM unnest($2::float8[], $3::text[]) AS u(game_id, round_id)
-  JOIN rounds r ON r.player_id = $1::float8::bigint AND r.game_id = u.game_id::bigint AND r.round_id = u.round_id`
+const roundsText = `SELECT ${columnsOf(RoundRow, "r", { bonusId: "r.player_bonus_id", request: "u.request" })}
+  FROM unnest($1::float8[], $2::float8[], $3::text[], $4::float8[]) AS u(player_id, game_id, round_id, request)
+  JOIN rounds r ON r.player_id = u.player_id::bigint AND r.game_id = u.game_id::bigint AND r.round_id = u.round_id`
 
-const paymentText = `SELECT ${paymentColumns} FROM payment_requests
-  WHERE operator_id = $1::float8::bigint AND external_reference = $2`
+const paymentColumns = columnsOf(PaymentOfRequest, "t", { request: "u.request" })
 
-const paymentByIdText = `SELECT ${paymentColumns} FROM payment_requests
-  WHERE player_id = $1::float8::bigint AND id = $2::float8::bigint`
+const paymentsText = `SELECT ${paymentColumns}
+  FROM unnest($1::float8[], $2::text[], $3::float8[]) AS u(operator_id, external_reference, request)
+  JOIN payment_requests t ON t.operator_id = u.operator_id::bigint AND t.external_reference = u.external_reference`
+
+const paymentsByIdText = `SELECT ${paymentColumns}
+  FROM unnest($1::float8[], $2::float8[], $3::float8[]) AS u(player_id, id, request)
+  JOIN payment_requests t ON t.id = u.id::bigint AND t.player_id = u.player_id::bigint`
 
 // the rounds are counted where a conversion may be reversed; none is added to those that were open when the bonus ended
 const bonusesText = `SELECT ${
-  columnsOf(PlayerBonus, "b", {
+  columnsOf(BonusRow, "b", {
     ...playerBonusNames,
     openRounds: `CASE WHEN b.result = 'converted' AND b.open_rounds > 0 THEN (SELECT count(*) FROM rounds r
-      WHERE r.player_id = b.player_id AND r.player_bonus_id = b.id AND NOT r.closed AND r.bonus_stake > 0) ELSE 0 END`
+      WHERE r.player_id = b.player_id AND r.player_bonus_id = b.id AND NOT r.closed AND r.bonus_stake > 0) ELSE 0 END`,
+    request: "u.request"
   })
-} FROM player_bonuses b
-  WHERE b.player_id = $1::float8::bigint AND b.id = ANY ($2::float8[]::bigint[]) AND b.result IS NOT NULL`
+} FROM unnest($1::float8[], $2::float8[], $3::float8[]) AS u(player_id, id, request)
+  JOIN player_bonuses b ON b.id = u.id::bigint AND b.player_id = u.player_id::bigint WHERE b.result IS NOT NULL`
 
-const promoText = `SELECT c.max_redemptions IS NOT NULL AND c.redemptions >= c.max_redemptions AS "isUsedUp",
-    EXISTS (SELECT FROM promo_redemptions r WHERE r.promo_code_id = c.id AND r.player_id = $1::float8::bigint) AS "isRedeemed"
-  FROM promo_codes c WHERE c.id = $2::float8::bigint`
-
-const PromoRow = Schema.Struct({ isUsedUp: Schema.Boolean, isRedeemed: Schema.Boolean })
+const promoText =
+  `SELECT c.id, u.request, c.max_redemptions IS NOT NULL AND c.redemptions >= c.max_redemptions AS "isUsedUp",
+    EXISTS (SELECT FROM promo_redemptions r WHERE r.promo_code_id = c.id AND r.player_id = u.player_id::bigint) AS "isRedeemed"
+  FROM unnest($1::float8[], $2::float8[], $3::float8[]) AS u(player_id, id, request)
+  JOIN promo_codes c ON c.id = u.id::bigint`
 
 const decodeSeeds = Schema.decodeUnknownEffect(Schema.Array(SeedRow))
-const decodeFinishedBonuses = Schema.decodeUnknownEffect(Schema.Array(PlayerBonus))
+const decodeFinishedBonuses = Schema.decodeUnknownEffect(Schema.Array(BonusRow))
 const decodePromos = Schema.decodeUnknownEffect(Schema.Array(PromoRow))
-const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(Transaction))
-const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(Round))
-const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentRow))
+const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
+const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
+const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentOfRequest))
 
-const array = (values: ReadonlyArray<string | number>, oid: number) => Result.getOrThrow(PgTypes.array(values, oid))
+/** What a decision asks of the store. */
+export interface LookRequest {
+  readonly player: Player
+  readonly query: Query
+  readonly known: Knowledge | undefined
+}
+
+type LookFailure = SqlError.SqlError | Schema.SchemaError
 
 /** Adds what was found to what was known; an id that was asked for and not found is known to be absent. */
 const extend = <Key, A>(
@@ -71,118 +96,150 @@ const extend = <Key, A>(
 ): ReadonlyMap<Key, A | null> =>
   new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, null]), ...found])
 
-/** Finds what a query names; what is not there is known to be absent from then on. */
-export const lookUp = (
-  sql: SqlClient.SqlClient,
-  personal: PersonalData["Service"]
-): Store<Player, Change, Query, Knowledge>["look"] => {
-  const lookTransactions = (
-    providerId: number,
-    ids: ReadonlyArray<string>
-  ): Effect.Effect<ReadonlyArray<Transaction>, StoreUnavailable> =>
-    ids.length === 0 ? Effect.succeed([]) : orUnavailable(
-      sql.unsafe(transactionsText, [PgTypes.float8(providerId), array(ids, PgTypes.OID.text)]).pipe(
-        Effect.flatMap(decodeTransactions)
-      )
+/** Finds what queries name, all of them with one statement of each kind; what is not there is known to be absent from then on. */
+export const lookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service"]) => {
+  /** Asks for what the requests name of one kind; nothing is asked where they name none. */
+  const ask = <Named, Row>(
+    requests: ReadonlyArray<LookRequest>,
+    name: (request: LookRequest) => ReadonlyArray<Named>,
+    text: string,
+    columns: ReadonlyArray<(named: ReadonlyArray<Named>) => unknown>,
+    decode: (rows: unknown) => Effect.Effect<ReadonlyArray<Row>, Schema.SchemaError>
+  ): Effect.Effect<ReadonlyArray<Row>, LookFailure> => {
+    const named = requests.map(name)
+    const all = named.flat()
+    if (all.length === 0) return Effect.succeed([])
+    const numbersOfRequests = named.flatMap((some, request) => some.map(() => request))
+    return Effect.flatMap(
+      sql.unsafe(text, [...columns.map((column) => column(all)), numbers(numbersOfRequests)]),
+      decode
+    )
+  }
+
+  const lookPayments = (found: Effect.Effect<ReadonlyArray<typeof PaymentOfRequest.Type>, LookFailure>) =>
+    Effect.flatMap(
+      found,
+      (rows) =>
+        Effect.map(
+          toPayments(personal, rows.map(({ request: _, ...row }) => row)),
+          (payments) => payments.map((payment, index) => ({ payment, request: rows[index]?.request }))
+        )
     )
 
-  const lookRounds = (
-    playerId: number,
-    rounds: Query["rounds"]
-  ): Effect.Effect<ReadonlyArray<Round>, StoreUnavailable> =>
-    rounds.length === 0 ? Effect.succeed([]) : orUnavailable(
-      sql.unsafe(roundsText, [
-        PgTypes.float8(playerId),
-        array(rounds.map(({ gameId }) => gameId), PgTypes.OID.float8),
-        array(rounds.map(({ roundId }) => roundId), PgTypes.OID.text)
-      ]).pipe(
-        Effect.flatMap(decodeRounds)
-      )
-    )
+  const lookSeeds = (requests: ReadonlyArray<LookRequest>) =>
+    Effect.forEach(requests, ({ known, player, query }) =>
+      query.seeds
+        ? sql.unsafe(openSeedsText, [PgTypes.float8(player.id)]).pipe(
+          Effect.flatMap(decodeSeeds),
+          Effect.map(toSeeds)
+        )
+        : Effect.succeed(known?.seeds), { concurrency: 2 })
 
-  const lookPayment = (
-    operatorId: number,
-    reference: string | null
-  ): Effect.Effect<ReadonlyArray<Payment>, StoreUnavailable> =>
-    reference === null ? Effect.succeed([]) : orUnavailable(
-      sql.unsafe(paymentText, [PgTypes.float8(operatorId), reference]).pipe(
-        Effect.flatMap(decodePayments),
-        Effect.flatMap((rows) => toPayments(personal, rows))
-      )
-    )
-
-  const lookPaymentById = (
-    playerId: number,
-    id: number | null
-  ): Effect.Effect<ReadonlyArray<Payment>, StoreUnavailable> =>
-    id === null ? Effect.succeed([]) : orUnavailable(
-      sql.unsafe(paymentByIdText, [PgTypes.float8(playerId), PgTypes.float8(id)]).pipe(
-        Effect.flatMap(decodePayments),
-        Effect.flatMap((rows) => toPayments(personal, rows))
-      )
-    )
-
-  const lookBonuses = (
-    playerId: number,
-    ids: ReadonlyArray<number>
-  ): Effect.Effect<ReadonlyArray<readonly [number, PlayerBonus]>, StoreUnavailable> =>
-    ids.length === 0 ? Effect.succeed([]) : orUnavailable(
-      sql.unsafe(bonusesText, [PgTypes.float8(playerId), array(ids, PgTypes.OID.float8)]).pipe(
-        Effect.flatMap(decodeFinishedBonuses),
-        Effect.map((rows) => rows.map((row) => [row.id, row] as const))
-      )
-    )
-
-  const lookPromo = (
-    playerId: number,
-    id: number | null
-  ): Effect.Effect<ReadonlyArray<readonly [number, PromoStanding]>, StoreUnavailable> =>
-    id === null ? Effect.succeed([]) : orUnavailable(
-      sql.unsafe(promoText, [PgTypes.float8(playerId), PgTypes.float8(id)]).pipe(
-        Effect.flatMap(decodePromos),
-        Effect.map((rows) => rows.map((row) => [id, row] as const))
-      )
-    )
-
-  const lookSeeds = (playerId: number) =>
-    orUnavailable(
-      sql.unsafe(openSeedsText, [PgTypes.float8(playerId)]).pipe(Effect.flatMap(decodeSeeds), Effect.map(toSeeds))
-    )
-
-  return Effect.fnUntraced(function*(player, query, known) {
+  return Effect.fnUntraced(function*(requests: ReadonlyArray<LookRequest>) {
     const [transactions, rounds, payments, paymentsById, bonuses, promoCodes, seeds] = yield* Effect.all([
-      lookTransactions(query.providerId, query.transactionIds),
-      lookRounds(player.id, query.rounds),
-      lookPayment(player.operatorId, query.externalReference),
-      lookPaymentById(player.id, query.paymentId),
-      lookBonuses(player.id, query.bonusIds),
-      lookPromo(player.id, query.promoCodeId),
-      query.seeds ? lookSeeds(player.id) : Effect.succeed(known?.seeds)
-    ], { concurrency: 5 })
-    return {
-      transactions: extend(
-        known?.transactions,
-        query.transactionIds,
-        transactions.map((transaction) => [transaction.transactionId, transaction])
+      ask(
+        requests,
+        ({ query: { providerId, transactionIds } }) => transactionIds.map((id) => ({ id, providerId })),
+        transactionsText,
+        [(named) => numbers(named.map(({ providerId }) => providerId)), (named) => texts(named.map(({ id }) => id))],
+        decodeTransactions
       ),
-      rounds: extend(
-        known?.rounds,
-        query.rounds.map(({ gameId, roundId }) => roundKey(gameId, roundId)),
-        rounds.map((round) => [roundKey(round.gameId, round.roundId), round])
+      ask(
+        requests,
+        ({ player, query }) => query.rounds.map(({ gameId, roundId }) => ({ playerId: player.id, gameId, roundId })),
+        roundsText,
+        [
+          (named) => numbers(named.map(({ playerId }) => playerId)),
+          (named) => numbers(named.map(({ gameId }) => gameId)),
+          (named) => texts(named.map(({ roundId }) => roundId))
+        ],
+        decodeRounds
       ),
-      bonuses: extend(known?.bonuses, query.bonusIds, bonuses),
-      promoCodes: extend(known?.promoCodes, query.promoCodeId === null ? [] : [query.promoCodeId], promoCodes),
-      payments: extend(
-        known?.payments,
-        query.externalReference === null ? [] : [query.externalReference],
-        payments.map((payment) => [payment.externalReference ?? "", payment])
+      lookPayments(ask(
+        requests,
+        ({ player: { operatorId }, query: { externalReference } }) =>
+          externalReference === null ? [] : [{ operatorId, externalReference }],
+        paymentsText,
+        [
+          (named) => numbers(named.map(({ operatorId }) => operatorId)),
+          (named) => texts(named.map(({ externalReference }) => externalReference))
+        ],
+        decodePayments
+      )),
+      lookPayments(
+        ask(requests, ofPlayer(({ paymentId }) => paymentId), paymentsByIdText, playerAndId, decodePayments)
       ),
-      paymentsById: extend(
-        known?.paymentsById,
-        query.paymentId === null ? [] : [query.paymentId],
-        paymentsById.map((payment) => [payment.id, payment])
+      ask(
+        requests,
+        ({ player, query }) => query.bonusIds.map((id) => ({ playerId: player.id, id })),
+        bonusesText,
+        playerAndId,
+        decodeFinishedBonuses
       ),
-      seeds
+      ask(requests, ofPlayer(({ promoCodeId }) => promoCodeId), promoText, playerAndId, decodePromos),
+      lookSeeds(requests)
+    ], { concurrency: 3 })
+    const byRequest = {
+      transactions: Map.groupBy(transactions, numberOf),
+      rounds: Map.groupBy(rounds, numberOf),
+      bonuses: Map.groupBy(bonuses, numberOf),
+      promoCodes: Map.groupBy(promoCodes, numberOf),
+      payments: Map.groupBy(payments, numberOf),
+      paymentsById: Map.groupBy(paymentsById, numberOf)
     }
+    return requests.map(({ known, query }, number): Knowledge => {
+      const own = <Row>(rows: ReadonlyMap<number | undefined, ReadonlyArray<Row>>) => rows.get(number) ?? []
+      return {
+        transactions: extend(
+          known?.transactions,
+          query.transactionIds,
+          own(byRequest.transactions).map(({ request: _, ...transaction }) => [transaction.transactionId, transaction])
+        ),
+        rounds: extend(
+          known?.rounds,
+          query.rounds.map(({ gameId, roundId }) => roundKey(gameId, roundId)),
+          own(byRequest.rounds).map(({ request: _, ...round }) => [roundKey(round.gameId, round.roundId), round])
+        ),
+        bonuses: extend(
+          known?.bonuses,
+          query.bonusIds,
+          own(byRequest.bonuses).map(({ request: _, ...bonus }) => [bonus.id, bonus])
+        ),
+        promoCodes: extend(
+          known?.promoCodes,
+          query.promoCodeId === null ? [] : [query.promoCodeId],
+          own(byRequest.promoCodes).map(({ id, isRedeemed, isUsedUp }) => [id, { isRedeemed, isUsedUp }])
+        ),
+        payments: extend(
+          known?.payments,
+          query.externalReference === null ? [] : [query.externalReference],
+          own(byRequest.payments).map(({ payment }) => [payment.externalReference ?? "", payment])
+        ),
+        paymentsById: extend(
+          known?.paymentsById,
+          query.paymentId === null ? [] : [query.paymentId],
+          own(byRequest.paymentsById).map(({ payment }) => [payment.id, payment])
+        ),
+        seeds: seeds[number]
+      }
+    })
   })
 }
+
+const numberOf = ({ request }: { readonly request: number | undefined }) => request
+
+interface OfPlayer {
+  readonly playerId: number
+  readonly id: number
+}
+
+const ofPlayer =
+  (pick: (query: Query) => number | null) => ({ player, query }: LookRequest): ReadonlyArray<OfPlayer> => {
+    const id = pick(query)
+    return id === null ? [] : [{ playerId: player.id, id }]
+  }
+
+const playerAndId = [
+  (named: ReadonlyArray<OfPlayer>) => numbers(named.map(({ playerId }) => playerId)),
+  (named: ReadonlyArray<OfPlayer>) => numbers(named.map(({ id }) => id))
+]

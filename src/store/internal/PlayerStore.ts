@@ -14,9 +14,12 @@ import { Secrets } from "../../platform/Secrets.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { Outbox } from "../Outbox.ts"
 import { commitStatement, emptyStatements } from "./CommitStatement.ts"
-import { loadPlayer } from "./PlayerLoad.ts"
-import { lookUp } from "./PlayerLookups.ts"
-import { byDeadline, commitFailure, silent } from "./StoreFailures.ts"
+import { claims } from "./Claims.ts"
+import { makeGathering } from "./Gathering.ts"
+import { fencePlayers, loadPlayers } from "./PlayerLoad.ts"
+import { type LookRequest, lookUp } from "./PlayerLookups.ts"
+import { examineUnits } from "./RejectedUnits.ts"
+import { byDeadline, commitFailure, isOfOneRow, type ReadFailure, silent, toUnavailable } from "./StoreFailures.ts"
 
 const throttleMs = 5000
 
@@ -29,8 +32,21 @@ export const makePlayerStore = Effect.gen(function*() {
   const sql = yield* ServingClient
   const { seal } = yield* Secrets
   const personal = yield* PersonalData
-  const loads = loadPlayer(sql)
   const looks = lookUp(sql, personal)
+  const examine = examineUnits(sql, looks)
+  const together = { mayBeOfOne: isOfOneRow, maxTogether: 500, maxRunning: 2 }
+  const gather = <Request, A>(
+    answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, ReadFailure>
+  ) =>
+    makeGathering({
+      ...together,
+      answer: (requests: ReadonlyArray<Request>) =>
+        byDeadline(answer(requests), new StoreUnavailable({ reason: silent }))
+    })
+  const loadTogether = yield* gather(loadPlayers(sql))
+  const lookTogether = yield* gather((requests: ReadonlyArray<LookRequest>) => looks(requests))
+  // on connections that bets do not need: what hangs here is a commit that hangs
+  const fenceTogether = yield* gather(fencePlayers(journal))
   const chain = yield* Chain
   const outbox = yield* Outbox
   const throttleCommits = yield* makeLogThrottle(throttleMs)
@@ -55,11 +71,16 @@ export const makePlayerStore = Effect.gen(function*() {
       )
     )
 
+  const heldBack = Effect.fail(new StoreUnavailable({ reason: "a commit of unknown outcome holds the row" }))
+
   const load: Store<Player, Change, Query, Knowledge>["load"] = (key, fence) =>
-    Effect.tapError(loads(key, fence), tellUnread(key))
+    (fence
+      ? Effect.flatMap(fenceTogether(key), (isFenced) => isFenced ? loadTogether(key) : heldBack)
+      : loadTogether(key))
+      .pipe(Effect.map(({ loaded }) => loaded), Effect.mapError(toUnavailable), Effect.tapError(tellUnread(key)))
 
   const look: Store<Player, Change, Query, Knowledge>["look"] = (player, query, known) =>
-    Effect.tapError(looks(player, query, known), tellUnread(player.id))
+    lookTogether({ player, query, known }).pipe(Effect.mapError(toUnavailable), Effect.tapError(tellUnread(player.id)))
 
   /** Where the next link joins; undefined where a new chain has to be begun. Commits come one at a time. */
   let end: ChainPosition | undefined
@@ -113,7 +134,14 @@ export const makePlayerStore = Effect.gen(function*() {
     Effect.forEach(emptyStatements({ seal, personal }), ({ parameters, text }) => journal.unsafe(text, parameters))
   )
 
-  return { load, look, commit, claims } satisfies Store<Player, Change, Query, Knowledge>
+  return {
+    load,
+    look,
+    commit,
+    examine: (units, because) =>
+      Effect.mapError(byDeadline(examine(units, because), new StoreUnavailable({ reason: silent })), toUnavailable),
+    claims
+  } satisfies Store<Player, Change, Query, Knowledge>
 })
 
 /** A link that is there already belongs to another writer of the chain: no unit is to blame, and a new chain is begun. */
@@ -121,17 +149,3 @@ const failureOf = (error: SqlError.SqlError): CommitFailure =>
   error.reason._tag === "UniqueViolation" && error.reason.constraint === "chain_links_pkey"
     ? new StoreUnavailable({ reason: describeSqlError(error) })
     : commitFailure(error)
-
-/** What a change claimed to be new. */
-export const claims = (_: Player, change: Change): Query => ({
-  providerId: change.transactions[0]?.providerId ?? 0,
-  transactionIds: change.transactions.flatMap(({ targetId, transactionId }) =>
-    targetId === null ? [transactionId] : [transactionId, targetId]
-  ),
-  rounds: change.rounds.filter(({ isNew }) => isNew).map(({ round }) => round),
-  bonusIds: [],
-  externalReference: change.payments.find(({ isNew }) => isNew)?.payment.externalReference ?? null,
-  paymentId: null,
-  promoCodeId: change.redemptions[0]?.promoCodeId ?? null,
-  seeds: false
-})

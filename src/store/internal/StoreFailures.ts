@@ -31,6 +31,16 @@ export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: E2): 
 
 export const silent = "the database does not answer"
 
+/** Failures of a read. */
+export type ReadFailure = SqlError.SqlError | Schema.SchemaError | StoreUnavailable
+
+export const toUnavailable = (failure: ReadFailure): StoreUnavailable =>
+  failure._tag === "SqlError" ? unavailable(failure) : failure._tag === "SchemaError" ? unreadable(failure) : failure
+
+/** A row that cannot be read, or a value that is none: the fault of one of those who are read together. */
+export const isOfOneRow = (failure: ReadFailure): boolean =>
+  failure._tag === "SchemaError" || failure._tag === "SqlError" && stateOf(failure)?.startsWith("22") === true
+
 export const orUnavailable = <A>(
   effect: Effect.Effect<A, SqlError.SqlError | Schema.SchemaError>
 ): Effect.Effect<A, StoreUnavailable> =>
@@ -60,11 +70,11 @@ export const commitFailure = (error: SqlError.SqlError): CommitFailure => {
   switch (reason._tag) {
     case "UniqueViolation":
     case "ConstraintError":
-      return new Rejected({ because: "clash" })
+      return new Rejected({ because: "clash", reason: reasonText })
     case "SerializationError":
-      return new Rejected({ because: "fenced" })
+      return new Rejected({ because: "fenced", reason: reasonText })
     case "LockTimeoutError":
-      return new Rejected({ because: "busy" })
+      return new Rejected({ because: "busy", reason: reasonText })
     case "DeadlockError":
     case "StatementTimeoutError":
     case "SqlSyntaxError":
@@ -79,7 +89,7 @@ export const commitFailure = (error: SqlError.SqlError): CommitFailure => {
       const state = stateOf(error)
       // a value that no column holds is one unit's fault, not the batch's
       if (state?.startsWith("22") === true || state?.startsWith("54") === true) {
-        return new Rejected({ because: "clash" })
+        return new Rejected({ because: "clash", reason: reasonText })
       }
       // 40003: the server itself does not know; 57P: it was shut down or killed on the way
       return state === undefined || state === "40003" || state.startsWith("57P")

@@ -198,6 +198,10 @@ export class Database {
         ).pipe(
           Effect.catchTag("SqlError", (error) => Effect.fail(commitFailure(error)))
         ),
+      examine: (units, because) =>
+        orUnavailable(
+          connection.call("look", () => Effect.runSyncExit(Effect.orDie(memory.examine(units, because))))
+        ),
       claims: memory.claims
     }
   }

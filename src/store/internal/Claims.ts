@@ -1,0 +1,85 @@
+/** What changes claim to be new, and who is to blame when some of it is not. */
+import type { Change } from "../../domain/Change.ts"
+import type { Knowledge } from "../../domain/Decision.ts"
+import type { Player } from "../../domain/player/Player.ts"
+import { type Query, roundKey } from "../../domain/settlement/Rounds.ts"
+import type { Unit, Verdict } from "../../engine/Machine.ts"
+
+type PlayerUnit = Unit<Player, Change>
+
+/** The query about what a change claims to be new. */
+export const claims = (_: Player, change: Change): Query => ({
+  providerId: change.transactions[0]?.providerId ?? 0,
+  transactionIds: change.transactions.flatMap(({ targetId, transactionId }) =>
+    targetId === null ? [transactionId] : [transactionId, targetId]
+  ),
+  rounds: change.rounds.filter(({ isNew }) => isNew).map(({ round }) => round),
+  bonusIds: [],
+  externalReference: change.payments.find(({ isNew }) => isNew)?.payment.externalReference ?? null,
+  paymentId: null,
+  promoCodeId: change.redemptions[0]?.promoCodeId ?? null,
+  seeds: false
+})
+
+/** The key of a stored reply in {@link judgeClashes}. */
+export const replyKey = ({ key, scope }: { readonly key: string; readonly scope: string }): string => `${scope} ${key}`
+
+/** Whether the store has something that a change claims to be new. */
+const isTaken = (change: Change, known: Knowledge, taken: ReadonlySet<string>): boolean =>
+  change.transactions.some(({ kind, status, targetId, transactionId }) =>
+    isThere(known.transactions.get(transactionId)) ||
+    kind === "rollback" && status === "processed" && targetId !== null &&
+      known.transactions.get(targetId)?.rolledBack === true
+  ) ||
+  change.rounds.some(({ isNew, round }) => isNew && isThere(known.rounds.get(roundKey(round.gameId, round.roundId)))) ||
+  change.payments.some(({ isNew, payment: { externalReference } }) =>
+    isNew && externalReference !== null && isThere(known.payments.get(externalReference))
+  ) ||
+  change.redemptions.some(({ promoCodeId }) => {
+    const standing = known.promoCodes.get(promoCodeId)
+    return isThere(standing) && (standing.isUsedUp || standing.isRedeemed)
+  }) ||
+  change.replies.some((reply) => taken.has(replyKey(reply)))
+
+const isThere = <A>(found: A | null | undefined): found is A => found !== null && found !== undefined
+
+/** The unique keys that a change takes; a promo code is one, since its last redemption can go to one player only. */
+const keysOf = (unit: PlayerUnit, change: Change): ReadonlyArray<string> => [
+  ...change.transactions.flatMap(({ kind, providerId, status, targetId, transactionId }) => {
+    const own = `transaction ${providerId} ${transactionId}`
+    return kind === "rollback" && status === "processed" ? [own, `target ${providerId} ${targetId}`] : [own]
+  }),
+  ...change.rounds.filter(({ isNew }) => isNew).map(({ round }) =>
+    `round ${unit.key} ${roundKey(round.gameId, round.roundId)}`
+  ),
+  ...change.payments.flatMap(({ isNew, payment: { externalReference, operatorId } }) =>
+    isNew && externalReference !== null ? [`payment ${operatorId} ${externalReference}`] : []
+  ),
+  ...change.redemptions.map(({ promoCodeId }) => `promo code ${promoCodeId}`),
+  ...change.replies.map((reply) => `reply ${replyKey(reply)}`)
+]
+
+/**
+ * Who is to blame for a clash: `known` says for each change of each unit what the store has of its claims, `taken` which of the
+ * idempotency keys have an answer.
+ */
+export const judgeClashes = (
+  units: ReadonlyArray<PlayerUnit>,
+  known: ReadonlyArray<ReadonlyArray<Knowledge>>,
+  taken: ReadonlySet<string>
+): ReadonlyArray<Verdict<Knowledge>> => {
+  const claimed = new Set<string>()
+  return units.map((unit, place): Verdict<Knowledge> => {
+    const said = known[place] ?? []
+    const own = unit.changes.flatMap((change) => keysOf(unit, change))
+    const isClash = new Set(own).size < own.length ||
+      unit.changes.some((change, index) => {
+        const about = said[index]
+        return about !== undefined && isTaken(change, about, taken)
+      })
+    if (isClash) return { _tag: "Clash", known: said }
+    const isLater = own.some((key) => claimed.has(key))
+    for (const key of own) claimed.add(key)
+    return isLater ? { _tag: "Later" } : { _tag: "Sound" }
+  })
+}

@@ -1,0 +1,64 @@
+import { Effect, Exit } from "effect"
+
+interface Asking<out Request, in A, in E> {
+  readonly request: Request
+  readonly resume: (exit: Exit.Exit<A, E>) => void
+}
+
+export interface GatheringOptions<in Request, out A, in out E> {
+  /** Answers all, in their order. */
+  readonly answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, E>
+  /** Whether a failure may be one request's own: each is then asked alone. */
+  readonly mayBeOfOne: (failure: E) => boolean
+  readonly maxTogether: number
+  /** Maximum of queries at the same time. */
+  readonly maxRunning: number
+}
+
+/**
+ * Asks together what comes at the same time: the requests of one turn of the event loop, and those that came while as many queries as are
+ * allowed were running.
+ */
+export const makeGathering = Effect.fnUntraced(function*<Request, A, E>(options: GatheringOptions<Request, A, E>) {
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  let waiting: Array<Asking<Request, A, E>> = []
+  let running = 0
+
+  const tell = (group: ReadonlyArray<Asking<Request, A, E>>, exit: Exit.Exit<ReadonlyArray<A>, E>): void => {
+    for (const [index, { resume }] of group.entries()) {
+      const answer = Exit.isSuccess(exit) ? exit.value[index] : undefined
+      resume(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : answer === undefined ? missing : Exit.succeed(answer))
+    }
+  }
+
+  const ask = (group: ReadonlyArray<Asking<Request, A, E>>): Effect.Effect<void> =>
+    Effect.flatMap(Effect.exit(options.answer(group.map(({ request }) => request))), (exit) => {
+      const failure = Exit.findErrorOption(exit)
+      return group.length > 1 && failure._tag === "Some" && options.mayBeOfOne(failure.value)
+        ? Effect.forEach(group, (one) => ask([one]), { discard: true })
+        : Effect.sync(() => tell(group, exit))
+    })
+
+  const next = Effect.suspend(() => {
+    const group = waiting.slice(0, options.maxTogether)
+    waiting = waiting.slice(options.maxTogether)
+    return group.length === 0 ? Effect.void : ask(group)
+  })
+
+  const start = (): void => {
+    if (waiting.length === 0 || running >= options.maxRunning) return
+    running++
+    fork(Effect.andThen(Effect.yieldNow, next), { uninterruptible: true }).addObserver(() => {
+      running--
+      start()
+    })
+  }
+
+  return (request: Request): Effect.Effect<A, E> =>
+    Effect.callback<A, E>((resume) => {
+      waiting.push({ request, resume })
+      start()
+    })
+})
+
+const missing = Exit.die(new Error("an answer is missing"))

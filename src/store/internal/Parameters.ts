@@ -1,0 +1,7 @@
+/** Arrays as parameters of statements. Whole numbers cross as `float8`, which holds every amount and id exactly. */
+import { PgTypes } from "@effect/sql-pg"
+import { Result } from "effect"
+
+export const numbers = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
+
+export const texts = (values: ReadonlyArray<string>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))

@@ -1,0 +1,185 @@
+/** Which players of a rejected commit are to blame (`docs/decisions/0036-rejected-commits.md`). */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Change } from "../../domain/Change.ts"
+import type { Knowledge } from "../../domain/Decision.ts"
+import type { Player } from "../../domain/player/Player.ts"
+import type { Rejected } from "../../engine/Failures.ts"
+import type { Unit, Verdict } from "../../engine/Machine.ts"
+import { claims, judgeClashes, replyKey } from "./Claims.ts"
+import { numbers, texts } from "./Parameters.ts"
+import type { lookUp } from "./PlayerLookups.ts"
+
+type PlayerUnit = Unit<Player, Change>
+
+const versionsText = `SELECT player_id::float8 AS "playerId", version::float8 AS version
+  FROM accounts WHERE player_id = ANY ($1::float8[]::bigint[])`
+
+const repliesText = `SELECT k.scope, k.key FROM unnest($1::text[], $2::text[]) AS u(scope, key)
+  JOIN idempotency_keys k ON k.scope = u.scope AND k.key = u.key`
+
+/**
+ * The rows that a commit updates or refers to, as far as another transaction does not hold them: each kind's rows are numbered by their
+ * units, and what does not come back is held. The locks end with the statement.
+ */
+const freeText = (() => {
+  let parameter = 0
+  const kinds = [
+    { name: "account", table: "accounts", lock: "NO KEY UPDATE", columns: { player_id: "bigint" } },
+    // nobody may take away a player that rows refer to
+    { name: "player", table: "players", lock: "KEY SHARE", columns: { id: "bigint" } },
+    { name: "settings", table: "players", lock: "NO KEY UPDATE", columns: { id: "bigint" } },
+    {
+      name: "round",
+      table: "rounds",
+      lock: "NO KEY UPDATE",
+      columns: { player_id: "bigint", game_id: "bigint", round_id: "text" }
+    },
+    { name: "payment", table: "payment_requests", lock: "NO KEY UPDATE", columns: { id: "bigint" } },
+    { name: "bonus", table: "player_bonuses", lock: "NO KEY UPDATE", columns: { id: "bigint" } },
+    { name: "promo", table: "promo_codes", lock: "NO KEY UPDATE", columns: { id: "bigint" } },
+    { name: "seed", table: "server_seeds", lock: "NO KEY UPDATE", columns: { id: "bigint" } }
+  ].map(({ columns, lock, name, table }) => {
+    const keys = Object.entries(columns)
+    const arrays = [...keys.map(([, type]) => type === "text" ? "text" : "float8"), "float8"].map((wire) =>
+      `$${++parameter}::${wire}[]`
+    )
+    return {
+      name,
+      text: `${name} AS (SELECT u.unit FROM unnest(${arrays.join(", ")}) AS u(${
+        [...keys.map(([key]) => key), "unit"].join(", ")
+      }) JOIN ${table} t ON ${
+        keys.map(([key, type]) => `t.${key} = u.${key}::${type}`).join(" AND ")
+      } FOR ${lock} OF t SKIP LOCKED)`
+    }
+  })
+  return `WITH ${kinds.map(({ text }) => text).join(", ")} ${
+    kinds.map(({ name }) => `SELECT unit FROM ${name}`).join(" UNION ALL ")
+  }`
+})()
+
+const decodeVersions = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ playerId: Schema.Number, version: Schema.Number }))
+)
+const decodeReplies = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ scope: Schema.String, key: Schema.String }))
+)
+const decodeFree = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ unit: Schema.Number })))
+
+/** Numbered rows of all units, and the units' numbers. */
+const numbered = <Row>(units: ReadonlyArray<PlayerUnit>, rowsOf: (unit: PlayerUnit) => ReadonlyArray<Row>) => {
+  const rows = units.map(rowsOf)
+  return { rows: rows.flat(), units: rows.flatMap((some, unit) => some.map(() => unit)) }
+}
+
+/** The ids that each unit names once. */
+const idsOf = (
+  units: ReadonlyArray<PlayerUnit>,
+  pick: (unit: PlayerUnit, change: Change) => ReadonlyArray<number>
+) => numbered(units, (unit) => [...new Set(unit.changes.flatMap((change) => pick(unit, change)))])
+
+/** A round that the same unit opened has no row yet. */
+const oldRounds = (unit: PlayerUnit) => {
+  const rounds = unit.changes.flatMap((change) => change.rounds)
+  const isNew = ({ gameId, roundId }: { readonly gameId: number; readonly roundId: string }) =>
+    rounds.some((one) => one.isNew && one.round.gameId === gameId && one.round.roundId === roundId)
+  return [
+    ...new Map(
+      rounds.filter(({ round }) => !isNew(round)).map((
+        { round }
+      ) => [`${round.gameId} ${round.roundId}`, { ...round, playerId: unit.key }])
+    ).values()
+  ]
+}
+
+/** Old rows only, of those that the changes write. */
+const oldIds = <Row>(rows: ReadonlyArray<Row>, isNew: (row: Row) => boolean, id: (row: Row) => number) => {
+  const made = new Set(rows.filter(isNew).map(id))
+  return rows.map(id).filter((one) => !made.has(one))
+}
+
+const oldOf = <Row>(
+  units: ReadonlyArray<PlayerUnit>,
+  pick: (change: Change) => ReadonlyArray<Row>,
+  isNew: (row: Row) => boolean,
+  id: (row: Row) => number
+) => numbered(units, (unit) => [...new Set(oldIds(unit.changes.flatMap(pick), isNew, id))])
+
+/** Says who is to blame, in one round trip. */
+export const examineUnits = (sql: SqlClient.SqlClient, looks: ReturnType<typeof lookUp>) => {
+  const fenced = (units: ReadonlyArray<PlayerUnit>) =>
+    sql.unsafe(versionsText, [numbers(units.map(({ key }) => key))]).pipe(
+      Effect.flatMap(decodeVersions),
+      Effect.map((rows) => {
+        const stored = new Map(rows.map(({ playerId, version }) => [playerId, version]))
+        return units.map(({ key, version }): Verdict<Knowledge> => ({
+          _tag: stored.get(key) === version ? "Sound" : "Fenced"
+        }))
+      })
+    )
+
+  const busy = (units: ReadonlyArray<PlayerUnit>) => {
+    const keys = units.map(({ key }) => key)
+    const places = units.map((_, place) => place)
+    const settings = idsOf(units, ({ key }, change) => change.settings === null ? [] : [key])
+    const rounds = numbered(units, oldRounds)
+    const payments = oldOf(units, ({ payments }) => payments, ({ isNew }) => isNew, ({ payment }) => payment.id)
+    const bonuses = oldOf(units, ({ bonuses }) => bonuses, ({ isNew }) => isNew, ({ bonus }) => bonus.id)
+    const promos = idsOf(units, (_, change) => change.redemptions.map(({ promoCodeId }) => promoCodeId))
+    const seeds = oldOf(units, ({ seeds }) => seeds, ({ sealed }) => sealed !== null, ({ id }) => id)
+    const wanted = [
+      places,
+      places,
+      settings.units,
+      rounds.units,
+      payments.units,
+      bonuses.units,
+      promos.units,
+      seeds.units
+    ]
+    const counted = new Map<number, number>()
+    for (const place of wanted.flat()) counted.set(place, (counted.get(place) ?? 0) + 1)
+    return sql.unsafe(freeText, [
+      numbers(keys),
+      numbers(places),
+      numbers(keys),
+      numbers(places),
+      numbers(settings.rows),
+      numbers(settings.units),
+      numbers(rounds.rows.map(({ playerId }) => playerId)),
+      numbers(rounds.rows.map(({ gameId }) => gameId)),
+      texts(rounds.rows.map(({ roundId }) => roundId)),
+      numbers(rounds.units),
+      ...[payments, bonuses, promos, seeds].flatMap(({ rows, units }) => [numbers(rows), numbers(units)])
+    ]).pipe(
+      Effect.flatMap(decodeFree),
+      Effect.map((rows) => {
+        for (const { unit } of rows) counted.set(unit, (counted.get(unit) ?? 0) - 1)
+        return units.map((_, place): Verdict<Knowledge> => ({ _tag: (counted.get(place) ?? 0) > 0 ? "Busy" : "Sound" }))
+      })
+    )
+  }
+
+  const takenReplies = (units: ReadonlyArray<PlayerUnit>) => {
+    const replies = units.flatMap(({ changes }) => changes.flatMap((change) => change.replies))
+    return replies.length === 0 ? Effect.succeed(new Set<string>()) : Effect.map(
+      Effect.flatMap(
+        sql.unsafe(repliesText, [texts(replies.map(({ scope }) => scope)), texts(replies.map(({ key }) => key))]),
+        decodeReplies
+      ),
+      (rows) => new Set(rows.map(replyKey))
+    )
+  }
+
+  const clashes = Effect.fnUntraced(function*(units: ReadonlyArray<PlayerUnit>) {
+    const requests = units.flatMap(({ before, changes }) =>
+      changes.map((change) => ({ player: before, query: claims(before, change), known: undefined }))
+    )
+    const [known, taken] = yield* Effect.all([looks(requests), takenReplies(units)], { concurrency: 2 })
+    let next = 0
+    return judgeClashes(units, units.map(({ changes }) => known.slice(next, next += changes.length)), taken)
+  })
+
+  return (units: ReadonlyArray<PlayerUnit>, because: Rejected["because"]) =>
+    because === "clash" ? clashes(units) : because === "fenced" ? fenced(units) : busy(units)
+}
