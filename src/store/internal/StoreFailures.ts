@@ -18,7 +18,8 @@ const deadline = "6 seconds"
  */
 export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: E2): Effect.Effect<A, E | E2> =>
   Effect.flatMap(
-    Effect.forkDetach(Effect.interruptible(statement)),
+    // at once: what leaves in the next turn leaves after everything that this one has to do
+    Effect.forkDetach(Effect.interruptible(statement), { startImmediately: true }),
     (fiber) =>
       Effect.interruptible(Effect.timeoutOption(Fiber.await(fiber), deadline)).pipe(
         Effect.flatMap((exit): Effect.Effect<A, E | E2> => {
