@@ -13,6 +13,7 @@ import { engineScenario } from "./scenarios/Engine.ts"
 import { growthScenario } from "./scenarios/Growth.ts"
 import { memoryScenario } from "./scenarios/Memory.ts"
 import { mixedScenario } from "./scenarios/Mixed.ts"
+import { neighbourScenario } from "./scenarios/Neighbours.ts"
 import { overloadScenario } from "./scenarios/Overload.ts"
 import { readScenario, reportScenario } from "./scenarios/Reads.ts"
 import { recoveryScenario } from "./scenarios/Recovery.ts"
@@ -67,6 +68,7 @@ export const all = [
   webhookScenario.command,
   overloadScenario.command,
   attackScenario.command,
+  neighbourScenario.command,
   coldStartScenario.command,
   recoveryScenario.command,
   growthScenario.command,

@@ -129,7 +129,8 @@ export interface RoundSpecification {
   readonly seed: number
 }
 
-const makeJob = (target: Target, round: RoundSpecification, options: LoadOptions): Job => ({
+/** The job of one generator process. */
+export const makeJob = (target: Target, round: RoundSpecification, options: LoadOptions): Job => ({
   host: target.host,
   port: target.port,
   kind: options.kind,

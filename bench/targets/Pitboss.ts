@@ -48,6 +48,11 @@ export interface Pitboss extends Target {
   readonly service: Service
   readonly environment: Environment
   readonly profiler: Profiler | undefined
+  readonly operatorId: number
+  /** Reads something as the operator. `uri` is below the operator's API. */
+  readonly read: (uri: string) => Effect.Effect<unknown, BenchError>
+  /** Brings so many players into memory, of those who never bet first. */
+  readonly touch: (count: number) => Effect.Effect<void, BenchError>
   /** Waits until compliance has judged what happened so far: else it does so while something else is measured. */
   readonly judged: Effect.Effect<void, BenchError>
 }
@@ -254,6 +259,16 @@ export const startPitboss = (
       name,
       database: own,
       service,
+      operatorId,
+      read: (uri) => client.call("GET", `/api/v1/operator${uri}`, undefined, Anything),
+      touch: Effect.fnUntraced(function*(wanted: number) {
+        const ids = yield* postgres.query(
+          own,
+          "SELECT player_id::float8 AS id FROM accounts WHERE operator_id = $1 ORDER BY player_id DESC LIMIT $2",
+          [operatorId, wanted]
+        )
+        yield* walletBalances(client, ids.map((row) => ({ id: Number(row["id"]) })))
+      }),
       judged,
       environment,
       profiler: inspectorPort === undefined ? undefined : yield* startProfiler(inspectorPort),
