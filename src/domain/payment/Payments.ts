@@ -151,14 +151,18 @@ export const refuseDailyCap = (
 
 /**
  * Credits a deposit. A known reference answers with the deposit it named, whatever became of the player since; the same
- * reference for another player, type or amount is refused.
+ * reference for another player, type or amount is refused. A reference that was not looked up is assumed to be new where the deposit is
+ * accepted: its unique index proves that in the commit.
  */
 export const depositStep =
   (deposit: Deposit) => (player: Player, context: Context): Decision<PaymentOutcome, DepositRefusal> => {
     const reference = deposit.externalReference
     const earlier = context.known?.payments.get(reference)
-    if (earlier === undefined) return missing({ externalReference: reference })
-    if (earlier !== null) return answerKnown(player, earlier, { type: "deposit", amount: deposit.amount })
+    if (earlier !== undefined && earlier !== null) {
+      return answerKnown(player, earlier, { type: "deposit", amount: deposit.amount })
+    }
+    const refuseKnowing = (refusal: DepositRefusal) =>
+      earlier === undefined ? missing({ externalReference: reference }) : refused(refusal)
     const { now } = context
     const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ??
       refuseDailyCap("deposit", roll(player.counters, now).depositDay, deposit) ??
@@ -169,9 +173,9 @@ export const depositStep =
         player.real,
         now
       )
-    if (refusal !== undefined) return refused(refusal)
+    if (refusal !== undefined) return refuseKnowing(refusal)
     if (!isBalance(player.real + deposit.amount)) {
-      return refused(refuseFields({ amount: [`must keep the balance at or below ${maxBalance}`] }))
+      return refuseKnowing(refuseFields({ amount: [`must keep the balance at or below ${maxBalance}`] }))
     }
     const draft = new Draft(player, context)
     const id = draft.takeId()

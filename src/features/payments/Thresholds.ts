@@ -30,16 +30,11 @@ export class Thresholds extends Context.Service<Thresholds, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const factorOf = yield* makeFactorOf
-      const convert: Thresholds["Service"]["convert"] = Effect.fn("Thresholds.convert")(
-        function*(threshold, to) {
-          return threshold === null ? null : thresholdIn(threshold, yield* factorOf(to))
-        }
-      )
-      const bounds: Thresholds["Service"]["bounds"] = Effect.fn("Thresholds.bounds")(
-        function*(own, to) {
-          return areOpen(own) ? own : boundsIn(own, yield* factorOf(to))
-        }
-      )
+      // asked by reads and deposits, mostly where nothing has to be converted
+      const convert: Thresholds["Service"]["convert"] = (threshold, to) =>
+        threshold === null ? Effect.succeed(null) : Effect.map(factorOf(to), (factor) => thresholdIn(threshold, factor))
+      const bounds: Thresholds["Service"]["bounds"] = (own, to) =>
+        areOpen(own) ? Effect.succeed(own) : Effect.map(factorOf(to), (factor) => boundsIn(own, factor))
       const kyc = Effect.fn("Thresholds.kyc")(function*(operatorId: number, currency: string) {
         const row = yield* orTryAgain(oneOf(settings(
           sql`SELECT kyc_withdrawal_threshold AS threshold, currency AS base FROM operators WHERE id = ${operatorId}`
