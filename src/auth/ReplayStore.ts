@@ -1,9 +1,10 @@
 import { PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Deferred, Effect, FiberSet, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schedule } from "effect"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { toDate } from "../platform/Time.ts"
 import { replayedRequest } from "./Checks.ts"
+import { makeBatches } from "../store/Batches.ts"
 import { orTryAgain } from "../store/Rows.ts"
 
 /**
@@ -25,10 +26,9 @@ const tryAgain = refuse("TRY_AGAIN", "The request could not be recorded. Sign it
 
 type Failure = Refusal<"REPLAYED_REQUEST" | "TRY_AGAIN">
 
-interface Waiting {
+interface Accepted {
   readonly signature: string
   readonly acceptedAt: number
-  readonly done: Deferred.Deferred<void, Failure>
 }
 
 /**
@@ -47,12 +47,9 @@ export class ReplayStore extends Context.Service<ReplayStore, {
     ReplayStore,
     Effect.gen(function*() {
       const sql = yield* ServingClient
-      const run = yield* FiberSet.makeRuntime<never>()
 
       /** Oldest first. */
       const remembered = new Map<string, number>()
-      let waiting: Array<Waiting> = []
-      let isWriting = false
 
       const forget = (now: number): void => {
         for (const [signature, at] of remembered) {
@@ -68,7 +65,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
         return true
       }
 
-      const insert = Effect.fnUntraced(function*(batch: ReadonlyArray<Waiting>) {
+      const insert = Effect.fnUntraced(function*(batch: ReadonlyArray<Accepted>) {
         const signatures = yield* Effect.orDie(Effect.fromResult(
           PgTypes.array(batch.map(({ signature }) => Buffer.from(signature, "hex")), PgTypes.OID.bytea)
         ))
@@ -83,48 +80,24 @@ export class ReplayStore extends Context.Service<ReplayStore, {
         return new Set(rows.map(({ signature }) => signature))
       })
 
-      const writeBatch = (batch: ReadonlyArray<Waiting>) =>
+      const batches = yield* makeBatches<Accepted, void, Failure>(maxBatch, (batch) =>
         insert(batch).pipe(
           Effect.tapError((error) =>
             Effect.annotateLogs(Effect.logWarning("signature recording failed"), { reason: describeSqlError(error) })
           ),
           Effect.exit,
-          Effect.map((exit) => {
-            for (const { done, signature } of batch) {
-              Deferred.doneUnsafe(
-                done,
-                exit._tag === "Failure"
-                  ? Effect.fail(tryAgain)
-                  // removed once: of two equal ones in a batch only one is new
-                  : exit.value.delete(signature)
-                  ? Effect.void
-                  : Effect.fail(replayedRequest)
-              )
-            }
-          })
-        )
+          Effect.map((exit) => ({ signature }) =>
+            exit._tag === "Failure"
+              ? Exit.fail(tryAgain)
+              // removed once: of two equal ones in a batch only one is new
+              : exit.value.delete(signature)
+              ? Exit.void
+              : Exit.fail(replayedRequest)
+          )
+        ))
 
-      /** Writes batches until none waits. */
-      const writeAll = Effect.whileLoop({
-        while: () => isWriting = waiting.length > 0,
-        body: () => {
-          const batch = waiting.slice(0, maxBatch)
-          waiting = waiting.slice(maxBatch)
-          return writeBatch(batch)
-        },
-        step: () => {}
-      })
-
-      const write = (signature: string, now: number): Effect.Effect<void, Failure> => {
-        if (waiting.length >= maxWaiting) return Effect.fail(tryAgain)
-        const done = Deferred.makeUnsafe<void, Failure>()
-        waiting.push({ signature, acceptedAt: now, done })
-        if (!isWriting) {
-          isWriting = true
-          run(writeAll)
-        }
-        return Deferred.await(done)
-      }
+      const write = (signature: string, now: number): Effect.Effect<void, Failure> =>
+        batches.waiting() >= maxWaiting ? Effect.fail(tryAgain) : batches.put({ signature, acceptedAt: now })
 
       yield* Effect.forkScoped(
         Effect.repeat(Effect.map(Clock.currentTimeMillis, forget), Schedule.spaced("1 minute"))

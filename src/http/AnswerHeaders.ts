@@ -39,9 +39,14 @@ export const makeAnswerHeaders = (proxies: Networks): AnswerHeaders => {
 /** For answers without a request. */
 export const plainAnswerHeaders = plain
 
-/** Headers as lines, each with its line end. */
-export const linesOf = (headers: Headers): string =>
-  Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")
+const none: ReadonlySet<string> = new Set()
+
+/** Headers as lines, each with its line end, without some. */
+export const linesOf = (headers: Headers, without = none): string => {
+  let lines = ""
+  for (const name of Object.keys(headers)) if (!without.has(name)) lines += `${name}: ${headers[name]}\r\n`
+  return lines
+}
 
 const plainLines = linesOf(plain)
 const overTlsLines = linesOf(overTls)

@@ -46,6 +46,9 @@ const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
     reason.error.reason._tag === "RouteNotFound"
   )
 
+/** Headers of an answer that the direct way takes from elsewhere: the body, and the headers of every answer. */
+const writtenElsewhere = new Set(["content-length", "cache-control"])
+
 /** 405 where the path has other methods, else 404. */
 const answerUnknown = (request: HttpServerRequest.HttpServerRequest, methodsOfPath: MethodsOf) => {
   const methods = methodsOfPath(request.url)
@@ -166,8 +169,8 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       const answer = inEnvelope(response, request.url)
       const { body, status } = answer
       metrics.observe(request.method, handler.route.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
-      const { "content-length": _, ...headers } = { ...answer.headers, ...headersOf(request, answer) }
-      write(request.source, target, status, linesOf(headers), body._tag === "Empty" ? undefined : bodyText(answer))
+      const lines = linesOf(headersOf(request, answer)) + linesOf(answer.headers, writtenElsewhere)
+      write(request.source, target, status, lines, body._tag === "Empty" ? undefined : bodyText(answer))
     }
 
     const endpoints = yield* Endpoints

@@ -1,12 +1,14 @@
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { PgTypes } from "@effect/sql-pg"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type IdempotencyClaim, replyPurpose, type StoredReply } from "../domain/Idempotency.ts"
 import { type Refusal, type RefusalCode, refuse } from "../domain/Refusal.ts"
-import { describeSqlError } from "../platform/Database.ts"
+import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { PersonalData } from "../platform/PersonalData.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { fromDate, toDate } from "../platform/Time.ts"
-import { oneOf, orTryAgain, rowsOf } from "./Rows.ts"
+import { makeBatches } from "./Batches.ts"
+import { orTryAgain, rowsOf } from "./Rows.ts"
 import { makeRefusalBudget } from "./RefusalBudget.ts"
 
 /** How long a first answer is given again. */
@@ -65,14 +67,32 @@ const rows = rowsOf(Schema.Struct({
   createdAt: Schema.Date
 }))
 
+type Named = Pick<IdempotencyClaim, "scope" | "key">
+
+const nameOf = ({ key, scope }: Named): string => `${scope}\n${key}`
+
+/** Bound on keys that one statement looks up. */
+const maxFound = 500
+
+const findAll = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, named: ReadonlyArray<Named>) {
+  const texts = (values: ReadonlyArray<string>) =>
+    Effect.orDie(Effect.fromResult(PgTypes.array(values, PgTypes.OID.text)))
+  const found = yield* rows(sql`
+    SELECT scope, key, fingerprint, status, body, body_sealed AS sealed, created_at AS "createdAt"
+    FROM idempotency_keys JOIN unnest(${yield* texts(named.map(({ scope }) => scope))}, ${yield* texts(
+    named.map(({ key }) => key)
+  )}) AS asked (scope, key) USING (scope, key)`)
+  return new Map(found.map((row) => [nameOf(row), { ...row, createdAt: fromDate(row.createdAt) }]))
+})
+
 /** Stored answers, each unique under its scope and key. */
 export class StoredReplies extends Context.Service<StoredReplies, {
-  readonly find: (claim: Pick<IdempotencyClaim, "scope" | "key">) => Effect.Effect<Kept | undefined, SqlError.SqlError>
+  readonly find: (named: Named) => Effect.Effect<Kept | undefined, SqlError.SqlError>
   /** Inserts an answer, in the transaction that is open if there is one; false when the key has one. */
   readonly insert: (kept: Kept) => Effect.Effect<boolean, SqlError.SqlError>
   /** Removes the answer under a key that was stored at `until` or before. */
   readonly remove: (
-    claim: Pick<IdempotencyClaim, "scope" | "key">,
+    named: Named,
     until: number
   ) => Effect.Effect<void, SqlError.SqlError>
   /** Removes answers that were stored at `until` or before, a number of them at most; gives how many. */
@@ -80,15 +100,22 @@ export class StoredReplies extends Context.Service<StoredReplies, {
 }>()("pitboss/store/StoredReplies") {
   static readonly layer = Layer.effect(
     StoredReplies,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      StoredReplies.of({
-        find: ({ key, scope }) =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const serving = yield* ServingClient
+
+      // every keyed request asks before it runs: one statement for all that ask meanwhile
+      const finds = yield* makeBatches<Named, Kept | undefined, SqlError.SqlError>(
+        maxFound,
+        (named) =>
           Effect.map(
-            oneOf(rows(sql`
-              SELECT scope, key, fingerprint, status, body, body_sealed AS sealed, created_at AS "createdAt"
-              FROM idempotency_keys WHERE scope = ${scope} AND key = ${key}`)),
-            (row) => row === undefined ? undefined : { ...row, createdAt: fromDate(row.createdAt) }
-          ),
+            Effect.exit(findAll(serving, named)),
+            (exit) => (one) => Exit.map(exit, (found) => found.get(nameOf(one)))
+          )
+      )
+
+      return StoredReplies.of({
+        find: finds.put,
         insert: ({ body, createdAt, fingerprint, key, scope, sealed, status }) =>
           Effect.map(
             sql`
@@ -107,7 +134,8 @@ export class StoredReplies extends Context.Service<StoredReplies, {
               WHERE created_at <= ${toDate(until)} ORDER BY created_at LIMIT ${maximum}) RETURNING 1`,
             (gone) => gone.length
           )
-      }))
+      })
+    })
   )
 }
 
@@ -229,7 +257,7 @@ export class Idempotency extends Context.Service<Idempotency, {
         run: Effect.Effect<A, E, R>,
         refusalBytesPerMinute = Number.POSITIVE_INFINITY
       ) {
-        const name = `${claim.scope}\n${claim.key}`
+        const name = nameOf(claim)
         const current = running.get(name)
         if (current !== undefined) {
           return yield* Effect.fail(isSame(current, claim.fingerprint) ? inProgress : reused)

@@ -98,4 +98,13 @@ describe("a deposit", () => {
     assert.strictEqual(runner.accept(deposit("b", 10)).isRepeat, false)
     assert.notStrictEqual(runner.player().counters, emptyCounters)
   })
+
+  // Goal: no statement of its own before the commit, and no answer that rests on a guess.
+  it("takes its reference for new, and asks for it before it refuses", () => {
+    const unasked = { now: noon, firstId: 100, known: undefined }
+    assert.strictEqual(deposit("ref", 500)(makePlayer(), unasked)._tag, "Accept")
+    const asked = deposit("ref", 500)(makePlayer({ status: "locked" }), unasked)
+    assert.deepInclude(asked, { _tag: "Missing" })
+    assert.deepNestedInclude(asked, { "query.externalReference": "ref" })
+  })
 })
