@@ -80,7 +80,8 @@ export class Draft {
   private readonly entries: Array<Entry> = []
   private readonly newTransactions: Array<Transaction> = []
   private readonly roundChanges: Array<RoundChange> = []
-  private readonly bonusChanges = new Map<number, BonusChange>()
+  /** Made when there is one: most decisions write no bonus. */
+  private bonusChanges: Map<number, BonusChange> | undefined
   private readonly events: Array<Event> = []
   private readonly counts: Array<Count> = []
   private activity: Activity
@@ -234,8 +235,10 @@ export class Draft {
 
   /** Puts a round's next form in place of the one before, newest last, and has it written. */
   writeRound(round: Round, isNew: boolean): void {
-    const others = this.rounds.filter((other) => other.gameId !== round.gameId || other.roundId !== round.roundId)
-    this.rounds = [...others, round]
+    this.rounds = isNew ? [...this.rounds, round] : [
+      ...this.rounds.filter((other) => other.gameId !== round.gameId || other.roundId !== round.roundId),
+      round
+    ]
     this.roundChanges.push({ round, isNew })
   }
 
@@ -266,7 +269,7 @@ export class Draft {
   grantBonus(bonus: GrantedBonus, note: string | null): PlayerBonus {
     const granted = asPending(bonus)
     this.bonusGrants = { ...this.bonusGrants, [bonus.bonusId]: (this.bonusGrants[bonus.bonusId] ?? 0) + 1 }
-    this.bonusChanges.set(bonus.id, { bonus: granted, isNew: true, note })
+    this.changeBonus({ bonus: granted, isNew: true, note })
     if (bonus.wagerRequirement === 0) {
       const references = { playerBonusId: bonus.id }
       this.post("bonus", "bonus_correction_up", bonus.amount, references)
@@ -371,8 +374,13 @@ export class Draft {
 
   /** Has a bonus written. */
   writeBonus(bonus: PlayerBonus): void {
-    const earlier = this.bonusChanges.get(bonus.id)
-    this.bonusChanges.set(bonus.id, { bonus, isNew: earlier?.isNew ?? false, note: earlier?.note ?? null })
+    const earlier = this.bonusChanges?.get(bonus.id)
+    this.changeBonus({ bonus, isNew: earlier?.isNew ?? false, note: earlier?.note ?? null })
+  }
+
+  private changeBonus(change: BonusChange): void {
+    this.bonusChanges ??= new Map()
+    this.bonusChanges.set(change.bonus.id, change)
   }
 
   private emitBonus(type: "bonus.granted" | "bonus.completed", bonus: PlayerBonus): void {
@@ -381,12 +389,12 @@ export class Draft {
 
   /** A bonus as this decision has left it so far, if it wrote it. */
   bonusWritten(bonusId: number): PlayerBonus | undefined {
-    return this.bonusChanges.get(bonusId)?.bonus
+    return this.bonusChanges?.get(bonusId)?.bonus
   }
 
   /** How a bonus ended within this decision, if it did. */
   endedHere(bonusId: number): BonusResult | undefined {
-    return this.bonusChanges.get(bonusId)?.bonus.result ?? undefined
+    return this.bonusChanges?.get(bonusId)?.bonus.result ?? undefined
   }
 
   /**
@@ -442,7 +450,7 @@ export class Draft {
         rounds: this.roundChanges,
         counts: this.counts,
         visits: this.visits,
-        bonuses: this.bonusChanges.size === 0 ? noChange.bonuses : [...this.bonusChanges.values()],
+        bonuses: this.bonusChanges === undefined ? noChange.bonuses : [...this.bonusChanges.values()],
         ...more,
         events: this.events
       },
@@ -452,6 +460,6 @@ export class Draft {
 
   get hasChange(): boolean {
     return this.newTransactions.length > 0 || this.entries.length > 0 || this.roundChanges.length > 0 ||
-      this.bonusChanges.size > 0
+      this.bonusChanges !== undefined
   }
 }

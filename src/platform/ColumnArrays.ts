@@ -2,7 +2,7 @@
  * Array parameters written to the wire straight from rows: one array per column of a set of rows, without an array of values
  * in between. A commit writes some fifty such columns.
  */
-import { type PgProtocol, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
 export type WireValue = number | string | boolean | Uint8Array | null
@@ -10,11 +10,93 @@ export type WireValue = number | string | boolean | Uint8Array | null
 /** The start of PostgreSQL's time, 2000-01-01, in epoch milliseconds. */
 const postgresEpochMs = 946_684_800_000
 
+const initialBytes = 64 * 1024
+
+/** Texts up to this length are written character by character: faster than a call into native code. */
+const shortText = 64
+
+/** Bytes of one array in the making; one is enough, since it is copied into the frame before the next array is begun. */
+class Bytes {
+  private bytes = Buffer.allocUnsafeSlow(initialBytes)
+  private view = new DataView(this.bytes.buffer)
+  private end = 0
+
+  reset(): void {
+    this.end = 0
+  }
+
+  /** The bytes so far, until the next change. */
+  get written(): Uint8Array {
+    return this.bytes.subarray(0, this.end)
+  }
+
+  int32(value: number): void {
+    this.reserve(4)
+    this.view.setInt32(this.end, value)
+    this.end += 4
+  }
+
+  float64(value: number): void {
+    this.reserve(12)
+    this.view.setInt32(this.end, 8)
+    this.view.setFloat64(this.end + 4, value)
+    this.end += 12
+  }
+
+  int64(high: number, low: number): void {
+    this.reserve(12)
+    this.view.setInt32(this.end, 8)
+    this.view.setInt32(this.end + 4, high)
+    this.view.setInt32(this.end + 8, low)
+    this.end += 12
+  }
+
+  flag(value: boolean): void {
+    this.reserve(5)
+    this.view.setInt32(this.end, 1)
+    this.bytes[this.end + 4] = value ? 1 : 0
+    this.end += 5
+  }
+
+  text(value: string): void {
+    const { length } = value
+    this.reserve(4 + length * 3)
+    const start = this.end + 4
+    let index = 0
+    if (length <= shortText) {
+      while (index < length) {
+        const code = value.charCodeAt(index)
+        if (code > 0x7f) break
+        this.bytes[start + index] = code
+        index++
+      }
+    }
+    const size = index === length ? length : this.bytes.write(value, start, "utf8")
+    this.view.setInt32(this.end, size)
+    this.end = start + size
+  }
+
+  raw(value: Uint8Array): void {
+    this.reserve(4 + value.length)
+    this.view.setInt32(this.end, value.length)
+    this.bytes.set(value, this.end + 4)
+    this.end += 4 + value.length
+  }
+
+  private reserve(size: number): void {
+    if (this.end + size <= this.bytes.length) return
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.end + size))
+    grown.set(this.written)
+    this.bytes = grown
+    this.view = new DataView(grown.buffer)
+  }
+}
+
 interface Wire {
   readonly oid: number
   readonly arrayOid: number
   /** Writes an element with its length; false when the value is of another type. */
-  readonly write: (sink: PgProtocol.ValueSink, value: WireValue) => boolean
+  readonly write: (to: Bytes, value: WireValue) => boolean
 }
 
 /** The types that cross the wire as arrays. Whole numbers cross as `float8`, instants as epoch milliseconds. */
@@ -22,37 +104,33 @@ const wires = {
   float8: {
     oid: PgTypes.OID.float8,
     arrayOid: PgTypes.OID.float8Array,
-    write: (sink, value) => {
+    write: (to, value) => {
       if (typeof value !== "number") return false
-      sink.int32(8)
-      sink.float64(value)
+      to.float64(value)
       return true
     }
   },
   text: {
     oid: PgTypes.OID.text,
     arrayOid: PgTypes.OID.textArray,
-    write: (sink, value) => {
+    write: (to, value) => {
       if (typeof value !== "string") return false
-      const token = sink.beginLength()
-      sink.utf8(value)
-      sink.endLength(token)
+      to.text(value)
       return true
     }
   },
   timestamptz: {
     oid: PgTypes.OID.timestamptz,
     arrayOid: PgTypes.OID.timestamptzArray,
-    write: (sink, value) => {
+    write: (to, value) => {
       if (typeof value !== "number" || !Number.isSafeInteger(value)) return false
-      sink.int32(8)
       const micros = (value - postgresEpochMs) * 1000
       if (Number.isSafeInteger(micros)) {
-        sink.int32(Math.floor(micros / 0x1_0000_0000))
-        sink.int32(micros | 0)
+        to.int64(Math.floor(micros / 0x1_0000_0000), micros | 0)
       } else {
         // 285 years from the start of PostgreSQL's time
-        sink.bigInt64(BigInt(value - postgresEpochMs) * 1000n)
+        const exact = BigInt(value - postgresEpochMs) * 1000n
+        to.int64(Number(exact >> 32n), Number(BigInt.asIntN(32, exact)))
       }
       return true
     }
@@ -60,20 +138,18 @@ const wires = {
   boolean: {
     oid: PgTypes.OID.bool,
     arrayOid: PgTypes.OID.boolArray,
-    write: (sink, value) => {
+    write: (to, value) => {
       if (typeof value !== "boolean") return false
-      sink.int32(1)
-      sink.uint8(value ? 1 : 0)
+      to.flag(value)
       return true
     }
   },
   bytea: {
     oid: PgTypes.OID.bytea,
     arrayOid: PgTypes.OID.byteaArray,
-    write: (sink, value) => {
+    write: (to, value) => {
       if (!(value instanceof Uint8Array)) return false
-      sink.int32(value.length)
-      sink.raw(value)
+      to.raw(value)
       return true
     }
   }
@@ -83,9 +159,9 @@ export type WireType = keyof typeof wires
 
 /** A parameter that is written when the statement is encoded. */
 class ColumnArray {
-  readonly write: (sink: PgProtocol.ValueSink) => boolean
+  readonly write: (to: Bytes) => boolean
 
-  constructor(write: (sink: PgProtocol.ValueSink) => boolean) {
+  constructor(write: (to: Bytes) => boolean) {
     this.write = write
   }
 }
@@ -100,19 +176,19 @@ export const columnArray = <Row>(
   return {
     [PgTypes.ParameterTypeId]: PgTypes.ParameterTypeId,
     oid: arrayOid,
-    value: new ColumnArray((sink) => {
+    value: new ColumnArray((to) => {
       const { length } = rows
-      sink.int32(length === 0 ? 0 : 1)
+      to.int32(length === 0 ? 0 : 1)
       // the server looks for nulls itself; the flag only allows them
-      sink.int32(1)
-      sink.int32(oid)
+      to.int32(1)
+      to.int32(oid)
       if (length === 0) return true
-      sink.int32(length)
-      sink.int32(1)
+      to.int32(length)
+      to.int32(1)
       for (let index = 0; index < length; index++) {
         const element = value(rows[index]!)
-        if (element === null) sink.int32(-1)
-        else if (!write(sink, element)) return false
+        if (element === null) to.int32(-1)
+        else if (!write(to, element)) return false
       }
       return true
     })
@@ -123,12 +199,16 @@ const mismatch = new PgTypes.CodecError({ message: "a value is not of its column
 
 /** Registers the codecs that write {@link columnArray}s; other arrays are encoded and decoded as before. */
 export const registerColumnArrays = (registry: PgTypes.Registry): void => {
+  const bytes = new Bytes()
   for (const { arrayOid } of Object.values(wires)) {
     registry.register<unknown>(arrayOid, {
       encode: (value) => PgTypes.encode(value, arrayOid),
       decode: (bytes) => PgTypes.decode(bytes, arrayOid, 1),
       write: (sink, value) => {
-        if (value instanceof ColumnArray) return value.write(sink) ? Result.void : Result.fail(mismatch)
+        if (value instanceof ColumnArray) {
+          bytes.reset()
+          return value.write(bytes) ? Result.succeed(sink.raw(bytes.written)) : Result.fail(mismatch)
+        }
         return Result.map(PgTypes.encode(value, arrayOid), (bytes) => sink.raw(bytes))
       }
     })

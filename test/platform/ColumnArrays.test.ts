@@ -15,7 +15,14 @@ const oids: { readonly [type in WireType]: number } = {
 
 const columns: ReadonlyArray<readonly [WireType, ReadonlyArray<WireValue>]> = [
   ["float8", [0, -1, 1.5, Number.MAX_SAFE_INTEGER, null, -Number.MAX_SAFE_INTEGER]],
-  ["text", ["", "plain", null, "Zoë 🎰", "a text of more than forty-eight bytes, which are written another way"]],
+  ["text", [
+    "",
+    "plain",
+    null,
+    "Zoë 🎰",
+    "a text of more than sixty-four bytes, which is written in another way than short ones"
+  ]],
+  ["text", ["x".repeat(100_000), "é".repeat(50)]],
   ["timestamptz", [0, 946_684_800_000, 946_684_799_999, -1, 1_795_000_000_123, null, 9_000_000_000_000]],
   ["boolean", [true, false, null]],
   ["bytea", [new Uint8Array(), new Uint8Array([0, 255, 7]), null]],

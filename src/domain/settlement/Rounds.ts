@@ -67,9 +67,12 @@ export const Round = Schema.Struct({
 
 export type Round = typeof Round.Type
 
-/** How many rounds and messages a player carries. */
-export const roundsCarried = 8
-export const transactionsCarried = 16
+/**
+ * How many rounds and messages a player carries. Every bet looks at all of them, and all are in memory for every player who plays: twice
+ * as many cost a bet two microseconds. What is not carried is looked up.
+ */
+export const roundsCarried = 4
+export const transactionsCarried = 8
 
 /** Ids whose standing in the store must be known before a rule can answer. */
 export interface Query {

@@ -94,37 +94,51 @@ const add = (row: SumsRow, { amount, bonusAmount, figure }: Count): void => {
 export const reportRows = (units: ReadonlyArray<Unit<Player, Change>>, pairs: RatePairs): ReportRows => {
   const sums = new Map<string, SumsRow>()
   const players = new Map<string, PlayersRow>()
+  let row: SumsRow | undefined
   for (const { after, changes } of units) {
     const { currency, isTest, operatorId } = after
-    const owner = `${operatorId} ${isTest} ${currency}`
     for (const { counts, visits } of changes) {
       for (const count of counts) {
         const providerId = count.source?.providerId ?? 0
         const isLive = count.source?.isLive ?? false
-        const key = `${owner} ${count.day} ${providerId} ${isLive}`
-        let row = sums.get(key)
-        if (row === undefined) {
-          row = {
-            operatorId,
-            day: count.day,
-            isTest,
-            currency,
-            pair: pairs.placeOf(after),
-            providerId,
-            isLive,
-            entries: 0,
-            totals: { rounds: 0, bets: 0, wins: 0, bonus_conversions: 0, deposits: 0, chargebacks: 0, withdrawals: 0 },
-            bonusBets: 0
+        // neighbours mostly count for the same row
+        if (
+          row === undefined || row.providerId !== providerId || row.isLive !== isLive || row.day !== count.day ||
+          row.operatorId !== operatorId || row.currency !== currency || row.isTest !== isTest
+        ) {
+          const key = `${operatorId} ${isTest} ${currency} ${count.day} ${providerId} ${isLive}`
+          row = sums.get(key)
+          if (row === undefined) {
+            row = {
+              operatorId,
+              day: count.day,
+              isTest,
+              currency,
+              pair: pairs.placeOf(after),
+              providerId,
+              isLive,
+              entries: 0,
+              totals: {
+                rounds: 0,
+                bets: 0,
+                wins: 0,
+                bonus_conversions: 0,
+                deposits: 0,
+                chargebacks: 0,
+                withdrawals: 0
+              },
+              bonusBets: 0
+            }
+            sums.set(key, row)
           }
-          sums.set(key, row)
         }
         add(row, count)
       }
       for (const { day, kind, players: more, previousDay } of visits) {
         const key = `${operatorId} ${isTest} ${day} ${previousDay} ${kind}`
-        const row = players.get(key)
-        if (row === undefined) players.set(key, { operatorId, day, previousDay, kind, isTest, players: more })
-        else row.players += more
+        const visited = players.get(key)
+        if (visited === undefined) players.set(key, { operatorId, day, previousDay, kind, isTest, players: more })
+        else visited.players += more
       }
     }
   }

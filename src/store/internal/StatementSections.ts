@@ -46,7 +46,8 @@ export const bytes = <Row>(name: string, value: (row: Row) => Uint8Array | null)
 })
 
 /** `{1,2}`, the text form of a PostgreSQL array of numbers. */
-export const numbers = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`
+export const numbers = (values: ReadonlyArray<number>): string =>
+  values.length === 1 ? `{${values[0]}}` : `{${values.join(",")}}`
 
 export const json = (value: unknown): string | null =>
   value === undefined || value === null ? null : JSON.stringify(value)
