@@ -22,10 +22,9 @@ import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Traced } from "../platform/Tracing.ts"
 import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, StoreUnavailable } from "./Failures.ts"
 import { Command, type Task } from "./internal/Command.ts"
-import { makeIdBlocks } from "./internal/IdBlocks.ts"
 import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
-import { type CommitEnd, type Decision, type Step, type Store, type Unit } from "./Machine.ts"
+import { type CommitEnd, type Decision, idsPerDecision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
 import type { ActorsOptions } from "./ActorsOptions.ts"
 import { registerActorMetrics } from "./internal/ActorMetrics.ts"
@@ -143,7 +142,6 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     load: (key, fence) => fence ? health.fence(options.store.load(key, fence)) : options.store.load(key, fence)
   }
   const fork = Effect.runForkWith(yield* Effect.context<never>())
-  const blocks = makeIdBlocks(ids, fork)
   /** Commands to be answered when the next commit has left; undefined while they are answered at once. */
   let answers: Array<AnyTask> | undefined
 
@@ -213,9 +211,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return now
   }
 
-  const decide = (cell: Cell, task: AnyTask, state: State, known: Known): AnyDecision => {
-    const decision = task.decide(state, { now: timeFor(cell), firstId: blocks.nextId(), known })
-    if (decision._tag === "Accept") blocks.use(decision.idsUsed)
+  const decide = (cell: Cell, task: AnyTask, state: State, known: Known, firstId: number): AnyDecision => {
+    const decision = task.decide(state, { now: timeFor(cell), firstId, known })
+    if (decision._tag === "Accept") ids.use(decision.idsUsed)
     return decision
   }
 
@@ -296,8 +294,10 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       cell.isDoubtful = false
     })
 
-  const reserveIds = (cell: Cell, run: Run): boolean =>
-    need(cell, run, blocks.reserved, (exit) => {
+  const moreIds = Effect.mapError(ids.refill, ({ reason }) => new StoreUnavailable({ reason }))
+
+  const awaitIds = (cell: Cell, run: Run): boolean =>
+    need(cell, run, moreIds, (exit) => {
       if (Exit.isFailure(exit)) answer(run, run.group.length, failureOf(cell, exit))
     })
 
@@ -404,8 +404,13 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     const last = isAlone ? next + 1 : group.length
     let after = before
     let end = next
-    do {
-      const decision = decide(cell, group[end]!, after, known)
+    while (end < last) {
+      const firstId = ids.peek(idsPerDecision)
+      if (firstId === undefined) {
+        if (end === next) return awaitIds(cell, run)
+        break
+      }
+      const decision = decide(cell, group[end]!, after, known, firstId)
       if (decision._tag === "Missing") {
         if (end === next) return look(cell, run, before, decision.query, known)
         break
@@ -422,7 +427,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         }
       }
       end++
-    } while (end < last && !blocks.lacksIds())
+    }
     if (changes.length === 0) {
       cell.state = after
       answer(run, end)
@@ -456,11 +461,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         // an unknown outcome is resolved at once, with those of all others in the commit
         else run.isRecovering = true
       }
-      const mayGoOn = cell.state === undefined
-        ? load(cell, run)
-        : blocks.lacksIds()
-        ? reserveIds(cell, run)
-        : decideNext(cell, run, cell.state)
+      const mayGoOn = cell.state === undefined ? load(cell, run) : decideNext(cell, run, cell.state)
       if (!mayGoOn) return
     }
   }

@@ -5,6 +5,12 @@ import { describeSqlError, ServingClient } from "./Database.ts"
 /** Ids per `nextval` of the sequence; the migration's `INCREMENT`. */
 const blockSize = 4096
 
+/** Blocks per refill. */
+const blocksPerRefill = 4
+
+/** Fewer ids in memory than this call for a refill: about a tenth of a second of the busiest service. */
+const lowWater = 2 * blockSize
+
 /** No id is left in memory and the database gave none. Retryable. */
 export class IdsUnavailable extends Schema.TaggedError<IdsUnavailable>()("IdsUnavailable", {
   reason: Schema.String
@@ -17,46 +23,47 @@ interface Block {
 
 /**
  * Ids of players, ledger entries, payments and so on: unique over all running services, rising within one, with gaps. Taken from a
- * PostgreSQL sequence in blocks, each before the one in use ends.
+ * PostgreSQL sequence in blocks, the first before the service is ready, the others before those in memory end.
  */
 export class Ids extends Context.Service<Ids, {
   /** The first of `count` consecutive ids, `count` from 1 to 4096. */
   readonly reserve: (count: number) => Effect.Effect<number, IdsUnavailable>
-  /** As `reserve`, synchronously; undefined when the ids in memory do not suffice. */
-  readonly reserveUnsafe: (count: number) => number | undefined
+  /** The first of at least `count` consecutive ids that are free to {@link use}; undefined when those in memory do not suffice. */
+  readonly peek: (count: number) => number | undefined
+  /** Takes so many of the ids that `peek` has just named. */
+  readonly use: (count: number) => void
+  /** Gets more ids into memory, once for all who wait. */
+  readonly refill: Effect.Effect<void, IdsUnavailable>
 }>()("pitboss/platform/Ids") {
   static readonly layer = Layer.effect(
     Ids,
     Effect.gen(function*() {
       const sql = yield* ServingClient
       const run = yield* FiberSet.makeRuntime<never>()
-
-      /** The block in use, and the one fetched ahead. */
       const blocks: Array<Block> = []
-      let fetching: Deferred.Deferred<void, IdsUnavailable> | undefined
+      let refilling: Deferred.Deferred<void, IdsUnavailable> | undefined
 
-      const nextBlock = SqlSchema.findOne({
-        Request: Schema.Void,
+      const nextBlocks = SqlSchema.findAll({
+        Request: Schema.Number,
         Result: Schema.Struct({ first: Schema.Number }),
-        execute: () => sql`SELECT nextval('ids') AS first`
-      })(undefined).pipe(
+        execute: (count) => sql`SELECT nextval('ids') AS first FROM generate_series(1, ${count}::int)`
+      })(blocksPerRefill).pipe(
         Effect.mapError((error) =>
           new IdsUnavailable({ reason: error._tag === "SqlError" ? describeSqlError(error) : error._tag })
         )
       )
 
-      /** Fetches one more block, once for all who wait. */
-      const fetch = (): Deferred.Deferred<void, IdsUnavailable> => {
-        if (fetching !== undefined) return fetching
+      const startRefill = (): Deferred.Deferred<void, IdsUnavailable> => {
+        if (refilling !== undefined) return refilling
         const current = Deferred.makeUnsafe<void, IdsUnavailable>()
-        fetching = current
-        run(nextBlock.pipe(
-          Effect.map(({ first }) => {
-            blocks.push({ next: first, end: first + blockSize })
+        refilling = current
+        run(nextBlocks.pipe(
+          Effect.map((rows) => {
+            for (const { first } of rows) blocks.push({ next: first, end: first + blockSize })
           }),
           Effect.onExit((exit) =>
             Effect.sync(() => {
-              fetching = undefined
+              refilling = undefined
               Deferred.doneUnsafe(current, exit)
             })
           ),
@@ -65,47 +72,77 @@ export class Ids extends Context.Service<Ids, {
         return current
       }
 
-      const reserveUnsafe = (count: number): number | undefined => {
+      const peek = (count: number): number | undefined => {
         for (;;) {
-          const block = blocks[0]
+          const [block] = blocks
           if (block === undefined) return undefined
-          const left = block.end - block.next - count
-          if (left >= 0) {
-            const first = block.next
-            block.next += count
-            if (blocks.length === 1 && left < blockSize / 2) fetch()
-            return first
-          }
-          if (blocks.length === 1) return undefined
+          if (block.end - block.next >= count) return block.next
           // consecutive ids matter more than unused ones
-          blocks.shift()
+          if (blocks.length > 1) blocks.shift()
+          else return undefined
         }
       }
+
+      const use = (count: number): void => {
+        const [block] = blocks
+        if (block === undefined) return
+        block.next += count
+        if ((blocks.length - 1) * blockSize + block.end - block.next < lowWater) startRefill()
+      }
+
+      const refill = Effect.suspend(() => Deferred.await(startRefill()))
 
       const reserve = (count: number): Effect.Effect<number, IdsUnavailable> =>
         Effect.suspend(() => {
           if (!(count >= 1 && count <= blockSize)) {
             return Effect.die(new Error(`ids are reserved 1 to ${blockSize} at a time, not ${count}`))
           }
-          const first = reserveUnsafe(count)
-          return first !== undefined
-            ? Effect.succeed(first)
-            : Effect.flatMap(Deferred.await(fetch()), () => reserve(count))
+          const first = peek(count)
+          if (first === undefined) return Effect.andThen(refill, reserve(count))
+          use(count)
+          return Effect.succeed(first)
         })
 
-      return Ids.of({ reserve, reserveUnsafe })
+      // a database that gives none now is asked again by who needs one
+      yield* Effect.ignore(refill)
+      return Ids.of({ reserve, peek, use, refill })
     })
   )
+
+  /** Ids in blocks from a source that is not waited for. */
+  static readonly ofBlocks = (takeBlock: (size: number) => number) => {
+    const block = { next: 0, end: 0 }
+    const peek = (count: number): number => {
+      if (block.end - block.next < count) {
+        block.next = takeBlock(blockSize)
+        block.end = block.next + blockSize
+      }
+      return block.next
+    }
+    const use = (count: number): void => {
+      block.next += count
+    }
+    return Ids.of({
+      peek,
+      use,
+      refill: Effect.void,
+      reserve: (count) =>
+        Effect.sync(() => {
+          const first = peek(count)
+          use(count)
+          return first
+        })
+    })
+  }
 
   /** Ids without a database, from `first` on: for tests of code that only needs them distinct. */
   static readonly layerTest = (first = 1000) =>
     Layer.sync(Ids, () => {
       let next = first
-      const take = (count: number) => {
+      return Ids.ofBlocks((size) => {
         const start = next
-        next += count
+        next += size
         return start
-      }
-      return { reserve: (count) => Effect.sync(() => take(count)), reserveUnsafe: take }
+      })
     })
 }

@@ -964,38 +964,35 @@ describe("Actors", () => {
         assert.strictEqual(new Set(written).size, written.length)
       }).pipe(Effect.provide(services)))
 
-    // Goal: the first commands after a start wait for one reservation together, and later ones for none. Method: reservations that
-    // wait until they are let through; many keys ask at once.
-    it.effect("are reserved once for all commands that wait, and ahead of need", () =>
+    // Goal: commands that find no ids in memory wait for one refill together, and go on. Method: refills that wait until they are let
+    // through; many keys ask at once.
+    it.effect("are refilled once for all commands that wait", () =>
       Effect.gen(function*() {
         const keys = Array.from({ length: 200 }, (_, index) => index)
-        const mayReserve = yield* Latch.make()
-        let reservations = 0
+        const [mayRefill, filled] = [yield* Latch.make(), Ids.ofBlocks(() => 1000)]
+        let refills = 0
+        let isFull = false
+        const refill = yield* Effect.cached(
+          Effect.andThen(Effect.sync(() => void refills++), mayRefill.await).pipe(
+            Effect.andThen(Effect.sync(() => {
+              isFull = true
+            }))
+          )
+        )
         const slowIds = Layer.succeed(Ids, {
-          reserve: (count) =>
-            Effect.as(
-              Effect.andThen(Effect.sync(() => void reservations++), mayReserve.await),
-              (reservations + 1) * count
-            ),
-          reserveUnsafe: () => undefined
+          ...filled,
+          refill,
+          peek: (count) => isFull ? filled.peek(count) : undefined
         })
         const actors = yield* makeActors(makeStore(Object.fromEntries(keys.map((key) => [key, 0])))).pipe(
           Effect.provide(Layer.merge(slowIds, Placement.layerHere))
         )
         const first = yield* Effect.forEach(keys, (key) => start(actors.ask(key, post(`first ${key}`, 1))))
         yield* settle
-        assert.strictEqual(reservations, 1)
-        yield* mayReserve.open
-        yield* Fiber.joinAll(first)
-        mayReserve.closeUnsafe()
-        // the spare block is being reserved while the one in use still has ids
-        let names = 0
-        const oneEach = Effect.forEach(keys, (key) => actors.ask(key, post(`later ${names++}`, 1)), {
-          concurrency: "unbounded"
-        })
-        yield* Effect.repeat(Effect.andThen(oneEach, Effect.sync(() => reservations)), { until: (count) => count > 1 })
-        yield* actors.ask(0, post("meanwhile", 1))
-        assert.strictEqual(reservations, 2)
+        assert.strictEqual(refills, 1)
+        yield* mayRefill.open
+        const replies = yield* Fiber.joinAll(first)
+        assert.strictEqual(new Set(replies.map(({ id }) => id)).size, keys.length)
       }).pipe(Effect.scoped))
   })
 

@@ -20,7 +20,7 @@ import type {
 import type { Knowledge } from "../../src/domain/Decision.ts"
 import type { StoredReply } from "../../src/domain/Idempotency.ts"
 import type { PlayerSeeds, SeedChange } from "../../src/domain/original/PlayerSeeds.ts"
-import { compact, type Player } from "../../src/domain/player/Player.ts"
+import type { Player } from "../../src/domain/player/Player.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../../src/domain/settlement/Rounds.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
 import type { Loaded, Store, Unit, Verdict } from "../../src/engine/Machine.ts"
@@ -145,6 +145,9 @@ const extend = <Key, A>(
   find: (key: Key) => A | undefined
 ): ReadonlyMap<Key, A | null> =>
   new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, find(key) ?? null])])
+
+/** A player as one who is loaded: without what is only remembered. */
+export const asLoaded = (player: Player): Player => ({ ...player, rounds: [], transactions: [], seeds: null })
 
 /** Makes an empty store. */
 export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
@@ -406,7 +409,9 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     claims,
     add: (player) =>
       Effect.sync(() => {
-        if (!players.has(player.id)) players.set(player.id, { state: compact(player), version: 0 })
+        if (!players.has(player.id)) {
+          players.set(player.id, { state: asLoaded(player), version: 0 })
+        }
       }),
     limitPromo: (promoCodeId, maxRedemptions) => promoLimits.set(promoCodeId, maxRedemptions),
     findReply: (scope, key) => replies.get(`${scope} ${key}`),

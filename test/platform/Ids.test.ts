@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Ids } from "../../src/platform/Ids.ts"
+import { SqlClient } from "effect/sql"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
 /** Every id of the ranges, so that an overlap shows as a repetition. */
@@ -15,6 +16,16 @@ const reserveAll = (ids: Ids["Service"]) =>
   })
 
 const anotherInstance = Effect.map(Layer.build(Layer.fresh(Ids.layer)), (context) => Context.get(context, Ids))
+
+/** Blocks that the sequence has given. */
+const blocksTaken = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) =>
+    Effect.map(
+      sql<{ readonly taken: number }>`SELECT (last_value / 4096)::float8 AS taken FROM ids`,
+      ([row]) => Math.floor(row?.taken ?? 0)
+    )
+)
 
 layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
   // Goal: no id is ever given twice, however many fibers ask at once.
@@ -38,15 +49,31 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
       assert.strictEqual(new Set(all).size, all.length)
     }))
 
-  // Goal: the hot path takes ids without waiting, block after block.
-  // Method: take synchronously with only a yield in between; the block ahead must be there before one runs out.
-  it.effect("reserveUnsafe returns ids from the current block only", () =>
+  // Goal: a service that is ready has ids, and gets more before they end. Method: take as many as call for a refill and nobody waits for;
+  // the sequence moves while there are ids left.
+  it.effect("are in memory from the start, and refilled before they end", () =>
     Effect.gen(function*() {
       const ids = yield* anotherInstance
-      assert.isUndefined(ids.reserveUnsafe(1), "a new instance holds no block")
-      const first = yield* ids.reserve(1)
-      assert.strictEqual(ids.reserveUnsafe(10), first + 1)
-      assert.strictEqual(ids.reserveUnsafe(1), first + 11)
-      assert.isUndefined(ids.reserveUnsafe(4096), "more than is left of the only block")
+      const before = yield* blocksTaken
+      for (let block = 0; block < 3; block++) {
+        assert.isDefined(ids.peek(4096))
+        ids.use(4096)
+      }
+      yield* Effect.repeat(blocksTaken, { until: (taken) => taken > before })
+      assert.isDefined(ids.peek(4096))
+    }))
+
+  // Goal: many who find none in memory wait for one query together. Method: all that is in memory is taken at once, then many reserve; the
+  // sequence says how many blocks were taken from it.
+  it.effect("are refilled once for all who wait", () =>
+    Effect.gen(function*() {
+      const ids = yield* anotherInstance
+      for (let first = ids.peek(4096); first !== undefined; first = ids.peek(4096)) ids.use(4096)
+      const before = yield* blocksTaken
+      const firsts = yield* Effect.forEach(Array.from({ length: 100 }), () => ids.reserve(40), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(new Set(firsts).size, 100)
+      assert.isAtMost((yield* blocksTaken) - before, 4)
     }))
 })

@@ -130,8 +130,22 @@ export const sessionStart = ({ sessionsEndedAt }: Player, now: number): number =
 export const sessionsEnd = ({ sessionsEndedAt }: Player, now: number): number =>
   sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
 
-/** A player without what is only remembered of the store: what stays in memory of one who is not playing. */
-export const compact = (player: Player): Player =>
-  player.rounds.length === 0 && player.transactions.length === 0 && player.seeds === null
+/** A bet on a live table is settled minutes later, by a message that needs the round and the bet. */
+const awaitsTable = ({ closed, isLive }: Round): boolean => isLive === true && !closed
+
+/**
+ * A player without what is only remembered of the store: what stays in memory of one who is not playing. The open rounds of live tables stay,
+ * with their bets.
+ */
+export const compact = (player: Player): Player => {
+  const rounds = player.rounds.filter(awaitsTable)
+  const transactions = rounds.length === 0 ?
+    [] :
+    player.transactions.filter(({ gameId, kind, roundId }) =>
+      kind === "bet" && rounds.some((round) => round.gameId === gameId && round.roundId === roundId)
+    )
+  return rounds.length === player.rounds.length && transactions.length === player.transactions.length &&
+      player.seeds === null
     ? player
-    : { ...player, rounds: [], transactions: [], seeds: null }
+    : { ...player, rounds, transactions, seeds: null }
+}

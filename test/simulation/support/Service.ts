@@ -37,11 +37,7 @@ import type { Answer, OperatorRequest, ProviderRequest, Request, StaffRequest } 
 import { layerNoStatements, layerRepositories } from "./Repositories.ts"
 
 /** Ids in blocks, from the database; those of a block that a crash left unused are never used. */
-const layerIds = (database: Database) =>
-  Layer.sync(Ids, () => {
-    const take = (count: number) => database.takeIds(count)
-    return Ids.of({ reserve: (count) => Effect.sync(() => take(count)), reserveUnsafe: take })
-  })
+const layerIds = (database: Database) => Layer.sync(Ids, () => Ids.ofBlocks((size) => database.takeIds(size)))
 
 /** All that a service is made of, but for HTTP. */
 export const layerService = (database: Database, connection: Connection, plan: ServicePlan, bug: SeededBug) => {
