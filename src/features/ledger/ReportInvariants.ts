@@ -2,25 +2,19 @@
  * Ledger invariants of maintained totals: they equal the ledger, day by day. They share no code with what writes the tables.
  * `$operator` stands for a condition on `operator_id`.
  */
+import type { LedgerInvariant } from "./LedgerInvariant.ts"
 
 /**
- * What every entry counts as, one row for each: in which figure of which day, of which provider, live or not. Wins of no round
+ * The entries that totals count, with the provider, and whether the game was live: joined once for all that follows. Wins of no round
  * name no game: their message names the provider, and whether it was a tournament's prize, which counts nowhere.
  */
-const countedEntries = `SELECT e.operator_id, (e.created_at AT TIME ZONE 'UTC')::date AS day, p.is_test, p.currency,
-    coalesce(e.exchange_rate_id, 0) AS exchange_rate_id,
+const played =
+  `SELECT e.operator_id, e.player_id, (e.created_at AT TIME ZONE 'UTC')::date AS day, e.type, e.wallet, e.amount,
+    coalesce(e.exchange_rate_id, 0) AS exchange_rate_id, free.is_prize,
     CASE WHEN e.type LIKE 'casino%' THEN coalesce(g.provider_id, free.provider_id, 0) ELSE 0 END AS provider_id,
-    e.type LIKE 'casino%' AND coalesce(r.is_live, o.id IS NULL AND g.type = 'live', false) AS is_live,
-    CASE WHEN e.type = 'casino_bet' OR (e.type = 'casino_rollback' AND e.amount > 0) THEN -e.amount ELSE 0 END AS bets,
-    CASE WHEN e.type IN ('casino_bet', 'casino_rollback') AND e.wallet = 'bonus'
-        AND (e.type = 'casino_bet' OR e.amount > 0) THEN -e.amount ELSE 0 END AS bonus_bets,
-    CASE WHEN e.type = 'casino_win' OR (e.type = 'casino_rollback' AND e.amount < 0) THEN e.amount ELSE 0 END AS wins,
-    CASE WHEN e.type = 'bonus_conversion' THEN e.amount ELSE 0 END AS bonus_conversions,
-    CASE WHEN e.type = 'deposit' THEN e.amount ELSE 0 END AS deposits,
-    CASE WHEN e.type = 'chargeback' THEN -e.amount ELSE 0 END AS chargebacks,
-    0 AS withdrawals
-  FROM (SELECT * FROM ledger_entries WHERE $operator) e
-  JOIN players p ON p.id = e.player_id
+    e.type LIKE 'casino%' AND coalesce(r.is_live, o.id IS NULL AND g.type = 'live', false) AS is_live
+  FROM (SELECT * FROM ledger_entries WHERE $operator
+    AND type IN ('casino_bet', 'casino_win', 'casino_rollback', 'bonus_conversion', 'deposit', 'chargeback')) e
   LEFT JOIN games g ON g.id = e.game_id
   LEFT JOIN rounds r ON r.player_id = e.player_id AND r.game_id = e.game_id AND r.round_id = e.game_round_id
   LEFT JOIN original_rounds o ON o.player_id = e.player_id AND o.game_id = e.game_id AND o.id::text = e.game_round_id
@@ -29,10 +23,23 @@ const countedEntries = `SELECT e.operator_id, (e.created_at AT TIME ZONE 'UTC'):
     FROM provider_transactions t CROSS JOIN LATERAL unnest(t.entry_ids) AS claimed (entry_id)
     LEFT JOIN provider_transactions target
       ON target.provider_id = t.provider_id AND target.transaction_id = t.target_transaction_id
-    WHERE t.game_id IS NULL) free ON free.entry_id = e.id AND free.player_id = e.player_id
+    WHERE t.game_id IS NULL) free ON free.entry_id = e.id AND free.player_id = e.player_id`
+
+/** What every entry counts as, one row for each: in which figure of which day, of which provider, live or not. */
+const countedEntries =
+  `SELECT e.operator_id, e.day, p.is_test, p.currency, e.exchange_rate_id, e.provider_id, e.is_live,
+    CASE WHEN e.type = 'casino_bet' OR (e.type = 'casino_rollback' AND e.amount > 0) THEN -e.amount ELSE 0 END AS bets,
+    CASE WHEN e.type IN ('casino_bet', 'casino_rollback') AND e.wallet = 'bonus'
+        AND (e.type = 'casino_bet' OR e.amount > 0) THEN -e.amount ELSE 0 END AS bonus_bets,
+    CASE WHEN e.type = 'casino_win' OR (e.type = 'casino_rollback' AND e.amount < 0) THEN e.amount ELSE 0 END AS wins,
+    CASE WHEN e.type = 'bonus_conversion' THEN e.amount ELSE 0 END AS bonus_conversions,
+    CASE WHEN e.type = 'deposit' THEN e.amount ELSE 0 END AS deposits,
+    CASE WHEN e.type = 'chargeback' THEN -e.amount ELSE 0 END AS chargebacks,
+    0 AS withdrawals
+  FROM played e
+  JOIN players p ON p.id = e.player_id
   WHERE CASE e.type WHEN 'bonus_conversion' THEN e.wallet = 'real'
-    WHEN 'casino_rollback' THEN free.is_prize IS NOT TRUE
-    ELSE e.type IN ('casino_bet', 'casino_win', 'deposit', 'chargeback') END
+    WHEN 'casino_rollback' THEN e.is_prize IS NOT TRUE ELSE true END
   UNION ALL
   SELECT w.operator_id, (w.paid_at AT TIME ZONE 'UTC')::date, p.is_test, p.currency, coalesce(w.exchange_rate_id, 0), 0, false,
     0, 0, 0, 0, 0, 0, w.amount
@@ -45,38 +52,50 @@ const figures = ["entries", "bets", "bonus_bets", "wins", "bonus_conversions", "
 const textOf = (table: string): string =>
   `concat_ws(' ', ${figures.map((name) => `nullif(coalesce(${table}.${name}, 0), 0) || ' ${name}'`).join(", ")})`
 
-/** The kinds and days that a player is counted for: days with a bet, a free one included, a paid deposit, a payout. */
-const activeDays = `SELECT e.operator_id, e.player_id,
-    CASE WHEN coalesce(r.is_live, o.id IS NULL AND g.type = 'live', false) THEN 'live' ELSE 'rng' END AS kind,
-    (e.created_at AT TIME ZONE 'UTC')::date AS day
-  FROM (SELECT * FROM ledger_entries WHERE $operator AND type = 'casino_bet') e
-  LEFT JOIN games g ON g.id = e.game_id
-  LEFT JOIN rounds r ON r.player_id = e.player_id AND r.game_id = e.game_id AND r.round_id = e.game_round_id
-  LEFT JOIN original_rounds o ON o.player_id = e.player_id AND o.game_id = e.game_id AND o.id::text = e.game_round_id
-  UNION
-  SELECT a.operator_id, t.player_id, CASE WHEN coalesce(r.is_live, false) THEN 'live' ELSE 'rng' END,
-    (t.created_at AT TIME ZONE 'UTC')::date
-  FROM provider_transactions t
-  JOIN (SELECT player_id, operator_id FROM accounts WHERE $operator) a ON a.player_id = t.player_id
-  LEFT JOIN rounds r ON r.player_id = t.player_id AND r.game_id = t.game_id AND r.round_id = t.round_id
-  WHERE t.kind = 'bet' AND t.amount = 0
-  UNION
-  SELECT operator_id, player_id, 'deposit', (created_at AT TIME ZONE 'UTC')::date
-  FROM ledger_entries WHERE $operator AND type = 'deposit'
-  UNION
-  SELECT operator_id, player_id, 'withdrawal', (paid_at AT TIME ZONE 'UTC')::date
-  FROM payment_requests WHERE $operator AND type = 'withdrawal' AND status = 'paid'`
+/** The days on which a player was active, and how: with a bet, a free one included, with a paid deposit, with a payout. */
+const activeDays =
+  `SELECT player_id, day, operator_id, bool_or(rng) AS rng, bool_or(live) AS live, bool_or(deposit) AS deposit,
+    bool_or(withdrawal) AS withdrawal
+  FROM (SELECT operator_id, player_id, day, type = 'casino_bet' AND NOT is_live AS rng, type = 'casino_bet' AND is_live AS live,
+      type = 'deposit' AS deposit, false AS withdrawal
+    FROM played WHERE type IN ('casino_bet', 'deposit')
+    UNION ALL
+    SELECT a.operator_id, t.player_id, (t.created_at AT TIME ZONE 'UTC')::date, NOT coalesce(r.is_live, false),
+      coalesce(r.is_live, false), false, false
+    FROM provider_transactions t
+    JOIN (SELECT player_id, operator_id FROM accounts WHERE $operator) a ON a.player_id = t.player_id
+    LEFT JOIN rounds r ON r.player_id = t.player_id AND r.game_id = t.game_id AND r.round_id = t.round_id
+    WHERE t.kind = 'bet' AND t.amount = 0
+    UNION ALL
+    SELECT operator_id, player_id, (paid_at AT TIME ZONE 'UTC')::date, false, false, false, true
+    FROM payment_requests WHERE $operator AND type = 'withdrawal' AND status = 'paid') active
+  GROUP BY player_id, day, operator_id`
 
-const visits = `SELECT d.operator_id, d.day, d.kind, p.is_test,
-    greatest(lag(d.day) OVER (PARTITION BY d.player_id, d.kind ORDER BY d.day), d.day - 366) AS previous_day
-  FROM (SELECT * FROM (${activeDays}) once
-    UNION SELECT operator_id, player_id, 'casino', day FROM (${activeDays}) either WHERE kind IN ('rng', 'live')) d
-  JOIN players p ON p.id = d.player_id`
+const kinds = { rng: "rng", live: "live", casino: "(rng OR live)", deposit: "deposit", withdrawal: "withdrawal" }
 
-export const reportInvariants: ReadonlyArray<{ readonly rule: string; readonly statement: string }> = [
+/** Each active day with the one before of the same kind. */
+const activity = `SELECT *, ${
+  Object.entries(kinds).map(([kind, condition]) =>
+    `max(day) FILTER (WHERE ${condition}) OVER earlier AS ${kind}_before`
+  )
+    .join(", ")
+} FROM (${activeDays}) days
+  WINDOW earlier AS (PARTITION BY player_id ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`
+
+const visits = `SELECT v.operator_id, v.day, v.kind, p.is_test, greatest(v.previous_day, v.day - 366) AS previous_day
+  FROM (${
+  Object.entries(kinds).map(([kind, condition]) =>
+    `SELECT operator_id, player_id, day, '${kind}' AS kind, ${kind}_before AS previous_day FROM activity WHERE ${condition}`
+  ).join(" UNION ALL ")
+}) v
+  JOIN players p ON p.id = v.player_id`
+
+export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
   {
-    rule: "daily_sums_are_the_ledger",
-    statement: `SELECT NULL::bigint AS player_id,
+    // both of one join of entries and rounds, which is what takes the time
+    rule: ["daily_sums_are_the_ledger", "daily_players_are_the_ledger"],
+    statement: `WITH played AS MATERIALIZED (${played}), activity AS MATERIALIZED (${activity})
+      SELECT 'daily_sums_are_the_ledger' AS rule, NULL::bigint AS player_id,
         'sums of operator ' || operator_id || ' on ' || day || ' in ' || currency AS subject,
         'provider ' || provider_id || CASE WHEN is_live THEN ', live' ELSE '' END || CASE WHEN is_test THEN ', test' ELSE '' END
           || ', rate ' || exchange_rate_id || ': the sums say ' || ${textOf("s")} || '; the ledger ' || ${
@@ -87,7 +106,17 @@ export const reportInvariants: ReadonlyArray<{ readonly rule: string; readonly s
       FULL JOIN (SELECT ${key}, count(*) AS entries, ${
       figures.slice(1).map((name) => `sum(${name}) AS ${name}`).join(", ")
     } FROM (${countedEntries}) counted GROUP BY ${key}) l USING (${key})
-      WHERE ${figures.map((name) => `coalesce(s.${name}, 0) <> coalesce(l.${name}, 0)`).join(" OR ")}`
+      WHERE ${figures.map((name) => `coalesce(s.${name}, 0) <> coalesce(l.${name}, 0)`).join(" OR ")}
+      UNION ALL
+      SELECT 'daily_players_are_the_ledger', NULL::bigint, 'players of operator ' || operator_id || ' on ' || day,
+        kind || ', before on ' || previous_day || ': the table says ' || coalesce(s.players, 0) || ', there are '
+          || coalesce(l.players, 0) AS message
+      FROM (SELECT operator_id, day, previous_day, kind, is_test, sum(players) AS players
+        FROM daily_players WHERE $operator GROUP BY operator_id, day, previous_day, kind, is_test) s
+      FULL JOIN (SELECT operator_id, day, previous_day, kind, is_test, count(*) AS players
+        FROM (${visits}) v GROUP BY operator_id, day, previous_day, kind, is_test) l
+        USING (operator_id, day, previous_day, kind, is_test)
+      WHERE coalesce(s.players, 0) <> coalesce(l.players, 0)`
   },
   {
     rule: "rounds_are_counted",
@@ -112,18 +141,6 @@ export const reportInvariants: ReadonlyArray<{ readonly rule: string; readonly s
         'it has stakes or wins, and does not say whether it is live' AS message
       FROM rounds r JOIN (SELECT player_id FROM accounts WHERE $operator) a ON a.player_id = r.player_id
       WHERE r.is_live IS NULL AND (r.real_stake <> 0 OR r.bonus_stake <> 0 OR r.paid_wins <> 0)`
-  },
-  {
-    rule: "daily_players_are_the_ledger",
-    statement: `SELECT NULL::bigint AS player_id, 'players of operator ' || operator_id || ' on ' || day AS subject,
-        kind || ', before on ' || previous_day || ': the table says ' || coalesce(s.players, 0) || ', there are '
-          || coalesce(l.players, 0) AS message
-      FROM (SELECT operator_id, day, previous_day, kind, is_test, sum(players) AS players
-        FROM daily_players WHERE $operator GROUP BY operator_id, day, previous_day, kind, is_test) s
-      FULL JOIN (SELECT operator_id, day, previous_day, kind, is_test, count(*) AS players
-        FROM (${visits}) v GROUP BY operator_id, day, previous_day, kind, is_test) l
-        USING (operator_id, day, previous_day, kind, is_test)
-      WHERE coalesce(s.players, 0) <> coalesce(l.players, 0)`
   },
   {
     rule: "rate_is_of_its_currency",
