@@ -6,7 +6,7 @@
  * JSON body of known size. All other requests go through the router before a byte of the body is read. Both ways answer with the same
  * parts, and a test compares them.
  */
-import { Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from "../auth/Checks.ts"
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
@@ -49,31 +49,53 @@ export interface Lane {
   /** The provider's next step when the service fails. */
   readonly onFailure: Retry
   readonly list: ListBound | undefined
-  /** Decodes the body, and gives the JSON of the answer. */
-  readonly call: (provider: Provider, body: unknown) => Effect.Effect<string, Refusal>
+  /** Decodes the body of a call. */
+  readonly decode: (provider: Provider, body: unknown) => Result.Result<LaneCall, Refusal>
 }
+
+/** A decoded call; its answer is JSON. */
+interface LaneCall {
+  /**
+   * Starts it without a fiber and says true, where nothing has to be looked up first; `done` is called once, perhaps at once. Otherwise says
+   * false and has done nothing.
+   */
+  readonly start: (done: (exit: Exit.Exit<string, Refusal>) => void) => boolean
+  readonly run: Effect.Effect<string, Refusal>
+}
+
+/** Starts a call without a fiber, as {@link LaneCall}. */
+export type Start<Body, A> = (
+  provider: Provider,
+  body: Body,
+  done: (exit: Exit.Exit<A, Refusal>) => void
+) => boolean
 
 /** A lane that decodes the body with the contract's schema before it calls. */
 export const lane = <Body, A>(
   path: string,
   schema: Schema.Codec<Body, unknown>,
   call: (provider: Provider, body: Body) => Effect.Effect<A, Refusal>,
-  onFailure: Retry = "same_request",
-  list?: ListBound
+  options: { readonly onFailure?: Retry; readonly list?: ListBound; readonly start?: Start<Body, A> } = {}
 ): Lane => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const { start } = options
   return {
     path,
-    onFailure,
-    list,
-    call: (provider, body) => {
+    onFailure: options.onFailure ?? "same_request",
+    list: options.list,
+    decode: (provider, body) => {
       const decoded = decode(body)
-      return Result.isFailure(decoded)
-        ? Effect.fail(refuseFields(fieldIssues(decoded.failure.issue)))
-        : Effect.map(call(provider, decoded.success), (answer) => JSON.stringify(answer))
+      if (Result.isFailure(decoded)) return Result.fail(refuseFields(fieldIssues(decoded.failure.issue)))
+      return Result.succeed({
+        start: (done) =>
+          start !== undefined && start(provider, decoded.success, (exit) => done(Exit.map(exit, toJson))),
+        run: Effect.suspend(() => Effect.map(call(provider, decoded.success), toJson))
+      })
     }
   }
 }
+
+const toJson = (answer: unknown): string => JSON.stringify(answer)
 
 const isJson = (contentType: string | undefined): boolean =>
   contentType === "application/json" || contentType === "application/json; charset=utf-8"
@@ -165,14 +187,39 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
             retryAfterOf(refusal)
           )
 
-        const traced = ({ credential, lane, source }: Request, body: object) => {
-          const called = lane.call(credential.provider, body)
-          return traces === undefined ? called : traces.aroundAnswer(
+        const traced = ({ lane, source }: Request, called: Effect.Effect<string, Refusal>) =>
+          traces === undefined ? called : traces.aroundAnswer(
             { method: "POST", traceparent: headerOf(source.headers["traceparent"]), id: ids.of(named(source)) },
             lane.path,
             called,
             statusOfExit
           )
+
+        const answerDefect = (request: Request, cause: Cause.Cause<unknown>) => {
+          fork(
+            Effect.logError("request failed", cause).pipe(
+              Effect.annotateLogs({ request_id: idOf(request.source), method: "POST", path: request.lane.path })
+            )
+          )
+          answerRefusal(request, serverError)
+        }
+
+        const finish = (request: Request, exit: Exit.Exit<string, Refusal>) => {
+          if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
+          const failure = Exit.findErrorOption(exit)
+          if (failure._tag === "Some") answerRefusal(request, failure.value)
+          else answerDefect(request, exit.cause)
+        }
+
+        /** Whether the call was started without a fiber. */
+        const isStarted = (request: Request, call: LaneCall): boolean => {
+          if (traces !== undefined) return false
+          try {
+            return call.start((exit) => finish(request, exit))
+          } catch (defect) {
+            answerDefect(request, Cause.die(defect))
+            return true
+          }
         }
 
         const run = (request: Request, body: Buffer): void => {
@@ -192,19 +239,13 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           if (object === undefined) return answerRefusal(request, noObject)
           const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
           if (tooLong !== undefined) return answerRefusal(request, tooLong)
+          const decoded = lane.decode(credential.provider, object)
+          if (Result.isFailure(decoded)) return answerRefusal(request, decoded.failure)
+          if (isStarted(request, decoded.success)) return
           const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
           const forkAbout = Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))
-          forkAbout(Effect.uninterruptible(traced(request, object))).addObserver((exit) => {
-            if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
-            const failure = Exit.findErrorOption(exit)
-            if (failure._tag === "Some") return answerRefusal(request, failure.value)
-            fork(
-              Effect.logError("request failed", exit.cause).pipe(
-                Effect.annotateLogs({ request_id: idOf(source), method: "POST", path: lane.path })
-              )
-            )
-            answerRefusal(request, serverError)
-          })
+          forkAbout(Effect.uninterruptible(traced(request, decoded.success.run)))
+            .addObserver((exit) => finish(request, exit))
         }
 
         const take: Take = (source, target) => {

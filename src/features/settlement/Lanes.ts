@@ -14,11 +14,11 @@ export const providerLanes: Effect.Effect<ReadonlyArray<Lane>, never, ProviderWa
     <Body, A, E>(call: (wallet: ProviderWallet["Service"], provider: Provider, body: Body) => Effect.Effect<A, E>) =>
     (provider: Provider, body: Body) => call(wallet, provider, body)
   return [
-    lane(`${base}/bet`, Wire.Bet, on(Calls.bet), "rollback"),
-    lane(`${base}/win`, Wire.Win, on(Calls.win)),
-    lane(`${base}/bet-win`, Wire.BetWin, on(Calls.betWin)),
-    lane(`${base}/batch`, Wire.Batch, on(Calls.batch), "same_request", Wire.batchActions),
-    lane(`${base}/rollback`, Wire.Rollback, on(Calls.rollback)),
+    lane(`${base}/bet`, Wire.Bet, on(Calls.bet), { onFailure: "rollback", start: Calls.startBet(wallet) }),
+    lane(`${base}/win`, Wire.Win, on(Calls.win), { start: Calls.startWin(wallet) }),
+    lane(`${base}/bet-win`, Wire.BetWin, on(Calls.betWin), { start: Calls.startBetWin(wallet) }),
+    lane(`${base}/batch`, Wire.Batch, on(Calls.batch), { list: Wire.batchActions }),
+    lane(`${base}/rollback`, Wire.Rollback, on(Calls.rollback), { start: Calls.startRollback(wallet) }),
     lane(`${base}/round/close`, Wire.CloseRound, on(Calls.closeRound)),
     lane(`${base}/promo-win`, Wire.PromoWin, on(Calls.promoWin))
   ]

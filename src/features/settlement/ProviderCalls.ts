@@ -1,9 +1,16 @@
 /** The money calls of the provider wallet API: from a decoded body to what is answered. The handlers and the express lane share them. */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import type { Batch, BatchAction, Bet, BetWin, CloseRound, PromoWin, Rollback, Win } from "./Api.ts"
 import type { Provider } from "../../domain/Operator.ts"
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
-import type { ActionMessage, BetMessage, ProviderWallet, RollbackMessage, WinMessage } from "./ProviderWallet.ts"
+import type {
+  ActionMessage,
+  BetMessage,
+  BetWinMessage,
+  ProviderWallet,
+  RollbackMessage,
+  WinMessage
+} from "./ProviderWallet.ts"
 
 type Wallet = ProviderWallet["Service"]
 
@@ -62,16 +69,37 @@ const toAction = (action: typeof BatchAction.Type): ActionMessage => {
 const answered = <E>(requestId: string | undefined, settled: Effect.Effect<Settlement, E>) =>
   Effect.map(settled, (settlement) => ({ data: settlementFields(requestId, settlement) }))
 
+type Answer = ReturnType<typeof settlementFields>
+
+/** The same call without a fiber, for the express lane. */
+const starting = <Body, Message, E>(
+  start: (provider: Provider, message: Message, done: (exit: Exit.Exit<Settlement, E>) => void) => boolean,
+  toMessage: (body: Body) => Message
+) =>
+(
+  provider: Provider,
+  body: Body & { readonly request_id: string },
+  done: (exit: Exit.Exit<{ readonly data: Answer }, E>) => void
+): boolean =>
+  start(
+    provider,
+    toMessage(body),
+    (exit) => done(Exit.map(exit, (settlement) => ({ data: settlementFields(body.request_id, settlement) })))
+  )
+
 export const bet = (wallet: Wallet, provider: Provider, body: typeof Bet.Type) =>
   answered(body.request_id, wallet.bet(provider, toBet(body)))
 
 export const win = (wallet: Wallet, provider: Provider, body: typeof Win.Type) =>
   answered(body.request_id, wallet.win(provider, toWin(body)))
 
-export const betWin = (wallet: Wallet, provider: Provider, body: typeof BetWin.Type) => {
-  const paid = { transactionId: body.win.transaction_id, amount: body.win.amount }
-  return answered(body.request_id, wallet.betWin(provider, { ...toBet(body), win: paid }))
-}
+const toBetWin = (body: typeof BetWin.Type): BetWinMessage => ({
+  ...toBet(body),
+  win: { transactionId: body.win.transaction_id, amount: body.win.amount }
+})
+
+export const betWin = (wallet: Wallet, provider: Provider, body: typeof BetWin.Type) =>
+  answered(body.request_id, wallet.betWin(provider, toBetWin(body)))
 
 export const batch = (wallet: Wallet, provider: Provider, body: typeof Batch.Type) =>
   Effect.map(wallet.batch(provider, body.actions.map(toAction)), (settlements) => ({
@@ -104,3 +132,11 @@ export const promoWin = (wallet: Wallet, provider: Provider, body: typeof PromoW
       campaignId: body.campaign_id
     })
   )
+
+export const startBet = (wallet: Wallet) => starting(wallet.start.bet, toBet)
+
+export const startWin = (wallet: Wallet) => starting(wallet.start.win, toWin)
+
+export const startBetWin = (wallet: Wallet) => starting(wallet.start.betWin, toBetWin)
+
+export const startRollback = (wallet: Wallet) => starting(wallet.start.rollback, toRollback)

@@ -4,8 +4,9 @@
  * A message is known by its transaction id before anything else about it is looked at. Where a name in it leads nowhere, so that
  * no player can be asked, the store is: a known id still gets its answer, and only an unknown one is refused for the name.
  */
-import { Clock, Context, Effect, Layer } from "effect"
-import { isLooked, watchCredits } from "../../domain/wallet/LargeCredits.ts"
+import { Clock, Context, Effect, type Exit, Layer } from "effect"
+import { type CreditTerms, isLooked, watchCredits } from "../../domain/wallet/LargeCredits.ts"
+import type { Step } from "../../domain/Decision.ts"
 import type { Provider } from "../../domain/Operator.ts"
 import { isSessionRunning } from "../../domain/settlement/Launch.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
@@ -46,6 +47,10 @@ export interface BetMessage {
   readonly amount: number
   readonly currency: string
   readonly closesRound: boolean
+}
+
+export interface BetWinMessage extends BetMessage {
+  readonly win: { readonly transactionId: string; readonly amount: number }
 }
 
 export interface WinMessage {
@@ -103,6 +108,13 @@ export type TransactionStatus = "unknown" | "processed" | "rolled_back" | "tombs
 
 type Settled<Code extends SettlementCode, A = Settlement> = Effect.Effect<A, Refusal<Code> | ActorRefusal>
 
+/** Settles without a fiber and says true; says false, and has done nothing, where a name is not in memory and has to be looked up. */
+type Start<Message, Code extends SettlementCode> = (
+  provider: Provider,
+  message: Message,
+  done: (exit: Exit.Exit<Settlement, Refusal<Code> | ActorRefusal>) => void
+) => boolean
+
 const invalidSession = refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
 
 const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such player.")
@@ -118,10 +130,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
   ) => Effect.Effect<Balances, Refusal<"INVALID_SESSION"> | ActorRefusal>
   readonly bet: (provider: Provider, message: BetMessage) => Settled<BetCode>
   readonly win: (provider: Provider, message: WinMessage) => Settled<WinCode>
-  readonly betWin: (
-    provider: Provider,
-    message: BetMessage & { readonly win: { readonly transactionId: string; readonly amount: number } }
-  ) => Settled<BetCode | WinCode>
+  readonly betWin: (provider: Provider, message: BetWinMessage) => Settled<BetCode | WinCode>
   /** In order, all or nothing. All actions are one player's. */
   readonly batch: (
     provider: Provider,
@@ -130,6 +139,13 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
   readonly rollback: (provider: Provider, message: RollbackMessage) => Settled<RollbackCode>
   readonly closeRound: (provider: Provider, message: CloseRoundMessage) => Settled<"NOT_FOUND">
   readonly promoWin: (provider: Provider, message: PromoWinMessage) => Settled<PromoWinCode>
+  /** The frequent calls, for the express lane; `done` is called once, perhaps at once. They have no spans. */
+  readonly start: {
+    readonly bet: Start<BetMessage, BetCode>
+    readonly win: Start<WinMessage, WinCode>
+    readonly betWin: Start<BetWinMessage, BetCode | WinCode>
+    readonly rollback: Start<RollbackMessage, RollbackCode>
+  }
   readonly transactionStatus: (
     provider: Provider,
     transactionId: string
@@ -156,11 +172,16 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
             active: game.active && game.original === null
           }
 
-      const findGame = (provider: Provider, gameId: string): Effect.Effect<SettledGame, Refusal<"TRY_AGAIN">> => {
+      const findWarmGame = (provider: Provider, gameId: string): SettledGame | undefined => {
         const warm = games.findByExternalIdUnsafe(provider.id, gameId)
+        return warm === undefined ? undefined : toSettled(warm)
+      }
+
+      const findGame = (provider: Provider, gameId: string): Effect.Effect<SettledGame, Refusal<"TRY_AGAIN">> => {
+        const warm = findWarmGame(provider, gameId)
         return warm === undefined
           ? Effect.map(games.findByExternalId(provider.id, gameId), toSettled)
-          : Effect.succeed(toSettled(warm))
+          : Effect.succeed(warm)
       }
 
       /** The session under a token, when it is this provider's. */
@@ -242,48 +263,88 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           ? playerOfKnown(provider, message.transactionId, invalidSession)
           : Effect.succeed(session.playerId)
 
-      const bet = Effect.fnUntraced(function*(provider: Provider, message: BetMessage) {
-        const session = findSession(provider, message.sessionToken)
-        const playerId = session?.playerId ?? (yield* playerOfBet(provider, message, session))
-        const game = yield* findGame(provider, message.gameId)
-        const action = toBet(provider, message, game, session)
-        return yield* actors.ask(null, playerId, (player, context) => settle(player, action, context))
-      })
+      const betStep = (action: Bet): Step<Settlement, Refusal<BetCode>> => (player, context) =>
+        settle(player, action, context)
 
-      const win = Effect.fnUntraced(function*(provider: Provider, message: WinMessage) {
-        const playerId = yield* playerOfRef(provider, message)
-        const action = toWin(provider, message, yield* findGame(provider, message.gameId))
-        const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
-        return yield* actors.ask(
-          null,
-          playerId,
-          (player, context) => watchCredits(settle(player, action, context), context, terms)
-        )
-      })
+      const winStep =
+        (action: Win, terms: CreditTerms | null): Step<Settlement, Refusal<WinCode>> => (player, context) =>
+          watchCredits(settle(player, action, context), context, terms)
 
-      const rollback = Effect.fnUntraced(function*(provider: Provider, message: RollbackMessage) {
-        const playerId = yield* playerOfRef(provider, message)
-        const action = toRollback(provider, message)
-        return yield* actors.ask(null, playerId, (player, context) => settle(player, action, context))
-      })
+      const rollbackStep = (action: Rollback): Step<Settlement, Refusal<RollbackCode>> => (player, context) =>
+        settle(player, action, context)
 
-      const betWin: ProviderWallet["Service"]["betWin"] = Effect.fnUntraced(function*(provider, message) {
-        const session = findSession(provider, message.sessionToken)
-        const playerId = yield* playerOfBet(provider, message, session)
-        const game = yield* findGame(provider, message.gameId)
+      const betWinStep = (
+        provider: Provider,
+        message: BetWinMessage,
+        game: SettledGame,
+        session: WalletSession | undefined,
+        terms: CreditTerms | null
+      ): Step<Settlement, Refusal<BetCode | WinCode>> => {
         const placed = toBet(provider, { ...message, closesRound: false }, game, session)
         const paid = toWin(
           provider,
           { ...message, ...message.win, betTransactionId: message.transactionId },
           game
         )
-        const terms = isLooked(message.win.amount) ? yield* creditTerms(playerId) : null
-        return yield* actors.ask(
-          null,
-          playerId,
-          (player, context) => watchCredits(settleBetWin(player, placed, paid, context), context, terms)
-        )
+        return (player, context) => watchCredits(settleBetWin(player, placed, paid, context), context, terms)
+      }
+
+      const bet = Effect.fnUntraced(function*(provider: Provider, message: BetMessage) {
+        const session = findSession(provider, message.sessionToken)
+        const playerId = yield* playerOfBet(provider, message, session)
+        const game = yield* findGame(provider, message.gameId)
+        return yield* actors.ask(null, playerId, betStep(toBet(provider, message, game, session)))
       })
+
+      const win = Effect.fnUntraced(function*(provider: Provider, message: WinMessage) {
+        const playerId = yield* playerOfRef(provider, message)
+        const action = toWin(provider, message, yield* findGame(provider, message.gameId))
+        const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
+        return yield* actors.ask(null, playerId, winStep(action, terms))
+      })
+
+      const rollback = Effect.fnUntraced(function*(provider: Provider, message: RollbackMessage) {
+        const playerId = yield* playerOfRef(provider, message)
+        return yield* actors.ask(null, playerId, rollbackStep(toRollback(provider, message)))
+      })
+
+      const betWin: ProviderWallet["Service"]["betWin"] = Effect.fnUntraced(function*(provider, message) {
+        const session = findSession(provider, message.sessionToken)
+        const playerId = yield* playerOfBet(provider, message, session)
+        const game = yield* findGame(provider, message.gameId)
+        const terms = isLooked(message.win.amount) ? yield* creditTerms(playerId) : null
+        return yield* actors.ask(null, playerId, betWinStep(provider, message, game, session, terms))
+      })
+
+      const start: ProviderWallet["Service"]["start"] = {
+        bet: (provider, message, done) => {
+          const session = findSession(provider, message.sessionToken)
+          const game = findWarmGame(provider, message.gameId)
+          if (session === undefined || game === undefined) return false
+          actors.post(null, session.playerId, betStep(toBet(provider, message, game, session)), done)
+          return true
+        },
+        win: (provider, message, done) => {
+          const playerId = refs.parse(provider.id, message.playerRef)
+          const game = findWarmGame(provider, message.gameId)
+          if (playerId === undefined || game === undefined || isLooked(message.amount)) return false
+          actors.post(null, playerId, winStep(toWin(provider, message, game), null), done)
+          return true
+        },
+        betWin: (provider, message, done) => {
+          const session = findSession(provider, message.sessionToken)
+          const game = findWarmGame(provider, message.gameId)
+          if (session === undefined || game === undefined || isLooked(message.win.amount)) return false
+          actors.post(null, session.playerId, betWinStep(provider, message, game, session, null), done)
+          return true
+        },
+        rollback: (provider, message, done) => {
+          const playerId = refs.parse(provider.id, message.playerRef)
+          if (playerId === undefined) return false
+          actors.post(null, playerId, rollbackStep(toRollback(provider, message)), done)
+          return true
+        }
+      }
 
       const batch: ProviderWallet["Service"]["batch"] = Effect.fnUntraced(function*(provider, messages) {
         const actions: Array<Action> = []
@@ -396,6 +457,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         rollback,
         closeRound: close,
         promoWin,
+        start,
         transactionStatus
       })
     })
