@@ -15,7 +15,7 @@ it.effect("items that come during a batch share the next ones, of the greatest s
         (item) => item % 2 === 0 ? Exit.succeed(`even ${item}`) : Exit.fail(`odd ${item}`)
       )
     })
-    const outcomes = [1, 2, 3, 4, 5].map((item) => Effect.catch(batches.put(item), Effect.succeed))
+    const outcomes = [1, 2, 3, 4, 5].map((item) => batches.put(item).pipe(Effect.catch(Effect.succeed)))
     assert.strictEqual(batches.waiting(), 4)
     yield* Deferred.succeed(gate, undefined)
     assert.deepStrictEqual(yield* Effect.all(outcomes), ["odd 1", "even 2", "odd 3", "even 4", "odd 5"])
