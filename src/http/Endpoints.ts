@@ -1,4 +1,4 @@
-import { Context, type Effect, type Types } from "effect"
+import { type Clock, Context, type Effect, type Types } from "effect"
 import { FindMyWay, HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { uncountedBytes } from "./AnonymousLimits.ts"
@@ -24,6 +24,8 @@ interface Endpoint {
 export interface Found extends FindMyWay.FindResult<Endpoint> {
   readonly request: ReadRequest
   readonly target: ServerResponse
+  /** Monotonic nanoseconds when its head had come. */
+  readonly startedAt: bigint
 }
 
 /** Length of the body, undefined when the router shall read it: of unknown length, large, or to be asked for. */
@@ -52,7 +54,7 @@ export class Endpoints extends Context.Service<Endpoints, {
   readonly take: Take
 }>()("pitboss/http/Endpoints") {
   /** Of one server: they must not answer on another one's port. */
-  static readonly make = (): Endpoints["Service"] => {
+  static readonly make = (clock: Clock.Clock): Endpoints["Service"] => {
     const table = FindMyWay.make<Endpoint>(routerConfig)
     let run: ((found: Found) => void) | undefined
     return {
@@ -70,11 +72,19 @@ export class Endpoints extends Context.Service<Endpoints, {
         if (found === undefined) return false
         const { handler, params, searchParams } = found
         const serve = run
+        const startedAt = clock.monotonicTimeNanosUnsafe()
         readBody(
           source,
           length,
           (body) =>
-            serve({ handler, params, searchParams, target, request: new ReadRequest(source, method, url, body) })
+            serve({
+              handler,
+              params,
+              searchParams,
+              target,
+              startedAt,
+              request: new ReadRequest(source, method, url, body)
+            })
         )
         return true
       }

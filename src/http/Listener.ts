@@ -1,5 +1,5 @@
 import { NodeHttpServer } from "@effect/platform-node"
-import { ByteSize, Context, Effect, Layer, Schedule } from "effect"
+import { ByteSize, Clock, Context, Effect, Layer, Schedule } from "effect"
 import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import * as Http from "node:http"
 import type { Socket } from "node:net"
@@ -189,7 +189,7 @@ const cannotListen = ({ host, port }: Address, { cause }: HttpServerError.ServeE
  */
 export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address, take?: Take) =>
   Layer.unwrap(Effect.gen(function*() {
-    const endpoints = Endpoints.make()
+    const endpoints = Endpoints.make(yield* Clock.Clock)
     const made = yield* makeServer(take, address.silenceMs ?? defaultSilenceMs, endpoints)
     const { server } = made
     const listening = Layer.merge(

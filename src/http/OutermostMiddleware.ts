@@ -2,7 +2,7 @@
  * Outermost middleware: request id, error envelope for whatever failed inside, duration metric, headers of every response, and the refusal
  * of new requests while the service drains.
  */
-import { type Cause, Clock, Context, Effect, Exit, type Types } from "effect"
+import { Cause, Clock, Context, Effect, Exit, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../contract/Api.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
@@ -162,8 +162,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
 
     /** As `finish`, on the direct way. */
     const answerDirectly = (
-      { handler, request, target }: Found,
-      startedAt: bigint,
+      { handler, request, startedAt, target }: Found,
       response: HttpServerResponse.HttpServerResponse
     ): void => {
       const answer = inEnvelope(response, request.url)
@@ -176,16 +175,11 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     const endpoints = yield* Endpoints
     endpoints.runWith((found) => {
       const { handler: { route, serving }, params, request, searchParams, target } = found
-      const startedAt = clock.monotonicTimeNanosUnsafe()
-      if (drain.isDraining()) return answerDirectly(found, startedAt, refusalResponse(draining, retryFor(request.url)))
-      const served = Effect.catchCause(
-        serving,
-        (cause) => Effect.provideService(answerCause(cause, retryFor(request.url)), RequestIds, ids)
-      )
-      const traced = traces === undefined ? served : traces.aroundAnswer(
+      if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
+      const traced = traces === undefined ? serving : traces.aroundAnswer(
         { method: request.method, traceparent: request.headers["traceparent"], id: ids.of(request) },
         route.path,
-        served,
+        serving,
         (exit) => Exit.isSuccess(exit) ? exit.value.status : 500
       )
       const asked = Context.add(
@@ -197,11 +191,16 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         HttpRouter.RouteContext,
         { route, params }
       )
-      const fiber = Effect.runForkWith(asked)(traced)
-      fiber.addObserver((exit) => {
-        if (Exit.isSuccess(exit)) answerDirectly(found, startedAt, exit.value)
-      })
-      if (fiber.pollUnsafe() !== undefined) return
+      const fork = Effect.runForkWith(asked)
+      const finish = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Types.unhandled>): void => {
+        if (Exit.isSuccess(exit)) return answerDirectly(found, exit.value)
+        if (Cause.hasInterruptsOnly(exit.cause)) return
+        fork(Effect.provideService(answerCause(exit.cause, retryFor(request.url)), RequestIds, ids)).addObserver(finish)
+      }
+      const fiber = fork(traced)
+      fiber.addObserver(finish)
+      // a caller that disconnects ends a read, and nothing else
+      if (request.method !== "GET" || fiber.pollUnsafe() !== undefined) return
       target.once("close", () => {
         if (!target.writableEnded) fiber.interruptUnsafe()
       })

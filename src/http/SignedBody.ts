@@ -37,6 +37,8 @@ export const signedBody = (
 export const playerBody = (request: HttpServerRequest.HttpServerRequest) =>
   Number(request.headers["content-length"]) > maxPlayerBodyBytes
     ? Effect.fail(playerBodyTooLarge)
+    : request instanceof ReadRequest
+    ? Effect.void
     : request.arrayBuffer.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxPlayerBodyBytes)),
       Effect.mapError((error) => refuseBody(error, playerBodyTooLarge))

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { RequiredFeature } from "../../contract/Annotations.ts"
 import { CurrentPlayer, PlayerAuth } from "../../contract/Middleware.ts"
 import { refuseInactiveKey } from "../../auth/Checks.ts"
@@ -7,8 +7,8 @@ import { Credentials, type OperatorCredential } from "../../auth/Credentials.ts"
 import { type PlayerToken, PlayerTokens } from "../../auth/PlayerTokens.ts"
 import { playerShare, RateLimiter } from "../../auth/RateLimiter.ts"
 import { worksStill } from "../../domain/player/AccountStatus.ts"
-import { refuse } from "../../domain/Refusal.ts"
-import { PlayerActors } from "../../store/PlayerActors.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { bearer } from "../RequestOrigin.ts"
 import { Endpoints } from "../Endpoints.ts"
 import { makeAnswering } from "./Answering.ts"
@@ -21,6 +21,11 @@ const invalidToken = refuse(
   "Send a player session token that is still valid: Authorization: Bearer <token>."
 )
 
+const refused = Effect.fail(invalidToken)
+
+type Checked = Effect.Effect<void, Refusal<"INVALID_PLAYER_TOKEN"> | ActorRefusal>
+type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
+
 /**
  * Authenticates a request with a player's token, check by check in order. It counts against the rate of the issuing key, of which one player
  * may use a part. The key's allow-list is not applied: it holds the operator's servers.
@@ -31,63 +36,78 @@ export const PlayerAuthLive = Layer.effect(
     const tokens = yield* PlayerTokens
     const credentials = yield* Credentials
     const endpoints = yield* Endpoints
+    const clock = yield* Clock.Clock
     const actors = yield* PlayerActors
     const limiter = yield* RateLimiter
     const { answering, counting } = yield* makeAnswering("player")
 
     /** Fails unless the token still works at `now`. */
-    const checkToken = Effect.fnUntraced(function*(
+    const checkToken = (
       token: PlayerToken,
       { caller }: OperatorCredential,
       now: number
-    ) {
+    ): Checked => {
       const { rotatedAt } = caller.apiKey
       const isRotated = rotatedAt !== null && token.issuedAt <= rotatedAt
-      if (now >= token.expiresAt || isRotated || refuseInactiveKey(caller, now) !== undefined) {
-        return yield* Effect.fail(invalidToken)
-      }
-      const player = yield* Effect.mapError(
-        actors.read(token.operatorId, token.playerId),
-        (refusal) => refusal.code === "NOT_FOUND" ? invalidToken : refusal
-      )
-      if (!worksStill(player, token.issuedAt)) return yield* Effect.fail(invalidToken)
-    })
+      if (now >= token.expiresAt || isRotated || refuseInactiveKey(caller, now) !== undefined) return refused
+      return Effect.matchEffect(actors.read(token.operatorId, token.playerId), {
+        onFailure: (refusal): Checked => refusal.code === "NOT_FOUND" ? refused : Effect.fail(refusal),
+        onSuccess: (player): Checked => worksStill(player, token.issuedAt) ? Effect.void : refused
+      })
+    }
 
     return PlayerAuth.of((handler, { endpoint, group }) => {
       const annotations = Context.merge(group.annotations, endpoint.annotations)
       const feature = Context.getOrUndefined(annotations, RequiredFeature)
+      const onlyReads = endpoint.method === "GET"
+      // failures are answered inside, where log lines carry the caller
+      const answered = answering()(handler)
 
-      const serve = Effect.fnUntraced(function*(token: PlayerToken, credential: OperatorCredential, now: number) {
-        yield* checkToken(token, credential, now)
-        const { apiKey, operator } = credential.caller
+      const serveChecked = (
+        request: HttpServerRequest.HttpServerRequest,
+        { playerId }: PlayerToken,
+        { caller: { apiKey, operator } }: OperatorCredential,
+        now: number
+      ): Served => {
         // before the key's rate: a refused player must not use up that of the others
-        const share = limiter.takeOfPlayer(token.playerId, playerShare(apiKey.rateLimitPerMinute), now)
-        if (!share.isAllowed) return yield* Effect.fail(playerRateLimited(share, now))
+        const share = limiter.takeOfPlayer(playerId, playerShare(apiKey.rateLimitPerMinute), now)
+        if (!share.isAllowed) return Effect.fail(playerRateLimited(share, now))
         const status = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
-        if (!status.isAllowed) return yield* Effect.fail(rateLimited(status, now))
+        if (!status.isAllowed) return Effect.fail(rateLimited(status, now))
         const refusal = refuseFeature(operator, feature)
-        if (refusal !== undefined) return yield* Effect.fail(refusal)
+        if (refusal !== undefined) return Effect.fail(refusal)
+        const provided = Effect.provideService(answered, CurrentPlayer, { playerId, operator })
         // here, so that a body that is too large is not taken for a missing one
-        if (endpoint.method !== "GET") yield* playerBody(yield* HttpServerRequest.HttpServerRequest)
-        // failures are answered inside, where log lines carry the caller
-        return yield* Effect.provideService(answering()(handler), CurrentPlayer, { playerId: token.playerId, operator })
-      })
+        return onlyReads ? provided : Effect.andThen(playerBody(request), provided)
+      }
 
-      const run = Effect.gen(function*() {
-        const request = yield* HttpServerRequest.HttpServerRequest
+      const run = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Served => {
         const token = tokens.read(bearer(request.headers["authorization"]) ?? "")
-        if (token === undefined) return yield* counting(request)(Effect.fail(invalidToken))
-        const credential = yield* credentials.operator(token.key)
-        if (credential === undefined || credential.caller.operator.id !== token.operatorId) {
-          return yield* counting(request, token.key)(Effect.fail(invalidToken))
+        if (token === undefined) return counting(request)(refused)
+        const serveAs = (credential: OperatorCredential | undefined, now: number): Served => {
+          if (credential?.caller.operator.id !== token.operatorId) return counting(request, token.key)(refused)
+          const served: Served = Effect.flatMap(
+            checkToken(token, credential, now),
+            () => serveChecked(request, token, credential, now)
+          )
+          return Effect.map(
+            answering()(counting(request, token.key)(served)),
+            (response) =>
+              withRateLimitHeaders(limiter, response, credential.caller.apiKey, clock.currentTimeMillisUnsafe())
+          )
         }
-        const now = yield* Clock.currentTimeMillis
-        const response = yield* answering()(counting(request, token.key)(serve(token, credential, now)))
-        return withRateLimitHeaders(limiter, response, credential.caller.apiKey, yield* Clock.currentTimeMillis)
-      })
+        const now = clock.currentTimeMillisUnsafe()
+        const remembered = credentials.rememberedOperator(token.key, now)
+        return remembered === undefined
+          ? Effect.flatMap(
+            credentials.operator(token.key),
+            (found) => serveAs(found, clock.currentTimeMillisUnsafe())
+          )
+          : serveAs(remembered, now)
+      }).pipe(answering())
 
       // a caller that disconnects must not interrupt a write
-      const serving = endpoint.method === "GET" ? answering()(run) : Effect.uninterruptible(answering()(run))
+      const serving = onlyReads ? run : Effect.uninterruptible(run)
       endpoints.add(endpoint, serving)
       return serving
     })

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { BoundedList, RetryAfterFailure } from "../../contract/Annotations.ts"
 import { CurrentProvider, ProviderAuth } from "../../contract/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
@@ -10,19 +10,24 @@ import {
   missingCredentials,
   refuseNonce,
   refuseTimestamp,
+  type SignedHeaders,
   signedHeaders
 } from "../../auth/Checks.ts"
-import { Credentials } from "../../auth/Credentials.ts"
+import { Credentials, type ProviderCredential } from "../../auth/Credentials.ts"
 import { verify } from "../../auth/Signature.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { withFormRules } from "../FormRules.ts"
 import { Endpoints } from "../Endpoints.ts"
 import { makeAnswering } from "./Answering.ts"
 import { AnonymousLimits } from "../AnonymousLimits.ts"
 import { signedBody } from "../SignedBody.ts"
+import { originOf } from "../RequestOrigin.ts"
 import { targetOf } from "../RequestTarget.ts"
 
 const noCredentials = missingCredentials("X-Provider-Key")
+
+type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, HttpServerRequest.HttpServerRequest>
 
 /**
  * Authenticates a provider's request, check by check in order. Without replay protection or a rate: retries are idempotent by their
@@ -34,6 +39,7 @@ export const ProviderAuthLive = Layer.effect(
   Effect.gen(function*() {
     const credentials = yield* Credentials
     const endpoints = yield* Endpoints
+    const clock = yield* Clock.Clock
     const anonymousLimits = yield* AnonymousLimits
     const { answering: answeringWith, counting } = yield* makeAnswering("provider")
     const proxies = networks((yield* Settings).trustProxy)
@@ -45,33 +51,49 @@ export const ProviderAuthLive = Layer.effect(
 
       const answering = answeringWith(onFailure)
 
-      const serve = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
-        const headers = signedHeaders(request.headers, "x-provider-key")
-        if (headers === undefined) return yield* Effect.fail(noCredentials)
-        const { key, nonce, signature, timestamp } = headers
-        const now = yield* Clock.currentTimeMillis
-        const credential = credentials.rememberedProvider(key, now) ?? (yield* credentials.provider(key))
-        if (credential === undefined) return yield* Effect.fail(invalidKey)
-        const { allowed, provider, signingKey } = credential
-        const refusal = refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
-        if (refusal !== undefined) return yield* Effect.fail(refusal)
-        const body = yield* signedBody(request, anonymousLimits)
-        const isAuthentic = verify(
-          signingKey,
-          { method: request.method, uri: targetOf(request), timestamp, nonce, body },
-          signature
-        )
-        if (!isAuthentic) return yield* Effect.fail(invalidSignature)
+      // failures are answered inside, where log lines carry the caller
+      const answered = answering(withForm)
+
+      const serveRead = (
+        request: HttpServerRequest.HttpServerRequest,
+        { nonce, signature, timestamp }: SignedHeaders,
+        { allowed, provider, signingKey }: ProviderCredential,
+        body: Uint8Array
+      ): Served => {
+        const message = { method: request.method, uri: targetOf(request), timestamp, nonce, body }
+        if (!verify(signingKey, message, signature)) return Effect.fail(invalidSignature)
         if (allowed.length > 0) {
-          const { remoteAddress } = request
-          const peer = remoteAddress._tag === "Some" ? remoteAddress.value : undefined
-          if (!isWithin(allowed, clientAddress(peer, request.headers["x-forwarded-for"], proxies))) {
-            return yield* Effect.fail(addressNotAllowed)
-          }
+          const { forwardedFor, peer } = originOf(request)
+          if (!isWithin(allowed, clientAddress(peer, forwardedFor, proxies))) return Effect.fail(addressNotAllowed)
         }
-        // failures are answered inside, where log lines carry the caller
-        return yield* Effect.provideService(answering(withForm), CurrentProvider, provider)
-      })
+        return Effect.provideService(answered, CurrentProvider, provider)
+      }
+
+      const serveAs = (
+        request: HttpServerRequest.HttpServerRequest,
+        headers: SignedHeaders,
+        credential: ProviderCredential | undefined,
+        now: number
+      ): Served => {
+        if (credential === undefined) return Effect.fail(invalidKey)
+        const refusal = refuseTimestamp(headers.timestamp, now) ?? refuseNonce(headers.nonce)
+        return refusal === undefined
+          ? Effect.flatMap(
+            signedBody(request, anonymousLimits),
+            (body) => serveRead(request, headers, credential, body)
+          )
+          : Effect.fail(refusal)
+      }
+
+      const serve = (request: HttpServerRequest.HttpServerRequest): Served => {
+        const headers = signedHeaders(request.headers, "x-provider-key")
+        if (headers === undefined) return Effect.fail(noCredentials)
+        const now = clock.currentTimeMillisUnsafe()
+        const remembered = credentials.rememberedProvider(headers.key, now)
+        return remembered === undefined
+          ? Effect.flatMap(credentials.provider(headers.key), (found) => serveAs(request, headers, found, now))
+          : serveAs(request, headers, remembered, now)
+      }
 
       const run = answering(Effect.flatMap(
         HttpServerRequest.HttpServerRequest,
