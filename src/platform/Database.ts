@@ -1,8 +1,7 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { Context, Effect, Layer, Predicate, Redacted, Result, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { SqlClient, SqlSchema } from "effect/sql"
-import type { SqlError } from "effect/sql"
+import { SqlClient, type SqlConnection, SqlError, SqlSchema } from "effect/sql"
 import { registerColumnArrays } from "./ColumnArrays.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { Entropy } from "./Entropy.ts"
@@ -142,6 +141,60 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   }
 })
 
+/** How long a statement or a transaction waits for a connection of the general pool while all are taken. */
+const longestWait = "5 seconds"
+
+const noConnection = (connections: number) =>
+  new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({
+      cause: new Error(`none of ${connections} connections became free within ${longestWait}`),
+      message: "no connection became free",
+      operation: "acquire"
+    })
+  })
+
+/** COMMIT of a transaction that has failed answers ROLLBACK, and that is an error: nothing was committed. */
+const commit = (session: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.flatMap(
+    session.executeRaw("COMMIT", []),
+    (result) =>
+      Predicate.hasProperty(result, "command") && result.command === "COMMIT" ? Effect.void : Effect.fail(
+        new SqlError.SqlError({
+          reason: new SqlError.UnknownError({
+            cause: new Error("the transaction was rolled back"),
+            message: "COMMIT was answered with another command",
+            operation: "commit"
+          })
+        })
+      )
+  )
+
+/**
+ * The client's pool with a bound on the wait for a connection: who waits longer fails as when the database is away. Nothing may wait for
+ * as long as others please: ten slow statements would stop everybody who needs the pool.
+ */
+const withBoundedWait = (client: PgClient.PgClient, connections: number) => {
+  let taken = 0
+  const note = Effect.acquireRelease(Effect.sync(() => taken++), () => Effect.sync(() => taken--))
+  const soon = Effect.timeoutOrElse(client.reserve, {
+    duration: longestWait,
+    orElse: () => Effect.fail(noConnection(connections))
+  })
+  // a timer only for who has to wait
+  const acquirer: SqlConnection.Acquirer = Effect.suspend(() =>
+    Effect.andThen(note, taken < connections ? client.reserve : soon)
+  )
+  return SqlClient.make({
+    acquirer,
+    compiler: PgClient.makeCompiler(),
+    driver: client.driver,
+    commit,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    prepareTransactionControls: true,
+    spanAttributes: [["db.system.name", "postgresql"]]
+  })
+}
+
 /** A connection for what the owner of the tables does at the start: migrations, roles and rights. */
 export const layerOwnerClient = (url: Redacted.Redacted) =>
   PgClient.layerFrom(
@@ -214,16 +267,20 @@ export interface DatabaseOptions {
 }
 
 /**
- * `PgClient` and `SqlClient` (general), {@link ServingClient} and {@link JournalClient}, on the server of {@link DatabaseUrl}, after looking
+ * `SqlClient` (general), {@link ServingClient} and {@link JournalClient}, on the server of {@link DatabaseUrl}, after looking
  * that server over. A query while the server is away fails with `SqlError` within three seconds; the pools connect
  * again by themselves when it is back.
  */
 export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
   Layer.unwrap(Effect.gen(function*() {
     const { url } = yield* DatabaseUrl
+    const connections = options.maxConnections ?? 10
     const open = (config: PgClient.PgPoolConfig) => PgClient.make(config).pipe(Effect.mapError(unreachable))
     const clients = Layer.mergeAll(
-      PgClient.layerFrom(open(general(url, options.maxConnections ?? 10))),
+      Layer.effect(
+        SqlClient.SqlClient,
+        Effect.flatMap(open(general(url, connections)), (client) => withBoundedWait(client, connections))
+      ).pipe(Layer.provide(Reactivity.layer)),
       Layer.effect(ServingClient, open(serving(url, options.maxServingConnections ?? 6))).pipe(
         Layer.provide(Reactivity.layer)
       ),

@@ -26,7 +26,7 @@ export class TestDatabase extends Context.Service<TestDatabase, {
   ).pipe(Layer.provide(Entropy.layer))
 
   /**
-   * A database of its own with the clients of the service on it: `PgClient`, `SqlClient`, `JournalClient`,
+   * A database of its own with the clients of the service on it: `SqlClient`, `ServingClient`, `JournalClient`,
    * `DatabaseUrl` and `TestDatabase`.
    *
    *     layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => { it.effect(...) })

@@ -1,6 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, References, Schedule, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, References, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
@@ -13,6 +14,7 @@ import {
 } from "../../src/platform/Database.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
+import { oneOf, orTryAgain } from "../../src/store/Rows.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
 const setting = (sql: SqlClient.SqlClient, name: string) =>
@@ -54,6 +56,53 @@ layer(TestDatabase.layer)("clients", (it) => {
       for (const [name, value] of Object.entries(expected)) {
         assert.strictEqual(yield* setting(journal, name), value, name)
       }
+    }))
+
+  // Goal: nobody waits for a connection as long as others please, and the pool is whole afterwards. Method: a pool of one connection, held
+  // by a transaction; a test clock; statements and a transaction that wait, one of them too long.
+  it.effect("wait for a connection no longer than their bound", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const isHeld = yield* Deferred.make<void>()
+      const mayEnd = yield* Deferred.make<void>()
+      const one = oneOf(sql<{ readonly one: number }>`SELECT 1 AS one`)
+      const holder = yield* Effect.forkChild(
+        sql.withTransaction(
+          Effect.andThen(sql`SELECT 1`, Effect.andThen(Deferred.succeed(isHeld, undefined), Deferred.await(mayEnd)))
+        )
+      )
+      yield* Deferred.await(isHeld)
+      const impatient = yield* Effect.forkChild(Effect.flip(orTryAgain(one)), { startImmediately: true })
+      const transaction = yield* Effect.forkChild(Effect.flip(sql.withTransaction(one)), { startImmediately: true })
+      yield* TestClock.adjust("4 seconds")
+      const patient = yield* Effect.forkChild(Effect.all([one, one], { concurrency: 2 }), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      assert.deepInclude(yield* Fiber.join(impatient), { code: "TRY_AGAIN" })
+      assert.strictEqual((yield* Fiber.join(transaction)).reason._tag, "ConnectionError")
+      yield* Deferred.succeed(mayEnd, undefined)
+      yield* Fiber.join(holder)
+      assert.deepStrictEqual(yield* Fiber.join(patient), [{ one: 1 }, { one: 1 }])
+      for (let again = 0; again < 3; again++) assert.deepStrictEqual(yield* sql.withTransaction(one), { one: 1 })
+    }).pipe(
+      Effect.provide(Layer.fresh(layerDatabaseWith({ allowFsyncOff: true, maxConnections: 1 })))
+    ))
+
+  // Goal: a transaction that has failed is not taken for committed, and a nested one is undone alone. Method: a failed statement whose
+  // error is swallowed; a savepoint that is rolled back.
+  it.effect("commit what was done, and fail where nothing was", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE kept (value integer PRIMARY KEY)`
+      const failed = yield* Effect.exit(
+        sql.withTransaction(Effect.andThen(sql`INSERT INTO kept VALUES (1)`, Effect.ignore(sql`SELECT 1 / 0`)))
+      )
+      assert.isTrue(Exit.isFailure(failed))
+      yield* sql.withTransaction(Effect.gen(function*() {
+        yield* sql`INSERT INTO kept VALUES (2)`
+        yield* Effect.exit(sql.withTransaction(Effect.andThen(sql`INSERT INTO kept VALUES (3)`, Effect.fail("undo"))))
+        yield* sql.withTransaction(sql`INSERT INTO kept VALUES (4)`)
+      }))
+      assert.deepStrictEqual(yield* sql`SELECT value FROM kept ORDER BY value`, [{ value: 2 }, { value: 4 }])
     }))
 
   // Goal: a server that could lose a commit is refused. Method: the run's own server, which does not flush.

@@ -2,19 +2,21 @@
  * Passwords at rest. One that a player chose is hashed with Argon2id, at OWASP's first recommendation: 19 MiB, two passes, one
  * lane, about 30 ms of one core. A random one needs no slow hash: 256 random bits cannot be guessed.
  */
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Entropy } from "../../platform/Entropy.ts"
+import { makeTurns } from "../../platform/Turns.ts"
 
 const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 const saltBytes = 16
 
-/** How many hashes run at once: each takes a core and 19 MiB for its time. */
-const concurrent = 2
+/** Each hash takes a core and 19 MiB for its time. A second's worth may wait. */
+const hashTurns = { atOnce: 2, maxWaiting: 62, longestWait: "10 seconds" } as const
 
-/** How many may wait for their turn: a second's worth. */
-const maxWaiting = 64
+const tooManyHashes = refuse("TRY_AGAIN", "Too many registrations are waiting. Send the same request again.", {
+  retry: "same_request"
+})
 
 const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64").replaceAll("=", "")
 
@@ -28,8 +30,7 @@ export class PasswordHashes extends Context.Service<PasswordHashes, {
     PasswordHashes,
     Effect.gen(function*() {
       const entropy = yield* Entropy
-      const turns = yield* Semaphore.make(concurrent)
-      let waiting = 0
+      const inTurn = yield* makeTurns(hashTurns)
 
       const argon2id = (password: string, salt: Uint8Array) =>
         Effect.callback<Buffer>((resume) => {
@@ -39,19 +40,10 @@ export class PasswordHashes extends Context.Service<PasswordHashes, {
 
       const hash = (password: string) =>
         Effect.suspend(() => {
-          if (waiting >= maxWaiting) {
-            return Effect.fail(
-              refuse("TRY_AGAIN", "Too many registrations are waiting. Send the same request again.", {
-                retry: "same_request"
-              })
-            )
-          }
-          waiting++
           const salt = entropy.bytes(saltBytes)
           const { memory, parallelism, passes } = parameters
           return argon2id(password, salt).pipe(
-            turns.withPermits(1),
-            Effect.ensuring(Effect.sync(() => waiting--)),
+            inTurn(tooManyHashes),
             Effect.map((key) =>
               `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(key)}`
             )

@@ -2,12 +2,13 @@
  * Reports over ranges of days (SPEC section 4.8), from the sums that commits keep (`docs/decisions/0018-reports.md`). The ledger
  * is not read.
  */
-import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxReportDays } from "../../domain/Activity.ts"
 import { dayOf } from "../../domain/Counts.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { parseIso } from "../../platform/Time.ts"
+import { makeTurns } from "../../platform/Turns.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type GgrFields, ggrReport } from "./GgrReport.ts"
 import { reportText } from "./internal/ReportQuery.ts"
@@ -68,11 +69,21 @@ const refuseRange = ({ from, to }: ReportQuery): Refusal<"VALIDATION_FAILED"> | 
     : undefined
 }
 
-/** Reports that read at the same time; more wait for their turn, so that lists and deposits keep connections. */
-const reportsAtOnce = 3
+/**
+ * Reports that read at the same time: with a verification of the ledger they leave connections to lists and deposits, and a processor to
+ * bets. Others wait, as many as are made in the time they may wait.
+ */
+const reportTurns = { atOnce: 2, maxWaiting: 50, longestWait: "10 seconds" } as const
+
+const tooManyReports = refuse("TRY_AGAIN", "Too many reports are being made. Send the same request again.", {
+  retry: "same_request"
+})
 
 export class Reports extends Context.Service<Reports, {
-  /** What an operator's players played and paid on the days of a range, in the operator's currency. */
+  /**
+   * What an operator's players played and paid on the days of a range, in the operator's currency. Two are made at once, others wait ten
+   * seconds at most; beyond that, and when fifty wait, it fails with `TRY_AGAIN`.
+   */
   readonly ggr: (
     operatorId: number,
     query: ReportQuery
@@ -82,7 +93,7 @@ export class Reports extends Context.Service<Reports, {
     Reports,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const turns = yield* Semaphore.make(reportsAtOnce)
+      const inTurn = yield* makeTurns(reportTurns)
 
       const ggr = Effect.fn("Reports.ggr")(function*(operatorId: number, query: ReportQuery) {
         const refusal = refuseRange(query)
@@ -90,7 +101,7 @@ export class Reports extends Context.Service<Reports, {
         const { from, includeTestPlayers, to } = query
         const row = yield* oneOf(
           reportRows(sql.unsafe(reportText, [String(operatorId), from, to, includeTestPlayers])).pipe(
-            turns.withPermits(1)
+            inTurn(tooManyReports)
           )
         )
         if (row === undefined) return yield* Effect.fail(notFound)

@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { makeTurns } from "../../src/platform/Turns.ts"
+
+describe("turns", () => {
+  // Goal: no more than the bound runs, no more than the bound waits, and who waits runs in the order of asking. Method: work behind
+  // gates, each counted when it begins.
+  it.effect("run so many at once, let so many wait, and refuse the next at once", () =>
+    Effect.gen(function*() {
+      const inTurn = yield* makeTurns({ atOnce: 2, maxWaiting: 2, longestWait: "1 minute" })
+      const begun: Array<number> = []
+      const gates = yield* Effect.forEach([0, 1, 2, 3, 4], () => Deferred.make<void>())
+      const work = (number: number) =>
+        Effect.suspend(() => {
+          begun.push(number)
+          return Effect.as(Deferred.await(gates[number]!), number)
+        }).pipe(inTurn("full"))
+      const fibers = yield* Effect.forEach([0, 1, 2, 3], (number) =>
+        Effect.forkChild(work(number), { startImmediately: true }))
+      assert.deepStrictEqual(begun, [0, 1])
+      assert.strictEqual(yield* Effect.flip(work(4)), "full")
+      yield* Deferred.succeed(gates[1]!, undefined)
+      assert.strictEqual(yield* Fiber.join(fibers[1]!), 1)
+      yield* Effect.yieldNow
+      assert.deepStrictEqual(begun, [0, 1, 2])
+      // a place to wait is free again
+      const last = yield* Effect.forkChild(work(4), { startImmediately: true })
+      yield* Effect.forEach(gates, (gate) =>
+        Deferred.succeed(gate, undefined))
+      assert.strictEqual(yield* Fiber.join(last), 4)
+      assert.deepStrictEqual(begun, [0, 1, 2, 3, 4])
+    }))
+
+  // Goal: nobody waits for ever, and what has begun is not cut off. Method: a test clock; one runs, one waits longer than it may, one
+  // begins to wait later and still gets its turn.
+  it.effect("refuse who waits too long, and leave what has begun alone", () =>
+    Effect.gen(function*() {
+      const inTurn = yield* makeTurns({ atOnce: 1, maxWaiting: 2, longestWait: "5 seconds" })
+      const gate = yield* Deferred.make<void>()
+      const behind = Effect.as(Deferred.await(gate), "done").pipe(inTurn("late"))
+      const first = yield* Effect.forkChild(behind, { startImmediately: true })
+      const second = yield* Effect.forkChild(Effect.exit(behind), { startImmediately: true })
+      yield* TestClock.adjust("4 seconds")
+      const third = yield* Effect.forkChild(behind, { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(second))._tag, "Failure")
+      yield* Deferred.succeed(gate, undefined)
+      assert.deepStrictEqual([yield* Fiber.join(first), yield* Fiber.join(third)], ["done", "done"])
+      // ten times as long as any may wait
+      const long = yield* Effect.forkChild(inTurn("late")(Effect.as(Effect.sleep("50 seconds"), "long")), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("50 seconds")
+      assert.strictEqual(yield* Fiber.join(long), "long")
+    }))
+
+  // Goal: who goes away while waiting leaves the place to others, and who goes away while running the turn. Method: interrupt both.
+  it.effect("are given back by who is interrupted", () =>
+    Effect.gen(function*() {
+      const inTurn = yield* makeTurns({ atOnce: 1, maxWaiting: 1, longestWait: "1 minute" })
+      const running = yield* Effect.forkChild(inTurn("full")(Effect.never), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(inTurn("full")(Effect.never), { startImmediately: true })
+      assert.strictEqual(yield* Effect.flip(inTurn("full")(Effect.void)), "full")
+      yield* Fiber.interrupt(waiting)
+      const next = yield* Effect.forkChild(inTurn("full")(Effect.succeed("next")), { startImmediately: true })
+      yield* Fiber.interrupt(running)
+      assert.strictEqual(yield* Fiber.join(next), "next")
+      assert.strictEqual(yield* inTurn("full")(Effect.succeed("again")), "again")
+    }))
+})
