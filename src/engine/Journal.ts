@@ -54,8 +54,8 @@ interface Waiting<out Unit, in Knowledge> {
 
 interface Batch<out Unit, in Knowledge> {
   readonly entries: ReadonlyArray<Waiting<Unit, Knowledge>>
-  /** It was rejected before, and nobody was to blame. */
-  readonly isAgain: boolean
+  /** How often it was rejected because a row was held that is none of its units'. */
+  readonly timesBusy: number
 }
 
 /** How a batch ended: all of it in one way, or rejected with a verdict for each unit. */
@@ -70,6 +70,9 @@ type BatchEnd<Knowledge> =
 const committed: BatchEnd<never> = { _tag: "Committed" }
 const fenced: BatchEnd<never> = { _tag: "Fenced" }
 const busy: BatchEnd<never> = { _tag: "Busy" }
+
+/** Tries of a batch that waits for a row of many, such as the sums of a report: the journal waits with it. */
+const maxTimesBusy = 5
 
 /** Makes a journal; closing the scope waits for its last commit. */
 export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
@@ -117,20 +120,20 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
   }
 
   /** Nobody is to blame for a rejection. */
-  const divide = ({ entries, isAgain }: Batch<Unit, Knowledge>, { because, reason }: Rejected): void => {
+  const divide = ({ entries, timesBusy }: Batch<Unit, Knowledge>, { because, reason }: Rejected): void => {
     const completeAll = (end: CommitEnd<Knowledge>) => {
       for (const { complete } of entries) complete(end)
     }
     if (because === "fenced") return completeAll({ _tag: "Fenced" })
     if (because === "busy") {
       // it was free again by then; or a row that all of them need is held
-      return isAgain
-        ? completeAll(new StoreUnavailable({ reason: "another transaction holds a row of many" }))
-        : void ahead.push({ entries, isAgain: true })
+      return timesBusy + 1 < maxTimesBusy
+        ? void ahead.push({ entries, timesBusy: timesBusy + 1 })
+        : completeAll(new StoreUnavailable({ reason: "another transaction holds a row of many" }))
     }
     if (entries.length === 1) return completeAll({ _tag: "Impossible", reason })
     const middle = entries.length >> 1
-    ahead.push({ entries: entries.slice(0, middle), isAgain }, { entries: entries.slice(middle), isAgain })
+    ahead.push({ entries: entries.slice(0, middle), timesBusy }, { entries: entries.slice(middle), timesBusy })
   }
 
   const ended = (batch: Batch<Unit, Knowledge>, end: BatchEnd<Knowledge>): void => {
@@ -148,8 +151,8 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
       else entry.complete(verdict)
     }
     if (sound.length === entries.length) return divide(batch, end.rejected)
-    if (sound.length > 0) ahead.push({ entries: sound, isAgain: false })
-    if (later.length > 0) ahead.push({ entries: later, isAgain: false })
+    if (sound.length > 0) ahead.push({ entries: sound, timesBusy: 0 })
+    if (later.length > 0) ahead.push({ entries: later, timesBusy: 0 })
   }
 
   const takeBatch = (): Batch<Unit, Knowledge> | undefined => {
@@ -163,7 +166,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     }
     const entries = length === waiting.length ? waiting : waiting.slice(0, length)
     waiting = length === waiting.length ? [] : waiting.slice(length)
-    return { entries, isAgain: false }
+    return { entries, timesBusy: 0 }
   }
 
   /** Commits what waits, batch after batch. A loop, since a store in memory may be done before the fork returns. */

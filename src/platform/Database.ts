@@ -129,9 +129,10 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   minConnections: 1,
   startupParameters: {
     synchronous_commit: "on",
-    // providers wait three seconds and more; a row held longer than this is held by another program
+    // providers wait three seconds and more
     statement_timeout: "5s",
-    lock_timeout: "200ms",
+    // everybody's commit waits with the one whose row is held; the player of a row held longer waits alone
+    lock_timeout: "50ms",
     plan_cache_mode: "force_generic_plan",
     enable_seqscan: "off",
     enable_hashjoin: "off",

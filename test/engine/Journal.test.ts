@@ -166,7 +166,7 @@ describe("Journal", () => {
       yield* gate.open
       const failures = yield* Effect.forEach(fibers, failureOf)
       assert.deepStrictEqual(failures, ["", "StoreUnavailable", "StoreUnavailable"])
-      assert.strictEqual(commits, 3)
+      assert.strictEqual(commits, 1 + 5)
     }))
 
   it.effect("a failure other than a rejection fails every row undivided", () =>

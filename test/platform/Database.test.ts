@@ -50,7 +50,7 @@ layer(TestDatabase.layer)("clients", (it) => {
         enable_mergejoin: "off",
         jit: "off",
         statement_timeout: "5s",
-        lock_timeout: "200ms",
+        lock_timeout: "50ms",
         TimeZone: "UTC"
       }
       for (const [name, value] of Object.entries(expected)) {

@@ -34,7 +34,8 @@ export const makePlayerStore = Effect.gen(function*() {
   const personal = yield* PersonalData
   const looks = lookUp(sql, personal)
   const examine = examineUnits(sql, looks)
-  const together = { mayBeOfOne: isOfOneRow, maxTogether: 500, maxRunning: 2 }
+  // more rows at once would keep the thread for milliseconds
+  const together = { mayBeOfOne: isOfOneRow, maxTogether: 100, maxRunning: 2 }
   const gather = <Request, A>(
     answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, ReadFailure>
   ) =>
