@@ -25,7 +25,7 @@ import { writeBytesScenario } from "./scenarios/WriteBytes.ts"
 const suite = Command.make("suite", {
   isLong: Flags.switchOf(
     "long",
-    "everything with a million players, about an hour; else the short one, about six minutes"
+    "everything with a million players, about an hour; else the short one, about eight minutes"
   ),
   folder: Flags.dataFolder
 }, ({ folder, isLong }) => {

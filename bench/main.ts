@@ -10,7 +10,7 @@ const args = process.argv.slice(2).map((word, index) => index === 0 && word === 
 
 const bench = Command.make("bench", {}, () => runSuite(short)).pipe(
   Command.withDescription(
-    "Measures the service. Without a command: the short suite, about six minutes, which ends in a page with all of it. " +
+    "Measures the service. Without a command: the short suite, about eight minutes, which ends in a page with all of it. " +
       "`--compare A B` holds two results against one another. Figures are comparable within one run: see docs/benchmarks.md"
   ),
   Command.withSubcommands(Commands.all)

@@ -36,7 +36,7 @@ export interface SuiteSize {
   readonly maxForeignLoad: number
 }
 
-/** About six minutes on two cores: to see where one stands, not to tell small differences. */
+/** About eight minutes on two cores: to see where one stands, not to tell small differences. */
 export const short: SuiteSize = {
   rounds: 3,
   seconds: 2,
