@@ -57,7 +57,7 @@ export const asRole = (url: Redacted.Redacted, role: string, password: string): 
  *     const sql = yield* JournalClient
  *     yield* sql.withTransaction(...)
  */
-export class JournalClient extends Context.Service<JournalClient, PgClient.PgClient>()(
+export class JournalClient extends Context.Service<JournalClient, SqlClient.SqlClient>()(
   "pitboss/platform/JournalClient"
 ) {}
 

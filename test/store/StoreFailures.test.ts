@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -104,7 +103,7 @@ layer(layerTestService())("a commit that is given up on", (it) => {
   it.effect("has an unknown outcome that the next command resolves", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const patient = Effect.provideService(makePlayerStore, JournalClient, yield* PgClient.PgClient)
+      const patient = Effect.provideService(makePlayerStore, JournalClient, sql)
       const actors = Context.get(yield* Layer.build(PlayerActors.layerOver(patient)), PlayerActors)
       const operator = yield* addOperator("silent")
       const playerId = yield* addPlayer(operator, "ada")

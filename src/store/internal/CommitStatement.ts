@@ -9,56 +9,28 @@
  * Whole numbers cross as `float8`, which holds every amount and id exactly and spares both sides the conversion to arbitrary precision.
  */
 import { PgTypes } from "@effect/sql-pg"
-import type {
-  AuditRecord,
-  Change,
-  Entry,
-  Event,
-  GameSession,
-  OriginalRound,
-  PaymentChange,
-  PlayerNote,
-  PlayerSettings,
-  Redemption,
-  RoundChange
-} from "../../domain/Change.ts"
 import { type Link, type LinkedRows, rowsOfCommit } from "../../chain/Chain.ts"
-import { replyPurpose, type StoredReply } from "../../domain/Idempotency.ts"
-import type { SeedChange } from "../../domain/original/PlayerSeeds.ts"
-import type { Player } from "../../domain/player/Player.ts"
-import { roundKey, type Transaction } from "../../domain/settlement/Rounds.ts"
-import type { Unit } from "../../engine/Machine.ts"
+import type { AuditRecord, Entry, Event, GameSession } from "../../domain/Change.ts"
+import type { Transaction } from "../../domain/settlement/Rounds.ts"
 import { columnArray } from "../../platform/ColumnArrays.ts"
-import type { PersonalData } from "../../platform/PersonalData.ts"
 import { withoutPersonal } from "../EventData.ts"
-import { type BonusRow, changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
+import { changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
 import { encodeActivity } from "./ActivityCodec.ts"
+import {
+  type CommitRows,
+  type PlayerUnit,
+  type ReplyRow,
+  type RoundRow,
+  rowsOf,
+  type Sealing,
+  type SettingsRow
+} from "./CommitRows.ts"
 import { encodeCounters } from "./CountersCodec.ts"
 import { links } from "./LinkSections.ts"
 import { notes } from "./NoteSections.ts"
-import { changedSeeds, mergeSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
-import {
-  changedPayments,
-  convertedPayments,
-  isPayout,
-  type NewPayment,
-  newPayments,
-  toNewPayment
-} from "./PaymentSections.ts"
-import {
-  type Converted,
-  converted,
-  convertedSums,
-  players,
-  type PlayersRow,
-  rateOfPair,
-  type RatePair,
-  RatePairs,
-  rates,
-  reportRows,
-  sums,
-  type SumsRow
-} from "./ReportSections.ts"
+import { changedSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
+import { changedPayments, convertedPayments, isPayout, newPayments } from "./PaymentSections.ts"
+import { type Converted, converted, convertedSums, players, rateOfPair, rates, sums } from "./ReportSections.ts"
 import {
   bytes,
   cast,
@@ -75,8 +47,6 @@ import {
   time,
   update
 } from "./StatementSections.ts"
-
-export type PlayerUnit = Unit<Player, Change>
 
 const accountColumns: ReadonlyArray<Column<PlayerUnit>> = [
   number("player_id", (unit) => unit.key),
@@ -129,11 +99,6 @@ const transactionColumns: ReadonlyArray<Column<Transaction>> = [
   time("created_at", (transaction) => transaction.createdAt)
 ]
 
-interface SettingsRow extends PlayerSettings {
-  readonly playerId: number
-  readonly operatorId: number
-}
-
 const settingsColumns: ReadonlyArray<Column<SettingsRow>> = [
   number("id", (row) => row.playerId),
   number("operator_id", (row) => row.operatorId),
@@ -154,10 +119,6 @@ const settingsColumns: ReadonlyArray<Column<SettingsRow>> = [
   text("pending_limits", (row) => JSON.stringify(row.pendingLimits), "jsonb"),
   time("updated_at", (row) => row.updatedAt)
 ]
-
-interface RoundRow extends RoundChange {
-  readonly playerId: number
-}
 
 const roundColumns: ReadonlyArray<Column<RoundRow>> = [
   number("player_id", (row) => row.playerId),
@@ -204,26 +165,6 @@ const auditColumns: ReadonlyArray<Column<AuditRecord>> = [
   text("after", (record) => json(record.after), "jsonb"),
   text("reason", (record) => record.reason)
 ]
-
-/** Seals a text so that only the same purpose opens it. */
-type Seal = (purpose: string, plain: string) => Uint8Array
-
-/** What a commit seals with. */
-interface Sealing {
-  readonly seal: Seal
-  readonly personal: PersonalData["Service"]
-}
-
-/** A reply as it is stored: in clear or, where it holds a secret, sealed. */
-interface ReplyRow {
-  readonly reply: StoredReply
-  readonly sealed: Uint8Array | null
-}
-
-const toReplyRow = (reply: StoredReply, seal: Seal): ReplyRow => ({
-  reply,
-  sealed: reply.isSecret === true ? seal(replyPurpose(reply), reply.body) : null
-})
 
 const replyColumns: ReadonlyArray<Column<ReplyRow>> = [
   text("scope", ({ reply }) => reply.scope),
@@ -289,35 +230,6 @@ const convertedEntries: Section<Converted<Entry>> = {
 const sessions = insertInto("game_sessions", sessionColumns)
 const audit = insertInto("audit_log", auditColumns)
 const replies = insertInto("idempotency_keys", replyColumns)
-
-/** The rows of a commit, by section. */
-interface CommitRows {
-  readonly units: ReadonlyArray<PlayerUnit>
-  readonly entries: Array<Entry>
-  readonly transactions: Array<Transaction>
-  readonly newRounds: Array<RoundRow>
-  readonly changedRounds: Array<RoundRow>
-  readonly sums: ReadonlyArray<SumsRow>
-  readonly visits: ReadonlyArray<PlayersRow>
-  readonly links: Array<Link>
-  readonly rates: ReadonlyArray<RatePair>
-  readonly settings: Array<SettingsRow>
-  readonly newPayments: Array<NewPayment>
-  readonly changedPayments: Array<PaymentChange>
-  readonly sessions: Array<GameSession>
-  readonly events: Array<Event>
-  readonly audit: Array<AuditRecord>
-  readonly replies: Array<ReplyRow>
-  readonly newBonuses: Array<BonusRow>
-  readonly changedBonuses: Array<BonusRow>
-  readonly redemptions: Array<Redemption>
-  readonly originalRounds: Array<OriginalRound>
-  readonly newSeeds: Array<SeedChange>
-  readonly changedSeeds: Array<SeedChange>
-  readonly notes: Array<PlayerNote>
-  /** The place of a player's rate among the rates; null in the operator's currency. */
-  readonly pairOf: (playerId: number) => number | null
-}
 
 /** A section of a statement, with the rows of a commit that are its own. */
 interface Part {
@@ -443,113 +355,6 @@ export interface CommitStatement {
   readonly hasEvents: boolean
   /** What the commit adds to the chain; undefined when it writes neither entries nor audit lines. */
   readonly link: Link | undefined
-}
-
-const append = <A>(target: Array<A>, more: ReadonlyArray<A>): void => {
-  for (const one of more) target.push(one)
-}
-
-/** Adds the rounds of a unit: one that several decisions wrote is written once, as the last of them left it. */
-const addRounds = (rows: CommitRows, { changes, key: playerId }: PlayerUnit): void => {
-  const first = changes[0]
-  if (first !== undefined && changes.length === 1 && first.rounds.length <= 1) {
-    for (const { isNew, round } of first.rounds) {
-      ;(isNew ? rows.newRounds : rows.changedRounds).push({ playerId, round, isNew })
-    }
-    return
-  }
-  const rounds = new Map<string, RoundRow>()
-  for (const change of changes) {
-    for (const { isNew, round } of change.rounds) {
-      const key = roundKey(round.gameId, round.roundId)
-      const earlier = rounds.get(key)
-      // two claims that the same round is new cannot both be right: both are kept, and the index says so
-      if (isNew && earlier?.isNew === true) rows.newRounds.push(earlier)
-      rounds.set(key, { playerId, round, isNew: isNew || earlier?.isNew === true })
-    }
-  }
-  for (const row of rounds.values()) (row.isNew ? rows.newRounds : rows.changedRounds).push(row)
-}
-
-/** The rows of the units. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
-const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sealing): CommitRows => {
-  const ordered = [...units].sort((a, b) => a.key - b.key)
-  const pairs = new RatePairs()
-  const report = reportRows(ordered, pairs)
-  const pairByPlayer = new Map<number, number>()
-  const payments = new Map<number, PaymentChange>()
-  const bonuses = new Map<number, BonusRow>()
-  const seeds = new Map<number, SeedChange>()
-  const rows: CommitRows = {
-    units: ordered,
-    entries: [],
-    transactions: [],
-    newRounds: [],
-    changedRounds: [],
-    sums: report.sums,
-    visits: report.players,
-    links: [],
-    rates: pairs.all,
-    settings: [],
-    newPayments: [],
-    changedPayments: [],
-    sessions: [],
-    events: [],
-    audit: [],
-    replies: [],
-    newBonuses: [],
-    changedBonuses: [],
-    redemptions: [],
-    originalRounds: [],
-    newSeeds: [],
-    changedSeeds: [],
-    notes: [],
-    pairOf: (playerId) => pairByPlayer.get(playerId) ?? null
-  }
-  for (const unit of ordered) {
-    const pair = pairs.placeOf(unit.after)
-    if (pair !== null) pairByPlayer.set(unit.key, pair)
-    let lastSettings: PlayerSettings | null = null
-    for (const change of unit.changes) {
-      append(rows.entries, change.entries)
-      append(rows.transactions, change.transactions)
-      for (const payment of change.payments) {
-        const earlier = payments.get(payment.payment.id)
-        payments.set(payment.payment.id, { ...payment, isNew: payment.isNew || earlier?.isNew === true })
-      }
-      for (const { bonus, isNew, note } of change.bonuses) {
-        const earlier = bonuses.get(bonus.id)
-        bonuses.set(bonus.id, {
-          bonus,
-          isNew: isNew || earlier?.isNew === true,
-          note: note ?? earlier?.note ?? null,
-          playerId: unit.key,
-          operatorId: unit.after.operatorId
-        })
-      }
-      append(rows.redemptions, change.redemptions)
-      append(rows.originalRounds, change.originalRounds)
-      for (const seed of change.seeds) seeds.set(seed.id, mergeSeeds(seeds.get(seed.id), seed))
-      lastSettings = change.settings ?? lastSettings
-      append(rows.sessions, change.sessions)
-      append(rows.events, change.events)
-      append(rows.audit, change.audit)
-      append(rows.notes, change.notes)
-      for (const reply of change.replies) rows.replies.push(toReplyRow(reply, seal))
-    }
-    if (lastSettings !== null) {
-      rows.settings.push({ ...lastSettings, playerId: unit.key, operatorId: unit.after.operatorId })
-    }
-    addRounds(rows, unit)
-  }
-  const toNew = toNewPayment(personal)
-  for (const payment of payments.values()) {
-    if (payment.isNew) rows.newPayments.push(toNew(payment))
-    else rows.changedPayments.push(payment)
-  }
-  for (const row of bonuses.values()) (row.isNew ? rows.newBonuses : rows.changedBonuses).push(row)
-  for (const seed of seeds.values()) (seed.sealed === null ? rows.changedSeeds : rows.newSeeds).push(seed)
-  return rows
 }
 
 const statement = (rows: CommitRows, { parameters, text }: Statement): CommitStatement => ({

@@ -1,0 +1,192 @@
+/** The rows of a commit, gathered from the changes of its units. */
+import type { Link } from "../../chain/Chain.ts"
+import type {
+  AuditRecord,
+  Change,
+  Entry,
+  Event,
+  GameSession,
+  OriginalRound,
+  PaymentChange,
+  PlayerNote,
+  PlayerSettings,
+  Redemption,
+  RoundChange
+} from "../../domain/Change.ts"
+import { replyPurpose, type StoredReply } from "../../domain/Idempotency.ts"
+import type { SeedChange } from "../../domain/original/PlayerSeeds.ts"
+import type { Player } from "../../domain/player/Player.ts"
+import { roundKey, type Transaction } from "../../domain/settlement/Rounds.ts"
+import type { Unit } from "../../engine/Machine.ts"
+import type { PersonalData } from "../../platform/PersonalData.ts"
+import type { BonusRow } from "./BonusSections.ts"
+import { mergeSeeds } from "./OriginalSections.ts"
+import { type NewPayment, toNewPayment } from "./PaymentSections.ts"
+import { type PlayersRow, type RatePair, RatePairs, reportRows, type SumsRow } from "./ReportSections.ts"
+
+export type PlayerUnit = Unit<Player, Change>
+
+export interface SettingsRow extends PlayerSettings {
+  readonly playerId: number
+  readonly operatorId: number
+}
+
+export interface RoundRow extends RoundChange {
+  readonly playerId: number
+}
+
+/** Seals a text so that only the same purpose opens it. */
+type Seal = (purpose: string, plain: string) => Uint8Array
+
+/** What a commit seals with. */
+export interface Sealing {
+  readonly seal: Seal
+  readonly personal: PersonalData["Service"]
+}
+
+/** A reply as it is stored: in clear or, where it holds a secret, sealed. */
+export interface ReplyRow {
+  readonly reply: StoredReply
+  readonly sealed: Uint8Array | null
+}
+
+const toReplyRow = (reply: StoredReply, seal: Seal): ReplyRow => ({
+  reply,
+  sealed: reply.isSecret === true ? seal(replyPurpose(reply), reply.body) : null
+})
+
+/** The rows of a commit, by section. */
+export interface CommitRows {
+  readonly units: ReadonlyArray<PlayerUnit>
+  readonly entries: Array<Entry>
+  readonly transactions: Array<Transaction>
+  readonly newRounds: Array<RoundRow>
+  readonly changedRounds: Array<RoundRow>
+  readonly sums: ReadonlyArray<SumsRow>
+  readonly visits: ReadonlyArray<PlayersRow>
+  readonly links: Array<Link>
+  readonly rates: ReadonlyArray<RatePair>
+  readonly settings: Array<SettingsRow>
+  readonly newPayments: Array<NewPayment>
+  readonly changedPayments: Array<PaymentChange>
+  readonly sessions: Array<GameSession>
+  readonly events: Array<Event>
+  readonly audit: Array<AuditRecord>
+  readonly replies: Array<ReplyRow>
+  readonly newBonuses: Array<BonusRow>
+  readonly changedBonuses: Array<BonusRow>
+  readonly redemptions: Array<Redemption>
+  readonly originalRounds: Array<OriginalRound>
+  readonly newSeeds: Array<SeedChange>
+  readonly changedSeeds: Array<SeedChange>
+  readonly notes: Array<PlayerNote>
+  /** The place of a player's rate among the rates; null in the operator's currency. */
+  readonly pairOf: (playerId: number) => number | null
+}
+
+const append = <A>(target: Array<A>, more: ReadonlyArray<A>): void => {
+  for (const one of more) target.push(one)
+}
+
+/** Adds the rounds of a unit: one that several decisions wrote is written once, as the last of them left it. */
+const addRounds = (rows: CommitRows, { changes, key: playerId }: PlayerUnit): void => {
+  const first = changes[0]
+  if (first !== undefined && changes.length === 1 && first.rounds.length <= 1) {
+    for (const { isNew, round } of first.rounds) {
+      ;(isNew ? rows.newRounds : rows.changedRounds).push({ playerId, round, isNew })
+    }
+    return
+  }
+  const rounds = new Map<string, RoundRow>()
+  for (const change of changes) {
+    for (const { isNew, round } of change.rounds) {
+      const key = roundKey(round.gameId, round.roundId)
+      const earlier = rounds.get(key)
+      // two claims that the same round is new cannot both be right: both are kept, and the index says so
+      if (isNew && earlier?.isNew === true) rows.newRounds.push(earlier)
+      rounds.set(key, { playerId, round, isNew: isNew || earlier?.isNew === true })
+    }
+  }
+  for (const row of rounds.values()) (row.isNew ? rows.newRounds : rows.changedRounds).push(row)
+}
+
+/** The rows of the units. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
+export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sealing): CommitRows => {
+  const ordered = [...units].sort((a, b) => a.key - b.key)
+  const pairs = new RatePairs()
+  const report = reportRows(ordered, pairs)
+  const pairByPlayer = new Map<number, number>()
+  const payments = new Map<number, PaymentChange>()
+  const bonuses = new Map<number, BonusRow>()
+  const seeds = new Map<number, SeedChange>()
+  const rows: CommitRows = {
+    units: ordered,
+    entries: [],
+    transactions: [],
+    newRounds: [],
+    changedRounds: [],
+    sums: report.sums,
+    visits: report.players,
+    links: [],
+    rates: pairs.all,
+    settings: [],
+    newPayments: [],
+    changedPayments: [],
+    sessions: [],
+    events: [],
+    audit: [],
+    replies: [],
+    newBonuses: [],
+    changedBonuses: [],
+    redemptions: [],
+    originalRounds: [],
+    newSeeds: [],
+    changedSeeds: [],
+    notes: [],
+    pairOf: (playerId) => pairByPlayer.get(playerId) ?? null
+  }
+  for (const unit of ordered) {
+    const pair = pairs.placeOf(unit.after)
+    if (pair !== null) pairByPlayer.set(unit.key, pair)
+    let lastSettings: PlayerSettings | null = null
+    for (const change of unit.changes) {
+      append(rows.entries, change.entries)
+      append(rows.transactions, change.transactions)
+      for (const payment of change.payments) {
+        const earlier = payments.get(payment.payment.id)
+        payments.set(payment.payment.id, { ...payment, isNew: payment.isNew || earlier?.isNew === true })
+      }
+      for (const { bonus, isNew, note } of change.bonuses) {
+        const earlier = bonuses.get(bonus.id)
+        bonuses.set(bonus.id, {
+          bonus,
+          isNew: isNew || earlier?.isNew === true,
+          note: note ?? earlier?.note ?? null,
+          playerId: unit.key,
+          operatorId: unit.after.operatorId
+        })
+      }
+      append(rows.redemptions, change.redemptions)
+      append(rows.originalRounds, change.originalRounds)
+      for (const seed of change.seeds) seeds.set(seed.id, mergeSeeds(seeds.get(seed.id), seed))
+      lastSettings = change.settings ?? lastSettings
+      append(rows.sessions, change.sessions)
+      append(rows.events, change.events)
+      append(rows.audit, change.audit)
+      append(rows.notes, change.notes)
+      for (const reply of change.replies) rows.replies.push(toReplyRow(reply, seal))
+    }
+    if (lastSettings !== null) {
+      rows.settings.push({ ...lastSettings, playerId: unit.key, operatorId: unit.after.operatorId })
+    }
+    addRounds(rows, unit)
+  }
+  const toNew = toNewPayment(personal)
+  for (const payment of payments.values()) {
+    if (payment.isNew) rows.newPayments.push(toNew(payment))
+    else rows.changedPayments.push(payment)
+  }
+  for (const row of bonuses.values()) (row.isNew ? rows.newBonuses : rows.changedBonuses).push(row)
+  for (const seed of seeds.values()) (seed.sealed === null ? rows.changedSeeds : rows.newSeeds).push(seed)
+  return rows
+}
