@@ -19,19 +19,25 @@ export interface SignedMessage {
   readonly body: Uint8Array
 }
 
-const digest = (key: SigningKey, message: SignedMessage): Buffer => {
+/** The signature of a message, lower-case hex. */
+export const sign = (key: SigningKey, message: SignedMessage): string => {
   // One character is one byte of what was sent: that is how the server reads a request line and headers.
   const hmac = Crypto.createHmac("sha256", key)
     .update(`${message.method}\n${message.uri}\n${message.timestamp}\n`, "latin1")
     .update(message.body)
-  return (message.nonce === undefined ? hmac : hmac.update(`\n${message.nonce}`, "latin1")).digest()
+  return (message.nonce === undefined ? hmac : hmac.update(`\n${message.nonce}`, "latin1")).digest("hex")
 }
-
-/** The signature of a message, lower-case hex. */
-export const sign = (key: SigningKey, message: SignedMessage): string => digest(key, message).toString("hex")
 
 const form = /^[0-9a-f]{64}$/
 
+// compared as texts, in memory that is there already: making bytes of each takes a third of the whole check
+const expected = Buffer.alloc(64)
+const given = Buffer.alloc(64)
+
 /** Whether a signature is the message's, in a time that does not depend on where it differs. */
-export const verify = (key: SigningKey, message: SignedMessage, signature: string): boolean =>
-  form.test(signature) && Crypto.timingSafeEqual(digest(key, message), Buffer.from(signature, "hex"))
+export const verify = (key: SigningKey, message: SignedMessage, signature: string): boolean => {
+  if (!form.test(signature)) return false
+  expected.write(sign(key, message), "latin1")
+  given.write(signature, "latin1")
+  return Crypto.timingSafeEqual(expected, given)
+}
