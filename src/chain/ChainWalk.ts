@@ -50,6 +50,14 @@ const decodeRows = Schema.decodeUnknownEffect(
 /** Parses numbers of `array_to_string`. */
 const numbersOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.split(",")
 
+const decodeWrong = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ chainId: Schema.String, link: Schema.String }))
+)
+
+/** Whether a stored line has another digest than the one at a place of its link. */
+const differs = (line: string, place: string): string =>
+  `sha256(convert_to(${line}, 'UTF8')) IS DISTINCT FROM substring(flat.digests FROM (32 * (${place} - 1) + 1)::integer FOR 32)`
+
 const bigints = (values: ReadonlyArray<string>): string => `{${values.join(",")}}`
 
 export interface WalkOptions {
@@ -59,6 +67,8 @@ export interface WalkOptions {
   readonly key: Crypto.KeyObject
   /** Tags of earlier chains cannot be checked. */
   readonly firstChainId: number
+  /** Leaves out the rows of links whose rows are all as they were written: PostgreSQL compares them with their digests. */
+  readonly onlyWrong?: boolean
 }
 
 interface NamedRow {
@@ -71,11 +81,16 @@ interface NamedRow {
 
 /** Hands over all parts of the chain in order. Run it in one snapshot. */
 export const walkChain = Effect.fnUntraced(function*<E>(
-  { firstChainId, key, operatorId, sql }: WalkOptions,
+  { firstChainId, key, onlyWrong = false, operatorId, sql }: WalkOptions,
   take: (parts: ReadonlyArray<Part>) => Effect.Effect<void, E>
 ): Effect.fn.Return<void, E | SqlError.SqlError> {
   const ownEntries = sql.literal(
     operatorId === undefined ? "true" : `coalesce(p.operator_id, e.operator_id) = ${Math.trunc(operatorId)}`
+  )
+  const ownPlayer = sql.literal(
+    operatorId === undefined
+      ? ""
+      : "LEFT JOIN LATERAL (SELECT * FROM players t WHERE t.id = named.player_id OFFSET 0) p ON true"
   )
   const ownAudit = sql.literal(
     operatorId === undefined ? "true" : `coalesce(a.operator_id = ${Math.trunc(operatorId)}, a.id IS NULL)`
@@ -115,32 +130,66 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     return parts
   })
 
+  /** The links of which a row is gone or is not as it was written; all of them when every row is wanted. */
+  const linksToRead = Effect.fnUntraced(function*(links: ReadonlyArray<typeof LinkRow.Type>) {
+    if (!onlyWrong) return links
+    // An offset keeps a subquery by itself: each row is found by its key, however many links there are beside the ledger, and the digests
+    // of a link are taken from their storage once.
+    const wrong = yield* Effect.orDie(decodeWrong(
+      yield* sql`SELECT l.chain_id::text AS "chainId", l.link::text AS link
+        FROM unnest(${bigints(links.map(({ chainId }) => chainId))}::text::bigint[], ${
+        bigints(links.map(({ link }) => link))
+      }::text::bigint[]) AS asked (chain_id, link)
+        JOIN chain_links l ON l.chain_id = asked.chain_id AND l.link = asked.link
+        CROSS JOIN LATERAL (SELECT l.digests || ''::bytea AS digests,
+          least(cardinality(l.player_ids), cardinality(l.seqs)) AS entries OFFSET 0) flat
+        WHERE EXISTS (SELECT FROM unnest(l.player_ids, l.seqs) WITH ORDINALITY AS named (player_id, seq, place)
+          LEFT JOIN LATERAL (SELECT * FROM ledger_entries t WHERE t.player_id = named.player_id AND t.seq = named.seq OFFSET 0) e ON true
+          ${ownPlayer}
+          WHERE named.place <= flat.entries
+            AND (e.player_id IS NULL OR ${sql.literal(differs(entryLineSql("e"), "named.place"))})
+            AND (${ownEntries}) IS NOT FALSE)
+        OR EXISTS (SELECT FROM unnest(l.audit_ids) WITH ORDINALITY AS named (id, place)
+          LEFT JOIN LATERAL (SELECT * FROM audit_log t WHERE t.id = named.id OFFSET 0) a ON true
+          WHERE (a.id IS NULL OR ${
+        sql.literal(
+          differs(auditLineSql("a"), "flat.entries + named.place")
+        )
+      }) AND (${ownAudit}) IS NOT FALSE)`
+    ))
+    const keys = new Set(wrong.map(({ chainId, link }) => `${chainId} ${link}`))
+    return links.filter(({ chainId, link }) => keys.has(`${chainId} ${link}`))
+  })
+
   const partsOf = Effect.fnUntraced(function*(links: ReadonlyArray<typeof LinkRow.Type>) {
+    const toRead = new Set(yield* linksToRead(links))
     const named = links.map((link) => {
       const digests = link.digests.match(/.{1,64}/g) ?? []
       const [playerIds, seqs, auditIds] = [numbersOf(link.playerIds), numbersOf(link.seqs), numbersOf(link.auditIds)]
       const entries = Math.min(playerIds.length, seqs.length)
-      const names: ReadonlyArray<NamedRow> = [
-        ...playerIds.slice(0, entries).map((playerId, index): NamedRow => ({
-          kind: "entry",
-          name: `entry ${seqs[index]} of player ${playerId}`,
-          playerId,
-          digest: digests[index] ?? "",
-          key: [playerId, seqs[index] ?? ""]
-        })),
-        ...auditIds.map((id, index): NamedRow => ({
-          kind: "audit",
-          name: `audit line ${id}`,
-          playerId: null,
-          digest: digests[entries + index] ?? "",
-          key: [id, ""]
-        }))
-      ]
+      const names: ReadonlyArray<NamedRow> = toRead.has(link)
+        ? [
+          ...playerIds.slice(0, entries).map((playerId, index): NamedRow => ({
+            kind: "entry",
+            name: `entry ${seqs[index]} of player ${playerId}`,
+            playerId,
+            digest: digests[index] ?? "",
+            key: [playerId, seqs[index] ?? ""]
+          })),
+          ...auditIds.map((id, index): NamedRow => ({
+            kind: "audit",
+            name: `audit line ${id}`,
+            playerId: null,
+            digest: digests[entries + index] ?? "",
+            key: [id, ""]
+          }))
+        ]
+        : []
       return {
         link,
         digests,
         names,
-        isWhole: playerIds.length === seqs.length && names.length === digests.length
+        isWhole: playerIds.length === seqs.length && entries + auditIds.length === digests.length
       }
     })
     const rows = yield* read(named.flatMap(({ names }) => names))

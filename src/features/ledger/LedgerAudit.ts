@@ -92,7 +92,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         function*(operatorId: number | undefined, written: ChainPosition | undefined) {
           const check = new ChainCheck()
           yield* walkChain(
-            { sql, operatorId, ...chainKey },
+            { sql, operatorId, ...chainKey, onlyWrong: true },
             Effect.fnUntraced(function*(parts) {
               for (const [index, part] of parts.entries()) {
                 check.take(part)
