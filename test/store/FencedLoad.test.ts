@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
+import { JournalClient } from "../../src/platform/Database.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
@@ -33,5 +34,29 @@ layer(layerTestService(), { excludeTestServices: true })("a load behind the fenc
       const after = yield* store.load(playerId, true)
       assert.deepInclude(after?.state, { status: "locked", real: 5 })
       assert.strictEqual(after?.version, 2)
+    }))
+
+  // Goal: the players of a commit of unknown outcome are fenced by one statement, not by one each. Method: twenty players at once, over a
+  // client that counts.
+  it.effect("is one statement for all who are in doubt", () =>
+    Effect.gen(function*() {
+      const client = yield* JournalClient
+      let fences = 0
+      const counting = new Proxy(client, {
+        get: (target, property) =>
+          property !== "unsafe" ? Reflect.get(target, property) : (...args: Parameters<typeof client.unsafe>) => {
+            if (args[0].startsWith("UPDATE accounts SET version")) fences++
+            return target.unsafe(...args)
+          }
+      })
+      const store = yield* Effect.provideService(makePlayerStore, JournalClient, counting)
+      const operator = yield* addOperator("doubt")
+      const names = Array.from({ length: 20 }, (_, index) => `player ${index}`)
+      const players = yield* Effect.forEach(names, (name) => addPlayer(operator, name))
+      const loaded = yield* Effect.forEach(players, (playerId) => store.load(playerId, true), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(loaded.map((one) => [one?.state.id, one?.version]), players.map((id) => [id, 1]))
+      assert.strictEqual(fences, 1)
     }))
 })
