@@ -142,9 +142,6 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     load: (key, fence) => fence ? health.fence(options.store.load(key, fence)) : options.store.load(key, fence)
   }
   const fork = Effect.runForkWith(yield* Effect.context<never>())
-  /** Commands to be answered when the next commit has left; undefined while they are answered at once. */
-  let answers: Array<AnyTask> | undefined
-
   const tell = (task: AnyTask): void => {
     try {
       task.tell()
@@ -154,17 +151,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     }
   }
 
-  const tellAll = (): void => {
-    if (answers === undefined) return
-    // callers may ask again meanwhile, and be answered after these
-    for (let index = 0; index < answers.length; index++) tell(answers[index]!)
-    answers = undefined
-  }
-
   const journal = yield* Journal.make<Unit<State, Change>, Knowledge>({
     commit: store.commit,
     examine: store.examine,
-    sent: tellAll,
     maxWeight: options.maxCommit,
     weigh: (unit) => unit.changes.length,
     capacity: options.maxWaiting
@@ -247,8 +236,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     for (let index = next; index < end; index++) {
       const task = group[index]!
       if (failure !== undefined) task.end(failure)
-      if (answers === undefined) tell(task)
-      else answers.push(task)
+      tell(task)
     }
   }
 
@@ -444,7 +432,6 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     const heldSince = held.size === 0 ? undefined : held.get(cell.key)
     if (heldSince !== undefined) return askIfFree(cell, run, unit, heldSince)
     const isAccepted = journal.append(unit, (how) => {
-      answers ??= []
       committed(cell, run, after, changed, end, how)
       advance(cell, run)
     })

@@ -34,8 +34,6 @@ export interface JournalOptions<in out Unit, out Knowledge> {
     units: ReadonlyArray<Unit>,
     because: Rejected["because"]
   ) => Effect.Effect<ReadonlyArray<Verdict<Knowledge>>, StoreUnavailable>
-  /** Called after units were completed, when the next batch has left or nothing waits: the time to answer callers. */
-  readonly sent: () => void
   /** Maximum weight of one commit. */
   readonly maxWeight: number
   /** Weight of a unit, at least 1. */
@@ -174,8 +172,6 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     for (;;) {
       const batch = ahead.shift() ?? takeBatch()
       if (batch === undefined) {
-        options.sent()
-        if (waiting.length > 0) continue
         isRunning = false
         for (const resume of whenIdle.splice(0)) resume()
         return
@@ -187,7 +183,6 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
         ended(batch, Exit.isSuccess(exit) ? exit.value : new OutcomeUnknown({ reason: "the commit failed" }))
       }
       const fiber = fork(commit(batch), { uninterruptible: true })
-      options.sent()
       const exit = fiber.pollUnsafe()
       if (exit === undefined) {
         fiber.addObserver((later) => {

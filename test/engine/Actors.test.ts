@@ -813,26 +813,6 @@ describe("Actors", () => {
         assert.deepStrictEqual(heard, ["a done", "b refused", "c defect", "d done"])
       }).pipe(Effect.provide(services)))
 
-    // Goal: the database does not wait for answers to be written. Method: two keys one after the other; the second commit arrives before the
-    // first caller hears.
-    it.effect("hear when the next commit has left", () =>
-      Effect.gen(function*() {
-        const store = makeStore({ 1: 0, 2: 0 })
-        const gate = makeGate()
-        const order: Array<string> = []
-        store.behaviours.push(gate.behaviour, (apply) => {
-          order.push("second commit")
-          return apply
-        })
-        const actors = yield* makeActors(store)
-        actors.post(1, post("a", 1), () => order.push("first answer"))
-        yield* gate.arrived
-        actors.post(2, post("b", 1), () => order.push("second answer"))
-        yield* gate.open
-        yield* settle
-        assert.deepStrictEqual(order, ["second commit", "first answer", "second answer"])
-      }).pipe(Effect.provide(services)))
-
     it.effect("that throw keep no answer from others", () =>
       Effect.gen(function*() {
         const actors = yield* makeActors(makeStore({ 1: 0 }))

@@ -41,7 +41,6 @@ const makeJournal = (options: Partial<Journal.JournalOptions<Row, string>> = {})
             _tag === "Clash" ? { _tag, known: [name] } : { _tag: _tag === "Impossible" ? "Sound" : _tag }
           )
         }),
-      sent: () => {},
       maxWeight: 1000,
       weigh: ({ weight }) => weight,
       capacity: 1000,
