@@ -32,7 +32,15 @@ import type { ActiveBonus, BonusResult, PlayerBonus } from "./bonus/Bonus.ts"
 import type { Counters } from "./limit/Limits.ts"
 import { isBalance } from "./Money.ts"
 import { activeExclusion, type Player } from "./player/Player.ts"
-import { carry, type Round, roundsCarried, type Transaction, transactionsCarried } from "./settlement/Rounds.ts"
+import { append, newest, type Recent, remove, replace } from "./settlement/Recent.ts"
+import {
+  placeOfRound,
+  placeOfTransaction,
+  type Round,
+  roundsCarried,
+  type Transaction,
+  transactionsCarried
+} from "./settlement/Rounds.ts"
 
 /** What an entry is about, beside its wallet, type and amount. */
 export interface EntryReferences {
@@ -69,8 +77,8 @@ export class Draft {
   counters: Counters
   activeBonus: ActiveBonus | null
   pendingBonuses: ReadonlyArray<GrantedBonus>
-  rounds: ReadonlyArray<Round>
-  transactions: ReadonlyArray<Transaction>
+  rounds: Recent<Round>
+  transactions: Recent<Transaction>
 
   private readonly context: Context
   private nextId: number
@@ -194,19 +202,18 @@ export class Draft {
 
   /** Carries a message and has it written. */
   record(transaction: Transaction): void {
-    this.transactions = [...this.transactions, transaction]
+    this.transactions = append(this.transactions, transaction.transactionId, transaction)
     this.newTransactions.push(transaction)
   }
 
   /** Carries a message that the store knew, and its round, so that the next retry is answered from memory. */
   recall(transaction: Transaction, round: Round | null): void {
-    const knowsTransaction = this.transactions.some((carried) =>
-      carried.transactionId === transaction.transactionId && carried.providerId === transaction.providerId
-    )
-    if (!knowsTransaction) this.transactions = [...this.transactions, transaction]
-    const knowsRound = round === null ||
-      this.rounds.some((carried) => carried.roundId === round.roundId && carried.gameId === round.gameId)
-    if (!knowsRound) this.rounds = [...this.rounds, round]
+    if (placeOfTransaction(this.transactions, transaction.providerId, transaction.transactionId) < 0) {
+      this.transactions = append(this.transactions, transaction.transactionId, transaction)
+    }
+    if (round !== null && placeOfRound(this.rounds, round.gameId, round.roundId) < 0) {
+      this.rounds = append(this.rounds, round.roundId, round)
+    }
   }
 
   /** The player with what was recalled; nothing else of the draft. */
@@ -215,8 +222,8 @@ export class Draft {
       ? this.player
       : {
         ...this.player,
-        rounds: carry(this.rounds, roundsCarried),
-        transactions: carry(this.transactions, transactionsCarried)
+        rounds: newest(this.rounds, roundsCarried),
+        transactions: newest(this.transactions, transactionsCarried)
       }
   }
 
@@ -226,19 +233,16 @@ export class Draft {
    */
   markRolledBack(target: Transaction): void {
     const rolledBack = { ...target, rolledBack: true }
-    const isTarget = (transaction: Transaction) =>
-      transaction.transactionId === target.transactionId && transaction.providerId === target.providerId
-    this.transactions = this.transactions.some(isTarget)
-      ? this.transactions.map((transaction) => isTarget(transaction) ? rolledBack : transaction)
-      : [...this.transactions, rolledBack]
+    const place = placeOfTransaction(this.transactions, target.providerId, target.transactionId)
+    this.transactions = place < 0
+      ? append(this.transactions, target.transactionId, rolledBack)
+      : replace(this.transactions, place, rolledBack)
   }
 
   /** Puts a round's next form in place of the one before, newest last, and has it written. */
   writeRound(round: Round, isNew: boolean): void {
-    this.rounds = isNew ? [...this.rounds, round] : [
-      ...this.rounds.filter((other) => other.gameId !== round.gameId || other.roundId !== round.roundId),
-      round
-    ]
+    const place = isNew ? -1 : placeOfRound(this.rounds, round.gameId, round.roundId)
+    this.rounds = append(place < 0 ? this.rounds : remove(this.rounds, place), round.roundId, round)
     this.roundChanges.push({ round, isNew })
   }
 
@@ -439,8 +443,8 @@ export class Draft {
         activeBonus,
         pendingBonuses: this.pendingBonuses,
         bonusGrants: this.bonusGrants,
-        rounds: carry(this.rounds, roundsCarried),
-        transactions: carry(this.transactions, transactionsCarried)
+        rounds: newest(this.rounds, roundsCarried),
+        transactions: newest(this.transactions, transactionsCarried)
       },
       reply,
       change: {

@@ -21,6 +21,7 @@ import type { Knowledge } from "../../src/domain/Decision.ts"
 import type { StoredReply } from "../../src/domain/Idempotency.ts"
 import type { PlayerSeeds, SeedChange } from "../../src/domain/original/PlayerSeeds.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
+import { noRecent } from "../../src/domain/settlement/Recent.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../../src/domain/settlement/Rounds.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
 import type { Loaded, Store, Unit, Verdict } from "../../src/engine/Machine.ts"
@@ -147,7 +148,12 @@ const extend = <Key, A>(
   new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, find(key) ?? null])])
 
 /** A player as one who is loaded: without what is only remembered. */
-export const asLoaded = (player: Player): Player => ({ ...player, rounds: [], transactions: [], seeds: null })
+export const asLoaded = (player: Player): Player => ({
+  ...player,
+  rounds: noRecent,
+  transactions: noRecent,
+  seeds: null
+})
 
 /** Makes an empty store. */
 export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {

@@ -8,6 +8,7 @@ import { type Change, noChange, type PlayerSettings } from "../../src/domain/Cha
 import { type Accept, type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
+import { markOf } from "../../src/domain/settlement/Recent.ts"
 import { roundKey, roundsCarried, transactionsCarried } from "../../src/domain/settlement/Rounds.ts"
 import type { Rejected } from "../../src/engine/Failures.ts"
 import { checkEntries, checkTransaction, type Report } from "./LedgerInvariants.ts"
@@ -174,22 +175,24 @@ export class RuleRunner {
   /** What a player carries is what the store holds: a memory that is wrong would be believed. */
   checkMemory(playerId = 1): void {
     const { rounds, seeds, transactions } = this.player(playerId)
-    for (const carried of transactions) {
+    for (const carried of transactions.items) {
       const { providerId, transactionId } = carried
       const { query } = missing({ providerId, transactionIds: [transactionId] })
       const known = Effect.runSync(this.store.look(this.player(playerId), query, undefined))
       assert.deepStrictEqual(carried, known.transactions.get(transactionId))
     }
     const stored = this.store.tables().rounds.get(playerId)
-    for (const carried of rounds) {
+    for (const carried of rounds.items) {
       assert.deepStrictEqual(carried, stored?.get(roundKey(carried.gameId, carried.roundId)))
     }
     if (seeds !== null) {
       const known = Effect.runSync(this.store.look(this.player(playerId), missing({ seeds: true }).query, undefined))
       assert.deepStrictEqual(seeds, known.seeds)
     }
-    assert.isAtMost(transactions.length, transactionsCarried)
-    assert.isAtMost(rounds.length, roundsCarried)
+    assert.isAtMost(transactions.items.length, transactionsCarried)
+    assert.isAtMost(rounds.items.length, roundsCarried)
+    assert.deepStrictEqual(transactions.marks, transactions.items.map(({ transactionId }) => markOf(transactionId)))
+    assert.deepStrictEqual(rounds.marks, rounds.items.map(({ roundId }) => markOf(roundId)))
   }
 
   private commit(unit: Parameters<MemoryPlayerStore.MemoryPlayerStore["commit"]>[0][number]): Rejected | undefined {

@@ -2,6 +2,7 @@
 import { noActivity } from "../../src/domain/Activity.ts"
 import { emptyCounters } from "../../src/domain/limit/Limits.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import { noRecent } from "../../src/domain/settlement/Recent.ts"
 
 /** An active, verified player with nothing in the wallets, but for what is given. */
 export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
@@ -34,8 +35,8 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   pendingBonuses: [],
   bonusGrants: {},
   providerIds: [],
-  rounds: [],
-  transactions: [],
+  rounds: noRecent,
+  transactions: noRecent,
   seeds: null,
   ...overrides
 })

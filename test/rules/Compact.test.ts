@@ -20,8 +20,8 @@ describe("a player who pauses", () => {
   // bets on a table and on a slot, the pause, the table's win.
   it("keeps open rounds of live tables and their bets", () => {
     const paused = compact(after(bet("spin", 10, { game: slot, roundId: "slot" }), tableBet))
-    assert.deepStrictEqual(paused.rounds.map(({ roundId }) => roundId), ["spin"])
-    assert.deepStrictEqual(paused.transactions.map(({ transactionId }) => transactionId), ["table"])
+    assert.deepStrictEqual(paused.rounds.items.map(({ roundId }) => roundId), ["spin"])
+    assert.deepStrictEqual(paused.transactions.items.map(({ transactionId }) => transactionId), ["table"])
     const paid = settle(
       paused,
       win("paid", "table", 25, { game: roulette, roundId: "spin" }),
@@ -33,6 +33,6 @@ describe("a player who pauses", () => {
 
   it("keeps nothing of closed rounds", () => {
     const paused = compact(after({ ...tableBet, closesRound: true }))
-    assert.deepStrictEqual([paused.rounds, paused.transactions], [[], []])
+    assert.deepStrictEqual([paused.rounds.items, paused.transactions.items], [[], []])
   })
 })

@@ -7,7 +7,8 @@ import type { Activity } from "../Activity.ts"
 import type { ActiveBonus, GrantedBonus } from "../bonus/Bonus.ts"
 import type { Counters, Limits, PendingLimit } from "../limit/Limits.ts"
 import type { PlayerSeeds } from "../original/PlayerSeeds.ts"
-import type { Round, Transaction } from "../settlement/Rounds.ts"
+import { keep, noRecent, type Recent } from "../settlement/Recent.ts"
+import { placeOfRound, type Round, type Transaction } from "../settlement/Rounds.ts"
 
 export const playerStatuses = ["active", "locked", "closed"] as const
 
@@ -106,8 +107,8 @@ export interface Player {
    * The latest rounds and provider transactions, newest last: a memory, not the record. What is not in it may still be in
    * the store (see `Rounds.ts`).
    */
-  readonly rounds: ReadonlyArray<Round>
-  readonly transactions: ReadonlyArray<Transaction>
+  readonly rounds: Recent<Round>
+  readonly transactions: Recent<Transaction>
   /** The seeds of originals, null while not looked up. A player of none of them has none. */
   readonly seeds: PlayerSeeds | null
 }
@@ -138,14 +139,14 @@ const awaitsTable = ({ closed, isLive }: Round): boolean => isLive === true && !
  * with their bets.
  */
 export const compact = (player: Player): Player => {
-  const rounds = player.rounds.filter(awaitsTable)
-  const transactions = rounds.length === 0 ?
-    [] :
-    player.transactions.filter(({ gameId, kind, roundId }) =>
-      kind === "bet" && rounds.some((round) => round.gameId === gameId && round.roundId === roundId)
-    )
-  return rounds.length === player.rounds.length && transactions.length === player.transactions.length &&
-      player.seeds === null
+  const rounds = player.rounds.items.some(awaitsTable) ? keep(player.rounds, awaitsTable) : noRecent
+  const transactions = rounds.items.length === 0 ? noRecent : keep(
+    player.transactions,
+    ({ gameId, kind, roundId }) =>
+      kind === "bet" && gameId !== null && roundId !== null && placeOfRound(rounds, gameId, roundId) >= 0
+  )
+  return rounds.items.length === player.rounds.items.length &&
+      transactions.items.length === player.transactions.items.length && player.seeds === null
     ? player
     : { ...player, rounds, transactions, seeds: null }
 }

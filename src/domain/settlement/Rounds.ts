@@ -10,6 +10,7 @@
  */
 import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
+import { placeOf, type Recent } from "./Recent.ts"
 
 const transactionKinds = ["bet", "win", "promo_win", "rollback", "tombstone"] as const
 
@@ -90,6 +91,18 @@ export interface Query {
 /** The key of a round in `Knowledge.rounds`. */
 export const roundKey = (gameId: number, roundId: string): string => `${gameId}:${roundId}`
 
-/** The newest `most`, which stand last. */
-export const carry = <A>(items: ReadonlyArray<A>, most: number): ReadonlyArray<A> =>
-  items.length <= most ? items : items.slice(items.length - most)
+/** The place of a carried round, -1 when it is not carried. */
+export const placeOfRound = (rounds: Recent<Round>, gameId: number, roundId: string): number =>
+  placeOf(rounds, roundId, (round) => round.roundId === roundId && round.gameId === gameId)
+
+/** The place of a carried message, -1 when it is not carried. */
+export const placeOfTransaction = (
+  transactions: Recent<Transaction>,
+  providerId: number,
+  transactionId: string
+): number =>
+  placeOf(
+    transactions,
+    transactionId,
+    (carried) => carried.transactionId === transactionId && carried.providerId === providerId
+  )

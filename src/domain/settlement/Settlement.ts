@@ -33,7 +33,7 @@ import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../player/Player.ts"
 import type { Refusal } from "../Refusal.ts"
 import { rollBack } from "./Rollbacks.ts"
-import { roundKey } from "./Rounds.ts"
+import { placeOfTransaction, roundKey } from "./Rounds.ts"
 import {
   currencyRefusal,
   findRound,
@@ -115,7 +115,7 @@ export const settleAll = (
 const assumes = (player: Player, known: Knowledge | undefined, actions: ReadonlyArray<Action>): boolean =>
   actions.some(({ providerId, transactionId }) =>
     known?.transactions.has(transactionId) !== true &&
-    !player.transactions.some((carried) => carried.transactionId === transactionId && carried.providerId === providerId)
+    placeOfTransaction(player.transactions, providerId, transactionId) < 0
   )
 
 /**

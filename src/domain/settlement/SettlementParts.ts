@@ -4,7 +4,14 @@ import type { Draft } from "../Draft.ts"
 import type { Settlement, SettlementCode } from "../Messages.ts"
 import type { Player } from "../player/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
-import { type Round, roundKey, type Transaction, type TransactionKind } from "./Rounds.ts"
+import {
+  placeOfRound,
+  placeOfTransaction,
+  type Round,
+  roundKey,
+  type Transaction,
+  type TransactionKind
+} from "./Rounds.ts"
 
 /** A step inside a decision: what it answers, why it cannot be, or what has to be looked up first. */
 export type Outcome<Code extends SettlementCode> = Settlement | Refusal<Code> | Missing
@@ -18,12 +25,8 @@ export const findTransaction = (
   providerId: number,
   transactionId: string
 ): Transaction | null | undefined => {
-  const carried = draft.transactions
-  for (let index = carried.length - 1; index >= 0; index--) {
-    const transaction = carried[index]!
-    if (transaction.transactionId === transactionId && transaction.providerId === providerId) return transaction
-  }
-  return known?.transactions.get(transactionId)
+  const place = placeOfTransaction(draft.transactions, providerId, transactionId)
+  return place >= 0 ? draft.transactions.items[place] : known?.transactions.get(transactionId)
 }
 
 export const findRound = (
@@ -32,12 +35,8 @@ export const findRound = (
   gameId: number,
   roundId: string
 ): Round | null | undefined => {
-  const carried = draft.rounds
-  for (let index = carried.length - 1; index >= 0; index--) {
-    const round = carried[index]!
-    if (round.roundId === roundId && round.gameId === gameId) return round
-  }
-  return known?.rounds.get(roundKey(gameId, roundId))
+  const place = placeOfRound(draft.rounds, gameId, roundId)
+  return place >= 0 ? draft.rounds.items[place] : known?.rounds.get(roundKey(gameId, roundId))
 }
 
 /** State of the bonus of an earlier stake: running, or its result; undefined when the store has to be asked. */

@@ -6,6 +6,7 @@ import { limitFields, type Limits, type PendingLimit } from "../../domain/limit/
 import { exclusionTypes, kycStatuses, type Player, playerStatuses } from "../../domain/player/Player.ts"
 import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
+import { noRecent } from "../../domain/settlement/Recent.ts"
 import { columnsOf } from "../Rows.ts"
 import { decodeActivity } from "./ActivityCodec.ts"
 import { decodeCounters } from "./CountersCodec.ts"
@@ -107,8 +108,8 @@ const toPlayer = ({
   activity: decodeActivity(row.activity),
   ...toBonuses(openBonuses),
   bonusGrants: bonusGrants ?? noGrants,
-  rounds: [],
-  transactions: [],
+  rounds: noRecent,
+  transactions: noRecent,
   seeds: null
 })
 

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Change } from "../../../src/domain/Change.ts"
 import { effectiveLimits } from "../../../src/domain/limit/Limits.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
+import { keep } from "../../../src/domain/settlement/Recent.ts"
 import { StoreUnavailable } from "../../../src/engine/Failures.ts"
 import { noBug, type SeededBug } from "./SeededBug.ts"
 import { isPassing } from "./Requests.ts"
@@ -38,7 +39,7 @@ const acknowledgesBeforeCommit: SeededBug = {
 
 /** A rollback whose target never came is answered, and nothing is remembered of it. */
 const forgetsTombstones: SeededBug = altering(({ change, state }) => ({
-  state: { ...state, transactions: state.transactions.filter(({ kind }) => kind !== "tombstone") },
+  state: { ...state, transactions: keep(state.transactions, ({ kind }) => kind !== "tombstone") },
   change: { ...change, transactions: change.transactions.filter(({ kind }) => kind !== "tombstone") }
 }))
 

@@ -1,0 +1,62 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import {
+  append,
+  markOf,
+  newest,
+  noRecent,
+  placeOf,
+  type Recent,
+  remove,
+  replace
+} from "../../src/domain/settlement/Recent.ts"
+
+interface Named {
+  readonly name: string
+  readonly value: number
+}
+
+const find = (recent: Recent<Named>, name: string) => {
+  const place = placeOf(recent, name, (item) => item.name === name)
+  return place < 0 ? undefined : recent.items[place]
+}
+
+describe("Recent", () => {
+  // Goal: the numbers beside the records change nothing but the time of a search. Method: random operations, against a plain list that is
+  // searched by name; names that differ only before their last characters have equal numbers.
+  it("finds what a list of the same records finds", () => {
+    const name = fc.constantFrom("a", "b", "", "x-aaaaaaaaaaaa", "y-aaaaaaaaaaaa", "bet-1", "bet-2")
+    const operation = fc.record({
+      name,
+      kind: fc.constantFrom("append", "replace", "remove", "newest"),
+      value: fc.nat()
+    })
+    assert.strictEqual(markOf("x-aaaaaaaaaaaa"), markOf("y-aaaaaaaaaaaa"))
+    fc.assert(fc.property(fc.array(operation, { maxLength: 30 }), (operations) => {
+      let recent: Recent<Named> = noRecent
+      let list: ReadonlyArray<Named> = []
+      for (const { kind, name, value } of operations) {
+        const place = placeOf(recent, name, (item) => item.name === name)
+        assert.strictEqual(place, list.findLastIndex((item) => item.name === name))
+        if (kind === "append") {
+          recent = append(recent, name, { name, value })
+          list = [...list, { name, value }]
+        } else if (kind === "newest") {
+          recent = newest(recent, 4)
+          list = list.slice(-4)
+        } else if (place >= 0) {
+          recent = kind === "replace" ? replace(recent, place, { name, value }) : remove(recent, place)
+          list = kind === "replace" ? list.with(place, { name, value }) : list.toSpliced(place, 1)
+        }
+        assert.deepStrictEqual(recent.items, list)
+        assert.deepStrictEqual(recent.marks, list.map((item) => markOf(item.name)))
+      }
+      for (const { name } of operations) {
+        assert.strictEqual(
+          find(recent, name),
+          list.findLast((item) => item.name === name)
+        )
+      }
+    }))
+  })
+})
