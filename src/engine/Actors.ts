@@ -21,6 +21,7 @@ import { Ids } from "../platform/Ids.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Traced } from "../platform/Tracing.ts"
 import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, StoreUnavailable } from "./Failures.ts"
+import * as Cells from "./internal/Cells.ts"
 import { Command, type Task } from "./internal/Command.ts"
 import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
@@ -70,14 +71,8 @@ const maxHeldMs = 2000
 /** The pause before an actor asks again whether its row is free. */
 const pauseMs = (asked: number): number => asked === 0 ? 0 : Math.min(25 * 2 ** (asked - 1), 400)
 
-/** Actors per slice of passivation, about a millisecond. */
-const passivatedPerSlice = 500
-
 /** A clock set back further than this had been wrong, and decisions follow it. */
 const maxStepBackMs = 3_600_000
-
-/** Actors examined to make room for one. */
-const looksForRoom = 64
 
 /** Makes the actors; closing the scope refuses new commands and waits until the accepted ones are answered. */
 export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>(
@@ -88,44 +83,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   type AnyTask = Task<State, Change, Query, Knowledge>
 
-  interface Cell {
-    readonly key: number
-    /** Committed; undefined while it has to be loaded. */
-    state: State | undefined
-    version: number
-    /** True when an earlier commit may still happen: loading must fence it off. */
-    isDoubtful: boolean
-    mailbox: Array<AnyTask>
-    /** What it is at; undefined while it is idle. */
-    run: Run | undefined
-    /** The state has to be loaded before the next decision. */
-    isStale: boolean
-    /** Since passivation examined it. */
-    wasAsked: boolean
-    /** Monotonic milliseconds: when it was last seen to be asked for, to the minute. */
-    askedAt: number
-    /** The instant of the last decision, epoch milliseconds. */
-    decidedAt: number
-  }
-
-  /** The commands that an actor took from its mailbox. */
-  interface Run {
-    group: ReadonlyArray<AnyTask>
-    /** The first that is not answered. */
-    next: number
-    /** Commands before this place are decided alone: they need the store, or their unit was rejected. */
-    aloneUntil: number
-    /** Of the command at `next`: what was looked up for it, and how often its commit was tried. */
-    known: Known
-    attempts: number
-    clashes: number
-    /** What the store said about the commands of a unit that clashed; true until something is written. */
-    clashed: { readonly commands: ReadonlyArray<number>; readonly known: ReadonlyArray<Knowledge> } | undefined
-    /** How often the store was asked whether the row is free. */
-    asked: number
-    /** An unknown outcome was being resolved. */
-    isRecovering: boolean
-  }
+  type Cell = Cells.Cell<State, Change, Query, Knowledge>
+  type Run = Cells.Run<State, Change, Query, Knowledge>
 
   const ids = yield* Ids
   const placement = yield* Placement
@@ -159,7 +118,6 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     capacity: options.maxWaiting
   })
 
-  const cells = new Map<number, Cell>()
   const noTasks: ReadonlyArray<AnyTask> = []
   const newRun = (): Run => ({
     group: noTasks,
@@ -179,18 +137,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   /** Actors whose row another transaction holds, with when it was seen first, monotonic milliseconds. */
   const held = new Map<number, number>()
   const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
-
-  const forget = (key: number): boolean => {
-    counts.passivations++
-    held.delete(key)
-    return cells.delete(key)
-  }
-
-  const longestMailbox = (): number => {
-    let longest = 0
-    for (const { mailbox } of cells.values()) longest = Math.max(longest, mailbox.length)
-    return longest
-  }
+  const cells = Cells.makeCells<State, Change, Query, Knowledge>(
+    options,
+    () => monotonic.currentTimeMillisUnsafe(),
+    (key) => {
+      counts.passivations++
+      held.delete(key)
+    }
+  )
 
   /** The current time, never decreasing for a key when the clock is set back a little. */
   const timeFor = (cell: Cell): number => {
@@ -455,53 +409,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   const rest = (cell: Cell): void => {
     cell.run = undefined
-    if (cell.state === undefined && !cell.isDoubtful) cells.delete(cell.key)
+    if (cell.state === undefined && !cell.isDoubtful) cells.remove(cell.key)
     running--
     if (running === 0) { for (const resume of whenIdle.splice(0)) resume() }
   }
 
-  /**
-   * Drops an idle actor: of the few oldest, the first without a command since it was last examined, else the first. False when all of them
-   * are busy; the next call examines others.
-   */
-  const makeRoom = (): boolean => {
-    let looked = 0
-    let idle: number | undefined
-    for (const [key, cell] of cells) {
-      if (++looked > looksForRoom) break
-      const isBusy = cell.run !== undefined || cell.isDoubtful
-      if (!isBusy && !cell.wasAsked) return forget(key)
-      if (!isBusy) idle ??= key
-      cell.wasAsked = false
-      cells.delete(key)
-      cells.set(key, cell)
-    }
-    return idle !== undefined && forget(idle)
-  }
-
-  const cellOf = (key: number): Cell | undefined => {
-    const found = cells.get(key)
-    if (found !== undefined) return found
-    if (cells.size >= options.maxResident && !makeRoom()) return undefined
-    const cell: Cell = {
-      key,
-      state: undefined,
-      version: 0,
-      isDoubtful: false,
-      mailbox: [],
-      run: undefined,
-      isStale: false,
-      wasAsked: true,
-      askedAt: monotonic.currentTimeMillisUnsafe(),
-      decidedAt: 0
-    }
-    cells.set(key, cell)
-    return cell
-  }
-
   const post: Actors<State, Change, Query, Knowledge>["post"] = (key, step, done, span) => {
     if (!placement.isHere(key)) return done(Exit.fail(new NotHere()))
-    const cell = isClosed || waiting >= options.maxWaiting ? undefined : cellOf(key)
+    const cell = isClosed || waiting >= options.maxWaiting ? undefined : cells.getOrMake(key)
     if (cell === undefined || cell.mailbox.length >= options.maxMailbox) {
       counts.refused++
       return done(Exit.fail(new MailboxFull()))
@@ -540,25 +455,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     if (cell?.state !== undefined && isStale(cell.state)) cell.isStale = true
   }
 
-  /** Passivation, once a minute: compacts idle actors, then removes them. In slices, so that commands are decided in between. */
-  const passivate = Effect.gen(function*() {
-    const now = monotonic.currentTimeMillisUnsafe()
-    let looked = 0
-    for (const [key, cell] of cells) {
-      if (++looked % passivatedPerSlice === 0) yield* Effect.yieldNow
-      if (cell.run !== undefined || cell.isDoubtful) continue
-      if (cell.wasAsked) {
-        cell.wasAsked = false
-        cell.askedAt = now
-      } else if (now - cell.askedAt >= options.idleMinutes * 60_000) {
-        forget(key)
-      } else if (cell.state !== undefined) {
-        cell.state = options.compact(cell.state)
-      }
-    }
-  })
-
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("1 minute"), passivate)))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("1 minute"), cells.passivate)))
 
   yield* Effect.addFinalizer(() =>
     Effect.callback<void>((resume) => {
@@ -569,12 +466,12 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   )
 
   yield* registerActorMetrics({
-    resident: () => cells.size,
+    resident: cells.size,
     waiting: () => waiting,
-    longestMailbox,
+    longestMailbox: cells.longestMailbox,
     counts,
     stalledMs: health.stalledMs
   })
 
-  return { ask, post, read, renew, resident: () => cells.size, writesStalledMs: health.stalledMs }
+  return { ask, post, read, renew, resident: cells.size, writesStalledMs: health.stalledMs }
 })

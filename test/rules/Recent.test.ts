@@ -52,10 +52,7 @@ describe("Recent", () => {
         assert.deepStrictEqual(recent.marks, list.map((item) => markOf(item.name)))
       }
       for (const { name } of operations) {
-        assert.strictEqual(
-          find(recent, name),
-          list.findLast((item) => item.name === name)
-        )
+        assert.deepStrictEqual(find(recent, name), list.findLast((item) => item.name === name))
       }
     }))
   })

@@ -1,0 +1,144 @@
+/** Actors in memory: found, made, and removed when they are idle or room is needed. */
+import { Effect } from "effect"
+import type { ActorsOptions } from "../ActorsOptions.ts"
+import type { Task } from "./Command.ts"
+
+/** An actor in memory. */
+export interface Cell<State, Change, Query, Knowledge> {
+  readonly key: number
+  /** Committed; undefined while it has to be loaded. */
+  state: State | undefined
+  version: number
+  /** True when an earlier commit may still happen: loading must fence it off. */
+  isDoubtful: boolean
+  mailbox: Array<Task<State, Change, Query, Knowledge>>
+  /** What it is at; undefined while it is idle. */
+  run: Run<State, Change, Query, Knowledge> | undefined
+  /** The state has to be loaded before the next decision. */
+  isStale: boolean
+  /** Since passivation examined it. */
+  wasAsked: boolean
+  /** Monotonic milliseconds: when it was last seen to be asked for, to the minute. */
+  askedAt: number
+  /** The instant of the last decision, epoch milliseconds. */
+  decidedAt: number
+}
+
+/** The commands that an actor took from its mailbox. */
+export interface Run<State, Change, Query, Knowledge> {
+  group: ReadonlyArray<Task<State, Change, Query, Knowledge>>
+  /** The first that is not answered. */
+  next: number
+  /** Commands before this place are decided alone: they need the store, or their unit was rejected. */
+  aloneUntil: number
+  /** Of the command at `next`: what was looked up for it, and how often its commit was tried. */
+  known: Knowledge | undefined
+  attempts: number
+  clashes: number
+  /** What the store said about the commands of a unit that clashed; true until something is written. */
+  clashed: { readonly commands: ReadonlyArray<number>; readonly known: ReadonlyArray<Knowledge> } | undefined
+  /** How often the store was asked whether the row is free. */
+  asked: number
+  /** An unknown outcome was being resolved. */
+  isRecovering: boolean
+}
+
+/** Actors per slice of passivation, about a millisecond. */
+const passivatedPerSlice = 500
+
+/** Actors examined to make room for one. */
+const looksForRoom = 64
+
+export interface Cells<State, Change, Query, Knowledge> {
+  readonly get: (key: number) => Cell<State, Change, Query, Knowledge> | undefined
+  /** The actor of a key, made when it is not in memory; undefined when there is no room for it. */
+  readonly getOrMake: (key: number) => Cell<State, Change, Query, Knowledge> | undefined
+  readonly remove: (key: number) => boolean
+  readonly size: () => number
+  /** Commands in the fullest mailbox. */
+  readonly longestMailbox: () => number
+  /** Passivation: compacts idle actors, then removes them. In slices, so that commands are decided in between. */
+  readonly passivate: Effect.Effect<void>
+}
+
+/** `now`: monotonic milliseconds. `removed` is called for each actor that passivation or the want of room removes. */
+export const makeCells = <State, Change, Query, Knowledge>(
+  { compact, idleMinutes, maxResident }: Pick<
+    ActorsOptions<State, Change, Query, Knowledge>,
+    "compact" | "idleMinutes" | "maxResident"
+  >,
+  now: () => number,
+  removed: (key: number) => void
+): Cells<State, Change, Query, Knowledge> => {
+  const cells = new Map<number, Cell<State, Change, Query, Knowledge>>()
+
+  const forget = (key: number): boolean => {
+    removed(key)
+    return cells.delete(key)
+  }
+
+  /**
+   * Drops an idle actor: of the few oldest, the first without a command since it was last examined, else the first. False when all of them
+   * are busy; the next call examines others.
+   */
+  const makeRoom = (): boolean => {
+    let looked = 0
+    let idle: number | undefined
+    for (const [key, cell] of cells) {
+      if (++looked > looksForRoom) break
+      const isBusy = cell.run !== undefined || cell.isDoubtful
+      if (!isBusy && !cell.wasAsked) return forget(key)
+      if (!isBusy) idle ??= key
+      cell.wasAsked = false
+      cells.delete(key)
+      cells.set(key, cell)
+    }
+    return idle !== undefined && forget(idle)
+  }
+
+  return {
+    get: (key) => cells.get(key),
+    getOrMake: (key) => {
+      const found = cells.get(key)
+      if (found !== undefined) return found
+      if (cells.size >= maxResident && !makeRoom()) return undefined
+      const cell: Cell<State, Change, Query, Knowledge> = {
+        key,
+        state: undefined,
+        version: 0,
+        isDoubtful: false,
+        mailbox: [],
+        run: undefined,
+        isStale: false,
+        wasAsked: true,
+        askedAt: now(),
+        decidedAt: 0
+      }
+      cells.set(key, cell)
+      return cell
+    },
+    remove: (key) => cells.delete(key),
+    size: () => cells.size,
+    longestMailbox: () => {
+      let longest = 0
+      for (const { mailbox } of cells.values()) longest = Math.max(longest, mailbox.length)
+      return longest
+    },
+    passivate: Effect.gen(function*() {
+      const at = now()
+      let looked = 0
+      for (const [key, cell] of cells) {
+        if (++looked % passivatedPerSlice === 0) yield* Effect.yieldNow
+        if (cell.run !== undefined || cell.isDoubtful) continue
+        if (cell.wasAsked) {
+          cell.wasAsked = false
+          cell.askedAt = at
+        } else if (at - cell.askedAt >= idleMinutes * 60_000) {
+          forget(key)
+        } else if (cell.state !== undefined) {
+          cell.state = compact(cell.state)
+        }
+      }
+    })
+  }
+}
