@@ -18,10 +18,10 @@ describe("a statement with a deadline", () => {
   it.effect("returns results and failures that arrive in time", () =>
     Effect.gen(function*() {
       for (const exit of [Exit.succeed(7), Exit.fail("refused"), Exit.die("broken")]) {
-        assert.deepStrictEqual(yield* Effect.exit(byDeadline(exit, "late")), exit)
+        assert.deepStrictEqual(yield* Effect.exit(byDeadline(exit, () => "late")), exit)
       }
       const answer = yield* Deferred.make<number>()
-      const waiting = yield* Effect.forkChild(byDeadline(Deferred.await(answer), "late"))
+      const waiting = yield* Effect.forkChild(byDeadline(Deferred.await(answer), () => "late"))
       yield* TestClock.adjust("5999 millis")
       yield* settle
       assert.isUndefined(waiting.pollUnsafe())
@@ -34,7 +34,7 @@ describe("a statement with a deadline", () => {
       const cancelled = yield* Deferred.make<void>()
       const statement = Effect.onInterrupt(Effect.never, () => Deferred.succeed(cancelled, undefined))
       // as the engine runs it: not to be interrupted from outside
-      const waiting = yield* Effect.forkChild(Effect.uninterruptible(Effect.exit(byDeadline(statement, "late"))))
+      const waiting = yield* Effect.forkChild(Effect.uninterruptible(Effect.exit(byDeadline(statement, () => "late"))))
       yield* TestClock.adjust("6 seconds")
       assert.deepStrictEqual(yield* Fiber.join(waiting), Exit.fail("late"))
       yield* Deferred.await(cancelled)
@@ -44,7 +44,7 @@ describe("a statement with a deadline", () => {
     Effect.gen(function*() {
       const answer = yield* Deferred.make<void>()
       const statement = Effect.uninterruptible(Deferred.await(answer))
-      const waiting = yield* Effect.forkChild(Effect.exit(byDeadline(statement, "late")))
+      const waiting = yield* Effect.forkChild(Effect.exit(byDeadline(statement, () => "late")))
       yield* TestClock.adjust("6 seconds")
       assert.deepStrictEqual(yield* Fiber.join(waiting), Exit.fail("late"))
       yield* Deferred.succeed(answer, undefined)

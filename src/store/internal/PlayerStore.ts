@@ -19,7 +19,15 @@ import { makeGathering } from "./Gathering.ts"
 import { fencePlayers, loadPlayers } from "./PlayerLoad.ts"
 import { type LookRequest, lookUp } from "./PlayerLookups.ts"
 import { examineUnits } from "./RejectedUnits.ts"
-import { byDeadline, commitFailure, isOfOneRow, type ReadFailure, silent, toUnavailable } from "./StoreFailures.ts"
+import {
+  byDeadline,
+  commitFailure,
+  isOfOneRow,
+  noAnswer,
+  type ReadFailure,
+  silent,
+  toUnavailable
+} from "./StoreFailures.ts"
 
 const throttleMs = 5000
 
@@ -41,8 +49,7 @@ export const makePlayerStore = Effect.gen(function*() {
   ) =>
     makeGathering({
       ...together,
-      answer: (requests: ReadonlyArray<Request>) =>
-        byDeadline(answer(requests), new StoreUnavailable({ reason: silent }))
+      answer: (requests: ReadonlyArray<Request>) => byDeadline(answer(requests), noAnswer)
     })
   const loadTogether = yield* gather(loadPlayers(sql))
   const lookTogether = yield* gather((requests: ReadonlyArray<LookRequest>) => looks(requests))
@@ -86,7 +93,7 @@ export const makePlayerStore = Effect.gen(function*() {
   /** Where the next link joins; undefined where a new chain has to be begun. Commits come one at a time. */
   let end: ChainPosition | undefined
 
-  const begin = byDeadline(chain.begin(journal), new StoreUnavailable({ reason: silent })).pipe(
+  const begin = byDeadline(chain.begin(journal), noAnswer).pipe(
     Effect.catchTag("SqlError", (error) => Effect.fail(new StoreUnavailable({ reason: describeSqlError(error) })))
   )
 
@@ -98,7 +105,10 @@ export const makePlayerStore = Effect.gen(function*() {
         { seal, personal },
         (rows) => chain.nextLink(after, rows)
       )
-      const written = byDeadline(journal.unsafe(text, parameters).values, new OutcomeUnknown({ reason: silent }))
+      const written = byDeadline(
+        journal.unsafe(text, parameters).values,
+        () => new OutcomeUnknown({ reason: silent })
+      )
       return link === undefined && !hasEvents ? written : Effect.tap(written, () =>
         Effect.sync(() => {
           if (link !== undefined) {
@@ -139,8 +149,7 @@ export const makePlayerStore = Effect.gen(function*() {
     load,
     look,
     commit,
-    examine: (units, because) =>
-      Effect.mapError(byDeadline(examine(units, because), new StoreUnavailable({ reason: silent })), toUnavailable),
+    examine: (units, because) => Effect.mapError(byDeadline(examine(units, because), noAnswer), toUnavailable),
     claims
   } satisfies Store<Player, Change, Query, Knowledge>
 })

@@ -14,9 +14,9 @@ const deadline = "6 seconds"
 
 /**
  * Waits for a statement no longer than the deadline. A late statement is interrupted without waiting for the interruption: a
- * silent server would not answer that either.
+ * silent server would not answer that either. `late` makes the failure: an error takes its stack when it is made.
  */
-export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: E2): Effect.Effect<A, E | E2> =>
+export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: () => E2): Effect.Effect<A, E | E2> =>
   Effect.flatMap(
     // at once: what leaves in the next turn leaves after everything that this one has to do
     Effect.forkDetach(Effect.interruptible(statement), { startImmediately: true }),
@@ -25,12 +25,15 @@ export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: E2): 
         Effect.flatMap((exit): Effect.Effect<A, E | E2> => {
           if (Option.isSome(exit)) return exit.value
           fiber.interruptUnsafe()
-          return Effect.fail(late)
+          return Effect.fail(late())
         })
       )
   )
 
 export const silent = "the database does not answer"
+
+/** The failure of a read or a fence that got no answer. */
+export const noAnswer = () => new StoreUnavailable({ reason: silent })
 
 /** Failures of a read. */
 export type ReadFailure = SqlError.SqlError | Schema.SchemaError | StoreUnavailable
@@ -45,7 +48,7 @@ export const isOfOneRow = (failure: ReadFailure): boolean =>
 export const orUnavailable = <A>(
   effect: Effect.Effect<A, SqlError.SqlError | Schema.SchemaError>
 ): Effect.Effect<A, StoreUnavailable> =>
-  Effect.catchTags(byDeadline(effect, new StoreUnavailable({ reason: silent })), {
+  Effect.catchTags(byDeadline(effect, noAnswer), {
     SqlError: unavailableFailure,
     SchemaError: unreadableFailure
   })

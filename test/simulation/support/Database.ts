@@ -194,7 +194,7 @@ export class Database {
       commit: (units) =>
         byDeadline(
           connection.call("commit", () => this.commitNow(connection.machine, units)),
-          new OutcomeUnknown({ reason: silent })
+          () => new OutcomeUnknown({ reason: silent })
         ).pipe(
           Effect.catchTag("SqlError", (error) => Effect.fail(commitFailure(error)))
         ),
