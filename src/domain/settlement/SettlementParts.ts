@@ -140,5 +140,6 @@ export const newTransaction = (
   ...fields
 })
 
-export const ids = (...posted: ReadonlyArray<number | undefined>): ReadonlyArray<number> =>
-  posted.filter((id) => id !== undefined)
+/** The ids of what was posted, at most two entries. No `filter`: its result keeps room for sixteen more, and players carry these. */
+export const ids = (first: number | undefined, second?: number): ReadonlyArray<number> =>
+  first === undefined ? (second === undefined ? [] : [second]) : second === undefined ? [first] : [first, second]
