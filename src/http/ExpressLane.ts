@@ -222,6 +222,13 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           }
         }
 
+        /** Whether a body that is no message was refused without a fiber. */
+        const isRefused = (request: Request, refusal: Refusal): boolean => {
+          if (traces !== undefined) return false
+          answerRefusal(request, refusal)
+          return true
+        }
+
         const run = (request: Request, body: Buffer): void => {
           const { credential, lane, nonce, release, signature, source, timestamp } = request
           release?.()
@@ -240,11 +247,15 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
           if (tooLong !== undefined) return answerRefusal(request, tooLong)
           const decoded = lane.decode(credential.provider, object)
-          if (Result.isFailure(decoded)) return answerRefusal(request, decoded.failure)
-          if (isStarted(request, decoded.success)) return
+          if (
+            Result.isSuccess(decoded)
+              ? isStarted(request, decoded.success)
+              : isRefused(request, decoded.failure)
+          ) return
+          const called = Result.isSuccess(decoded) ? decoded.success.run : Effect.fail(decoded.failure)
           const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
           const forkAbout = Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))
-          forkAbout(Effect.uninterruptible(traced(request, decoded.success.run)))
+          forkAbout(Effect.uninterruptible(traced(request, called)))
             .addObserver((exit) => finish(request, exit))
         }
 
