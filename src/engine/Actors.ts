@@ -271,7 +271,10 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     const paused = run.asked === 0 ? asking : Effect.andThen(Effect.sleep(pauseMs(run.asked)), asking)
     run.asked++
     return need(cell, run, paused, (exit) => {
-      if (Exit.isFailure(exit)) return answer(run, run.group.length, failureOf(cell, exit))
+      if (Exit.isFailure(exit)) {
+        run.asked = 0
+        return answer(run, run.group.length, failureOf(cell, exit))
+      }
       if (exit.value[0]?._tag !== "Busy") {
         run.asked = 0
         held.delete(cell.key)

@@ -54,6 +54,8 @@ interface Batch<out Unit, in Knowledge> {
   readonly entries: ReadonlyArray<Waiting<Unit, Knowledge>>
   /** How often it was rejected because a row was held that is none of its units'. */
   readonly timesBusy: number
+  /** Divisions that are left of the batch it is a part of, when it was divided for such a row. */
+  readonly divisions?: { left: number }
 }
 
 /** How a batch ended: all of it in one way, or rejected with a verdict for each unit. */
@@ -71,6 +73,9 @@ const busy: BatchEnd<never> = { _tag: "Busy" }
 
 /** Tries of a batch that waits for a row of many, such as the sums of a report: the journal waits with it. */
 const maxTimesBusy = 5
+
+/** Divisions of such a batch: enough to find one unit of a thousand, few where the row is one of all. */
+const maxDivisions = 12
 
 /** Makes a journal; closing the scope waits for its last commit. */
 export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
@@ -118,20 +123,28 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
   }
 
   /** Nobody is to blame for a rejection. */
-  const divide = ({ entries, timesBusy }: Batch<Unit, Knowledge>, { because, reason }: Rejected): void => {
+  const divide = (
+    { divisions = { left: maxDivisions }, entries, timesBusy }: Batch<Unit, Knowledge>,
+    { because, reason }: Rejected
+  ): void => {
     const completeAll = (end: CommitEnd<Knowledge>) => {
       for (const { complete } of entries) complete(end)
     }
     if (because === "fenced") return completeAll({ _tag: "Fenced" })
     if (because === "busy") {
       // it was free again by then; or a row that all of them need is held
-      return timesBusy + 1 < maxTimesBusy
-        ? void ahead.push({ entries, timesBusy: timesBusy + 1 })
-        : completeAll(new StoreUnavailable({ reason: "another transaction holds a row of many" }))
+      if (timesBusy + 1 < maxTimesBusy) return void ahead.push({ entries, timesBusy: timesBusy + 1 })
+      // one of them may need what the store does not look for, such as a key that another transaction has written
+      if (divisions.left-- <= 0) {
+        return completeAll(new StoreUnavailable({ reason: "another transaction holds a row of many" }))
+      }
     }
     if (entries.length === 1) return completeAll({ _tag: "Impossible", reason })
     const middle = entries.length >> 1
-    ahead.push({ entries: entries.slice(0, middle), timesBusy }, { entries: entries.slice(middle), timesBusy })
+    ahead.push(
+      { entries: entries.slice(0, middle), timesBusy, divisions },
+      { entries: entries.slice(middle), timesBusy, divisions }
+    )
   }
 
   const ended = (batch: Batch<Unit, Knowledge>, end: BatchEnd<Knowledge>): void => {

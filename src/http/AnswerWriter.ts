@@ -1,5 +1,5 @@
 /** Answers in one write: head and body as one text, made without Node.js's own head (`docs/decisions/0041-one-way-through-http.md`). */
-import { Clock, Effect } from "effect"
+import { Cause, Clock, Effect } from "effect"
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import { Drain } from "./Drain.ts"
 
@@ -19,6 +19,21 @@ export type WriteAnswer = (
   /** Undefined for an answer without one. */
   body: string | undefined
 ) => void
+
+/** Runs what answers a request outside a fiber: a defect is logged and closes the connection, and reaches no other request. */
+export type Contain = (target: ServerResponse, work: () => void) => void
+
+export const makeContain: Effect.Effect<Contain> = Effect.map(Effect.context<never>(), (context) => {
+  const fork = Effect.runForkWith(context)
+  return (target, work) => {
+    try {
+      work()
+    } catch (defect) {
+      fork(Effect.logError("answer failed", Cause.die(defect)))
+      target.destroy()
+    }
+  }
+})
 
 const close = ["connection", "close"]
 

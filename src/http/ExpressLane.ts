@@ -36,7 +36,7 @@ import { makeRequestTraces } from "./RequestTraces.ts"
 import { networks } from "../auth/Addresses.ts"
 import { Settings } from "../platform/Settings.ts"
 import { makeAnswerHeaders, preparedLines } from "./AnswerHeaders.ts"
-import { makeWriteAnswer } from "./AnswerWriter.ts"
+import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits, uncountedBytes } from "./AnonymousLimits.ts"
@@ -147,6 +147,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const clock = yield* Clock.Clock
         const traces = yield* makeRequestTraces
         const write = yield* makeWriteAnswer
+        const contain = yield* makeContain
         const answerHeaders = makeAnswerHeaders(networks((yield* Settings).trustProxy))
         const headersFor = ({ headers, socket }: IncomingMessage) =>
           answerHeaders(() => socket.remoteAddress, headerOf(headers["x-forwarded-proto"]))
@@ -198,18 +199,24 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const answerDefect = (request: Request, cause: Cause.Cause<unknown>) => {
           fork(
             Effect.logError("request failed", cause).pipe(
-              Effect.annotateLogs({ request_id: idOf(request.source), method: "POST", path: request.lane.path })
+              // kept: the answer has the same
+              Effect.annotateLogs({
+                request_id: ids.of(named(request.source)),
+                method: "POST",
+                path: request.lane.path
+              })
             )
           )
           answerRefusal(request, serverError)
         }
 
-        const finish = (request: Request, exit: Exit.Exit<string, Refusal>) => {
-          if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
-          const failure = Exit.findErrorOption(exit)
-          if (failure._tag === "Some") answerRefusal(request, failure.value)
-          else answerDefect(request, exit.cause)
-        }
+        const finish = (request: Request, exit: Exit.Exit<string, Refusal>) =>
+          contain(request.target, () => {
+            if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
+            const failure = Exit.findErrorOption(exit)
+            if (failure._tag === "Some") answerRefusal(request, failure.value)
+            else answerDefect(request, exit.cause)
+          })
 
         /** Whether the call was started without a fiber. */
         const isStarted = (request: Request, call: LaneCall): boolean => {
@@ -235,9 +242,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           const message = { method: "POST", uri: lane.path, timestamp, nonce, body }
           if (!verify(credential.signingKey, message, signature)) {
             fork(failures.note("provider", invalidSignature, originOfMessage(source), credential.provider.key))
-              .addObserver(
-                (exit) => answerRefusal(request, Exit.isSuccess(exit) ? exit.value : invalidSignature)
-              )
+              .addObserver((exit) => finish(request, Exit.fail(Exit.isSuccess(exit) ? exit.value : invalidSignature)))
             return
           }
           const overfull = refuseOverfull(body)
@@ -294,7 +299,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
             startedAt: clock.monotonicTimeNanosUnsafe(),
             release
           }
-          readBody(source, length, (body) => run(request, body))
+          readBody(source, length, (body) => contain(target, () => run(request, body)))
           return true
         }
 

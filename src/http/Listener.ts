@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { plainAnswerHeaders } from "./AnswerHeaders.ts"
+import { type Contain, makeContain } from "./AnswerWriter.ts"
 import { keepAliveMs } from "./AnswerWriter.ts"
 import { Drain } from "./Drain.ts"
 import { Endpoints } from "./Endpoints.ts"
@@ -82,12 +83,19 @@ const answerConnect = (ids: RequestIds["Service"]) => (_: Http.IncomingMessage, 
 }
 
 /** Offers requests to the takers, in order, before all other listeners. */
-const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>): void => {
+const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>, contain: Contain): void => {
   const emit = server.emit.bind(server)
+  const isTaken = (request: Http.IncomingMessage, response: Http.ServerResponse): boolean => {
+    let taken = true
+    contain(response, () => {
+      taken = takers.some((take) => take(request, response))
+    })
+    return taken
+  }
   server.emit = (event: string, ...args: ReadonlyArray<unknown>): boolean => {
     const [request, response] = args
     return event === "request" && request instanceof Http.IncomingMessage && response instanceof Http.ServerResponse &&
-        takers.some((take) => take(request, response)) || emit(event, ...args)
+        isTaken(request, response) || emit(event, ...args)
   }
 }
 
@@ -105,6 +113,8 @@ const makeAnonymousLimiter =
     if (isClaimed(request) || isPreflight(request)) return false
     const refusal = limits.look(originOfMessage(request))
     if (refusal === undefined) return false
+    // Node.js drops bytes that came in one packet with such a request
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     writeRefusal(response, refusal, ids.next())
     return true
   }
@@ -115,7 +125,7 @@ const makeServer = Effect.fnUntraced(
     const server = Http.createServer(options)
     server.timeout = silenceMs
     const limitAnonymous = makeAnonymousLimiter(yield* AnonymousLimits, ids)
-    putFirst(server, [...take === undefined ? [] : [take], limitAnonymous, endpoints.take])
+    putFirst(server, [...take === undefined ? [] : [take], limitAnonymous, endpoints.take], yield* makeContain)
     server.maxConnections = maxConnections
     // Node.js drops bytes that came in one packet with such a request: the next one would be read from its middle
     server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {

@@ -2,14 +2,14 @@
  * Outermost middleware: request id, error envelope for whatever failed inside, duration metric, headers of every response, and the refusal
  * of new requests while the service drains.
  */
-import { Cause, Clock, Context, Effect, Exit, type Types } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../contract/Api.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import { networks } from "../auth/Addresses.ts"
 import { type Headers, linesOf, makeAnswerHeaders } from "./AnswerHeaders.ts"
-import { makeWriteAnswer } from "./AnswerWriter.ts"
+import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { type CrossOrigin, makeCrossOrigin } from "./CrossOrigin.ts"
 import { Drain } from "./Drain.ts"
 import { Endpoints, type Found } from "./Endpoints.ts"
@@ -157,6 +157,8 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       })
 
     const write = yield* makeWriteAnswer
+    const contain = yield* makeContain
+    const scope = yield* Effect.scope
     // flat, and with room for what a request adds: a deeper one would be copied for each
     const context = Context.makeUnsafe<never>(new Map((yield* Effect.context<never>()).mapUnsafe), { maxDepth: 16 })
 
@@ -193,12 +195,21 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       )
       const fork = Effect.runForkWith(asked)
       const finish = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Types.unhandled>): void => {
-        if (Exit.isSuccess(exit)) return answerDirectly(found, exit.value)
-        if (Cause.hasInterruptsOnly(exit.cause)) return
-        fork(Effect.provideService(answerCause(exit.cause, retryFor(request.url)), RequestIds, ids)).addObserver(finish)
+        contain(target, () => {
+          if (Exit.isSuccess(exit)) return answerDirectly(found, exit.value)
+          if (Cause.hasInterruptsOnly(exit.cause)) {
+            // by its caller who has left, or by the end of the service
+            if (!target.destroyed) answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
+            return
+          }
+          fork(Effect.provideService(answerCause(exit.cause, retryFor(request.url)), RequestIds, ids))
+            .addObserver(finish)
+        })
       }
       const fiber = fork(traced)
       fiber.addObserver(finish)
+      // the end of the service waits for it, before what it works on ends
+      Fiber.runIn(fiber, scope)
       // a caller that disconnects ends a read, and nothing else
       if (request.method !== "GET" || fiber.pollUnsafe() !== undefined) return
       target.once("close", () => {

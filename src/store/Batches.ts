@@ -1,4 +1,4 @@
-import { Deferred, Effect, type Exit, FiberSet, type Scope } from "effect"
+import { Cause, Deferred, Effect, Exit, FiberSet, type Scope } from "effect"
 
 interface Waiting<Item, A, E> {
   readonly item: Item
@@ -14,7 +14,7 @@ export interface Batches<Item, A, E> {
 
 /**
  * Handles items with one statement for all that came while the last one was under way: one batch at a time, of `maxBatch` items at most.
- * `run` gives the outcome of each item. The caller bounds how many wait.
+ * `run` gives the outcome of each item; its defect is the outcome of all of them. The caller bounds how many wait.
  */
 export const makeBatches = <Item, A, E>(
   maxBatch: number,
@@ -24,9 +24,24 @@ export const makeBatches = <Item, A, E>(
     let waiting: Array<Waiting<Item, A, E>> = []
     let isRunning = false
 
+    /** What goes on with an outcome runs in here: its defect must not keep the others from theirs. */
+    const settle = ({ done, item }: Waiting<Item, A, E>, outcomeOf: (item: Item) => Exit.Exit<A, E>): void => {
+      try {
+        Deferred.doneUnsafe(done, outcomeOf(item))
+      } catch (defect) {
+        fork(Effect.logError("answer failed", Cause.die(defect)))
+        Deferred.doneUnsafe(done, Exit.die(defect))
+      }
+    }
+
     const runBatch = (batch: ReadonlyArray<Waiting<Item, A, E>>) =>
-      Effect.map(run(batch.map(({ item }) => item)), (outcomeOf) => {
-        for (const { done, item } of batch) Deferred.doneUnsafe(done, outcomeOf(item))
+      Effect.matchCause(Effect.suspend(() => run(batch.map(({ item }) => item))), {
+        onSuccess: (outcomeOf) => {
+          for (const one of batch) settle(one, outcomeOf)
+        },
+        onFailure: (cause) => {
+          for (const one of batch) settle(one, () => Exit.failCause(cause))
+        }
       })
 
     const runAll = Effect.whileLoop({

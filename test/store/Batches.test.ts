@@ -21,3 +21,24 @@ it.effect("items that come during a batch share the next ones, of the greatest s
     assert.deepStrictEqual(yield* Effect.all(outcomes), ["odd 1", "even 2", "odd 3", "even 4", "odd 5"])
     assert.deepStrictEqual(seen, [[1], [2, 3, 4], [5]])
   }))
+
+// Goal: no defect keeps anybody else waiting. Method: a batch that dies, then one whose first waiter dies of its answer.
+it.effect("the defect of a batch, or of who waits, reaches nobody else", () =>
+  Effect.gen(function*() {
+    const gate = yield* Deferred.make<void>()
+    let runs = 0
+    const batches = yield* makeBatches<number, number, never>(10, () =>
+      ++runs === 1
+        ? Effect.andThen(Deferred.await(gate), Effect.die("broken"))
+        : Effect.succeed((item) => {
+          if (item === 2) throw new Error("no outcome")
+          return Exit.succeed(item)
+        }))
+    const [first, ...others] = [1, 2, 3].map((item) => Effect.exit(batches.put(item)))
+    yield* Deferred.succeed(gate, undefined)
+    assert.isTrue(first !== undefined && Exit.hasDies(yield* first))
+    const [second, third] = yield* Effect.all(others)
+    assert.isTrue(second !== undefined && Exit.hasDies(second))
+    assert.deepStrictEqual(third, Exit.succeed(3))
+    assert.strictEqual(yield* batches.put(4), 4)
+  }))

@@ -107,35 +107,62 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
 
   // Goal: a value that no column holds is a defect of its command: it is not told as passing, and its neighbours are written. Method: a
   // rule that makes such a value, between two corrections of its player and beside another player.
-  it.effect("is a defect of the command whose value no column holds", () =>
-    Effect.gen(function*() {
-      const operator = yield* addOperator("range")
-      const [player, other] = [yield* addPlayer(operator, "a"), yield* addPlayer(operator, "b")]
-      const { actors } = yield* makeService
-      const correct = (playerId: number) => actors.ask(operator.id, playerId, fund)
-      const broken = actors.ask(operator.id, player, (state, context) => {
-        const decision = fund(state, context)
-        return decision._tag !== "Accept" || decision.change === null ? decision : {
-          ...decision,
-          change: {
-            ...decision.change,
-            entries: decision.change.entries.map((entry) => ({ ...entry, amount: 2 ** 64 }))
+  for (const [name, broken] of [["column", { amount: 2 ** 64 }], ["wire type", { createdAt: 1.5 }]] as const) {
+    it.effect(`is a defect of the command whose value no ${name} holds`, () =>
+      Effect.gen(function*() {
+        const operator = yield* addOperator(name)
+        const [player, other] = [yield* addPlayer(operator, "a"), yield* addPlayer(operator, "b")]
+        const { actors } = yield* makeService
+        const correct = (playerId: number) => actors.ask(operator.id, playerId, fund)
+        const asked = actors.ask(operator.id, player, (state, context) => {
+          const decision = fund(state, context)
+          return decision._tag !== "Accept" || decision.change === null ? decision : {
+            ...decision,
+            change: {
+              ...decision.change,
+              entries: decision.change.entries.map((entry) => ({ ...entry, ...broken }))
+            }
           }
-        }
-      })
-      yield* actors.read(operator.id, player)
-      yield* actors.read(operator.id, other)
-      const [, , bad] = yield* Effect.all([
-        correct(other),
-        correct(player),
-        Effect.exit(broken),
-        correct(player),
-        correct(other)
+        })
+        yield* actors.read(operator.id, player)
+        yield* actors.read(operator.id, other)
+        const [, , bad] = yield* Effect.all([
+          correct(other),
+          correct(player),
+          Effect.exit(asked),
+          correct(player),
+          correct(other)
+        ], { concurrency: "unbounded" })
+        assert.isTrue(Exit.hasDies(bad))
+        assert.deepStrictEqual(
+          [(yield* actors.read(operator.id, player)).real, (yield* actors.read(operator.id, other)).real],
+          [2000, 2000]
+        )
+      }))
+  }
+
+  // Goal: a stored row that cannot be read fails who asks for it, and nobody beside. Method: a bet whose row is spoiled by hand, retried after
+  // its player rested, beside a correction of another one.
+  it.effect("fails only the player whose stored row is unreadable", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const operator = yield* addOperator("unreadable")
+      const [player, other] = [yield* addPlayer(operator, "a"), yield* addPlayer(operator, "b")]
+      const first = yield* makeService
+      const spoiled = ({ actors }: typeof first) =>
+        actors.ask(operator.id, player, (state, context) => settle(state, bet("spoiled", 10), context))
+      yield* first.actors.ask(operator.id, player, fund)
+      yield* spoiled(first)
+      yield* sql`UPDATE provider_transactions SET created_at = 'infinity' WHERE player_id = ${player}`
+      const { actors } = yield* makeService
+      yield* Effect.forEach([player, other], (playerId) => actors.read(operator.id, playerId))
+      const correct = actors.ask(operator.id, other, fund)
+      const [, failed, written] = yield* Effect.all([
+        correct,
+        Effect.exit(spoiled({ ...first, actors })),
+        correct
       ], { concurrency: "unbounded" })
-      assert.isTrue(Exit.hasDies(bad))
-      assert.deepStrictEqual(
-        [(yield* actors.read(operator.id, player)).real, (yield* actors.read(operator.id, other)).real],
-        [2000, 2000]
-      )
+      assert.isTrue(Exit.isFailure(failed))
+      assert.strictEqual(written.balanceAfter, 2000)
     }))
 })

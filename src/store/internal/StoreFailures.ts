@@ -1,4 +1,5 @@
 /** Classification of database failures: refused, failed, silent. */
+import { PgTypes } from "@effect/sql-pg"
 import { Effect, Fiber, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { type CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "../../engine/Failures.ts"
@@ -90,6 +91,8 @@ export const commitFailure = (error: SqlError.SqlError): CommitFailure => {
         ? new StoreUnavailable({ reason: reasonText })
         : new OutcomeUnknown({ reason: reasonText })
     default: {
+      // nothing has left: a value of one unit is not of its column's type
+      if (reason.cause instanceof PgTypes.CodecError) return new Rejected({ because: "clash", reason: reasonText })
       const state = stateOf(error)
       // a value that no column holds is one unit's fault, not the batch's
       if (state?.startsWith("22") === true || state?.startsWith("54") === true) {
