@@ -49,8 +49,8 @@ export interface Lane {
   /** The provider's next step when the service fails. */
   readonly onFailure: Retry
   readonly list: ListBound | undefined
-  /** Decodes the body of a call. */
-  readonly decode: (provider: Provider, body: unknown) => Result.Result<LaneCall, Refusal>
+  /** Decodes the body of a call; one that is refused for its form answers so. */
+  readonly decode: (provider: Provider, body: unknown) => LaneCall
 }
 
 /** A decoded call; its answer is JSON. */
@@ -85,15 +85,23 @@ export const lane = <Body, A>(
     list: options.list,
     decode: (provider, body) => {
       const decoded = decode(body)
-      if (Result.isFailure(decoded)) return Result.fail(refuseFields(fieldIssues(decoded.failure.issue)))
-      return Result.succeed({
+      if (Result.isFailure(decoded)) return refusedCall(refuseFields(fieldIssues(decoded.failure.issue)))
+      return {
         start: (done) =>
           start !== undefined && start(provider, decoded.success, (exit) => done(Exit.map(exit, toJson))),
         run: Effect.suspend(() => Effect.map(call(provider, decoded.success), toJson))
-      })
+      }
     }
   }
 }
+
+const refusedCall = (refusal: Refusal): LaneCall => ({
+  start: (done) => {
+    done(Exit.fail(refusal))
+    return true
+  },
+  run: Effect.fail(refusal)
+})
 
 const toJson = (answer: unknown): string => JSON.stringify(answer)
 
@@ -229,13 +237,6 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           }
         }
 
-        /** Whether a body that is no message was refused without a fiber. */
-        const isRefused = (request: Request, refusal: Refusal): boolean => {
-          if (traces !== undefined) return false
-          answerRefusal(request, refusal)
-          return true
-        }
-
         const run = (request: Request, body: Buffer): void => {
           const { credential, lane, nonce, release, signature, source, timestamp } = request
           release?.()
@@ -251,16 +252,11 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           if (object === undefined) return answerRefusal(request, noObject)
           const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
           if (tooLong !== undefined) return answerRefusal(request, tooLong)
-          const decoded = lane.decode(credential.provider, object)
-          if (
-            Result.isSuccess(decoded)
-              ? isStarted(request, decoded.success)
-              : isRefused(request, decoded.failure)
-          ) return
-          const called = Result.isSuccess(decoded) ? decoded.success.run : Effect.fail(decoded.failure)
+          const call = lane.decode(credential.provider, object)
+          if (isStarted(request, call)) return
           const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
           const forkAbout = Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))
-          forkAbout(Effect.uninterruptible(traced(request, called)))
+          forkAbout(Effect.uninterruptible(traced(request, call.run)))
             .addObserver((exit) => finish(request, exit))
         }
 
