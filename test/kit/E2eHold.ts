@@ -3,7 +3,7 @@
  * until the scene lets it through. No lock is involved, so that no time limit for locks ends the wait; the one for statements
  * does, after some seconds.
  */
-import { Effect, Schedule } from "effect"
+import { Deferred, Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 
 const build = Effect.gen(function*() {
@@ -36,4 +36,18 @@ export const holdPlayer = Effect.fnUntraced(function*(playerId: number) {
   yield* build
   yield* sql`INSERT INTO test_gates (player_id) VALUES (${playerId})`
   return Effect.asVoid(sql`DELETE FROM test_gates WHERE player_id = ${playerId}`)
+})
+
+/** Locks a player's row in a transaction of somebody else's; gives what ends it. */
+export const lockAccount = Effect.fnUntraced(function*(playerId: number) {
+  const sql = yield* SqlClient.SqlClient
+  const holds = yield* Deferred.make<void>()
+  const release = yield* Deferred.make<void>()
+  const holding = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
+    yield* sql`SELECT 1 FROM accounts WHERE player_id = ${playerId} FOR UPDATE`
+    yield* Deferred.succeed(holds, undefined)
+    yield* Deferred.await(release)
+  })))
+  yield* Deferred.await(holds)
+  return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(holding))
 })

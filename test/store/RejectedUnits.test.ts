@@ -1,10 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { settle } from "../../src/domain/settlement/Settlement.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { lockAccount } from "../kit/E2eHold.ts"
 import { bet } from "../kit/Messages.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
@@ -72,7 +73,6 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
   // in commits of their own, which the store has to reject once at most.
   it.effect("keeps only the player waiting whose row is held", () =>
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("held")
       const [held, ...others] = yield* Effect.forEach(["a", "b", "c", "d"], (name) => addPlayer(operator, name))
       if (held === undefined) return assert.fail("no player")
@@ -84,14 +84,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
       let sent = 0
       const ask = (playerId: number) =>
         actors.ask(operator.id, playerId, (player, context) => settle(player, bet(`held ${++sent}`, 1), context))
-      const holds = yield* Deferred.make<void>()
-      const release = yield* Deferred.make<void>()
-      const holding = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
-        yield* sql`SELECT 1 FROM accounts WHERE player_id = ${held} FOR UPDATE`
-        yield* Deferred.succeed(holds, undefined)
-        yield* Deferred.await(release)
-      })))
-      yield* Deferred.await(holds)
+      const release = yield* lockAccount(held)
       const waiting = yield* Effect.forkChild(Effect.result(ask(held)))
       for (let turn = 0; turn < 50; turn++) yield* Effect.forEach(others, ask, { concurrency: "unbounded" })
       assert.strictEqual(counts.rejected, 1)
@@ -99,8 +92,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
       assert.isTrue(Result.isFailure(refused) && refused.failure.code === "TRY_AGAIN")
       assert.strictEqual((yield* Effect.flip(ask(held))).code, "TRY_AGAIN")
       assert.strictEqual(counts.rejected, 1)
-      yield* Deferred.succeed(release, undefined)
-      yield* Fiber.join(holding)
+      yield* release
       yield* ask(held)
       assert.strictEqual((yield* actors.read(operator.id, held)).real, 999)
     }))

@@ -7,7 +7,7 @@ import { JournalClient } from "../../src/platform/Database.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { byDeadline, orUnavailable, silent } from "../../src/store/internal/StoreFailures.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
-import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
+import { holdPlayer, lockAccount, someoneWaits } from "../kit/E2eHold.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
@@ -76,20 +76,12 @@ layer(layerTestService(), { excludeTestServices: true })("a row that somebody el
           ),
           { onFailure: ({ code }) => code, onSuccess: ({ balanceAfter }) => balanceAfter }
         )
-      const holds = yield* Deferred.make<void>()
-      const release = yield* Deferred.make<void>()
-      const holding = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
-        yield* sql`SELECT 1 FROM accounts WHERE player_id = ${held} FOR UPDATE`
-        yield* Deferred.succeed(holds, undefined)
-        yield* Deferred.await(release)
-      })))
-      yield* Deferred.await(holds)
+      const release = yield* lockAccount(held)
       assert.deepStrictEqual(yield* Effect.all([correct(held), correct(free)], { concurrency: 2 }), ["TRY_AGAIN", 5])
       assert.strictEqual((yield* actors.read(operator.id, held)).real, 0)
       const entries = yield* sql`SELECT 1 FROM ledger_entries WHERE player_id = ${held}`
       assert.strictEqual(entries.length, 0)
-      yield* Deferred.succeed(release, undefined)
-      yield* Fiber.join(holding)
+      yield* release
       assert.strictEqual(yield* correct(held), 5)
       // known not to have been written: no fence was needed, which would have raised the version once more
       const [account] = yield* sql`SELECT version::float8 AS version FROM accounts WHERE player_id = ${held}`
