@@ -38,6 +38,8 @@ const neighboursOf = (file: string): ReadonlyArray<string> =>
 const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   platform: [],
+  // what vendors say and what it means to the wallet: no service, no SQL, no HTTP of ours
+  protocols: ["domain", "platform"],
   engine: ["platform"],
   chain: ["domain", "platform"],
   store: ["domain", "platform", "engine", "chain"],
@@ -46,11 +48,12 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   "contract: put together": ["domain", "contract", "features: api"],
   client: ["contract", "contract: put together"],
   auth: ["domain", "platform", "chain", "store"],
-  features: ["domain", "platform", "chain", "store", "features: api", "auth"],
-  http: ["domain", "platform", "store", "contract", "contract: put together", "auth"],
+  features: ["domain", "platform", "protocols", "chain", "store", "features: api", "auth"],
+  http: ["domain", "platform", "protocols", "store", "contract", "contract: put together", "auth"],
   "features: handlers": [
     "domain",
     "platform",
+    "protocols",
     "store",
     "contract",
     "features: api",

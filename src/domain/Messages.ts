@@ -14,6 +14,22 @@ export interface SettledGame {
 /** A game that the provider does not have: its messages are refused, unless their ids are known. */
 export const unknownGame: SettledGame = { id: 0, providerId: 0, type: "rng", active: false }
 
+/**
+ * How a provider's protocol settles (`docs/decisions/0043-provider-protocols.md`). Rules look at these fields and never at which protocol it is.
+ */
+export interface SettlementPolicy {
+  /** A rollback of a bet whose round was paid. */
+  readonly settledBets: "refuse" | "roll_back"
+  /** A win whose bet, or whose round, has not come. */
+  readonly winsBeforeBets: "refuse" | "pay"
+  /** A new bet or win of a closed round. */
+  readonly closedRounds: "refuse" | "accept"
+  /** A bet or a win whose rollback came first. */
+  readonly afterTombstone: "refuse" | "ignore"
+  /** What of a message with a known id must agree: everything, player, kind and round, or player and kind. */
+  readonly sameMessage: "content" | "round" | "kind"
+}
+
 interface Message {
   readonly providerId: number
   readonly transactionId: string

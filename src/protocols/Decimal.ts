@@ -1,0 +1,48 @@
+/** Exact decimal amounts of the wire. Nothing is ever rounded: what is no whole number of minor units is no amount. */
+import { maxAmount } from "../domain/Money.ts"
+import { minorDigits } from "../domain/Standards.ts"
+
+/** `coefficient` × 10^-`scale`, without trailing zeros; `coefficient` is an exact integer. */
+export interface Decimal {
+  readonly coefficient: number
+  readonly scale: number
+}
+
+const pattern = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/
+
+/** Reads a plain decimal (no exponent, no plus sign); undefined for anything else and for what is beyond exact numbers. */
+export const parseDecimal = (text: string): Decimal | undefined => {
+  const match = pattern.exec(text)
+  if (match === null) return undefined
+  const [, sign = "", whole = "", fraction = ""] = match
+  const significant = fraction.replace(/0+$/, "")
+  const coefficient = Number(whole + significant)
+  if (coefficient > maxAmount) return undefined
+  return { coefficient: sign === "-" ? 0 - coefficient : coefficient, scale: significant.length }
+}
+
+/** Minor units of a currency with `digits` decimals; undefined when they are not whole or not exact. */
+export const toMinorUnits = ({ coefficient, scale }: Decimal, digits: number): number | undefined => {
+  // zeros before the point may stand where the currency has fewer digits than the text: 120 of a yen written as 120.00 is whole already
+  if (scale > digits) return undefined
+  const minor = coefficient * 10 ** (digits - scale)
+  return Number.isSafeInteger(minor) ? minor : undefined
+}
+
+/** A whole number of units of 10^-`scale`. */
+export const fromUnits = (units: number, scale: number): Decimal => {
+  let [coefficient, left] = [units, scale]
+  while (left > 0 && coefficient % 10 === 0) {
+    coefficient /= 10
+    left--
+  }
+  return { coefficient, scale: left }
+}
+
+/** Minor units as a decimal text of the currency: 1050 of the euro is `10.50`. */
+export const toMajorText = (minor: number, currency: string): string => {
+  const digits = minorDigits(currency)
+  const text = String(Math.abs(minor)).padStart(digits + 1, "0")
+  const sign = minor < 0 ? "-" : ""
+  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`
+}
