@@ -16,6 +16,7 @@ import { Holds } from "./features/compliance/Holds.ts"
 import { Bonuses } from "./features/bonuses/Bonuses.ts"
 import { Games } from "./features/games/Games.ts"
 import { Launches } from "./features/games/Launches.ts"
+import { ProviderCallLog } from "./features/integrations/ProviderCallLog.ts"
 import { Originals } from "./features/originals/Originals.ts"
 import { PlayerRefs } from "./features/games/PlayerRefs.ts"
 import { SessionTokens } from "./features/games/SessionTokens.ts"
@@ -87,6 +88,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
       actors,
       ActiveOperators.layer,
       Games.layer,
+      ProviderCallLog.layer,
       SessionTokens.layer,
       PlayerRefs.layer,
       PaymentMethods.layer,

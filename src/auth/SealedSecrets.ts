@@ -17,7 +17,7 @@ import { orTryAgain, rowsOf } from "../store/Rows.ts"
 
 /** Secrets of one kind, by the key that opens them. */
 export interface SecretCounts {
-  /** The table, or `webhook_endpoints_previous` for secrets that sign beside their successors. */
+  /** The table, `webhook_endpoints_previous` for secrets that sign beside their successors, or `provider_settings` for those of vendors. */
   readonly kind: string
   /** All but unreadable ones that are no longer needed: of revoked keys, and revealed seeds. */
   readonly total: number
@@ -53,6 +53,7 @@ const column = (
 const columns: ReadonlyArray<SealedColumn> = [
   column("api_keys", "secret_sealed", "'api-key:' || id", { spent: "revoked_at IS NOT NULL" }),
   column("providers", "secret_sealed", "'provider:' || id"),
+  column("providers", "settings_sealed", "'provider-settings:' || id", { kind: "provider_settings" }),
   column("webhook_endpoints", "secret_sealed", "'webhook:' || id"),
   column("webhook_endpoints", "previous_secret_sealed", "'webhook:' || id", { kind: "webhook_endpoints_previous" }),
   column("server_seeds", "server_seed_sealed", "'server-seed:' || player_id || ':' || server_seed_hash", {

@@ -2,7 +2,7 @@
  * What a protocol of a game provider is (`docs/decisions/0043-provider-protocols.md`): pure functions between a vendor's words and the
  * wallet's, and effects for the calls to the vendor.
  */
-import type { Effect, Schema } from "effect"
+import { type Effect, Result, Schema } from "effect"
 import type { Refusal } from "../domain/Refusal.ts"
 import type { Settlement, SettlementPolicy } from "../domain/settlement/Settlement.ts"
 import type { Decimal } from "./Decimal.ts"
@@ -275,4 +275,19 @@ export interface Protocol<Settings = unknown> {
   readonly policy: SettlementPolicy
   /** Prepares keys once; throws nothing that `settings` let through. */
   readonly bind: (settings: Settings) => Bound
+}
+
+/** A protocol as the frame keeps it: the type of its settings is the protocol's own affair. */
+export interface AnyProtocol {
+  readonly name: string
+  readonly secrets: ReadonlyArray<string>
+  readonly policy: SettlementPolicy
+  /** The protocol with settings as they were given, or everything that is wrong with them; a setting it does not know is wrong as well. */
+  readonly bind: (given: unknown) => Result.Result<Bound, Schema.SchemaError>
+}
+
+/** Hides the type of a protocol's settings, for the list of protocols. */
+export const anyProtocol = <Settings>({ bind, name, policy, secrets, settings }: Protocol<Settings>): AnyProtocol => {
+  const decode = Schema.decodeUnknownResult(settings, { errors: "all", onExcessProperty: "error" })
+  return { name, secrets, policy, bind: (given) => Result.map(decode(given), bind) }
 }

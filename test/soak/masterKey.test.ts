@@ -162,7 +162,11 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
 
 /** How a column of the database is called where secrets are counted. */
 const kindOf = (name: string): string =>
-  name.endsWith(".previous_secret_sealed") ? "webhook_endpoints_previous" : name.split(".")[0] ?? ""
+  name.endsWith(".previous_secret_sealed")
+    ? "webhook_endpoints_previous"
+    : name.endsWith(".settings_sealed")
+    ? "provider_settings"
+    : name.split(".")[0] ?? ""
 
 /** Where something sealed is stored, as the database's own catalogue says. */
 const sealedColumns = Effect.gen(function*() {
