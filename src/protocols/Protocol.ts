@@ -240,7 +240,7 @@ export interface Outbound {
   /** The address to send the player's browser to. */
   readonly launch: (order: LaunchOrder, tools: VendorTools) => Effect.Effect<string, VendorFailure>
   /** The whole catalogue, at most 50,000 games. */
-  readonly catalogue: (tools: VendorTools) => Effect.Effect<ReadonlyArray<CatalogueGame>, VendorFailure>
+  readonly catalogue?: (tools: VendorTools) => Effect.Effect<ReadonlyArray<CatalogueGame>, VendorFailure>
   readonly freeRounds?: {
     /** Gives what the vendor calls it, where that is not our reference. */
     readonly issue: (order: FreeRoundsOrder, tools: VendorTools) => Effect.Effect<string, VendorFailure>
@@ -264,6 +264,8 @@ export interface VendorTools {
 export interface Bound {
   readonly receive: (call: VendorCall) => Received
   readonly outbound: Outbound
+  /** Where these settings make it another than the protocol's. */
+  readonly policy?: SettlementPolicy
 }
 
 export interface Protocol<Settings = unknown> {
