@@ -30,10 +30,33 @@ export interface SettlementPolicy {
   readonly sameMessage: "content" | "round" | "kind"
 }
 
+/** The policy of Pitboss's own protocol (`docs/decisions/0005-settlement.md`). */
+export const ownPolicy: SettlementPolicy = {
+  settledBets: "refuse",
+  winsBeforeBets: "refuse",
+  closedRounds: "refuse",
+  afterTombstone: "refuse",
+  sameMessage: "content"
+}
+
+/**
+ * Whether a message closes its round: true, false (which leaves a closed one closed), or `when_settled`: the round is closed while none of its
+ * bets is open. A win or a rollback that says so settles one bet.
+ */
+export type Closing = boolean | "when_settled"
+
 interface Message {
+  readonly policy: SettlementPolicy
   readonly providerId: number
   readonly transactionId: string
   readonly currency: string
+}
+
+/** The wallet session of a bet. */
+export interface BetSession {
+  readonly id: number
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
 }
 
 export interface Bet extends Message {
@@ -41,45 +64,64 @@ export interface Bet extends Message {
   readonly game: SettledGame
   readonly roundId: string
   readonly amount: number
-  /** The instant the wallet session ends; null when there is no real-mode session under the token. */
-  readonly sessionExpiresAt: number | null
-  readonly closesRound: boolean
+  /** Null when there is no real-mode session under the token; `none`: the message names no session, and any earlier one will do. */
+  readonly session: BetSession | null | "none"
+  readonly closesRound: Closing
 }
 
 export interface Win extends Message {
   readonly action: "win"
   readonly game: SettledGame
   readonly roundId: string
-  readonly betTransactionId: string
+  /** Null: the win is the round's. */
+  readonly betTransactionId: string | null
   readonly amount: number
-  readonly closesRound: boolean
+  readonly closesRound: Closing
 }
 
 export interface Rollback {
   readonly action: "rollback"
+  readonly policy: SettlementPolicy
   readonly providerId: number
   readonly transactionId: string
   readonly targetTransactionId: string
+  readonly closesRound: Closing
 }
 
 export interface PromoWin extends Message {
+  readonly action: "promo_win"
   readonly kind: "jackpot" | "tournament" | "free_rounds" | "cash_drop"
   readonly campaignId: string
   readonly amount: number
 }
 
+/** A correction by the provider within a round. */
+export interface Adjustment extends Message {
+  readonly action: "adjust"
+  readonly game: SettledGame
+  readonly roundId: string
+  /** Signed: a credit above zero, a debit below. */
+  readonly amount: number
+}
+
 export interface CloseRound {
+  readonly action: "close_round"
+  readonly policy: SettlementPolicy
   readonly providerId: number
   readonly game: SettledGame
   readonly roundId: string
 }
 
-export type Action = Bet | Win | Rollback
+export type Action = Bet | Win | Rollback | PromoWin | Adjustment | CloseRound
 
 /** The answer to one message. Amounts are what the message moved in each wallet, signed; balances are those after it. */
 export interface Settlement {
   readonly transactionId: string | null
   readonly status: "processed" | "replayed" | "ignored"
+  /** What the message did when it came first: `status`, unless this is a replay. */
+  readonly first: "processed" | "ignored"
+  /** When it was first settled, epoch milliseconds. */
+  readonly settledAt: number
   readonly entryIds: ReadonlyArray<number>
   readonly realAmount: number
   readonly bonusAmount: number
@@ -115,6 +157,13 @@ export type WinCode =
 export type RollbackCode = "DUPLICATE_TRANSACTION" | "BET_ALREADY_SETTLED" | "ROLLBACK_NOT_ALLOWED" | "NOT_FOUND"
 
 export type PromoWinCode = "DUPLICATE_TRANSACTION" | "BET_ROLLED_BACK" | "VALIDATION_FAILED" | "NOT_FOUND"
+
+export type AdjustmentCode =
+  | "DUPLICATE_TRANSACTION"
+  | "BET_ROLLED_BACK"
+  | "VALIDATION_FAILED"
+  | "NOT_FOUND"
+  | "INSUFFICIENT_FUNDS"
 
 export type SettlementCode = BetCode | WinCode | RollbackCode
 

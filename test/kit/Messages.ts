@@ -1,7 +1,17 @@
 /** Players and messages of providers for tests of the rules: sound ones, in which each test changes what it is about. */
 import type { ActiveBonus } from "../../src/domain/bonus/Bonus.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
-import type { Bet, CloseRound, PromoWin, Rollback, SettledGame, Win } from "../../src/domain/settlement/Settlement.ts"
+import {
+  type Adjustment,
+  type Bet,
+  type BetSession,
+  type CloseRound,
+  ownPolicy,
+  type PromoWin,
+  type Rollback,
+  type SettledGame,
+  type Win
+} from "../../src/domain/settlement/Settlement.ts"
 import { newPlayer } from "./players.ts"
 
 /** Wednesday 2026-11-18 12:00 UTC: far from the edge of any window. */
@@ -39,15 +49,19 @@ export const makeBonus = (overrides: Partial<ActiveBonus> = {}): ActiveBonus => 
   ...overrides
 })
 
+/** A wallet session that ends then. */
+export const session = (expiresAt: number): BetSession => ({ id: 1, expiresAt })
+
 export const bet = (transactionId: string, amount: number, overrides: Partial<Bet> = {}): Bet => ({
   action: "bet",
+  policy: ownPolicy,
   providerId,
   transactionId,
   currency: "EUR",
   game: slot,
   roundId: "round",
   amount,
-  sessionExpiresAt: Number.MAX_SAFE_INTEGER,
+  session: session(Number.MAX_SAFE_INTEGER),
   closesRound: false,
   ...overrides
 })
@@ -59,6 +73,7 @@ export const win = (
   overrides: Partial<Win> = {}
 ): Win => ({
   action: "win",
+  policy: ownPolicy,
   providerId,
   transactionId,
   currency: "EUR",
@@ -70,16 +85,48 @@ export const win = (
   ...overrides
 })
 
-export const rollback = (transactionId: string, targetTransactionId: string): Rollback => ({
+export const rollback = (
+  transactionId: string,
+  targetTransactionId: string,
+  overrides: Partial<Rollback> = {}
+): Rollback => ({
   action: "rollback",
+  policy: ownPolicy,
   providerId,
   transactionId,
-  targetTransactionId
+  targetTransactionId,
+  closesRound: false,
+  ...overrides
 })
 
-export const close = (roundId = "round", game = slot): CloseRound => ({ providerId, game, roundId })
+export const close = (roundId = "round", game = slot, overrides: Partial<CloseRound> = {}): CloseRound => ({
+  action: "close_round",
+  policy: ownPolicy,
+  providerId,
+  game,
+  roundId,
+  ...overrides
+})
+
+export const adjustment = (
+  transactionId: string,
+  amount: number,
+  overrides: Partial<Adjustment> = {}
+): Adjustment => ({
+  action: "adjust",
+  policy: ownPolicy,
+  providerId,
+  transactionId,
+  currency: "EUR",
+  game: slot,
+  roundId: "round",
+  amount,
+  ...overrides
+})
 
 export const promoWin = (transactionId: string, amount: number, overrides: Partial<PromoWin> = {}): PromoWin => ({
+  action: "promo_win",
+  policy: ownPolicy,
   providerId,
   transactionId,
   currency: "EUR",

@@ -6,15 +6,16 @@
 import type { BonusResult } from "../../src/domain/bonus/Bonus.ts"
 import type { LimitField } from "../../src/domain/limit/Limits.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
-import type {
-  Action,
-  Bet,
-  CloseRound,
-  PromoWin,
-  Rollback,
-  SettledGame,
-  Settlement,
-  Win
+import {
+  type Action,
+  type Bet,
+  type CloseRound,
+  ownPolicy,
+  type PromoWin,
+  type Rollback,
+  type SettledGame,
+  type Settlement,
+  type Win
 } from "../../src/domain/settlement/Settlement.ts"
 import type { Answer } from "./RuleRunner.ts"
 import { type LimitView, refuseBetBy, usedOf } from "./LimitModel.ts"
@@ -345,6 +346,12 @@ export class SettlementModel {
         return this.win(playerId, action)
       case "rollback":
         return this.rollback(playerId, action)
+      case "promo_win":
+        return this.takePromoWin(playerId, action)
+      case "adjust":
+        return "not told"
+      case "close_round":
+        return this.close(playerId, action)
     }
   }
 
@@ -385,13 +392,13 @@ export class SettlementModel {
   play(playerId: number, game: SettledGame, stake: number, payout: number): ModelAnswer {
     const { currency, providerIds: [providerId = 0] } = this.player(playerId)
     const roundId = `original ${this.settled.size}`
-    const message = { providerId, game, roundId, currency }
+    const message = { policy: ownPolicy, providerId, game, roundId, currency }
     const bet: Bet = {
       ...message,
       action: "bet",
       transactionId: `${roundId} bet`,
       amount: stake,
-      sessionExpiresAt: Number.MAX_SAFE_INTEGER,
+      session: { id: 1, expiresAt: Number.MAX_SAFE_INTEGER },
       closesRound: false
     }
     return this.betWin(playerId, bet, {
@@ -440,7 +447,7 @@ export class SettlementModel {
     if (known !== undefined) {
       return known.kind === "tombstone" ? "BET_ROLLED_BACK" : this.replay(player, known, content)
     }
-    if (bet.sessionExpiresAt === null || this.now >= bet.sessionExpiresAt) return "INVALID_SESSION"
+    if (bet.session === null || (bet.session !== "none" && this.now >= bet.session.expiresAt)) return "INVALID_SESSION"
     if (bet.currency !== player.currency) return "VALIDATION_FAILED"
     if (!bet.game.active) return "NOT_FOUND"
     if (this.isClosed(playerId, bet.game.id, bet.roundId)) return "ROUND_CLOSED"
@@ -491,7 +498,7 @@ export class SettlementModel {
       return known.kind === "tombstone" ? "BET_ROLLED_BACK" : this.replay(player, known, content)
     }
     if (win.currency !== player.currency) return "VALIDATION_FAILED"
-    const bet = this.find({ providerId: win.providerId, transactionId: win.betTransactionId })
+    const bet = this.find({ providerId: win.providerId, transactionId: win.betTransactionId ?? "" })
     if (bet === undefined) return "BET_NOT_FOUND"
     if (bet.kind === "tombstone" || (bet.kind === "bet" && bet.takenBack)) return "BET_ROLLED_BACK"
     if (bet.kind !== "bet" || bet.playerId !== playerId || bet.game !== win.game.id || bet.round !== win.roundId) {

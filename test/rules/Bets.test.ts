@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { settle } from "../../src/domain/settlement/Settlement.ts"
+import { ownPolicy, settle } from "../../src/domain/settlement/Settlement.ts"
 import { newPlayer } from "../kit/players.ts"
 
 // Goal: while the real balance is below zero nothing is staked, not even a free bet, and bonus money does not help. Method: call
@@ -9,13 +9,14 @@ describe("a negative balance", () => {
     it(`refuses a bet of ${amount}`, () => {
       const decision = settle(newPlayer({ real: -1, bonus: 500, providerIds: [5] }), {
         action: "bet",
+        policy: ownPolicy,
         providerId: 5,
         transactionId: "t",
         currency: "EUR",
         game: { id: 7, providerId: 1, type: "rng", active: true },
         roundId: "r",
         amount,
-        sessionExpiresAt: 10,
+        session: { id: 1, expiresAt: 10 },
         closesRound: false
       }, {
         now: 1,

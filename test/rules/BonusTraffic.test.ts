@@ -356,7 +356,7 @@ class Play {
       this.note(answer)
       return false
     }
-    if (message.action !== "rollback") this.targets.push({ playerId, id: message.transactionId })
+    if (message.action === "bet" || message.action === "win") this.targets.push({ playerId, id: message.transactionId })
     return true
   }
 

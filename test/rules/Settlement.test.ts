@@ -23,6 +23,7 @@ import {
   promoWin,
   rollback,
   roulette,
+  session,
   slot,
   win
 } from "../kit/Messages.ts"
@@ -143,8 +144,8 @@ for (const remembers of [true, false]) {
 
     describe("a bet", () => {
       const refusals: ReadonlyArray<readonly [name: string, code: string, settings: Partial<Player>, Action]> = [
-        ["no session", "INVALID_SESSION", {}, bet("b", 1, { sessionExpiresAt: null })],
-        ["a session that is over", "INVALID_SESSION", {}, bet("b", 1, { sessionExpiresAt: noon })],
+        ["no session", "INVALID_SESSION", {}, bet("b", 1, { session: null })],
+        ["a session that is over", "INVALID_SESSION", {}, bet("b", 1, { session: session(noon) })],
         ["another currency", "VALIDATION_FAILED", {}, bet("b", 1, { currency: "USD" })],
         ["a game that is switched off", "NOT_FOUND", {}, bet("b", 1, { game: { ...slot, active: false } })],
         ["a locked account", "PLAYER_RESTRICTED", { status: "locked" }, bet("b", 1)],
@@ -181,7 +182,7 @@ for (const remembers of [true, false]) {
         const rights: ReadonlyArray<
           readonly [code: string, settings: Partial<Player>, fields: Partial<ReturnType<typeof bet>>]
         > = [
-          ["INVALID_SESSION", {}, { sessionExpiresAt: noon + 1 }],
+          ["INVALID_SESSION", {}, { session: session(noon + 1) }],
           ["VALIDATION_FAILED", {}, { currency: "EUR" }],
           ["NOT_FOUND", {}, { game: slot }],
           ["ROUND_CLOSED", {}, { roundId: "open" }],
@@ -201,7 +202,7 @@ for (const remembers of [true, false]) {
           bonus: 1
         }
         let message = bet("b", 1500, {
-          sessionExpiresAt: null,
+          session: null,
           currency: "USD",
           game: { ...slot, active: false },
           roundId: "closed"
@@ -325,7 +326,7 @@ for (const remembers of [true, false]) {
           _tag: "Refusal",
           code: "BET_ROLLED_BACK",
           message: refusal.message,
-          details: { transaction_id: "w" }
+          details: { transaction_id: "w", tombstone: true }
         })
         assert.strictEqual(runner.player().real, 1000)
       })

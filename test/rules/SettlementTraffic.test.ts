@@ -28,6 +28,7 @@ import {
   promoWin,
   rollback,
   roulette,
+  session,
   slot,
   win
 } from "../kit/Messages.ts"
@@ -271,7 +272,7 @@ describe("long traffic", () => {
       game: mostly(gameOf(n), roulette, { ...gameOf(n), active: false }),
       roundId: mostly(`r${n >> 1}`, "r1"),
       currency: mostly("EUR", "USD"),
-      sessionExpiresAt: mostly<number | null>(noon + 400 * day, noon + day, null),
+      session: mostly<Bet["session"]>(session(noon + 400 * day), session(noon + day), null),
       closesRound: mostly(false, true),
       providerId: mostly(1, 2)
     }).map(({ amount, id, ...fields }) => bet(id, amount, fields))
@@ -429,7 +430,7 @@ describe("long traffic", () => {
   const ownRoundOf = (playerId: number, n: number): FastCheck.Arbitrary<Action> => {
     const [id, roundId] = [`${playerId}x${n}`, `x${n}`]
     return oneOf<Action>(
-      bet(id, stakes[n] ?? 0, { roundId, sessionExpiresAt: noon + 400 * day }),
+      bet(id, stakes[n] ?? 0, { roundId, session: session(noon + 400 * day) }),
       win(`${id}w`, id, prizes[n] ?? 0, { roundId, closesRound: n % 2 === 0 }),
       rollback(`${id}k`, id)
     )

@@ -210,7 +210,7 @@ describe("PlayerActors", () => {
 
         const sendAlike = Effect.fnUntraced(function*(playerId: number, action: Action) {
           const told = yield* send(service, playerId, action)
-          assert.strictEqual(new Set(told).size, 1, `${action.transactionId} was answered ${told.join(" | ")}`)
+          assert.strictEqual(new Set(told).size, 1, `${JSON.stringify(action)} was answered ${told.join(" | ")}`)
           return told[0] ?? ""
         })
 

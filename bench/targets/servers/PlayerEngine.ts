@@ -2,7 +2,7 @@
 import { Chain, ChainKey } from "../../../src/chain/Chain.ts"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { settle } from "../../../src/domain/settlement/Settlement.ts"
+import { ownPolicy, settle } from "../../../src/domain/settlement/Settlement.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
 import { DatabaseUrl, layerDatabaseWith } from "../../../src/platform/Database.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
@@ -47,13 +47,14 @@ export const placeBet = (actors: PlayerActors["Service"], player: number, id: st
   actors.ask(operatorId, player, (state, context) =>
     settle(state, {
       action: "bet",
+      policy: ownPolicy,
       providerId,
       transactionId: id,
       currency: "EUR",
       game: { id: gameId, providerId, type: "rng", active: true },
       roundId: id,
       amount: stake,
-      sessionExpiresAt: Number.MAX_SAFE_INTEGER,
+      session: { id: 1, expiresAt: Number.MAX_SAFE_INTEGER },
       closesRound: false
     }, context))
 

@@ -16,11 +16,12 @@ import {
   findRound,
   findTransaction,
   ids,
+  knowsProvider,
+  neverPlayedHere,
   newTransaction,
   noSuchGame,
   type Outcome,
-  replay,
-  rolledBack,
+  replayUnlessRolledBack,
   settlement,
   validation
 } from "./SettlementParts.ts"
@@ -58,6 +59,10 @@ export type StakeCode = "PLAYER_RESTRICTED" | "LIMIT_EXCEEDED" | "BONUS_INVALID"
 const mayStakeBonus = ({ activeBonus }: Draft, game: SettledGame, round: Round | null | undefined): boolean =>
   activeBonus !== null && contribution(activeBonus, game.id, game.type) > 0 &&
   (round === null || round === undefined || round.bonusStake === 0 || round.bonusId === activeBonus.id)
+
+/** How much of the bonus balance could be staked on a game in a round of its own. */
+export const stakeableBonus = ({ activeBonus, bonus }: Player, game: SettledGame): number =>
+  activeBonus !== null && contribution(activeBonus, game.id, game.type) > 0 ? bonus : 0
 
 /** Splits a stake over the wallets: real money first, bonus money only where the running bonus may be staked. */
 const fund = (
@@ -133,16 +138,27 @@ export const takeStake = (
   return { entryIds, bonusId, wageredBonusId: running, wagered }
 }
 
+const invalidSession = refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
+
+/** Whether the session of a bet runs. One whose protocol names none needs an earlier session of the player with the provider. */
+const refuseSession = (
+  player: Player,
+  { providerId, session }: Bet,
+  now: number
+): Refusal<"INVALID_SESSION" | "NOT_FOUND"> | undefined => {
+  if (session === "none") return knowsProvider(player, providerId) ? undefined : neverPlayedHere
+  if (session === null || now >= session.expiresAt) return invalidSession
+  // one that was ended with the account says so only once the account is open again: until then the account's refusal says more
+  return isSessionRunning(player, session.expiresAt, now) || refuseAccount(player, now) !== undefined
+    ? undefined
+    : invalidSession
+}
+
 /** Every check of a new bet, and how it is paid for. */
 const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding | Refusal<BetCode> => {
   const { now, player } = draft
-  const { sessionExpiresAt } = bet
-  // one that was ended with the account says so only once the account is open again: until then the account's refusal says more
-  const isRunning = sessionExpiresAt !== null && now < sessionExpiresAt &&
-    (isSessionRunning(player, sessionExpiresAt, now) || refuseAccount(player, now) !== undefined)
-  if (!isRunning) {
-    return refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
-  }
+  const session = refuseSession(player, bet, now)
+  if (session !== undefined) return session
   if (bet.currency !== player.currency) return currencyRefusal(player)
   if (!bet.game.active) return noSuchGame
   if (!isBalance((round?.realStake ?? 0) + (round?.bonusStake ?? 0) + bet.amount)) {
@@ -155,14 +171,9 @@ const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding
 export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): Outcome<BetCode> => {
   const earlier = findTransaction(draft, known, bet.providerId, bet.transactionId)
   if (earlier !== undefined && earlier !== null) {
-    if (earlier.kind === "tombstone") return rolledBack(bet.transactionId)
-    return replay(
-      draft,
-      known,
-      earlier,
-      earlier.kind === "bet" && earlier.amount === bet.amount && bet.currency === draft.player.currency &&
-        earlier.gameId === bet.game.id && earlier.roundId === bet.roundId
-    )
+    const round = earlier.gameId === bet.game.id && earlier.roundId === bet.roundId
+    const content = round && earlier.amount === bet.amount && bet.currency === draft.player.currency
+    return replayUnlessRolledBack(draft, known, earlier, bet.policy, { kind: "bet", content, round })
   }
   const round = findRound(draft, known, bet.game.id, bet.roundId)
   const funding = admit(draft, bet, round)
@@ -204,7 +215,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     bonusStake: (round?.bonusStake ?? 0) + bonus,
     paidWins: round?.paidWins ?? 0,
     bonusId: round !== null && round !== undefined && round.bonusStake > 0 ? round.bonusId : bonusId,
-    closed: bet.closesRound,
+    closed: bet.closesRound === true,
     isLive: source.isLive,
     openedAt: round?.openedAt ?? draft.now
   })

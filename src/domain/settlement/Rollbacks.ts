@@ -23,8 +23,12 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
   const { providerId, targetTransactionId, transactionId } = rollback
   const earlier = findTransaction(draft, known, providerId, transactionId)
   if (earlier !== undefined && earlier !== null) {
-    const same = earlier.kind === "rollback" && earlier.targetId === targetTransactionId
-    return replay(draft, known, earlier, same)
+    // a rollback names no round
+    return replay(draft, known, earlier, rollback.policy, {
+      kind: "rollback",
+      content: earlier.targetId === targetTransactionId,
+      round: true
+    })
   }
   const target = findTransaction(draft, known, providerId, targetTransactionId)
   const lookUp = (query: Partial<Query>): Missing =>

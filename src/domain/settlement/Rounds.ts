@@ -12,7 +12,7 @@ import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
 import { placeOf, type Recent } from "./Recent.ts"
 
-const transactionKinds = ["bet", "win", "promo_win", "rollback", "tombstone"] as const
+const transactionKinds = ["bet", "win", "promo_win", "adjustment", "rollback", "tombstone"] as const
 
 export type TransactionKind = (typeof transactionKinds)[number]
 

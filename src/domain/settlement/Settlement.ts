@@ -11,7 +11,7 @@
  *
  * `docs/decisions/0005-settlement.md` says why. Instants are epoch milliseconds, money is minor units.
  */
-import { placeBet, writeRound } from "./Bets.ts"
+import { placeBet } from "./Bets.ts"
 import { answer, type Context, type Decision, type Knowledge, type Missing, missing, refused } from "../Decision.ts"
 import { Draft } from "../Draft.ts"
 import type {
@@ -29,24 +29,18 @@ import type {
   Win,
   WinCode
 } from "../Messages.ts"
-import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../player/Player.ts"
 import type { Refusal } from "../Refusal.ts"
+import { adjust, close, payPrize } from "./OtherMessages.ts"
 import { rollBack } from "./Rollbacks.ts"
 import { placeOfTransaction, roundKey } from "./Rounds.ts"
 import {
-  currencyRefusal,
   findRound,
   findTransaction,
-  ids,
   isSettlement,
+  knowsProvider,
   neverPlayedHere,
-  newTransaction,
-  type Outcome,
-  replay,
-  rolledBack,
-  settlement,
-  validation
+  type Outcome
 } from "./SettlementParts.ts"
 import { payWin } from "./Wins.ts"
 
@@ -60,8 +54,6 @@ const conclude = <Code extends SettlementCode>(
   return draft.hasChange ? draft.accept(outcome) : answer(draft.unchanged, outcome)
 }
 
-const knowsProvider = (player: Player, providerId: number): boolean => player.providerIds.includes(providerId)
-
 const apply = (draft: Draft, action: Action, known: Knowledge | undefined): Outcome<SettlementCode> => {
   if (action.action !== "bet" && !knowsProvider(draft.player, action.providerId)) return neverPlayedHere
   switch (action.action) {
@@ -71,6 +63,12 @@ const apply = (draft: Draft, action: Action, known: Knowledge | undefined): Outc
       return payWin(draft, action, known)
     case "rollback":
       return rollBack(draft, action, known)
+    case "promo_win":
+      return payPrize(draft, action, known)
+    case "adjust":
+      return adjust(draft, action, known)
+    case "close_round":
+      return close(draft, action, known)
   }
 }
 
@@ -113,9 +111,9 @@ export const settleAll = (
  * may be owed to it: so the store has to be asked before.
  */
 const assumes = (player: Player, known: Knowledge | undefined, actions: ReadonlyArray<Action>): boolean =>
-  actions.some(({ providerId, transactionId }) =>
-    known?.transactions.has(transactionId) !== true &&
-    placeOfTransaction(player.transactions, providerId, transactionId) < 0
+  actions.some((action) =>
+    action.action !== "close_round" && known?.transactions.has(action.transactionId) !== true &&
+    placeOfTransaction(player.transactions, action.providerId, action.transactionId) < 0
   )
 
 /**
@@ -134,11 +132,11 @@ const askForAll = (
   const bonusIds = new Set(lacking.query.bonusIds)
   const addRound = (gameId: number, roundId: string) => rounds.set(roundKey(gameId, roundId), { gameId, roundId })
   for (const action of actions) {
-    transactionIds.add(action.transactionId)
+    if (action.action !== "close_round") transactionIds.add(action.transactionId)
     if (action.action === "rollback") {
       transactionIds.add(action.targetTransactionId)
-    } else {
-      if (action.action === "win") transactionIds.add(action.betTransactionId)
+    } else if (action.action !== "promo_win") {
+      if (action.action === "win" && action.betTransactionId !== null) transactionIds.add(action.betTransactionId)
       addRound(action.game.id, action.roundId)
     }
   }
@@ -185,6 +183,7 @@ export const settleBetWin = (
     walletSeq: draft.walletSeq,
     transactionId: bet.transactionId,
     status: placed.status === "replayed" && paid.status === "replayed" ? "replayed" : "processed",
+    first: "processed",
     entryIds: [...placed.entryIds, ...paid.entryIds],
     realAmount: placed.realAmount + paid.realAmount,
     bonusAmount: placed.bonusAmount + paid.bonusAmount
@@ -199,26 +198,7 @@ export const closeRound = (
 ): Decision<Settlement, Refusal<"NOT_FOUND">> => {
   if (!knowsProvider(player, command.providerId)) return refused(neverPlayedHere)
   const draft = new Draft(player, context)
-  const { game, roundId } = command
-  const round = findRound(draft, context.known, game.id, roundId)
-  if (round === undefined) {
-    return missing({ providerId: command.providerId, rounds: [{ gameId: game.id, roundId }] })
-  }
-  if (round?.closed === true) return conclude(draft, settlement(draft, null, "replayed", "closed"))
-  writeRound(draft, round, {
-    gameId: game.id,
-    roundId,
-    realStake: 0,
-    bonusStake: 0,
-    paidWins: 0,
-    bonusId: null,
-    isLive: null,
-    openedAt: draft.now,
-    ...round,
-    closed: true
-  })
-  draft.closeBonusWhenDue()
-  return conclude(draft, settlement(draft, null, "processed", "closed"))
+  return conclude(draft, close(draft, command, context.known))
 }
 
 /** Pays money that belongs to no round: a jackpot, a tournament prize, free rounds, a cash drop. Always real money. */
@@ -229,36 +209,5 @@ export const payPromoWin = (
 ): Decision<Settlement, Refusal<PromoWinCode>> => {
   if (!knowsProvider(player, win.providerId)) return refused(neverPlayedHere)
   const draft = new Draft(player, context)
-  const detail = `${win.kind}:${win.campaignId}`
-  const earlier = findTransaction(draft, context.known, win.providerId, win.transactionId)
-  if (earlier !== undefined && earlier !== null) {
-    if (earlier.kind === "tombstone") return refused(rolledBack(win.transactionId))
-    const same = earlier.kind === "promo_win" && earlier.amount === win.amount && earlier.detail === detail &&
-      win.currency === player.currency
-    return conclude(draft, replay(draft, context.known, earlier, same))
-  }
-  const refusal = win.currency !== player.currency
-    ? currencyRefusal(player)
-    : isBalance(draft.real + win.amount)
-    ? undefined
-    : validation("amount", `must keep the balance at or below ${maxBalance}`)
-  if (refusal !== undefined) {
-    return earlier === null
-      ? refused(refusal)
-      : missing({ providerId: win.providerId, transactionIds: [win.transactionId] })
-  }
-  const entryIds = ids(
-    win.kind === "tournament"
-      ? draft.post("real", "tournament_prize", win.amount, {})
-      : draft.post("real", "casino_win", win.amount, { source: { providerId: win.providerId, isLive: false } })
-  )
-  if (entryIds.length > 0) draft.walletSeq++
-  const transaction = newTransaction(draft, "promo_win", win, {
-    amount: win.amount,
-    detail,
-    realAmount: win.amount,
-    entryIds
-  })
-  draft.record(transaction)
-  return conclude(draft, settlement(draft, win.transactionId, "processed", "closed", transaction))
+  return conclude(draft, payPrize(draft, win, context.known))
 }

@@ -1,7 +1,7 @@
 /** Shared steps of settlement: looking up ids, answering. */
 import { type Knowledge, type Missing, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
-import type { Settlement, SettlementCode } from "../Messages.ts"
+import type { Settlement, SettlementCode, SettlementPolicy } from "../Messages.ts"
 import type { Player } from "../player/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 import {
@@ -58,15 +58,18 @@ export const settlement = (
   transactionId: string | null,
   status: Settlement["status"],
   roundState: Settlement["roundState"],
-  moved?: Pick<Transaction, "entryIds" | "realAmount" | "bonusAmount">
+  /** What is kept of the message; none where nothing is. */
+  kept?: Transaction
 ): Settlement => {
   draft.countAction()
   return {
     transactionId,
     status,
-    entryIds: moved?.entryIds ?? [],
-    realAmount: moved?.realAmount ?? 0,
-    bonusAmount: moved?.bonusAmount ?? 0,
+    first: kept?.status ?? (status === "ignored" ? "ignored" : "processed"),
+    settledAt: kept?.createdAt ?? draft.now,
+    entryIds: kept?.entryIds ?? [],
+    realAmount: kept?.realAmount ?? 0,
+    bonusAmount: kept?.bonusAmount ?? 0,
     balance: draft.real,
     bonusBalance: draft.bonus,
     currency: draft.player.currency,
@@ -75,22 +78,58 @@ export const settlement = (
   }
 }
 
-const duplicate = (transactionId: string) =>
+const duplicate = ({ kind, status, transactionId }: Transaction) =>
   refuse("DUPLICATE_TRANSACTION", `The transaction ${transactionId} was used for something else.`, {
-    transaction_id: transactionId
+    transaction_id: transactionId,
+    earlier: { kind, status }
   })
 
-export const rolledBack = (transactionId: string) =>
-  refuse("BET_ROLLED_BACK", `The transaction ${transactionId} was rolled back.`, { transaction_id: transactionId })
+/** Refuses what was rolled back; of a tombstone the bet itself never came. */
+export const rolledBack = ({ kind, transactionId }: Pick<Transaction, "kind" | "transactionId">) =>
+  refuse("BET_ROLLED_BACK", `The transaction ${transactionId} was rolled back.`, {
+    transaction_id: transactionId,
+    tombstone: kind === "tombstone"
+  })
+
+/** What of a message has to agree with the earlier one of its id, by each measure of a policy. */
+export interface Agreement {
+  readonly kind: TransactionKind
+  /** Whether all that the message says agrees. */
+  readonly content: boolean
+  readonly round: boolean
+}
+
+/** Whether a message with the id of an earlier one is the same message. Its player is judged apart. */
+const agrees = (
+  earlier: Transaction,
+  { sameMessage }: SettlementPolicy,
+  { content, kind, round }: Agreement
+): boolean => earlier.kind === kind && (sameMessage === "content" ? content : sameMessage === "kind" || round)
+
+/** As {@link replay}, where the id may have a tombstone: what was rolled back before it came is refused or ignored, as the policy says. */
+export const replayUnlessRolledBack = (
+  draft: Draft,
+  known: Knowledge | undefined,
+  earlier: Transaction,
+  policy: SettlementPolicy,
+  agreement: Agreement
+): Outcome<"DUPLICATE_TRANSACTION" | "BET_ROLLED_BACK"> => {
+  if (earlier.kind !== "tombstone") return replay(draft, known, earlier, policy, agreement)
+  if (policy.afterTombstone === "refuse") return rolledBack(earlier)
+  if (earlier.playerId !== draft.player.id) return duplicate(earlier)
+  draft.recall(earlier, null)
+  return settlement(draft, earlier.transactionId, "ignored", "closed", { ...earlier, status: "ignored" })
+}
 
 /** Answers a message whose id is known: as the first time when it says the same, with today's balances. */
 export const replay = (
   draft: Draft,
   known: Knowledge | undefined,
   earlier: Transaction,
-  same: boolean
+  policy: SettlementPolicy,
+  agreement: Agreement
 ): Outcome<"DUPLICATE_TRANSACTION"> => {
-  if (!same || earlier.playerId !== draft.player.id) return duplicate(earlier.transactionId)
+  if (!agrees(earlier, policy, agreement) || earlier.playerId !== draft.player.id) return duplicate(earlier)
   if (earlier.gameId === null || earlier.roundId === null) {
     draft.recall(earlier, null)
     return settlement(draft, earlier.transactionId, "replayed", "closed", earlier)
@@ -111,6 +150,9 @@ export const validation = (field: string, message: string) => refuseFields({ [fi
 
 export const currencyRefusal = (player: Player) =>
   validation("currency", `must be the player's currency ${player.currency}`)
+
+/** Whether the player ever had a session with a provider. */
+export const knowsProvider = (player: Player, providerId: number): boolean => player.providerIds.includes(providerId)
 
 export const neverPlayedHere = refuse("NOT_FOUND", "This provider has no such player.")
 

@@ -18,7 +18,7 @@ import {
   newTransaction,
   noSuchGame,
   type Outcome,
-  replay,
+  replayUnlessRolledBack,
   rolledBack,
   settlement,
   validation
@@ -79,15 +79,12 @@ export const payOut = (
 export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Outcome<WinCode> => {
   const earlier = findTransaction(draft, known, win.providerId, win.transactionId)
   if (earlier !== undefined && earlier !== null) {
-    if (earlier.kind === "tombstone") return rolledBack(win.transactionId)
-    return replay(
-      draft,
-      known,
-      earlier,
-      earlier.kind === "win" && earlier.amount === win.amount && win.currency === draft.player.currency &&
-        earlier.gameId === win.game.id && earlier.roundId === win.roundId && earlier.targetId === win.betTransactionId
-    )
+    const round = earlier.gameId === win.game.id && earlier.roundId === win.roundId
+    const content = round && earlier.amount === win.amount && win.currency === draft.player.currency &&
+      earlier.targetId === win.betTransactionId
+    return replayUnlessRolledBack(draft, known, earlier, win.policy, { kind: "win", content, round })
   }
+  if (win.betTransactionId === null) return betNotFound("")
   const bet = findTransaction(draft, known, win.providerId, win.betTransactionId)
   const round = findRound(draft, known, win.game.id, win.roundId)
   const lookUp = missing({
@@ -123,7 +120,7 @@ export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Ou
   writeRound(draft, round, {
     ...round,
     paidWins: win.amount > 0 ? round.paidWins + 1 : round.paidWins,
-    closed: win.closesRound
+    closed: win.closesRound === true
   })
   draft.closeBonusWhenDue()
   return settlement(draft, win.transactionId, "processed", win.closesRound ? "closed" : "open", transaction)
@@ -140,11 +137,11 @@ const refuseWin = (
 ): Refusal<WinCode> | undefined => {
   if (win.currency !== draft.player.currency) return currencyRefusal(draft.player)
   if (win.game.id === unknownGame.id) return noSuchGame
-  if (bet === null) return betNotFound(win.betTransactionId)
-  if (bet.kind === "tombstone" || (bet.kind === "bet" && bet.rolledBack)) return rolledBack(win.betTransactionId)
+  if (bet === null) return betNotFound(win.betTransactionId ?? "")
+  if (bet.kind === "tombstone" || (bet.kind === "bet" && bet.rolledBack)) return rolledBack(bet)
   if (
     bet.kind !== "bet" || bet.playerId !== draft.player.id || bet.gameId !== win.game.id || bet.roundId !== win.roundId
-  ) return betNotFound(win.betTransactionId)
+  ) return betNotFound(win.betTransactionId ?? "")
   if (round?.closed === true) return refuse("ROUND_CLOSED", "The round is closed.", { round_id: win.roundId })
   return isBalance(draft.real + win.amount) && isBalance(draft.bonus + win.amount)
     ? undefined

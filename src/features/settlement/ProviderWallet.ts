@@ -14,7 +14,9 @@ import {
   type Action,
   type Bet,
   type BetCode,
+  type CloseRound,
   closeRound,
+  ownPolicy,
   payPromoWin,
   type PromoWin,
   type PromoWinCode,
@@ -220,6 +222,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         session: WalletSession | undefined
       ): Bet => ({
         action: "bet",
+        policy: ownPolicy,
         providerId: provider.id,
         transactionId: message.transactionId,
         currency: message.currency,
@@ -227,7 +230,9 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         roundId: message.roundId,
         amount: message.amount,
         // of an operator that is switched off no session runs: what was begun is settled, and nothing new is
-        sessionExpiresAt: session?.mode === "real" && operators.isActive(session.operatorId) ? session.expiresAt : null,
+        session: session?.mode === "real" && operators.isActive(session.operatorId)
+          ? { id: session.sessionId, expiresAt: session.expiresAt }
+          : null,
         closesRound: message.closesRound
       })
 
@@ -237,6 +242,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         game: SettledGame
       ): Win => ({
         action: "win",
+        policy: ownPolicy,
         providerId: provider.id,
         transactionId: message.transactionId,
         currency: message.currency,
@@ -249,9 +255,11 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
 
       const toRollback = (provider: Provider, message: RollbackMessage): Rollback => ({
         action: "rollback",
+        policy: ownPolicy,
         providerId: provider.id,
         transactionId: message.transactionId,
-        targetTransactionId: message.targetTransactionId
+        targetTransactionId: message.targetTransactionId,
+        closesRound: false
       })
 
       const playerOfBet = (
@@ -384,13 +392,19 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         if (playerId === undefined) return yield* Effect.fail(noSuchPlayer)
         const game = yield* findGame(provider, message.gameId)
         if (game === unknownGame) return yield* Effect.fail(refuse("NOT_FOUND", "This provider has no such game."))
-        const command = { providerId: provider.id, game, roundId: message.roundId }
+        const command: CloseRound = {
+          action: "close_round",
+          policy: ownPolicy,
+          providerId: provider.id,
+          game,
+          roundId: message.roundId
+        }
         return yield* actors.ask(null, playerId, (player, context) => closeRound(player, command, context))
       })
 
       const promoWin: ProviderWallet["Service"]["promoWin"] = Effect.fnUntraced(function*(provider, message) {
         const playerId = yield* playerOfRef(provider, message)
-        const command = { ...message, providerId: provider.id }
+        const command: PromoWin = { ...message, action: "promo_win", policy: ownPolicy, providerId: provider.id }
         const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
         return yield* actors.ask(
           null,

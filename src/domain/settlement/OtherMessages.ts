@@ -1,0 +1,144 @@
+/** Promo-wins, adjustments and the closing of rounds (the rules of `Settlement.ts`). */
+import { writeRound } from "./Bets.ts"
+import { type Knowledge, missing } from "../Decision.ts"
+import type { Draft } from "../Draft.ts"
+import { count } from "../limit/Limits.ts"
+import {
+  type Adjustment,
+  type AdjustmentCode,
+  type CloseRound,
+  type PromoWin,
+  type PromoWinCode,
+  unknownGame
+} from "../Messages.ts"
+import { isBalance, maxBalance } from "../Money.ts"
+import type { Player } from "../player/Player.ts"
+import { type Refusal, refuse } from "../Refusal.ts"
+import type { Round } from "./Rounds.ts"
+import {
+  currencyRefusal,
+  findRound,
+  findTransaction,
+  ids,
+  newTransaction,
+  noSuchGame,
+  type Outcome,
+  replayUnlessRolledBack,
+  settlement,
+  validation
+} from "./SettlementParts.ts"
+
+/** A round that no bet has opened. */
+const emptyRound = (draft: Draft, gameId: number, roundId: string): Round => ({
+  gameId,
+  roundId,
+  realStake: 0,
+  bonusStake: 0,
+  paidWins: 0,
+  bonusId: null,
+  closed: false,
+  isLive: null,
+  openedAt: draft.now
+})
+
+/** The rule of `closeRound`. */
+export const close = (draft: Draft, command: CloseRound, known: Knowledge | undefined): Outcome<"NOT_FOUND"> => {
+  const { game, providerId, roundId } = command
+  const round = findRound(draft, known, game.id, roundId)
+  if (round === undefined) return missing({ providerId, rounds: [{ gameId: game.id, roundId }] })
+  if (round?.closed === true) return settlement(draft, null, "replayed", "closed")
+  writeRound(draft, round, { ...round ?? emptyRound(draft, game.id, roundId), closed: true })
+  draft.closeBonusWhenDue()
+  return settlement(draft, null, "processed", "closed")
+}
+
+/** The rule of `payPromoWin`. */
+export const payPrize = (draft: Draft, win: PromoWin, known: Knowledge | undefined): Outcome<PromoWinCode> => {
+  const { player } = draft
+  const detail = `${win.kind}:${win.campaignId}`
+  const earlier = findTransaction(draft, known, win.providerId, win.transactionId)
+  if (earlier !== undefined && earlier !== null) {
+    const content = earlier.amount === win.amount && earlier.detail === detail && win.currency === player.currency
+    return replayUnlessRolledBack(draft, known, earlier, win.policy, { kind: "promo_win", content, round: true })
+  }
+  const refusal = win.currency !== player.currency
+    ? currencyRefusal(player)
+    : isBalance(draft.real + win.amount)
+    ? undefined
+    : validation("amount", `must keep the balance at or below ${maxBalance}`)
+  if (refusal !== undefined) {
+    return earlier === null ? refusal : missing({ providerId: win.providerId, transactionIds: [win.transactionId] })
+  }
+  const entryIds = ids(
+    win.kind === "tournament"
+      ? draft.post("real", "tournament_prize", win.amount, {})
+      : draft.post("real", "casino_win", win.amount, { source: { providerId: win.providerId, isLive: false } })
+  )
+  if (entryIds.length > 0) draft.walletSeq++
+  const transaction = newTransaction(draft, "promo_win", win, {
+    amount: win.amount,
+    detail,
+    realAmount: win.amount,
+    entryIds
+  })
+  draft.record(transaction)
+  return settlement(draft, win.transactionId, "processed", "closed", transaction)
+}
+
+const refuseAdjustment = (
+  real: number,
+  player: Player,
+  { amount, currency, game }: Adjustment
+): Refusal<AdjustmentCode> | undefined => {
+  if (currency !== player.currency) return currencyRefusal(player)
+  if (game.id === unknownGame.id) return noSuchGame
+  if (amount < 0 && real + amount < 0) {
+    return refuse("INSUFFICIENT_FUNDS", "The balance does not cover the debit.", { balance: real })
+  }
+  return isBalance(real + amount) || amount < 0
+    ? undefined
+    : validation("amount", `must keep the balance at or below ${maxBalance}`)
+}
+
+/**
+ * Corrects what a round paid, in real money: a credit is a win, a debit takes back of one. It settles, and so is refused neither for the
+ * account nor for its limits; what it moves counts as won or lost.
+ */
+export const adjust = (
+  draft: Draft,
+  adjustment: Adjustment,
+  known: Knowledge | undefined
+): Outcome<AdjustmentCode> => {
+  const { amount, game, policy, providerId, roundId, transactionId } = adjustment
+  const { player } = draft
+  const earlier = findTransaction(draft, known, providerId, transactionId)
+  if (earlier !== undefined && earlier !== null) {
+    const isOfRound = earlier.gameId === game.id && earlier.roundId === roundId
+    const content = isOfRound && earlier.amount === amount && adjustment.currency === player.currency
+    return replayUnlessRolledBack(draft, known, earlier, policy, { kind: "adjustment", content, round: isOfRound })
+  }
+  const round = findRound(draft, known, game.id, roundId)
+  const refusal = refuseAdjustment(draft.real, player, adjustment)
+  if (round === undefined || (refusal !== undefined && earlier === undefined)) {
+    return missing({ providerId, transactionIds: [transactionId], rounds: [{ gameId: game.id, roundId }] })
+  }
+  if (refusal !== undefined) return refusal
+  const isLive = round?.isLive ?? game.type === "live"
+  const references = { gameId: game.id, gameRoundId: roundId, source: { providerId, isLive } }
+  const entryIds = ids(draft.post("real", amount > 0 ? "casino_win" : "casino_rollback", amount, references))
+  if (entryIds.length > 0) draft.walletSeq++
+  draft.counters = count(draft.counters, draft.now, 0, 0 - amount, draft.now)
+  const transaction = newTransaction(draft, "adjustment", adjustment, {
+    amount,
+    gameId: game.id,
+    roundId,
+    // what it was counted as, for the day on which it is taken back: its round may never know
+    detail: isLive ? "live" : "rng",
+    realAmount: amount,
+    entryIds
+  })
+  draft.record(transaction)
+  if (round === null) writeRound(draft, null, emptyRound(draft, game.id, roundId))
+  draft.closeBonusWhenDue()
+  return settlement(draft, transactionId, "processed", round?.closed === true ? "closed" : "open", transaction)
+}
