@@ -1,4 +1,5 @@
 /** The protocols that providers may have besides Pitboss's own. The only file that names them. */
+import { evolutionProtocol } from "./evolution/Evolution.ts"
 import type { AnyProtocol } from "./Protocol.ts"
 
-export const protocols: ReadonlyArray<AnyProtocol> = []
+export const protocols: ReadonlyArray<AnyProtocol> = [evolutionProtocol]

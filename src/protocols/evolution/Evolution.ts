@@ -1,0 +1,46 @@
+/** Evolution's One Wallet, with settlement of each debit on its own ("mixed"). */
+import { type Method, methods, readCall } from "./EvolutionCalls.ts"
+import { answerOf, answerTo } from "./EvolutionAnswers.ts"
+import { makeLaunch } from "./EvolutionLaunch.ts"
+import { EvolutionSettings } from "./EvolutionSettings.ts"
+import { parseJson, readText } from "../JsonBody.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { secretCheck } from "../SharedSecret.ts"
+
+const isMethod = (name: string): name is Method => (methods as ReadonlyArray<string>).includes(name)
+
+const makeReceive = ({ auth_token: authToken }: EvolutionSettings) => {
+  const isAuthToken = secretCheck(authToken)
+  return (call: VendorCall): Received => {
+    const method = call.path.slice(1)
+    if (call.method !== "POST" || !call.path.startsWith("/") || !isMethod(method)) return { _tag: "NotFound" }
+    if (!isAuthToken(new URLSearchParams(call.query).get("authToken") ?? "")) {
+      return { _tag: "Answered", method, reason: "signature", answer: answerOf("INVALID_TOKEN_ID", {}, 401) }
+    }
+    const body = parseJson(call.body)
+    const uuid = readText(body?.uuid)
+    const asked = body && readCall(method, body)
+    if (asked === undefined) {
+      const status = body === undefined ? 400 : 200
+      return { _tag: "Answered", method, reason: "form", answer: answerOf("INVALID_PARAMETER", { uuid }, status) }
+    }
+    return { _tag: "Call", call: asked, render: (outcome) => answerTo(method, uuid, outcome) }
+  }
+}
+
+const evolution: Protocol<EvolutionSettings> = {
+  name: "evolution",
+  settings: EvolutionSettings,
+  secrets: ["auth_token", "api_token"],
+  policy: {
+    // what settles is a debit, not its round: one can be cancelled when another one was paid
+    settledBets: "roll_back",
+    winsBeforeBets: "refuse",
+    closedRounds: "accept",
+    afterTombstone: "refuse",
+    sameMessage: "content"
+  },
+  bind: (settings) => ({ receive: makeReceive(settings), outbound: { launch: makeLaunch(settings) } })
+}
+
+export const evolutionProtocol = anyProtocol(evolution)

@@ -1,0 +1,128 @@
+/** Answers to Evolution's One Wallet: from the wallet's words to theirs. */
+import type { LimitField } from "../../domain/limit/Limits.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
+import type { Settlement } from "../../domain/settlement/Settlement.ts"
+import { toMajorText } from "../Decimal.ts"
+import type { Funds, VendorAnswer, WalletOutcome } from "../Protocol.ts"
+import { shownTotal } from "../ShownFunds.ts"
+import type { Method } from "./EvolutionCalls.ts"
+
+export type Status =
+  | "OK"
+  | "BET_ALREADY_EXIST"
+  | "BET_ALREADY_SETTLED"
+  | "TEMPORARY_ERROR"
+  | "BET_DOES_NOT_EXIST"
+  | "INSUFFICIENT_FUNDS"
+  | "FINAL_ERROR_ACTION_FAILED"
+  | "BONUS_LIMIT_EXCEEDED"
+  | "CASINO_LIMIT_EXCEEDED_TURNOVER"
+  | "CASINO_LIMIT_EXCEEDED_SESSION_TIME"
+  | "CASINO_LIMIT_EXCEEDED_STAKE"
+  | "CASINO_LIMIT_EXCEEDED_LOSS"
+  | "INVALID_PARAMETER"
+  | "INVALID_SID"
+  | "INVALID_TOKEN_ID"
+  | "ACCOUNT_LOCKED"
+
+interface Parts {
+  readonly uuid?: string | undefined
+  readonly sid?: string | null
+  readonly funds?: Funds | null
+}
+
+/** An answer of theirs. The bonus is a part of the balance: the player may stake both, and neither is counted twice. */
+export const answerOf = (status: Status, { funds, sid, uuid }: Parts, httpStatus = 200): VendorAnswer => {
+  let body = `{"status":"${status}"`
+  if (sid !== undefined && sid !== null) body += `,"sid":${JSON.stringify(sid)}`
+  if (funds !== undefined && funds !== null) {
+    body += `,"balance":${toMajorText(shownTotal(funds), funds.currency)},"bonus":${toMajorText(0, funds.currency)}`
+  }
+  if (uuid !== undefined) body += `,"uuid":${JSON.stringify(uuid)}`
+  // a debit whose outcome is not known has to come again as well, or its stake might be lost
+  if (status === "TEMPORARY_ERROR") body += `,"retransmission":true`
+  return { status: httpStatus, body: `${body}}` }
+}
+
+const limitStatus: { readonly [field in LimitField]?: Status } = {
+  max_single_bet: "CASINO_LIMIT_EXCEEDED_STAKE",
+  casino_max_single_bet: "CASINO_LIMIT_EXCEEDED_STAKE",
+  max_daily_loss: "CASINO_LIMIT_EXCEEDED_LOSS",
+  max_weekly_loss: "CASINO_LIMIT_EXCEEDED_LOSS",
+  max_monthly_loss: "CASINO_LIMIT_EXCEEDED_LOSS",
+  max_session_minutes: "CASINO_LIMIT_EXCEEDED_SESSION_TIME"
+}
+
+const isLimitField = (name: unknown): name is LimitField => typeof name === "string" && name in limitStatus
+
+const statusOfLimit = ({ limit }: Refusal["details"]): Status =>
+  (isLimitField(limit) ? limitStatus[limit] : undefined) ?? "CASINO_LIMIT_EXCEEDED_TURNOVER"
+
+/** The first message under the id was a cancel of a debit that had not come. */
+const wasIgnored = ({ earlier }: Refusal["details"]): boolean =>
+  typeof earlier === "object" && earlier !== null && "status" in earlier && earlier.status === "ignored"
+
+/** Words of the same meaning for whoever is refused; a code that is not here can only pass: try again. */
+const statusOfRefusal = (method: Method, { code, details }: Refusal): Status => {
+  switch (code) {
+    case "DUPLICATE_TRANSACTION":
+      if (method !== "credit" && method !== "cancel") {
+        return method === "debit" ? "FINAL_ERROR_ACTION_FAILED" : "INVALID_PARAMETER"
+      }
+      return wasIgnored(details) ? "BET_DOES_NOT_EXIST" : "BET_ALREADY_SETTLED"
+    case "BET_ROLLED_BACK":
+      return method === "credit" ? "BET_DOES_NOT_EXIST" : "FINAL_ERROR_ACTION_FAILED"
+    case "BET_NOT_FOUND":
+      return "BET_DOES_NOT_EXIST"
+    case "BET_ALREADY_SETTLED":
+      return "BET_ALREADY_SETTLED"
+    case "ROUND_CLOSED":
+    case "ROLLBACK_NOT_ALLOWED":
+      return "FINAL_ERROR_ACTION_FAILED"
+    case "INSUFFICIENT_FUNDS":
+      return "INSUFFICIENT_FUNDS"
+    case "LIMIT_EXCEEDED":
+      return statusOfLimit(details)
+    case "BONUS_INVALID":
+      return "BONUS_LIMIT_EXCEEDED"
+    case "PLAYER_RESTRICTED":
+      return "ACCOUNT_LOCKED"
+    case "INVALID_SESSION":
+      return "INVALID_SID"
+    case "VALIDATION_FAILED":
+    case "NOT_FOUND":
+      return "INVALID_PARAMETER"
+    case "IP_NOT_ALLOWED":
+    case "INVALID_SIGNATURE":
+      return "INVALID_TOKEN_ID"
+    default:
+      return "TEMPORARY_ERROR"
+  }
+}
+
+const statusOfSettlement = (method: Method, { first, status }: Settlement): Status => {
+  if (method === "promo_payout") return "OK"
+  if (method === "cancel" && first === "ignored") return "BET_DOES_NOT_EXIST"
+  if (status === "processed") return "OK"
+  return method === "debit" ? "BET_ALREADY_EXIST" : "BET_ALREADY_SETTLED"
+}
+
+/** The answer to an outcome of the wallet. */
+export const answerTo = (method: Method, uuid: string | undefined, outcome: WalletOutcome): VendorAnswer => {
+  switch (outcome._tag) {
+    case "Identified":
+      return answerOf("OK", { uuid, sid: outcome.player.token })
+    case "Balance":
+      return answerOf("OK", { uuid, funds: outcome.funds })
+    case "Settled": {
+      const [settlement] = outcome.settlements
+      const status = settlement === undefined ? "TEMPORARY_ERROR" : statusOfSettlement(method, settlement)
+      return answerOf(status, { uuid, funds: outcome.funds })
+    }
+    case "Refused":
+      return answerOf(statusOfRefusal(method, outcome.refusal), {
+        uuid,
+        funds: method === "check" ? null : outcome.funds
+      })
+  }
+}
