@@ -46,3 +46,10 @@ export const toMajorText = (minor: number, currency: string): string => {
   const sign = minor < 0 ? "-" : ""
   return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
+
+/** A decimal as plain text. */
+export const decimalText = ({ coefficient, scale }: Decimal): string => {
+  const digits = String(Math.abs(coefficient)).padStart(scale + 1, "0")
+  const sign = coefficient < 0 ? "-" : ""
+  return scale === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+}
