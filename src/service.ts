@@ -15,6 +15,9 @@ import { Compliance } from "./features/compliance/Compliance.ts"
 import { Holds } from "./features/compliance/Holds.ts"
 import { Bonuses } from "./features/bonuses/Bonuses.ts"
 import { Games } from "./features/games/Games.ts"
+import { Integrations } from "./features/integrations/Integrations.ts"
+import { IntegrationWallet } from "./features/integrations/IntegrationWallet.ts"
+import { VendorPlayers } from "./features/integrations/VendorPlayers.ts"
 import { Launches } from "./features/games/Launches.ts"
 import { ProviderCallLog } from "./features/integrations/ProviderCallLog.ts"
 import { Originals } from "./features/originals/Originals.ts"
@@ -58,6 +61,8 @@ import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   Layer.mergeAll(
     ProviderWallet.layer,
+    IntegrationWallet.layer.pipe(Layer.provide(VendorPlayers.layer)),
+    Integrations.layer,
     Wallet.layer,
     Ledger.layer,
     Payments.layer,

@@ -9,7 +9,7 @@ import { makeLogThrottle } from "../platform/LogThrottle.ts"
 import { fromDateOrNull } from "../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../store/Rows.ts"
 import { type Networks, networks } from "./Addresses.ts"
-import { makeKeyDirectory } from "./internal/KeyDirectory.ts"
+import { makeKeyDirectory } from "./KeyDirectory.ts"
 import { type SigningKey, signingKey } from "./Signature.ts"
 
 /** Purposes of the sealed secrets of API keys and providers. */

@@ -25,8 +25,12 @@ const currencyCodes: ReadonlySet<string> = new Set(
 /** True for a currency of ISO 4217 that is in use as money, in capitals. */
 export const isCurrency = (code: string): boolean => currencyCodes.has(code)
 
+const digitsByCode: ReadonlyMap<string, number> = new Map(
+  currencies.codes().map((code) => [code, currencies.code(code)?.digits ?? 2])
+)
+
 /** Decimal digits of a currency: 2 of the euro, none of the yen, 3 of the Kuwaiti dinar. */
-export const minorDigits = (code: string): number => currencies.code(code)?.digits ?? 2
+export const minorDigits = (code: string): number => digitsByCode.get(code) ?? 2
 
 /** The countries that a number in international format may be of; none when it is no number. */
 export const countriesOfPhone = (phone: string): ReadonlyArray<string> =>

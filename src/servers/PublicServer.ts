@@ -8,7 +8,9 @@ import { Documentation } from "../http/Documentation.ts"
 import { Drain } from "../http/Drain.ts"
 import { OutermostMiddleware } from "../http/OutermostMiddleware.ts"
 import { providerLanes } from "../features/settlement/Lanes.ts"
-import { ExpressLane } from "../http/ExpressLane.ts"
+import { makeVendorDesk } from "../features/integrations/IntegrationLanes.ts"
+import { ExpressLane, type Take } from "../http/ExpressLane.ts"
+import { VendorLane } from "../http/VendorLane.ts"
 import { AccountHandlers } from "../features/account/Handlers.ts"
 import { BonusesHandlers } from "../features/bonuses/Handlers.ts"
 import { GamesHandlers } from "../features/games/Handlers.ts"
@@ -72,6 +74,10 @@ export const layerHttpServices = Layer.mergeAll(
 /** Serves the public API at `HOST` and `PORT`. Needs the capabilities, the database, and {@link layerHttpServices}. */
 export const layerPublicServer = Layer.unwrap(Effect.gen(function*() {
   const { host, port } = yield* Settings
-  const { take } = yield* ExpressLane
+  const express = yield* ExpressLane
+  const vendors = yield* VendorLane
+  const take: Take = (request, response) => express.take(request, response) || vendors.take(request, response)
   return serveAt(Routes, { host, port }, take)
-})).pipe(Layer.provide([PathResources.layer, ExpressLane.layerOf(providerLanes)]))
+})).pipe(
+  Layer.provide([PathResources.layer, ExpressLane.layerOf(providerLanes), VendorLane.layerOf(makeVendorDesk)])
+)

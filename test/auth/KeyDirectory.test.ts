@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makeKeyDirectory } from "../../src/auth/internal/KeyDirectory.ts"
+import { makeKeyDirectory } from "../../src/auth/KeyDirectory.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 
 // Goal: no key that exists waits for one that does not, an announced change is felt at once and by its own keys only, and what is

@@ -1,6 +1,6 @@
 /** Settings of providers that speak a vendor's protocol: a part that may be shown, and a sealed one. */
 import { Context, Effect, Schema } from "effect"
-import { Secrets, SecretUnreadable } from "../../platform/Secrets.ts"
+import { Secrets, type SecretUnreadable } from "../../platform/Secrets.ts"
 import type { AnyProtocol, Bound } from "../../protocols/Protocol.ts"
 import { protocols } from "../../protocols/Protocols.ts"
 

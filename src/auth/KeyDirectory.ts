@@ -1,6 +1,6 @@
 /** Directory of all public key ids in memory: an unknown id is refused without a query. */
 import { Clock, Deferred, Effect, FiberSet, type Scope } from "effect"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
 
 /** A directory older than this is renewed in the background while it still serves. */
 const renewAfterMs = 1000

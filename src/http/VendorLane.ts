@@ -1,0 +1,307 @@
+/**
+ * Calls of game providers in their own protocols, straight from the socket's request (`docs/decisions/0043-provider-protocols.md`). Every
+ * request below the address takes this way; what the provider's protocol says decides the answer, its words for *try again* included.
+ */
+import { type Cause, Clock, Context, Effect, Exit, Layer } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { clientAddress, isWithin, type Networks, networks } from "../auth/Addresses.ts"
+import { addressNotAllowed, invalidSignature } from "../auth/Checks.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { Settings } from "../platform/Settings.ts"
+import type { Bound, Received, VendorAnswer, VendorCall, WalletCall, WalletOutcome } from "../protocols/Protocol.ts"
+import { AnonymousLimits, tooManyBodies, uncountedBytes } from "./AnonymousLimits.ts"
+import { makeAnswerHeaders, preparedLines } from "./AnswerHeaders.ts"
+import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
+import { AuthenticationFailures } from "./AuthenticationFailures.ts"
+import { refuseOverfull } from "./BodyBounds.ts"
+import { Drain } from "./Drain.ts"
+import type { Take } from "./ExpressLane.ts"
+import { CurrentLaneRequest } from "./LogFields.ts"
+import { bodyTooLarge, draining, maxBodyBytes, refusalBody, retryAfterOf, serverError, statusOf } from "./Refusals.ts"
+import { type Named, RequestIds } from "./RequestIds.ts"
+import { readBody, readBounded } from "./RequestBody.ts"
+import { RequestMetrics } from "./RequestMetrics.ts"
+import { originOfMessage } from "./RequestOrigin.ts"
+import { makeRequestTraces } from "./RequestTraces.ts"
+
+/** Where providers with a protocol of their own call, each below its slug. */
+const integrationsPath = "/api/v1/integrations/"
+
+const route = `${integrationsPath}:slug`
+
+/** A provider as its vendor reaches it. */
+export interface Integration {
+  readonly providerId: number
+  readonly slug: string
+  /** Empty allows any address. */
+  readonly allowed: Networks
+  readonly bound: Bound
+}
+
+/** A call that was answered. */
+export interface AnsweredCall {
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly method: string
+  /** Undefined for a call that asked nothing of the wallet. */
+  readonly call: WalletCall | undefined
+  readonly outcome: WalletOutcome | undefined
+  readonly answer: VendorAnswer
+  /** Why the protocol answered without asking; undefined where it asked. */
+  readonly reason: "signature" | "form" | undefined
+  readonly latencyMs: number
+}
+
+/** What the lane asks of the wallet. */
+export interface VendorDesk<Known extends Integration> {
+  /** The provider under a slug; undefined when it has to be looked up. `now` in epoch milliseconds. */
+  readonly peek: (slug: string, now: number) => Known | undefined
+  /** Undefined when there is none with a protocol of its own. */
+  readonly find: (slug: string) => Effect.Effect<Known | undefined, Refusal>
+  /** Starts a call without a fiber and says true; `done` is called once, perhaps at once. Says false, with nothing done, where `run` has to. */
+  readonly start: (
+    integration: Known,
+    call: WalletCall,
+    done: (exit: Exit.Exit<WalletOutcome>) => void
+  ) => boolean
+  readonly run: (integration: Known, call: WalletCall) => Effect.Effect<WalletOutcome>
+  readonly note: (integration: Known, answered: AnsweredCall) => void
+}
+
+const noSuchPath = refuse("NOT_FOUND", "There is no such provider, or its protocol has no such call.")
+
+const refused = (refusal: Refusal): WalletOutcome => ({ _tag: "Refused", refusal, playerRef: null, funds: null })
+
+const headerOf = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
+  typeof value === "string" ? value : value?.join(", ")
+
+interface Request<Known extends Integration = Integration> {
+  readonly integration: Known
+  readonly source: IncomingMessage
+  readonly target: ServerResponse
+  /** Below the provider's address, with the query. */
+  readonly rest: string
+  /** Epoch milliseconds. */
+  readonly now: number
+  readonly startedAt: bigint
+}
+
+const callOf = ({ now, rest, source }: Request, body: Buffer): VendorCall => {
+  const question = rest.indexOf("?")
+  return {
+    method: source.method ?? "",
+    path: question < 0 ? rest : rest.slice(0, question),
+    query: question < 0 ? "" : rest.slice(question + 1),
+    header: (name) => headerOf(source.headers[name]),
+    body,
+    now
+  }
+}
+
+/** The lane of this process, for the server's listener. */
+export class VendorLane extends Context.Service<VendorLane, { readonly take: Take }>()("pitboss/http/VendorLane") {
+  /** The layer over a desk. */
+  static readonly layerOf = <Known extends Integration, E, R>(makeDesk: Effect.Effect<VendorDesk<Known>, E, R>) =>
+    Layer.effect(
+      VendorLane,
+      Effect.gen(function*() {
+        const desk = yield* makeDesk
+        const drain = yield* Drain
+        const ids = yield* RequestIds
+        const failures = yield* AuthenticationFailures
+        const anonymousLimits = yield* AnonymousLimits
+        const metrics = yield* RequestMetrics
+        const clock = yield* Clock.Clock
+        const traces = yield* makeRequestTraces
+        const write = yield* makeWriteAnswer
+        const contain = yield* makeContain
+        const proxies = networks((yield* Settings).trustProxy)
+        const answerHeaders = makeAnswerHeaders(proxies)
+        // flat: what a request adds to a deep one would copy it
+        const context = Context.makeUnsafe<never>(new Map((yield* Effect.context<never>()).mapUnsafe))
+        const fork = Effect.runForkWith(context)
+
+        const named = (source: IncomingMessage): Named => ({
+          source,
+          headers: { "x-request-id": headerOf(source.headers["x-request-id"]) }
+        })
+
+        const send = (
+          source: IncomingMessage,
+          target: ServerResponse,
+          startedAt: bigint,
+          { body, contentType = "application/json", status }: VendorAnswer,
+          retryAfter?: string
+        ): number => {
+          const tookNs = clock.monotonicTimeNanosUnsafe() - startedAt
+          metrics.observe(source.method ?? "", route, status, tookNs)
+          const { headers, socket } = source
+          const lines = preparedLines(
+            answerHeaders(() => socket.remoteAddress, headerOf(headers["x-forwarded-proto"]))
+          )
+          write(
+            source,
+            target,
+            status,
+            `${lines}content-type: ${contentType}\r\nx-request-id: ${ids.last(named(source))}\r\n${
+              retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`
+            }`,
+            body
+          )
+          return Number(tookNs) / 1e6
+        }
+
+        /** Answers in Pitboss's own words: where no protocol is known, or none may speak. */
+        const refuseAs = (source: IncomingMessage, target: ServerResponse, startedAt: bigint, refusal: Refusal) =>
+          send(
+            source,
+            target,
+            startedAt,
+            { status: statusOf(refusal), body: refusalBody(refusal) },
+            retryAfterOf(refusal)
+          )
+
+        const reject = ({ source, startedAt, target }: Request<Known>, refusal: Refusal) =>
+          refuseAs(source, target, startedAt, refusal)
+
+        const answer = (
+          { integration, now, source, startedAt, target }: Request<Known>,
+          answered: Omit<AnsweredCall, "at" | "latencyMs">
+        ): void => {
+          const latencyMs = send(source, target, startedAt, answered.answer)
+          desk.note(integration, { ...answered, at: now, latencyMs })
+        }
+
+        const logDefect = (source: IncomingMessage, cause: Cause.Cause<unknown>): void => {
+          fork(
+            Effect.logError("request failed", cause).pipe(
+              Effect.annotateLogs({ request_id: ids.of(named(source)), method: source.method ?? "", path: route })
+            )
+          )
+        }
+
+        /** A caller that the protocol does not believe: counted against its address, and told so in the protocol's words. */
+        const answerStranger = (request: Request<Known>, answered: Omit<AnsweredCall, "at" | "latencyMs">): void => {
+          const { integration: { slug }, source, target } = request
+          fork(failures.note("provider", invalidSignature, originOfMessage(source), slug)).addObserver((exit) =>
+            contain(target, () =>
+              Exit.isSuccess(exit) && exit.value.code === "RATE_LIMITED"
+                ? void reject(request, exit.value)
+                : answer(request, answered))
+          )
+        }
+
+        const ask = (request: Request<Known>, { call, render }: Extract<Received, { readonly _tag: "Call" }>): void => {
+          const { integration, source, target } = request
+          const conclude = (outcome: WalletOutcome): void =>
+            contain(
+              target,
+              () => answer(request, { method: call.method, call, outcome, answer: render(outcome), reason: undefined })
+            )
+          const finish = (exit: Exit.Exit<WalletOutcome>): void => {
+            if (Exit.isSuccess(exit)) return conclude(exit.value)
+            logDefect(source, exit.cause)
+            conclude(refused(serverError))
+          }
+          if (drain.isDraining()) return conclude(refused(draining))
+          try {
+            if (traces === undefined && desk.start(integration, call, finish)) return
+          } catch (defect) {
+            return finish(Exit.die(defect))
+          }
+          const about = { id: () => ids.of(named(source)), path: route, providerId: integration.providerId }
+          const run = desk.run(integration, call)
+          const traced = traces === undefined ? run : traces.aroundAnswer(
+            { method: "POST", traceparent: headerOf(source.headers["traceparent"]), id: about.id() },
+            `${route} ${call.method}`,
+            run,
+            (exit) => Exit.isSuccess(exit) ? 200 : 500
+          )
+          Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))(Effect.uninterruptible(traced))
+            .addObserver(finish)
+        }
+
+        const receive = (request: Request<Known>, body: Buffer): void => {
+          const overfull = refuseOverfull(body)
+          if (overfull !== undefined) return void reject(request, overfull)
+          const received = request.integration.bound.receive(callOf(request, body))
+          switch (received._tag) {
+            case "NotFound":
+              return void reject(request, noSuchPath)
+            case "Answered": {
+              const answered = { ...received, call: undefined, outcome: undefined }
+              return received.reason === "signature" ? answerStranger(request, answered) : answer(request, answered)
+            }
+            case "Call":
+              return ask(request, received)
+          }
+        }
+
+        const read = (request: Request<Known>): void => {
+          const { integration: { allowed }, source, target } = request
+          const origin = originOfMessage(source)
+          if (
+            allowed.length > 0 && !isWithin(allowed, clientAddress(origin.peer, origin.forwardedFor, proxies))
+          ) return void reject(request, addressNotAllowed)
+          const use = (body: Buffer) => contain(target, () => receive(request, body))
+          const stated = source.headers["content-length"]
+          const isMeasured = source.headers["transfer-encoding"] === undefined
+          const length = isMeasured ? Number(stated ?? 0) : maxBodyBytes
+          if (length > maxBodyBytes) return tooLarge(request)
+          if (length <= uncountedBytes) return readBody(source, length, use)
+          const release = anonymousLimits.reserve(origin, length, () => source.destroy())
+          if (release === undefined) return void reject(request, tooManyBodies)
+          source.once("close", release)
+          const taken = (body: Buffer) => {
+            release()
+            use(body)
+          }
+          if (isMeasured) readBody(source, length, taken)
+          else readBounded(source, maxBodyBytes, (body) => body === undefined ? tooLarge(request) : taken(body))
+        }
+
+        const tooLarge = (request: Request<Known>) => {
+          // the rest of it is not read
+          request.target.shouldKeepAlive = false
+          reject(request, bodyTooLarge)
+        }
+
+        const take: Take = (source, target) => {
+          const { url = "" } = source
+          if (!url.startsWith(integrationsPath)) return false
+          const startedAt = clock.monotonicTimeNanosUnsafe()
+          const now = clock.currentTimeMillisUnsafe()
+          const [slug = ""] = /^[a-z0-9-]*/.exec(url.slice(integrationsPath.length)) ?? []
+          const rest = url.slice(integrationsPath.length + slug.length)
+          const unknown = () => {
+            const origin = originOfMessage(source)
+            refuseAs(source, target, startedAt, anonymousLimits.take(origin) ?? noSuchPath)
+          }
+          if (!/^(?:[/?]|$)/.test(rest) || slug === "") {
+            unknown()
+            return true
+          }
+          const known = desk.peek(slug, now)
+          if (known !== undefined) {
+            read({ integration: known, source, target, rest, now, startedAt })
+            return true
+          }
+          fork(desk.find(slug)).addObserver((exit) =>
+            contain(target, () => {
+              if (Exit.isSuccess(exit)) {
+                return exit.value === undefined
+                  ? unknown()
+                  : read({ integration: exit.value, source, target, rest, now, startedAt })
+              }
+              const failure = Exit.findErrorOption(exit)
+              if (failure._tag === "None") logDefect(source, exit.cause)
+              refuseAs(source, target, startedAt, failure._tag === "Some" ? failure.value : serverError)
+            })
+          )
+          return true
+        }
+
+        return VendorLane.of({ take })
+      })
+    )
+}

@@ -1,0 +1,255 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Layer } from "effect"
+import * as Http from "node:http"
+import { networks } from "../../src/auth/Addresses.ts"
+import { refuse } from "../../src/domain/Refusal.ts"
+import { serveAt } from "../../src/http/Listener.ts"
+import { type AnsweredCall, type Integration, type VendorDesk, VendorLane } from "../../src/http/VendorLane.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import type { Bound, Received, VendorCall, WalletCall, WalletOutcome } from "../../src/protocols/Protocol.ts"
+import { layerHttpServices } from "../../src/servers/PublicServer.ts"
+import { portOf } from "../kit/EdgeServer.ts"
+
+// Goal: whatever a vendor sends is answered in the words of its protocol, and what no protocol can answer in Pitboss's. Method: a toy
+// protocol over a toy wallet that starts, waits, refuses and dies as the path says.
+
+/** `/<what>`: the wallet is asked to do that; the answer is the outcome's code. */
+const receive = (call: VendorCall): Received => {
+  if (call.method !== "POST" || call.path === "") return { _tag: "NotFound" }
+  const answer = (status: number, body: string) => ({ status, body, contentType: "text/toy" })
+  if (call.header("x-sign") !== "right") {
+    return { _tag: "Answered", answer: answer(403, "who?"), reason: "signature", method: call.path }
+  }
+  if (call.body.toString() === "nonsense") {
+    return { _tag: "Answered", answer: answer(400, "what?"), reason: "form", method: call.path }
+  }
+  return {
+    _tag: "Call",
+    call: {
+      kind: "balance",
+      method: call.path.slice(1),
+      player: { ref: call.query, token: null, transactionId: null },
+      gameId: null,
+      currency: String(call.body.length)
+    },
+    render: (outcome) =>
+      answer(
+        200,
+        outcome._tag === "Balance"
+          ? `${outcome.playerRef} ${outcome.funds.currency}`
+          : outcome._tag === "Refused"
+          ? outcome.refusal.code
+          : outcome._tag
+      )
+  }
+}
+
+const bound: Bound = { receive, outbound: { launch: () => Effect.succeed("") } }
+
+const integration = (slug: string, allowed: ReadonlyArray<string> = []): Integration => ({
+  providerId: 1,
+  slug,
+  allowed: networks(allowed),
+  bound
+})
+
+const known = new Map([
+  ["toy", integration("toy")],
+  ["walled", integration("walled", ["10.0.0.0/8"])]
+])
+
+const outcomeOf = ({ player: { ref }, ...call }: WalletCall): WalletOutcome => ({
+  _tag: "Balance",
+  playerRef: ref ?? "",
+  funds: { currency: call.kind === "balance" ? call.currency ?? "" : "", real: 0, bonus: 0 }
+})
+
+const notes: Array<AnsweredCall> = []
+const found = new Set<string>()
+
+const desk: VendorDesk<Integration> = {
+  peek: (slug) => found.has(slug) ? known.get(slug) : undefined,
+  find: (slug) => {
+    found.add(slug)
+    return slug === "unread" ? Effect.fail(refuse("TRY_AGAIN", "Later.")) : Effect.succeed(known.get(slug))
+  },
+  start: (_, call, done) => {
+    switch (call.method) {
+      case "start":
+        done(Exit.succeed(outcomeOf(call)))
+        return true
+      case "start-and-die":
+        done(Exit.die(new Error("started")))
+        return true
+      case "throw":
+        throw new Error("thrown")
+      default:
+        return false
+    }
+  },
+  run: (_, call) => {
+    switch (call.method) {
+      case "die":
+        return Effect.die(new Error("run"))
+      case "refuse":
+        return Effect.succeed({
+          _tag: "Refused",
+          refusal: refuse("LIMIT_EXCEEDED", "No."),
+          playerRef: null,
+          funds: null
+        })
+      default:
+        return Effect.delay(Effect.succeed(outcomeOf(call)), "0 millis")
+    }
+  },
+  note: (_, answered) => {
+    notes.push(answered)
+  }
+}
+
+const Live = Layer.unwrap(
+  Effect.map(VendorLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
+).pipe(
+  Layer.provide(VendorLane.layerOf(Effect.succeed(desk))),
+  Layer.provideMerge(layerHttpServices),
+  Layer.provide([Settings.layerTest(), Entropy.layer])
+)
+
+interface Sent {
+  readonly method?: string
+  readonly body?: string | ReadonlyArray<string>
+  readonly headers?: { readonly [name: string]: string }
+}
+
+/** Sends a request below `/api/v1/integrations/`; a body in parts goes without its length. */
+const send = (path: string, { body = "", headers = {}, method = "POST" }: Sent = {}) =>
+  Effect.flatMap(
+    portOf,
+    (port) =>
+      Effect.callback<{ readonly status: number; readonly type: string | undefined; readonly text: string }>(
+        (resume) => {
+          const request = Http.request(
+            {
+              host: "127.0.0.1",
+              port,
+              method,
+              path: `/api/v1/integrations/${path}`,
+              headers: {
+                "x-sign": "right",
+                ...typeof body === "string" ? { "content-length": String(Buffer.byteLength(body)) } : {},
+                ...headers
+              }
+            },
+            (response) => {
+              let text = ""
+              response.on("data", (chunk: Buffer) => (text += chunk.toString()))
+              response.on("end", () =>
+                resume(
+                  Effect.succeed({ status: response.statusCode ?? 0, type: response.headers["content-type"], text })
+                ))
+            }
+          ).on("error", (error) => resume(Effect.die(error)))
+          if (typeof body === "string") {
+            request.end(body)
+          } else {
+            for (const part of body) {
+              request.write(part)
+            }
+            request.end()
+          }
+        }
+      )
+  )
+
+const codeOf = (text: string): unknown => JSON.parse(text).error.code
+
+layer(Live)("vendors' lane", (it) => {
+  it.effect("a call is answered in the protocol's words, started or run", () =>
+    Effect.gen(function*() {
+      for (const method of ["start", "run"]) {
+        const answer = yield* send(`toy/${method}?pr_1`, { body: "12345" })
+        assert.deepStrictEqual(answer, { status: 200, type: "text/toy", text: "pr_1 5" }, method)
+      }
+    }))
+
+  it.effect("a refusal is the protocol's to say", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* send("toy/refuse"), { status: 200, type: "text/toy", text: "LIMIT_EXCEEDED" })
+    }))
+
+  it.effect("a defect reaches the protocol as SERVER_ERROR, wherever it happens", () =>
+    Effect.gen(function*() {
+      for (const method of ["throw", "start-and-die", "die"]) {
+        const answer = yield* send(`toy/${method}`)
+        assert.deepStrictEqual([answer.status, answer.text], [200, "SERVER_ERROR"], method)
+      }
+    }))
+
+  it.effect("an unknown provider, an unknown call and another method are 404 in Pitboss's words", () =>
+    Effect.gen(function*() {
+      for (
+        const [path, method] of [["nobody/run", "POST"], ["toy", "POST"], ["toy/run", "GET"], ["", "POST"], [
+          "Toy/run",
+          "POST"
+        ]] as const
+      ) {
+        const answer = yield* send(path, { method })
+        assert.deepStrictEqual([answer.status, codeOf(answer.text)], [404, "NOT_FOUND"], `${method} ${path}`)
+      }
+    }))
+
+  it.effect("a provider that cannot be looked up is 503", () =>
+    Effect.gen(function*() {
+      const answer = yield* send("unread/run")
+      assert.deepStrictEqual([answer.status, codeOf(answer.text)], [503, "TRY_AGAIN"])
+    }))
+
+  it.effect("a caller outside the provider's addresses is 403, before its body is read", () =>
+    Effect.gen(function*() {
+      const answer = yield* send("walled/run", { body: "nonsense" })
+      assert.deepStrictEqual([answer.status, codeOf(answer.text)], [403, "IP_NOT_ALLOWED"])
+    }))
+
+  it.effect("a body without a stated length is read to its end", () =>
+    Effect.gen(function*() {
+      const parts = ["a".repeat(6000), "b".repeat(6000), "c"]
+      assert.strictEqual((yield* send("toy/start?p", { body: parts })).text, "p 12001")
+    }))
+
+  it.effect("a body above 256 KiB is 413, stated or not", () =>
+    Effect.gen(function*() {
+      const large = "a".repeat(256 * 1024 + 1)
+      for (const body of [large, [large.slice(1), "bc"]]) {
+        const answer = yield* send("toy/start", { body })
+        assert.deepStrictEqual([answer.status, codeOf(answer.text)], [413, "INVALID_REQUEST"])
+      }
+    }))
+
+  it.effect("every answered call is noted with its reason", () =>
+    Effect.gen(function*() {
+      notes.length = 0
+      yield* send("toy/start?p")
+      yield* send("toy/refuse")
+      yield* send("toy/start", { body: "nonsense" })
+      yield* send("toy/start", { headers: { "x-sign": "wrong" } })
+      assert.deepStrictEqual(
+        notes.map(({ answer, call, outcome, reason }) => [answer.status, call?.method, outcome?._tag, reason]),
+        [
+          [200, "start", "Balance", undefined],
+          [200, "refuse", "Refused", undefined],
+          [400, undefined, undefined, "form"],
+          [403, undefined, undefined, "signature"]
+        ]
+      )
+    }))
+
+  it.effect("an address that keeps failing its signature is refused for a while, and no other call of it", () =>
+    Effect.gen(function*() {
+      const wrong = Effect.map(send("toy/start", { headers: { "x-sign": "wrong" } }), ({ status }) => status)
+      const statuses = yield* Effect.all(Array.from({ length: 2400 }, () => wrong), { concurrency: 32 })
+      assert.include(statuses, 429)
+      assert.strictEqual(statuses[0], 403)
+      assert.strictEqual((yield* send("toy/start?p")).text, "p 0")
+    }))
+})
