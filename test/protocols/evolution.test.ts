@@ -144,6 +144,10 @@ describe("requests", () => {
   it("a balance is asked for a table or without one", () => {
     const { call } = asCall(send("balance", { ...about, currency: "EUR", game }))
     assert.deepInclude(call, { kind: "balance", gameId: "table-1", currency: "EUR" })
+    const inLobby = { ...game, id: null }
+    assert.deepInclude(asCall(send("balance", { ...about, currency: "EUR", game: inLobby })).call, {
+      gameId: "table-1"
+    })
     assert.deepInclude(asCall(send("balance", { ...about, currency: "EUR", game: null })).call, { gameId: null })
   })
 

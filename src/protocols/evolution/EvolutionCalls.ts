@@ -28,10 +28,12 @@ interface Played {
   readonly tableId: string
 }
 
+const readTable = (body: JsonObject): string | undefined =>
+  readText(readObject(readObject(readObject(body.game)?.details)?.table)?.id)
+
 const readGame = (body: JsonObject): Played | undefined => {
-  const game = readObject(body.game)
-  const roundId = readText(game?.id)
-  const tableId = readText(readObject(readObject(game?.details)?.table)?.id)
+  const roundId = readText(readObject(body.game)?.id)
+  const tableId = readTable(body)
   return roundId === undefined || tableId === undefined ? undefined : { roundId, tableId }
 }
 
@@ -109,15 +111,15 @@ export const readCall = (method: Method, body: JsonObject): WalletCall | undefin
   const game = readGame(body)
   switch (method) {
     case "balance":
-      return { kind: "balance", method, player, gameId: game?.tableId ?? null, currency }
+      return { kind: "balance", method, player, gameId: readTable(body) ?? null, currency }
     case "promo_payout": {
       const action = promoAction(caller, readObject(body.promoTransaction) ?? {})
       return action === undefined ? undefined : {
         kind: "settle",
         method,
         player,
-        gameId: game?.tableId ?? null,
-        roundId: game?.roundId ?? null,
+        gameId: readTable(body) ?? null,
+        roundId: null,
         currency,
         session: "none",
         actions: [action]
