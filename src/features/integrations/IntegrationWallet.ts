@@ -383,9 +383,10 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       }
 
       const run: IntegrationWallet["Service"]["run"] = (provider, call) =>
-        Effect.catch(
-          handle(provider, call),
-          (refusal) => Effect.succeed(refusedOutcome(refusal, provider.providerId, call.player, undefined))
+        handle(provider, call).pipe(
+          Effect.catch((refusal) =>
+            Effect.succeed(refusedOutcome(refusal, provider.providerId, call.player, undefined))
+          )
         )
 
       return IntegrationWallet.of({ start, run })
