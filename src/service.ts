@@ -35,6 +35,7 @@ import { Entropy } from "./platform/Entropy.ts"
 import { Ids } from "./platform/Ids.ts"
 import { layerMigrations } from "./platform/Migrations.ts"
 import { PersonalData } from "./platform/PersonalData.ts"
+import { Resolver } from "./platform/Resolver.ts"
 import { Scheduler } from "./platform/Scheduler.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { DueAccountChanges } from "./features/players/DueAccountChanges.ts"
@@ -52,7 +53,6 @@ import { StaleRounds } from "./features/settlement/StaleRounds.ts"
 import { ProviderWallet } from "./features/settlement/ProviderWallet.ts"
 import { Wallet } from "./features/wallet/Wallet.ts"
 import { Attempts } from "./features/webhooks/Attempts.ts"
-import { Resolver } from "./features/webhooks/Resolver.ts"
 import { Transport } from "./features/webhooks/Transport.ts"
 import { WebhookHousekeeping } from "./features/webhooks/WebhookHousekeeping.ts"
 import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
@@ -87,7 +87,10 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Seals.layer,
     OldRows.layer,
     PersonalDataEncryption.layer,
-    Attempts.layer.pipe(Layer.provide(Transport.layer), Layer.provide(Resolver.layer))
+    Attempts.layer.pipe(
+      Layer.provide(Transport.layer),
+      Layer.provide(Resolver.layerOf(({ webhookAllowInsecure }) => webhookAllowInsecure))
+    )
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(
       actors,

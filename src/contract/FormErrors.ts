@@ -38,6 +38,9 @@ const leafHook: SchemaIssue.LeafHook = (issue) => {
   switch (issue._tag) {
     case "MissingKey":
       return "is required"
+    // without the value, which may be a secret under a wrong name
+    case "UnexpectedKey":
+      return "is not known"
     case "InvalidType": {
       const { message } = issue.ast.annotations ?? {}
       return typeof message === "string" ? message : `must be ${expected(issue.ast)}`

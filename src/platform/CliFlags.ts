@@ -1,6 +1,6 @@
 /** Kinds of flags that a command line is made of, for `effect/cli`. */
-import { Option } from "effect"
-import { Flag } from "effect/cli"
+import { Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
+import { CliError, Flag } from "effect/cli"
 
 export const about = <A>(flag: Flag.Flag<A>, description: string) => Flag.withDescription(flag, description)
 
@@ -13,6 +13,25 @@ export const truth = (name: string, description: string) =>
 
 const words = (value: string): ReadonlyArray<string> =>
   value.split(",").map((word) => word.trim()).filter((word) => word !== "" && word !== "none")
+
+const parseObject = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
+
+/** The JSON object in a file, or in standard input with `-`. */
+export const jsonFile = (name: string, description: string) =>
+  text(name, `${description}: a file with a JSON object, or - for standard input`).pipe(
+    Flag.mapEffect((file) => {
+      const bytes = file === "-"
+        ? Stream.unwrap(Effect.map(Stdio.Stdio, ({ stdin }) => stdin))
+        : Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file)))
+      return Stream.mkString(Stream.decodeText(bytes)).pipe(
+        Effect.flatMap(parseObject),
+        // without what is in it, which may be secret
+        Effect.mapError(() =>
+          new CliError.InvalidValue({ option: name, value: file, expected: "a file with a JSON object", kind: "flag" })
+        )
+      )
+    })
+  )
 
 /** A comma-separated list; `none` is the empty one. */
 export const listOf = (name: string, description: string) =>

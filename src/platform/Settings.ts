@@ -113,6 +113,10 @@ const variables = Effect.all({
   staffTokenDays: read("STAFF_TOKEN_DAYS", wholeNumber(1, 3650), "a whole number of days from 1 to 3650", 90),
   /** Allows `http:` and loopback webhook targets. */
   webhookAllowInsecure: read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
+  /** Allows `http:`, loopback and private addresses of game providers. */
+  providerAllowInsecure: read("PROVIDER_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
+  /** The address that vendors reach the public API at, where it is another one than host and port. */
+  publicUrl: read("PUBLIC_URL", text(isOrigin), "an address like https://api.example", undefined),
   /** Serves `/docs` and `/openapi.json` on the public port. */
   docs: read("DOCS", Switch, "on or off", "on").pipe(Effect.map(isOn)),
   /** Networks whose `X-Forwarded-For` is believed, in CIDR notation. */
@@ -217,6 +221,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       bootstrapTokenRestored: false,
       staffTokenDays: 90,
       webhookAllowInsecure: true,
+      providerAllowInsecure: true,
+      publicUrl: undefined,
       docs: true,
       trustProxy: [],
       playerOrigins: "*",

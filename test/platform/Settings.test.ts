@@ -71,6 +71,8 @@ layer(NodeServices.layer)("Settings", (it) => {
         MASTER_KEY_LOST: "on",
         BACKOFFICE_TOKEN: "0123456789abcdef",
         WEBHOOK_ALLOW_INSECURE: "on",
+        PROVIDER_ALLOW_INSECURE: "on",
+        PUBLIC_URL: "https://api.example",
         TRUST_PROXY: "10.0.0.0/8, 192.0.2.1,2001:db8::/32",
         PLAYER_ORIGINS: "https://casino.example, http://localhost:3000",
         LOG_LEVEL: "debug"
@@ -83,6 +85,8 @@ layer(NodeServices.layer)("Settings", (it) => {
         demo: false,
         masterKeyLost: true,
         webhookAllowInsecure: true,
+        providerAllowInsecure: true,
+        publicUrl: "https://api.example",
         trustProxy: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"],
         playerOrigins: ["https://casino.example", "http://localhost:3000"],
         logLevel: "Debug"
@@ -116,6 +120,8 @@ layer(NodeServices.layer)("Settings", (it) => {
         ["MASTER_KEY_LOST", "yes"],
         ["BACKOFFICE_TOKEN", "short"],
         ["WEBHOOK_ALLOW_INSECURE", "true"],
+        ["PROVIDER_ALLOW_INSECURE", "true"],
+        ["PUBLIC_URL", "https://api.example/"],
         ["TRUST_PROXY", "10.0.0.0/33"],
         ["TRUST_PROXY", "proxy.example"],
         ["PLAYER_ORIGINS", ","],

@@ -1,6 +1,6 @@
 /** Game providers and the catalogue. */
 import { Command, Flag } from "effect/cli"
-import { about, given, listOf, orNone, text, truth } from "../../platform/CliFlags.ts"
+import { about, given, integer, jsonFile, listOf, orNone, text, truth } from "../../platform/CliFlags.ts"
 import { idOf, noun, pageFlags, referenceTo, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
@@ -11,13 +11,16 @@ const providerSettings = {
   ip_allowlist: optional(listOf("ip", "Addresses and ranges it calls from (any)")),
   active: optional(
     truth("active", "Whether its games are offered and take bets; what was begun is settled all the same (true)")
-  )
+  ),
+  settings: optional(jsonFile("settings", "What its protocol needs to know; an update replaces what it names")),
+  sync_hours: optional(integer("sync-hours", "How often its vendor's catalogue is read (24; 0: never)"))
 }
 
 export const provider = noun("provider", "Game providers").pipe(Command.withSubcommands([
   verb("create", "Add a provider; prints its secret once", {
     slug: text("slug", "Short name, unique"),
     name: text("name", "Full name"),
+    protocol: optional(text("protocol", "What its vendor speaks (pitboss)")),
     ...providerSettings
   }, (client, input) => client.provider.create({ payload: given(input) })),
   verb("update", "Change a provider", {
@@ -29,6 +32,12 @@ export const provider = noun("provider", "Game providers").pipe(Command.withSubc
   verb("rotate", "Give a provider a new secret; prints it once", {
     id: referenceTo("provider", "slug")
   }, (client, { id }) => client.provider.rotate({ params: { provider: id } })),
+  verb("show", "A provider: settings, what to tell its vendor, when that called last, what it was refused", {
+    id: referenceTo("provider", "slug")
+  }, (client, { id }) => client.provider.show({ params: { provider: id } })),
+  verb("calls", "The last calls of a provider's vendor, newest first", {
+    id: referenceTo("provider", "slug")
+  }, (client, { id }) => client.provider.calls({ params: { provider: id } })),
   verb("list", "All providers", {}, (client) => client.provider.list())
 ]))
 

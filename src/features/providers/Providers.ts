@@ -1,26 +1,48 @@
 /** Game providers: their keys, addresses and switches. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials, providerPurpose } from "../../auth/Credentials.ts"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { changed } from "../../platform/Changed.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { Secrets } from "../../platform/Secrets.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { targetProblem } from "../../platform/Targets.ts"
 import { iso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
-import { orTryAgain } from "../../store/Rows.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { Games } from "../games/Games.ts"
+import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
 import type { WithSecret } from "../keys/ApiKeys.ts"
 import { makeReferences, orTaken } from "../operators/References.ts"
 import type { Actor } from "../staff/Staff.ts"
-import { type ProviderInput, type ProviderUpdate, StaffProvider } from "./StaffApi.ts"
+import { makeProviderSettings, ownProtocol, type SettingsObject } from "./ProviderSettings.ts"
+import { settingsIssues } from "./SettingsResource.ts"
+import {
+  type ProviderDetails,
+  type ProviderInput,
+  type ProviderUpdate,
+  StaffProvider,
+  type VendorCallLine
+} from "./StaffApi.ts"
 
 type StaffProvider = typeof StaffProvider.Type
+
+const sealedRows = rowsOf(Schema.Struct({ settings_sealed: Schema.NullOr(Schema.Uint8Array) }))
+
+const protocolIsFixed = refuseFields({ protocol: ["cannot be changed: make another provider"] })
+
+/** Longest address among settings. */
+const maxAddressLength = 2000
 
 const notFound = refuse("NOT_FOUND", "There is no such provider.")
 
 const slugTaken = orTaken({ providers_slug_key: "slug" })
+
+/** What takes a setting away is none. */
+const withoutNulls = (settings: SettingsObject): SettingsObject =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null))
 
 /** 43 characters of 62 carry 256 bits. */
 const newSecret = (entropy: Entropy["Service"]): string => entropy.token("ps_live_", 43)
@@ -44,6 +66,12 @@ export class Providers extends Context.Service<Providers, {
     actor: Actor,
     reference: string
   ) => Effect.Effect<StaffProvider & WithSecret, Refusal<"NOT_FOUND"> | Unavailable>
+  /** A provider by id or slug, with what its vendor is told and what came of its calls. */
+  readonly show: (reference: string) => Effect.Effect<ProviderDetails, Refusal<"NOT_FOUND"> | Unavailable>
+  /** The last calls of a provider's vendor in this process, the newest first. */
+  readonly calls: (
+    reference: string
+  ) => Effect.Effect<ReadonlyArray<VendorCallLine>, Refusal<"NOT_FOUND"> | Unavailable>
   /** All providers, by id. */
   readonly list: Effect.Effect<ReadonlyArray<StaffProvider>, Unavailable>
 }>()("pitboss/providers/Providers") {
@@ -58,11 +86,59 @@ export class Providers extends Context.Service<Providers, {
       const entropy = yield* Entropy
       const references = yield* makeReferences
       const providers = yield* recordsOf("providers", StaffProvider)
+      const vendorSettings = yield* makeProviderSettings
+      const callLog = yield* ProviderCallLog
+      const { host, port, providerAllowInsecure, publicUrl } = yield* Settings
+
+      /** What is wrong with the addresses among settings. */
+      const addressIssues = (settings: SettingsObject): { readonly [field: string]: ReadonlyArray<string> } =>
+        Object.fromEntries(
+          Object.entries(settings).flatMap(([name, value]) => {
+            if (!/url$/i.test(name) || typeof value !== "string") return []
+            const problem = value.length > maxAddressLength
+              ? `must be at most ${maxAddressLength} characters`
+              : targetProblem(value, providerAllowInsecure)
+            return problem === undefined ? [] : [[`settings.${name}`, [problem]]]
+          })
+        )
+
+      /** The columns of settings that the protocol takes, or everything that is wrong with them. */
+      const judged = (
+        providerId: number,
+        name: string,
+        settings: SettingsObject
+      ): Effect.Effect<ReturnType<typeof vendorSettings.divide>, Refusal<"VALIDATION_FAILED">> => {
+        const protocol = vendorSettings.protocolOf(name)
+        if (protocol === undefined) {
+          if (name !== ownProtocol) {
+            return Effect.fail(refuseFields({ protocol: [`must be one of: ${vendorSettings.names.join(", ")}`] }))
+          }
+          return Object.keys(settings).length === 0
+            ? Effect.succeed({ settings, settings_sealed: null })
+            : Effect.fail(refuseFields({ settings: [`must be left out: the protocol ${ownProtocol} has none`] }))
+        }
+        const bound = protocol.bind(settings)
+        const issues = { ...addressIssues(settings), ...(Result.isFailure(bound) ? settingsIssues(bound.failure) : {}) }
+        return Object.keys(issues).length === 0
+          ? Effect.succeed(vendorSettings.divide(providerId, protocol, settings))
+          : Effect.fail(refuseFields(issues))
+      }
+
+      /** All settings of a provider; without the secret ones where they cannot be opened any more, so that they can be given anew. */
+      const opened = Effect.fnUntraced(function*(provider: StaffProvider) {
+        const row = yield* oneOf(sealedRows(sql`SELECT settings_sealed FROM providers WHERE id = ${provider.id}`))
+        return yield* Effect.orElseSucceed(
+          vendorSettings.open({ ...provider, settings_sealed: row?.settings_sealed ?? null }),
+          () => provider.settings
+        )
+      })
 
       const create = Effect.fn("Providers.create")(function*(actor: Actor, input: ProviderInput) {
         const secret = newSecret(entropy)
+        const { protocol = ownProtocol, settings: given = {} } = input
         const provider = yield* auditLog.change(actor, ({ newId, now, recordChange }) =>
           Effect.gen(function*() {
+            const { settings, settings_sealed } = yield* judged(newId, protocol, withoutNulls(given))
             const provider: StaffProvider = {
               id: newId,
               key: entropy.token("pv_live_", 24),
@@ -70,11 +146,17 @@ export class Providers extends Context.Service<Providers, {
               demo_url: null,
               ip_allowlist: [],
               active: true,
+              sync_hours: 24,
               ...input,
+              protocol,
+              settings,
               created_at: iso(now),
               updated_at: iso(now)
             }
-            yield* providers.insert(provider, { secret_sealed: secrets.seal(providerPurpose(newId), secret) })
+            yield* providers.insert(provider, {
+              secret_sealed: secrets.seal(providerPurpose(newId), secret),
+              settings_sealed
+            })
             return yield* recordChange("provider.create", null, provider)
           }).pipe(slugTaken))
         credentials.invalidate(provider.key)
@@ -90,14 +172,35 @@ export class Providers extends Context.Service<Providers, {
       })
 
       const update = Effect.fn("Providers.update")(function*(actor: Actor, reference: string, input: ProviderUpdate) {
-        const provider = yield* auditLog.change(actor, ({ now, recordChange }) =>
+        const { settings: given, ...fields } = input
+        const provider = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const before = yield* locked(reference)
-            const different = changed<StaffProvider, ProviderUpdate>(before, input)
-            if (different === before) return before
+            if (fields.protocol !== undefined && fields.protocol !== before.protocol) {
+              return yield* Effect.fail(protocolIsFixed)
+            }
+            const replaced = given === undefined
+              ? undefined
+              : yield* judged(before.id, before.protocol, withoutNulls({ ...(yield* opened(before)), ...given }))
+            const different = changed<StaffProvider, ProviderUpdate>(before, {
+              ...fields,
+              ...(replaced === undefined ? {} : { settings: replaced.settings })
+            })
+            const secretsSet = secretNames(before.protocol, given ?? {})
+            if (different === before && secretsSet.length === 0) return before
             const after = { ...different, updated_at: iso(now) }
-            yield* providers.update(before, after)
-            return yield* recordChange("provider.update", before, after)
+            yield* providers.update(
+              before,
+              after,
+              replaced === undefined ? {} : { settings_sealed: replaced.settings_sealed }
+            )
+            yield* record({
+              action: "provider.update",
+              subject: `provider:${before.id}`,
+              before,
+              after: secretsSet.length === 0 ? after : { ...after, secrets_set: secretsSet }
+            })
+            return after
           }).pipe(slugTaken))
         credentials.invalidate(provider.key)
         yield* games.refresh
@@ -117,9 +220,49 @@ export class Providers extends Context.Service<Providers, {
         return { ...provider, secret }
       })
 
+      /** Names of those settings that are the protocol's secrets. */
+      const secretNames = (protocol: string, settings: SettingsObject): ReadonlyArray<string> =>
+        Object.keys(settings).filter((name) => vendorSettings.protocolOf(protocol)?.secrets.includes(name)).toSorted()
+
+      const found = Effect.fnUntraced(function*(reference: string) {
+        const provider = yield* providers.find(sql`id = ${yield* references.providerId(reference)}`)
+        return provider === undefined ? yield* Effect.fail(notFound) : provider
+      }, orTryAgain)
+
+      const base = publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+
+      const show = Effect.fn("Providers.show")(function*(reference: string) {
+        const provider = yield* found(reference)
+        const { id, protocol, slug } = provider
+        const calledAt = callLog.lastCalledAt(id)
+        return {
+          ...provider,
+          secret_settings: secretNames(protocol, yield* orTryAgain(opened(provider))),
+          wallet_address: protocol === ownProtocol
+            ? `${base}/api/v1/provider/wallet`
+            : `${base}/api/v1/integrations/${slug}`,
+          last_called_at: calledAt === undefined ? null : iso(calledAt),
+          refusals: callLog.refusals(id)
+        }
+      })
+
+      const calls = Effect.fn("Providers.calls")(function*(reference: string) {
+        const { id } = yield* found(reference)
+        return callLog.recent(id).map(({ amount, at, latencyMs, method, player, refusal, round, status }) => ({
+          at: iso(at),
+          method,
+          player,
+          round,
+          amount,
+          answer: status,
+          refusal,
+          latency_ms: latencyMs
+        }))
+      })
+
       const list = orTryAgain(providers.all(sql`true ORDER BY id`)).pipe(Effect.withSpan("Providers.list"))
 
-      return Providers.of({ create, update, rotate, list })
+      return Providers.of({ create, update, rotate, show, calls, list })
     })
   ).pipe(Layer.provide(Entropy.layer))
 }

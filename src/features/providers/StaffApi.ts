@@ -1,9 +1,10 @@
 /** Game providers in the staff API. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { addresses, reference, slug, text, webAddress } from "../../contract/Fields.ts"
+import { addresses, integer, reference, slug, text, webAddress } from "../../contract/Fields.ts"
 import { created, list, single } from "../../contract/Pagination.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
+import { SettingsInput } from "./SettingsResource.ts"
 
 /** A game provider: never with its secret. */
 export const StaffProvider = Schema.Struct({
@@ -15,6 +16,9 @@ export const StaffProvider = Schema.Struct({
   demo_url: Schema.NullOr(Schema.String),
   ip_allowlist: Schema.Array(Schema.String),
   active: Schema.Boolean,
+  protocol: Schema.String,
+  settings: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "Without the secret ones." }),
+  sync_hours: Schema.Int.annotate({ description: "How often the vendor's catalogue is read; 0: never." }),
   created_at: timestamp,
   updated_at: timestamp
 })
@@ -25,13 +29,41 @@ const ProviderUpdate = Schema.Struct({
   launch_url: Schema.NullOr(webAddress),
   demo_url: Schema.NullOr(webAddress),
   ip_allowlist: addresses,
-  active: Schema.Boolean
+  active: Schema.Boolean,
+  protocol: text(50),
+  settings: SettingsInput,
+  sync_hours: integer(0, 8760)
 }).mapFields(Struct.map(Schema.optionalKey))
 
 const ProviderInput = Schema.Struct({ ...ProviderUpdate.fields, slug, name: text(100) })
 
+export type ProviderDetails = typeof ProviderDetails.Type
+export type VendorCallLine = typeof VendorCallLine.Type
 export type ProviderInput = typeof ProviderInput.Type
 export type ProviderUpdate = typeof ProviderUpdate.Type
+
+/** A game provider with what its vendor is told, and what came of its calls. */
+const ProviderDetails = Schema.Struct({
+  ...StaffProvider.fields,
+  secret_settings: Schema.Array(Schema.String).annotate({ description: "Names of the secret settings that it has." }),
+  wallet_address: Schema.String.annotate({ description: "What the vendor calls." }),
+  last_called_at: Schema.NullOr(timestamp).annotate({ description: "Null: not since the service was started." }),
+  refusals: Schema.Record(Schema.String, Schema.Int).annotate({
+    description: "Refused calls since the service was started, by reason."
+  })
+})
+
+/** A call of a vendor. */
+const VendorCallLine = Schema.Struct({
+  at: timestamp,
+  method: Schema.String,
+  player: Schema.NullOr(Schema.String),
+  round: Schema.NullOr(Schema.String),
+  amount: Schema.NullOr(Schema.String),
+  answer: Schema.Int.annotate({ description: "HTTP status." }),
+  refusal: Schema.NullOr(Schema.String),
+  latency_ms: Schema.Number
+})
 
 /** Shown once, in the answer that made it. */
 const withSecret = Schema.Struct({ ...StaffProvider.fields, secret: Schema.String })
@@ -46,6 +78,14 @@ export const ProviderGroup = HttpApiGroup.make("provider").add(
   HttpApiEndpoint.post("rotate", "/providers/:provider/rotate", {
     params: { provider: reference },
     success: single(withSecret)
+  }),
+  HttpApiEndpoint.get("show", "/providers/:provider", {
+    params: { provider: reference },
+    success: single(ProviderDetails)
+  }),
+  HttpApiEndpoint.get("calls", "/providers/:provider/calls", {
+    params: { provider: reference },
+    success: list(VendorCallLine)
   }),
   HttpApiEndpoint.get("list", "/providers", { success: list(StaffProvider) })
 )

@@ -14,6 +14,8 @@ export const ProviderHandlers = HttpApiBuilder.group(
       .handle("create", ({ payload }) => asStaff((actor) => providers.create(actor, payload)))
       .handle("update", ({ params, payload }) => asStaff((actor) => providers.update(actor, params.provider, payload)))
       .handle("rotate", ({ params }) => asStaff((actor) => providers.rotate(actor, params.provider)))
+      .handle("show", ({ params }) => enveloped(providers.show(params.provider)))
+      .handle("calls", ({ params }) => enveloped(providers.calls(params.provider)))
       .handle("list", () => enveloped(providers.list))
   })
 )

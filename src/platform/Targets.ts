@@ -1,6 +1,6 @@
 /**
- * Allowed targets of webhooks (SSRF protection): the public internet over TLS, never the service's own network. The owner of a name may
- * change its addresses, so that an endpoint is checked when it is set and at every connection (`docs/decisions/0017-webhooks.md`).
+ * Allowed targets of outgoing requests (SSRF protection): the public internet over TLS, never the service's own network. The owner of a
+ * name may change its addresses, so that a target is checked when it is set and at every connection (`docs/decisions/0017-webhooks.md`).
  */
 import ipaddr from "ipaddr.js"
 
@@ -29,7 +29,7 @@ export const literalAddress = (hostname: string): string | undefined => {
 /** Names that never lead to the public internet. */
 const localName = /(^|\.)(localhost|local|internal|intranet|home\.arpa)\.?$/
 
-/** The error of an endpoint's URL, if there is one. `allowInsecure` is `WEBHOOK_ALLOW_INSECURE`. */
+/** The error of a target's URL, if there is one. `allowInsecure` lets `http:` and the own network in. */
 export const targetProblem = (url: string, allowInsecure: boolean): string | undefined => {
   const parsed = URL.parse(url)
   if (parsed === null || (parsed.protocol !== "https:" && parsed.protocol !== "http:")) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isPublicAddress, targetProblem } from "../../../src/features/webhooks/Targets.ts"
+import { isPublicAddress, targetProblem } from "../../src/platform/Targets.ts"
 
 // Goal: a webhook reaches the public internet and nothing else. Method: addresses of every range that leads elsewhere, in every
 // spelling that a URL parser understands, beside a few that are public.

@@ -1,7 +1,7 @@
 /** Resolves host names. */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Dns from "node:dns"
-import { Settings } from "../../platform/Settings.ts"
+import { Settings, type SettingsShape } from "./Settings.ts"
 
 export interface HostAddress {
   readonly address: string
@@ -52,13 +52,13 @@ const bySystem = (hostname: string) =>
 /** Addresses of a host that is no address itself. */
 export class Resolver extends Context.Service<Resolver, {
   readonly resolve: (hostname: string) => Effect.Effect<ReadonlyArray<HostAddress>, HostUnknown>
-}>()("pitboss/webhooks/Resolver") {
+}>()("pitboss/platform/Resolver") {
   /** Queries name servers, or the system where insecure targets are allowed. */
-  static readonly layer = Layer.effect(
-    Resolver,
-    Effect.gen(function*() {
-      const { webhookAllowInsecure } = yield* Settings
-      return { resolve: webhookAllowInsecure ? bySystem : yield* byNameServers }
-    })
-  )
+  static readonly layerOf = (allowsInsecure: (settings: SettingsShape) => boolean) =>
+    Layer.effect(
+      Resolver,
+      Effect.gen(function*() {
+        return { resolve: allowsInsecure(yield* Settings) ? bySystem : yield* byNameServers }
+      })
+    )
 }
