@@ -48,7 +48,7 @@ export interface AnsweredCall {
   readonly outcome: WalletOutcome | undefined
   readonly answer: VendorAnswer
   /** Why the protocol answered without asking; undefined where it asked. */
-  readonly reason: "signature" | "form" | undefined
+  readonly reason: Extract<Received, { readonly _tag: "Answered" }>["reason"] | undefined
   readonly latencyMs: number
 }
 

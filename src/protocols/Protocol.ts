@@ -86,7 +86,14 @@ export type WalletCall =
     /** Refused when it is not the player's; null: not said. */
     readonly currency: string | null
   }
-  /** In order, all or nothing. */
+  /** What the player has for each of several games. */
+  | {
+    readonly kind: "balances"
+    readonly method: string
+    readonly player: PlayerName
+    readonly gameIds: ReadonlyArray<string>
+  }
+  /** In order, all or nothing. Without actions nothing moves and the player's funds are answered. */
   | {
     readonly kind: "settle"
     readonly method: string
@@ -124,6 +131,8 @@ export interface Identified {
 export type WalletOutcome =
   | { readonly _tag: "Identified"; readonly player: Identified; readonly funds: Funds }
   | { readonly _tag: "Balance"; readonly playerRef: string; readonly funds: Funds }
+  /** In the order of the call's games. */
+  | { readonly _tag: "Balances"; readonly playerRef: string; readonly funds: ReadonlyArray<Funds> }
   | {
     readonly _tag: "Settled"
     /** One for each action, in their order. */
@@ -141,11 +150,11 @@ export type WalletOutcome =
 
 export type Received =
   | { readonly _tag: "NotFound" }
-  /** Answered without asking the wallet. `reason` is for logs and `provider calls`. */
+  /** Answered without asking the wallet. `reason` is for logs and `provider calls`; `notice`: the vendor told what moves nothing. */
   | {
     readonly _tag: "Answered"
     readonly answer: VendorAnswer
-    readonly reason: "signature" | "form"
+    readonly reason: "signature" | "form" | "notice"
     readonly method: string
   }
   | { readonly _tag: "Call"; readonly call: WalletCall; readonly render: (outcome: WalletOutcome) => VendorAnswer }

@@ -1,7 +1,8 @@
 /** Vendors' calls and made-up outcomes for codecs of protocols. */
 import { assert } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { type Details, refuse, type RefusalCode } from "../../src/domain/Refusal.ts"
+import { type Details, refuse, type RefusalCode, refuseFields } from "../../src/domain/Refusal.ts"
+import { noSuchGame } from "../../src/domain/settlement/SettlementParts.ts"
 import type { Settlement } from "../../src/domain/settlement/Settlement.ts"
 import type {
   AnyProtocol,
@@ -102,6 +103,49 @@ export const refusedWith = (
   playerRef: "1018",
   funds
 })
+
+/** The refusal of a game that the provider does not have. */
+export const gameUnknown: WalletOutcome = {
+  _tag: "Refused",
+  refusal: noSuchGame,
+  playerRef: "1018",
+  funds: euros(1050)
+}
+
+/** The refusal of a field's value. */
+export const fieldRefused = (field: string): WalletOutcome => ({
+  _tag: "Refused",
+  refusal: refuseFields({ [field]: ["is wrong"] }),
+  playerRef: "1018",
+  funds: euros(1050)
+})
+
+/** Refusals that say nothing about the call: it has to be sent again. */
+export const passing: ReadonlyArray<RefusalCode> = ["TRY_AGAIN", "SERVER_ERROR", "RATE_LIMITED"]
+
+export const balanceOf = (funds: Funds): WalletOutcome => ({ _tag: "Balance", playerRef: "1018", funds })
+
+export const identified = (funds: Funds): WalletOutcome => ({
+  _tag: "Identified",
+  player: {
+    playerRef: "1018",
+    token: "t-1",
+    country: "DE",
+    language: "de",
+    birthDate: "1990-01-31",
+    registeredAt: noon,
+    tags: []
+  },
+  funds
+})
+
+/** The answer to a call, given what the wallet says to it; what is answered at once needs nothing of it. */
+export const answerTo = (received: Received, outcome?: WalletOutcome): VendorAnswer => {
+  assert(received._tag !== "NotFound", "no call of the protocol")
+  if (received._tag === "Answered") return received.answer
+  assert(outcome !== undefined, "the wallet was asked")
+  return received.render(outcome)
+}
 
 /** A vendor that gives one answer, and what it was asked. */
 export const vendorAnswering = (body: unknown, status = 200) => {

@@ -45,7 +45,7 @@ export const makeVendorDesk: Effect.Effect<
       round: call?.kind === "settle" ? call.roundId : null,
       amount: amountOf(call),
       status: answer.status,
-      refusal: refusal?.code ?? reason ?? null,
+      refusal: refusal?.code ?? (reason === "notice" ? null : reason) ?? null,
       latencyMs
     })
     if (refusal !== undefined && aboutPlayers.has(refusal.code)) {

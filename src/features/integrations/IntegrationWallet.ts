@@ -368,6 +368,19 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
         }
       )
 
+      const balances = Effect.fnUntraced(
+        function*(provider: CallingProvider, call: Extract<WalletCall, { readonly kind: "balances" }>) {
+          const { player } = yield* present(provider, call.player)
+          const asked = yield* Effect.forEach(call.gameIds, (gameId) => findGame(provider.providerId, gameId))
+          const outcome: WalletOutcome = {
+            _tag: "Balances",
+            playerRef: refOf(provider.providerId, player.id, call.player),
+            funds: asked.map((game) => fundsOf(player, game))
+          }
+          return outcome
+        }
+      )
+
       const handle = (
         provider: CallingProvider,
         call: WalletCall
@@ -377,6 +390,8 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
             return identify(provider, call)
           case "balance":
             return balance(provider, call)
+          case "balances":
+            return balances(provider, call)
           case "settle":
             return settle(provider, call)
         }

@@ -114,6 +114,8 @@ export const answerTo = (method: Method, uuid: string | undefined, outcome: Wall
       return answerOf("OK", { uuid, sid: outcome.player.token })
     case "Balance":
       return answerOf("OK", { uuid, funds: outcome.funds })
+    case "Balances":
+      return answerOf("TEMPORARY_ERROR", { uuid })
     case "Settled": {
       const [settlement] = outcome.settlements
       const status = settlement === undefined ? "TEMPORARY_ERROR" : statusOfSettlement(method, settlement)

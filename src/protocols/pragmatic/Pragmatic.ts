@@ -1,0 +1,65 @@
+/** Pragmatic Play, seamless wallet. */
+import { isSameDigest } from "../Digests.ts"
+import { readForm } from "../FormBody.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { pragmaticError, pragmaticRenderer, pragmaticSuccess } from "./PragmaticAnswers.ts"
+import { pragmaticCalls } from "./PragmaticCalls.ts"
+import { PragmaticForm } from "./PragmaticForm.ts"
+import { pragmaticHash } from "./PragmaticHash.ts"
+import { pragmaticOutbound } from "./PragmaticOutbound.ts"
+import { PragmaticSettings } from "./PragmaticSettings.ts"
+
+const ending = ".html"
+
+const bind = (settings: PragmaticSettings) => {
+  const providerId = settings.provider_id.toLowerCase()
+  const terms = { paysFreeRounds: settings.free_rounds_win === "pay" }
+
+  const receive = ({ body, method, path }: VendorCall): Received => {
+    if (method !== "POST" || !path.endsWith(ending)) return { _tag: "NotFound" }
+    const name = path.slice(0, -ending.length)
+    const read = pragmaticCalls.get(name)
+    if (read === undefined) return { _tag: "NotFound" }
+    const answered = (
+      reason: "signature" | "form" | "notice",
+      answer: ReturnType<typeof pragmaticError>
+    ): Received => ({
+      _tag: "Answered",
+      reason,
+      method: name.slice(1),
+      answer
+    })
+
+    const entries = readForm(body)
+    if (entries === undefined) return answered("form", pragmaticError(7))
+    const form = new PragmaticForm(entries)
+    if (!isSameDigest(pragmaticHash(settings.secret_key, entries), form.hash)) {
+      return answered("signature", pragmaticError(5))
+    }
+    if (form.text("providerId", 100).toLowerCase() !== providerId) form.refuse("providerId")
+    const { call, fieldsOf } = read(form, terms)
+    if (form.bad !== undefined) return answered("form", pragmaticError(7, form.bad))
+    return call === undefined
+      ? answered("notice", pragmaticSuccess(""))
+      : { _tag: "Call", call, render: pragmaticRenderer(fieldsOf) }
+  }
+
+  return { receive, outbound: pragmaticOutbound(settings) }
+}
+
+export const pragmatic: Protocol<PragmaticSettings> = {
+  name: "pragmatic",
+  settings: PragmaticSettings,
+  secrets: ["secret_key", "feed_password"],
+  // a refund comes where a bet had no good answer, so a bet that was paid is not its to take back
+  policy: {
+    settledBets: "refuse",
+    winsBeforeBets: "refuse",
+    closedRounds: "accept",
+    afterTombstone: "refuse",
+    sameMessage: "content"
+  },
+  bind
+}
+
+export const pragmaticProtocol = anyProtocol(pragmatic)

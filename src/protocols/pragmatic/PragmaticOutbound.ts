@@ -1,0 +1,195 @@
+/** Calls to Pragmatic Play: launch, catalogue, free rounds, the feed of finished rounds. */
+import { Effect, Schema } from "effect"
+import { decimalText } from "../Decimal.ts"
+import type { FormEntries } from "../FormBody.ts"
+import type {
+  CatalogueGame,
+  Feed,
+  FeedRound,
+  FreeRoundsOrder,
+  LaunchOrder,
+  Outbound,
+  VendorFailure,
+  VendorTools
+} from "../Protocol.ts"
+import { answerReader, refusedByVendor, unavailableVendor, vendorUrl } from "../VendorCalls.ts"
+import { readFeedPage } from "./PragmaticFeed.ts"
+import { pragmaticHash } from "./PragmaticHash.ts"
+import type { PragmaticSettings } from "./PragmaticSettings.ts"
+
+const service = "/IntegrationService/v3"
+
+/** Zero is good; some services write it as a text. */
+const outcome = { error: Schema.Union([Schema.String, Schema.Number]), description: Schema.optional(Schema.String) }
+
+const Outcome = Schema.Struct(outcome)
+
+const Launched = Schema.Struct({ ...outcome, gameURL: Schema.optional(Schema.String) })
+
+const Games = Schema.Struct({
+  ...outcome,
+  gameList: Schema.optional(Schema.Array(Schema.Struct({
+    gameID: Schema.String,
+    gameName: Schema.String,
+    typeDescription: Schema.optional(Schema.NullOr(Schema.String)),
+    /** `RNG`, `LC` (live casino), … */
+    dataType: Schema.optional(Schema.NullOr(Schema.String))
+  })))
+})
+
+const readOutcome = answerReader(Outcome)
+const readLaunched = answerReader(Launched)
+const readGames = answerReader(Games)
+
+type Said = typeof Outcome.Type
+
+/** Fails with the vendor's word unless it said zero. */
+const accepted = <A extends Said>(said: A): Effect.Effect<A, VendorFailure> =>
+  String(said.error) === "0"
+    ? Effect.succeed(said)
+    : Effect.fail(refusedByVendor(`${said.error} ${said.description ?? ""}`.trim()))
+
+const platformOf = (platform: string | null): string => platform === "mobile" ? "MOBILE" : "WEB"
+
+const isLive = (type: string, dataType: string): boolean => dataType === "LC" || /\blive\b/i.test(type)
+
+const toGame = (game: NonNullable<typeof Games.Type["gameList"]>[number]): CatalogueGame => {
+  const category = game.typeDescription ?? ""
+  return {
+    externalId: game.gameID,
+    name: game.gameName,
+    type: isLive(category, game.dataType ?? "") ? "live" : "rng",
+    category: category === "" ? "slots" : category,
+    rtp: null,
+    thumbnailUrl: null
+  }
+}
+
+/** Questions for one day of the feed: one for every two minutes would be fewer. */
+const maxFeedPages = 1_000
+
+const seconds = (milliseconds: number): string => String(Math.floor(milliseconds / 1000))
+
+/** The calls, with the settings of one provider. */
+export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
+  /** Parameters with their hash; empty ones are left out. */
+  const signed = (given: FormEntries): URLSearchParams => {
+    const entries = given.filter(([, value]) => value !== "")
+    const parameters = new URLSearchParams(Object.fromEntries(entries))
+    parameters.append("hash", pragmaticHash(settings.secret_key, entries))
+    return parameters
+  }
+
+  const post = (tools: VendorTools, path: string, entries: FormEntries) =>
+    tools.send({
+      method: "POST",
+      url: vendorUrl(settings.games_url, `${service}/http/${path}`),
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: signed([["secureLogin", settings.secure_login], ...entries]).toString()
+    })
+
+  const launch = (order: LaunchOrder, tools: VendorTools) => {
+    const { player } = order
+    const isDemo = order.mode === "demo"
+    const entries: FormEntries = [
+      ["symbol", order.gameId],
+      ["language", player.language],
+      // a demo knows neither player nor wallet
+      ["externalPlayerId", isDemo ? "" : player.playerRef],
+      ["token", isDemo ? "" : order.token],
+      ["country", player.country],
+      ["platform", platformOf(order.platform)],
+      ["lobbyUrl", order.lobbyUrl ?? ""],
+      ["cashierUrl", order.depositUrl ?? ""],
+      ["playMode", isDemo ? "DEMO" : "REAL"]
+    ]
+    return post(tools, "CasinoGameAPI/game/url/", entries).pipe(
+      Effect.flatMap(readLaunched),
+      Effect.flatMap(accepted),
+      Effect.flatMap(({ gameURL }) =>
+        gameURL === undefined ? Effect.fail(unavailableVendor("an answer without gameURL")) : Effect.succeed(gameURL)
+      )
+    )
+  }
+
+  const catalogue = (tools: VendorTools) =>
+    post(tools, "CasinoGameAPI/getCasinoGames/", [["options", "GetDataTypes"]]).pipe(
+      Effect.flatMap(readGames),
+      Effect.flatMap(accepted),
+      Effect.map(({ gameList }) => (gameList ?? []).map(toGame))
+    )
+
+  /** The reference is the bonus code: `bonusWin` names it. */
+  const issue = (order: FreeRoundsOrder, tools: VendorTools) => {
+    const parameters = signed([
+      ["secureLogin", settings.secure_login],
+      ["bonusCode", order.reference],
+      ["startDate", seconds(tools.now())],
+      ["expirationDate", seconds(order.validUntil)],
+      ["rounds", String(order.rounds)],
+      ["playerId", order.playerRef],
+      ["currency", order.currency]
+    ])
+    const { currency, gameId, stake } = order
+    const request = {
+      method: "POST",
+      url: vendorUrl(
+        settings.games_url,
+        `${service}/http/FreeRoundsBonusAPI/v2/bonus/player/create/?${parameters.toString()}`
+      ),
+      headers: { "content-type": "application/json" },
+      body: `{"gameList":[{"gameId":${JSON.stringify(gameId)},"betValues":[{"totalBet":${decimalText(stake)},` +
+        `"currency":${JSON.stringify(currency)}}]}]}`
+    } as const
+    return tools.send(request).pipe(
+      Effect.flatMap(readOutcome),
+      Effect.flatMap(accepted),
+      Effect.as(order.reference)
+    )
+  }
+
+  const cancel = (reference: string, _playerRef: string, tools: VendorTools) =>
+    post(tools, "FreeRoundsBonusAPI/v2/bonus/cancel/", [["bonusCode", reference]]).pipe(
+      Effect.flatMap(readOutcome),
+      Effect.flatMap(accepted),
+      Effect.asVoid
+    )
+
+  const feedPage = (timepoint: number, tools: VendorTools) => {
+    const parameters = new URLSearchParams({
+      login: settings.feed_login,
+      password: settings.feed_password,
+      timepoint: String(timepoint)
+    })
+    return tools.send({
+      method: "GET",
+      url: vendorUrl(settings.games_url, `${service}/DataFeeds/gamerounds/finished/?${parameters.toString()}`),
+      headers: {}
+    }).pipe(Effect.flatMap(({ body }) => {
+      const page = readFeedPage(body)
+      return page === undefined ? Effect.fail(unavailableVendor("a feed that cannot be read")) : Effect.succeed(page)
+    }))
+  }
+
+  /** Follows the timepoints from the day's beginning to its end; a round that two answers hold counts once. */
+  const feed = Effect.fnUntraced(
+    function*(day: { readonly fromMs: number; readonly toMs: number }, tools: VendorTools) {
+      const rounds = new Map<string, FeedRound>()
+      let timepoint = day.fromMs
+      for (let page = 0; page < maxFeedPages; page++) {
+        const found = yield* feedPage(timepoint, tools)
+        for (const { endedAt, ...round } of found.rounds) {
+          if (endedAt >= day.fromMs && endedAt < day.toMs) rounds.set(`${round.gameId}\n${round.roundId}`, round)
+        }
+        if (found.timepoint >= day.toMs || found.timepoint <= timepoint) {
+          const read: Feed = { by: "round", lines: [...rounds.values()] }
+          return read
+        }
+        timepoint = found.timepoint
+      }
+      return yield* Effect.fail(unavailableVendor("a feed without an end"))
+    }
+  )
+
+  return { launch, catalogue, freeRounds: { issue, cancel }, feed }
+}

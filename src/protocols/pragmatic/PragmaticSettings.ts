@@ -1,0 +1,16 @@
+/** Settings of a provider that speaks Pragmatic Play's protocol. */
+import { Schema } from "effect"
+import { settingText } from "../SettingFields.ts"
+
+export const PragmaticSettings = Schema.Struct({
+  secret_key: settingText(),
+  secure_login: settingText(),
+  provider_id: settingText(),
+  games_url: settingText(2048),
+  feed_login: settingText(),
+  feed_password: settingText(),
+  /** Whether `bonusWin` pays, or only tells the total of wins that came one by one (the default). */
+  free_rounds_win: Schema.optionalKey(Schema.Literals(["acknowledge", "pay"]))
+})
+
+export type PragmaticSettings = typeof PragmaticSettings.Type
