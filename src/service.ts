@@ -20,6 +20,9 @@ import { IntegrationWallet } from "./features/integrations/IntegrationWallet.ts"
 import { VendorPlayers } from "./features/integrations/VendorPlayers.ts"
 import { Launches } from "./features/games/Launches.ts"
 import { ProviderCallLog } from "./features/integrations/ProviderCallLog.ts"
+import { VendorHttp } from "./features/integrations/VendorHttp.ts"
+import { VendorPlayers } from "./features/integrations/VendorPlayers.ts"
+import { Vendors } from "./features/integrations/Vendors.ts"
 import { Originals } from "./features/originals/Originals.ts"
 import { PlayerRefs } from "./features/games/PlayerRefs.ts"
 import { SessionTokens } from "./features/games/SessionTokens.ts"
@@ -51,6 +54,7 @@ import { Reports } from "./features/reports/Reports.ts"
 import { Ledger } from "./features/wallet/Ledger.ts"
 import { StaleRounds } from "./features/settlement/StaleRounds.ts"
 import { ProviderWallet } from "./features/settlement/ProviderWallet.ts"
+import { VendorLaunches } from "./features/games/VendorLaunches.ts"
 import { Wallet } from "./features/wallet/Wallet.ts"
 import { Attempts } from "./features/webhooks/Attempts.ts"
 import { Transport } from "./features/webhooks/Transport.ts"
@@ -67,7 +71,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Ledger.layer,
     Payments.layer,
     Approvals.layer,
-    Launches.layer,
+    Launches.layer.pipe(Layer.provide(VendorLaunches.layer)),
     Originals.layer,
     Bonuses.layer,
     Players.layer,
@@ -97,6 +101,11 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
       ActiveOperators.layer,
       Games.layer,
       ProviderCallLog.layer,
+      VendorPlayers.layer,
+      Vendors.layer.pipe(
+        Layer.provide(VendorHttp.layer),
+        Layer.provide(Resolver.layerOf(({ providerAllowInsecure }) => providerAllowInsecure))
+      ),
       SessionTokens.layer,
       PlayerRefs.layer,
       PaymentMethods.layer,

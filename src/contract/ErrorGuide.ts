@@ -158,6 +158,11 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
     message: "The game is not a platform original.",
     details: {}
   },
+  GAME_UNAVAILABLE: {
+    meaning: "The game's vendor refuses to open it, for the reason in `details.vendor`. No session was left behind.",
+    message: "The game cannot be opened: its vendor refuses.",
+    details: { vendor: "GAME_NOT_FOUND" }
+  },
   RATE_LIMITED: {
     meaning: "The key has used its requests for this minute. Wait `Retry-After` seconds.",
     message: "The key has used its 600 requests per minute.",

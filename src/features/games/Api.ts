@@ -57,7 +57,7 @@ export const GamesGroup = HttpApiGroup.make("games")
       // Null is what an empty body is read as.
       payload: [LaunchOptions, Schema.Null],
       success: single(LaunchedGame),
-      error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED")
+      error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "GAME_UNAVAILABLE")
     })
       .annotate(RequiredScope, "games:launch")
       .annotate(SecretAnswer, true)
@@ -66,7 +66,8 @@ export const GamesGroup = HttpApiGroup.make("games")
         OpenApi.Description,
         "For real money it opens a wallet session of 12 hours, in which the provider settles rounds; the player's status, exclusion and " +
           "session limit are checked first. `demo` gives the provider's free-play address. A game of the platform's own has no address: it " +
-          "is played with the player session. An empty body opens it for real money."
+          "is played with the player session. An empty body opens it for real money. Where the provider is a vendor's, that vendor is asked for " +
+          "the address: one that does not answer in 5 seconds gives TRY_AGAIN, one that refuses GAME_UNAVAILABLE, and no session is left."
       )
   )
   .annotate(RequiredFeature, "games")

@@ -8,6 +8,8 @@ interface GameProvider {
   /** Templates with `{token}`, `{game}` and `{mode}`. */
   readonly launchUrl: string | null
   readonly demoUrl: string | null
+  /** `pitboss`, or the protocol of the vendor who is asked for an address to launch at. */
+  readonly protocol: string
 }
 
 export interface Game {

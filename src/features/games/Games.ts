@@ -64,12 +64,13 @@ const GameRow = Schema.Struct({
   providerSlug: Schema.String,
   providerName: Schema.String,
   launchUrl: Schema.NullOr(Schema.String),
-  demoUrl: Schema.NullOr(Schema.String)
+  demoUrl: Schema.NullOr(Schema.String),
+  protocol: Schema.String
 })
 
 const toGame = (
-  { demoUrl, launchUrl, providerId: id, providerName: name, providerSlug: slug, ...game }: typeof GameRow.Type
-): Game => ({ ...game, provider: { id, slug, name, launchUrl, demoUrl } })
+  { demoUrl, launchUrl, protocol, providerId: id, providerName: name, providerSlug: slug, ...game }: typeof GameRow.Type
+): Game => ({ ...game, provider: { id, slug, name, launchUrl, demoUrl, protocol } })
 
 const games = rowsOf(GameRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
@@ -123,7 +124,8 @@ export class Games extends Context.Service<Games, {
         providerSlug: "p.slug",
         providerName: "p.name",
         launchUrl: "p.launch_url",
-        demoUrl: "p.demo_url"
+        demoUrl: "p.demo_url",
+        protocol: "p.protocol"
       }))
 
       const remember = (game: Game): void => {

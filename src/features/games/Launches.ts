@@ -1,20 +1,18 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
 import { Context, Effect, Layer } from "effect"
-import { type Launch, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
+import { noChange } from "../../domain/Change.ts"
+import { type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
 import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
 import { storingReply } from "../../domain/StoringReply.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
-import type { Decision } from "../../domain/Decision.ts"
+import type { Step } from "../../domain/Decision.ts"
+import { ownProtocol } from "../providers/ProviderSettings.ts"
+import type { Game } from "./Game.ts"
 import { Games } from "./Games.ts"
 import { launchUrl } from "./LaunchUrl.ts"
 import { SessionTokens } from "./SessionTokens.ts"
-
-export interface LaunchRequest {
-  readonly mode: "real" | "demo"
-  readonly platform: string | null
-  readonly ip: string | null
-}
+import { type LaunchRequest, VendorLaunches } from "./VendorLaunches.ts"
 
 export interface LaunchedGame {
   readonly mode: "real" | "demo"
@@ -27,6 +25,21 @@ export interface LaunchedGame {
   readonly isOriginal: boolean
 }
 
+/** How the answer is stored under the caller's idempotency key, if it has one. */
+interface Answering {
+  readonly claim: IdempotencyClaim | undefined
+  readonly render: (launched: LaunchedGame) => RenderedReply
+}
+
+/** A rule that writes nothing of its own: for an answer that has to be stored. */
+const writing = (launched: LaunchedGame): Step<LaunchedGame, never> => (state) => ({
+  _tag: "Accept",
+  state,
+  reply: launched,
+  change: noChange,
+  idsUsed: 0
+})
+
 export class Launches extends Context.Service<Launches, {
   /** Refuses a player who is not the operator's, and a game that is not on offer. */
   readonly mustExist: (
@@ -34,17 +47,17 @@ export class Launches extends Context.Service<Launches, {
     playerId: number,
     gameId: number
   ) => Effect.Effect<void, ActorRefusal | Refusal<"NOT_FOUND">>
-  /** Opens a session of twelve hours. Real mode checks the account, its exclusion and the session limit first. */
+  /**
+   * Opens a session of twelve hours. Real mode checks the account, its exclusion and the session limit first. The vendor of another protocol
+   * than Pitboss's own is asked for the address; where it gives none, there is no session.
+   */
   readonly launch: (
     operatorId: number,
     playerId: number,
     gameId: number,
     request: LaunchRequest,
-    answering: {
-      readonly claim: IdempotencyClaim | undefined
-      readonly render: (launched: LaunchedGame) => RenderedReply
-    }
-  ) => Effect.Effect<LaunchedGame, LaunchRefusal | ActorRefusal | Refusal<"NOT_FOUND">>
+    answering: Answering
+  ) => Effect.Effect<LaunchedGame, LaunchRefusal | ActorRefusal | Refusal<"NOT_FOUND" | "GAME_UNAVAILABLE">>
 }>()("pitboss/games/Launches") {
   static readonly layer = Layer.effect(
     Launches,
@@ -52,38 +65,69 @@ export class Launches extends Context.Service<Launches, {
       const actors = yield* PlayerActors
       const games = yield* Games
       const sessions = yield* SessionTokens
+      const vendors = yield* VendorLaunches
+
+      /** The rule that opens a session, with the answer that `address` completes. */
+      const opening = (game: Game, request: LaunchRequest, address: (sessionToken: string) => string | null) => {
+        const open = launchStep({ ...request, gameId: game.id, providerId: game.provider.id })
+        const step: Step<LaunchedGame, LaunchRefusal> = (player, context) => {
+          const decision = open(player, context)
+          if (decision._tag !== "Accept") return decision
+          const { expiresAt, sessionId } = decision.reply
+          const sessionToken = sessions.issue({
+            sessionId,
+            playerId: player.id,
+            operatorId: player.operatorId,
+            gameId: game.id,
+            providerId: game.provider.id,
+            mode: request.mode,
+            expiresAt
+          })
+          return {
+            ...decision,
+            reply: {
+              mode: request.mode,
+              gameId: game.id,
+              launchUrl: address(sessionToken),
+              sessionToken,
+              expiresAt,
+              isOriginal: game.original !== null
+            }
+          }
+        }
+        return step
+      }
+
+      const launchAtVendor = Effect.fnUntraced(
+        function*(operatorId: number, playerId: number, game: Game, request: LaunchRequest, answering: Answering) {
+          const { claim, render } = answering
+          if (request.mode === "demo") {
+            const player = yield* actors.read(operatorId, playerId)
+            const address = yield* vendors.address(game, player, request, "")
+            return yield* actors.ask(
+              operatorId,
+              playerId,
+              storingReply(opening(game, request, () => address), claim, render)
+            )
+          }
+          // the vendor may call as soon as it knows the token: the session is there before it is asked
+          const opened = yield* actors.ask(operatorId, playerId, opening(game, request, () => null))
+          const player = yield* actors.read(operatorId, playerId)
+          const launched = { ...opened, launchUrl: yield* vendors.address(game, player, request, opened.sessionToken) }
+          return claim === undefined
+            ? launched
+            : yield* actors.ask(operatorId, playerId, storingReply(writing(launched), claim, render))
+        }
+      )
 
       const launch: Launches["Service"]["launch"] = Effect.fn("Launches.launch")(
         function*(operatorId, playerId, gameId, request, answering) {
           const game = yield* games.get(gameId)
-          const command: Launch = { ...request, gameId: game.id, providerId: game.provider.id }
-          const open = launchStep(command)
+          if (game.original === null && game.provider.protocol !== ownProtocol) {
+            return yield* launchAtVendor(operatorId, playerId, game, request, answering)
+          }
           const step = storingReply(
-            (player, context): Decision<LaunchedGame, LaunchRefusal> => {
-              const decision = open(player, context)
-              if (decision._tag !== "Accept") return decision
-              const { expiresAt, sessionId } = decision.reply
-              const sessionToken = sessions.issue({
-                sessionId,
-                playerId: player.id,
-                operatorId: player.operatorId,
-                gameId: game.id,
-                providerId: game.provider.id,
-                mode: request.mode,
-                expiresAt
-              })
-              return {
-                ...decision,
-                reply: {
-                  mode: request.mode,
-                  gameId: game.id,
-                  launchUrl: launchUrl(game, request.mode, sessionToken),
-                  sessionToken,
-                  expiresAt,
-                  isOriginal: game.original !== null
-                }
-              }
-            },
+            opening(game, request, (token) => launchUrl(game, request.mode, token)),
             answering.claim,
             answering.render
           )

@@ -59,7 +59,7 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
       // Null is what an empty body is read as.
       payload: [PlayerLaunchOptions, Schema.Null],
       success: single(LaunchedGame),
-      error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED")
+      error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "GAME_UNAVAILABLE")
     })
       .annotate(RequiredFeature, "games")
       .annotate(OpenApi.Summary, "Open a game")

@@ -17,7 +17,8 @@ const game: Game = {
     slug: "acme",
     name: "Acme",
     launchUrl: "https://play.example/launch?t={token}&g={game}&m={mode}",
-    demoUrl: "https://play.example/demo/{game}"
+    demoUrl: "https://play.example/demo/{game}",
+    protocol: "pitboss"
   }
 }
 

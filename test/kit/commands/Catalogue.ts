@@ -23,7 +23,9 @@ export const catalogueCases: ReadonlyArray<CommandCase> = [
     refused: [
       ["provider create --slug $studio --name Taken", "VALIDATION_FAILED"],
       ["provider create --slug $fresh --name Acme --launch-url play.example", "VALIDATION_FAILED"],
-      ["provider create --slug $fresh --name Acme --ip nowhere", "VALIDATION_FAILED"]
+      ["provider create --slug $fresh --name Acme --ip nowhere", "VALIDATION_FAILED"],
+      ["provider create --slug $fresh --name Acme --protocol fake", "VALIDATION_FAILED"],
+      ["provider create --slug $fresh --name Acme --protocol morse", "VALIDATION_FAILED"]
     ],
     works: () =>
       Effect.gen(function*() {
@@ -95,6 +97,29 @@ export const catalogueCases: ReadonlyArray<CommandCase> = [
         line: `provider rotate ${slug}`,
         differs: ["updated_at"]
       }))
+  },
+  {
+    line: "provider show $vendor",
+    misused: ["provider show $vendor --secret true"],
+    refused: [["provider show nobody", "NOT_FOUND"], [`provider show ${nobody}`, "NOT_FOUND"]],
+    works: (scene) =>
+      Effect.gen(function*() {
+        const shown = yield* done("provider show $vendor", scene)
+        assert.deepInclude(shown, {
+          protocol: "fake",
+          secret_settings: ["api_key"],
+          last_called_at: null,
+          refusals: {}
+        })
+        assert.match(shown.wallet_address, /^http:\/\/.+\/api\/v1\/integrations\/vendor-/)
+        assert.match((yield* done("provider show $studio", scene)).wallet_address, /\/api\/v1\/provider\/wallet$/)
+      })
+  },
+  {
+    line: "provider calls $vendor",
+    misused: ["provider calls"],
+    refused: [["provider calls nobody", "NOT_FOUND"], [`provider calls ${nobody}`, "NOT_FOUND"]],
+    works: (scene) => Effect.map(done("provider calls $vendor", scene), (calls) => assert.deepStrictEqual(calls, []))
   },
   {
     line: "provider list",

@@ -2,10 +2,12 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
+import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
 import type { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
 import { type BothServers, type CommandOptions, made, runHere, staffCall, treasurerToken } from "../Backoffice.ts"
 import type { Calendar } from "../Calendar.ts"
 import { type Casino, fresh, House, layerCasinos, openCasino, staff } from "../Casino.ts"
+import { fakeProtocol, type FakeVendor, makeFakeVendor } from "../FakeVendor.ts"
 import { dataOf } from "../PublicApi.ts"
 
 /** A house with one of everything, under the names that lines of commands use: `$player`. */
@@ -16,6 +18,8 @@ export interface SceneShape {
   readonly tokens: { readonly [role: string]: string }
   /** Of an account that was switched off. */
   readonly lostToken: string
+  /** Behind the provider `$vendor` with the game `$book`. */
+  readonly vendor: FakeVendor
 }
 
 export class Scene extends Context.Service<Scene, SceneShape>()("pitboss/test/Scene") {}
@@ -139,6 +143,14 @@ const makeScene = Effect.gen(function*() {
     tokens[role] = account.token
     ids[role] = String(account.id)
   }
+  const vendor = yield* makeFakeVendor
+  const atVendor = yield* made("/providers", {
+    slug: fresh("vendor-"),
+    name: "Vendor",
+    protocol: "fake",
+    settings: vendor.settings
+  })
+  const book = yield* made("/games", { provider: atVendor.slug, external_id: "book", name: "Book" })
   const strict = yield* openCasino({ withdrawal_second_approval_above: 0 })
   const waiting = yield* staffCall(
     "POST",
@@ -160,6 +172,8 @@ const makeScene = Effect.gen(function*() {
     revoked: revoked.key,
     studio: house.studio.slug,
     slots: String(house.slots.id),
+    vendor: atVendor.slug,
+    book: String(book.id),
     player: String(player),
     deposit: String(deposit.id),
     withdrawal: String(withdrawal),
@@ -174,8 +188,11 @@ const makeScene = Effect.gen(function*() {
     admin: ids["admin"] ?? "",
     long: "x".repeat(300)
   }
-  return { house, names, tokens, lostToken: String(lost.token) } satisfies SceneShape
+  return { house, names, tokens, lostToken: String(lost.token), vendor } satisfies SceneShape
 })
 
-/** Both servers with a scene on them, by the calendar of the test. */
-export const layerScene = Layer.effect(Scene, makeScene).pipe(Layer.provideMerge(layerCasinos))
+/** Both servers with a scene on them, by the calendar of the test. Providers may have a protocol of the test's own. */
+export const layerScene = Layer.effect(Scene, makeScene).pipe(
+  Layer.provideMerge(layerCasinos),
+  Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol]))
+)

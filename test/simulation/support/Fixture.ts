@@ -87,7 +87,7 @@ const gameOf = (id: number, providerId: number, externalId: string, type: Game["
   thumbnailUrl: null,
   original: null,
   active: true,
-  provider: providerOf(providerId)
+  provider: { ...providerOf(providerId), protocol: "pitboss" }
 })
 
 export const games: ReadonlyArray<Game> = [

@@ -17,6 +17,7 @@ import { Placement } from "../../../src/engine/Placement.ts"
 import type { LaunchedGame } from "../../../src/features/games/Launches.ts"
 import { Launches } from "../../../src/features/games/Launches.ts"
 import { Idempotency } from "../../../src/store/Idempotency.ts"
+import { VendorLaunches } from "../../../src/features/games/VendorLaunches.ts"
 import { ResponsibleGaming } from "../../../src/features/responsibleGaming/ResponsibleGaming.ts"
 import { Approvals } from "../../../src/features/payments/Approvals.ts"
 import { Payments } from "../../../src/features/payments/Payments.ts"
@@ -38,6 +39,9 @@ import { layerNoStatements, layerRepositories } from "./Repositories.ts"
 
 /** Ids in blocks, from the database; those of a block that a crash left unused are never used. */
 const layerIds = (database: Database) => Layer.sync(Ids, () => Ids.ofBlocks((size) => database.takeIds(size)))
+
+/** No game of a simulated world is a vendor's. */
+const layerNoVendors = Layer.succeed(VendorLaunches, { address: () => Effect.die(new Error("there are no vendors")) })
 
 /** All that a service is made of, but for HTTP. */
 export const layerService = (database: Database, connection: Connection, plan: ServicePlan, bug: SeededBug) => {
@@ -61,7 +65,7 @@ export const layerService = (database: Database, connection: Connection, plan: S
     Wallet.layer,
     Payments.layer,
     Approvals.layerWithoutRepository,
-    Launches.layer,
+    Launches.layer.pipe(Layer.provide(layerNoVendors)),
     Bonuses.layerWithoutRepository,
     ResponsibleGaming.layer,
     PlayerAccounts.layer,

@@ -1,0 +1,98 @@
+/** Requests to vendors: to public addresses over TLS unless the settings allow others, bounded in time, bytes and number. */
+import { Context, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
+import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { connectionError, makeGuardedClient } from "../../platform/GuardedHttp.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { targetProblem } from "../../platform/Targets.ts"
+import type { SendToVendor, VendorFailure, VendorResponse } from "../../protocols/Protocol.ts"
+
+/** From the first byte that is sent to the last one of the answer. */
+const requestTime = "5 seconds"
+
+const maxAnswerBytes = 4 * 1024 * 1024
+
+/** Requests under way at once, in all and to one host: a vendor that is slow must not keep the others waiting. */
+const maxInFlight = 256
+const maxInFlightPerHost = 64
+
+/** A vendor could not be asked, or its answer is of no use: it may be asked again. */
+export const vendorUnavailable = (word: string): VendorFailure => ({
+  _tag: "VendorFailure",
+  kind: "unavailable",
+  word: word.slice(0, 200)
+})
+
+/** Answers that say nothing of the request: the vendor's own failures, and that it was asked too often. */
+const isPassing = (status: number): boolean => status >= 500 || status === 429 || status === 408
+
+export class VendorHttp extends Context.Service<VendorHttp, {
+  /** Any answer but those that speak of the vendor's own state: what a status of 4xx means is its protocol's affair. */
+  readonly send: SendToVendor
+}>()("pitboss/integrations/VendorHttp") {
+  static readonly layer = Layer.effect(
+    VendorHttp,
+    Effect.gen(function*() {
+      const { providerAllowInsecure: allowInsecure } = yield* Settings
+      const scope = yield* Scope.Scope
+      const client = yield* makeGuardedClient({ allowInsecure, maxAnswerBytes, connections: maxInFlightPerHost })
+      const inFlight = new Map<string, number>()
+      let total = 0
+
+      const begin = (host: string): boolean => {
+        const running = inFlight.get(host) ?? 0
+        if (total >= maxInFlight || running >= maxInFlightPerHost) return false
+        total++
+        inFlight.set(host, running + 1)
+        return true
+      }
+      const end = (host: string) =>
+        Effect.sync(() => {
+          total--
+          const running = inFlight.get(host) ?? 0
+          if (running <= 1) inFlight.delete(host)
+          else inFlight.set(host, running - 1)
+        })
+
+      const attempt = (request: HttpClientRequest.HttpClientRequest) =>
+        Effect.gen(function*() {
+          const response = yield* client.execute(request)
+          const { headers, status } = response
+          return { status, body: yield* response.text, header: (name) => headers[name] } satisfies VendorResponse
+        }).pipe(
+          Effect.mapError(({ reason }) => vendorUnavailable(connectionError(reason.cause))),
+          Effect.timeoutOption(requestTime),
+          Effect.flatMap(Option.match({
+            onNone: () => Effect.fail(vendorUnavailable("timeout")),
+            onSome: (response) =>
+              isPassing(response.status)
+                ? Effect.fail(vendorUnavailable(`HTTP ${response.status}`))
+                : Effect.succeed(response)
+          })),
+          Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
+        )
+
+      const send: SendToVendor = Effect.fnUntraced(function*({ body, headers, method, url }) {
+        if (targetProblem(url, allowInsecure) !== undefined) {
+          return yield* Effect.fail(vendorUnavailable("target_refused"))
+        }
+        const { host } = new URL(url)
+        if (!begin(host)) return yield* Effect.fail(vendorUnavailable("too many calls are under way"))
+        const { "content-type": contentType = "application/json", ...others } = headers
+        const request = method === "GET"
+          ? HttpClientRequest.get(url, { headers: others })
+          : HttpClientRequest.post(url, { headers: others, body: HttpBody.text(body ?? "", contentType) })
+        // a fiber of its own: its time-out works where its caller is not to be interrupted
+        const running = yield* Effect.forkIn(
+          Effect.ensuring(Effect.interruptible(attempt(request)), end(host)),
+          scope
+        )
+        const exit = yield* Fiber.await(running)
+        return Exit.isSuccess(exit) || !Exit.hasInterrupts(exit)
+          ? yield* exit
+          : yield* Effect.fail(vendorUnavailable("the service is going down"))
+      })
+
+      return VendorHttp.of({ send })
+    })
+  )
+}

@@ -1,0 +1,128 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { SessionTokens } from "../../src/features/games/SessionTokens.ts"
+import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
+import { layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
+import { fresh, openCasino, outcomeOf } from "../kit/Casino.ts"
+import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
+import { dataOf } from "../kit/PublicApi.ts"
+
+// Goal: a game of a vendor opens at the address the vendor gives, once for each idempotency key, and a vendor that gives none leaves
+// nothing behind. Method: both servers over HTTP, a vendor of the test's own that answers as it is told.
+
+const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol])))
+
+/** A casino with a game of a vendor. */
+const openAtVendor = Effect.gen(function*() {
+  const vendor = yield* makeFakeVendor
+  const casino = yield* openCasino()
+  const provider = yield* made("/providers", {
+    slug: fresh("vendor-"),
+    name: "Vendor",
+    protocol: "fake",
+    settings: vendor.settings
+  })
+  const game = yield* made("/games", { provider: provider.slug, external_id: "vs20:book", name: "Book" })
+  const { id } = yield* casino.register({ language: "de" })
+  const player = Number(id)
+  const launch = (body: object = {}, headers: { readonly [name: string]: string } = {}) =>
+    casino.post(`/players/${player}/games/${game.id}/launch`, body, headers)
+  return { vendor, casino, provider, game, player, launch }
+})
+
+const sessionsOf = Effect.fnUntraced(function*(player: number) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql`SELECT id FROM game_sessions WHERE player_id = ${player}`
+})
+
+layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
+  it.effect("gives the vendor's address, and again to a retry", () =>
+    Effect.gen(function*() {
+      const { casino, game, launch, player, vendor } = yield* openAtVendor
+      const once = { "idempotency-key": fresh("launch-") }
+      const first = yield* launch({ platform: "mobile", ip: "203.0.113.9" }, once)
+      const { expires_at, launch_url, session_token } = dataOf(first)
+      assert.strictEqual(launch_url, `https://games.example/play?token=${session_token}`)
+      assert.isAbove(Date.parse(expires_at), Date.now())
+      const { data: profile } = yield* casino.get(`/players/${player}`)
+      const [asked] = vendor.asked
+      assert.strictEqual(asked?.key, vendor.settings.api_key)
+      assert.deepNestedInclude(asked?.body, {
+        gameId: game.external_id,
+        token: session_token,
+        mode: "real",
+        platform: "mobile",
+        ip: "203.0.113.9",
+        "player.username": profile.username,
+        "player.currency": "EUR",
+        "player.country": profile.country,
+        "player.language": "de",
+        "player.birthDate": profile.birth_date
+      })
+      assert.match(JSON.stringify(asked?.body), /"playerRef":"pr_[\w-]{32}"/)
+      const again = yield* launch({ platform: "mobile", ip: "203.0.113.9" }, once)
+      assert.deepStrictEqual([again.status, again.text], [first.status, first.text])
+      assert.strictEqual(vendor.asked.length, 1)
+      const session = (yield* SessionTokens).verify(session_token)
+      assert.deepInclude(session, { playerId: player, gameId: game.id, mode: "real" })
+      assert.strictEqual((yield* sessionsOf(player)).length, 1)
+      const without = yield* launch()
+      assert.strictEqual(without.status, 200)
+    }))
+
+  it.effect("has its session before the vendor is asked", () =>
+    Effect.gen(function*() {
+      const { launch, player, vendor } = yield* openAtVendor
+      const seen: Array<string> = []
+      vendor.launching = ({ token }) => seen.push(token)
+      const { session_token } = dataOf(yield* launch())
+      assert.deepStrictEqual(seen, [session_token])
+      assert.strictEqual((yield* sessionsOf(player)).length, 1)
+    }))
+
+  it.effect("for free play tells the vendor no token", () =>
+    Effect.gen(function*() {
+      const { launch, vendor } = yield* openAtVendor
+      const { mode, session_token } = dataOf(yield* launch({ mode: "demo" }))
+      assert.strictEqual(mode, "demo")
+      assert.isString(session_token)
+      assert.deepNestedInclude(vendor.asked[0]?.body, { mode: "demo", token: "", "player.token": null })
+    }))
+
+  it.effect("is refused with the vendor's word", () =>
+    Effect.gen(function*() {
+      const { launch, vendor } = yield* openAtVendor
+      vendor.mood = { no: "GAME_NOT_IN_COUNTRY" }
+      for (const mode of ["real", "demo"]) {
+        const refused = yield* launch({ mode })
+        assert.deepStrictEqual([refused.status, refused.code], [409, "GAME_UNAVAILABLE"])
+        assert.deepStrictEqual(refused.details, { vendor: "GAME_NOT_IN_COUNTRY" })
+      }
+    }))
+
+  it.effect("is to be tried again when the vendor is out of order, under the same key", () =>
+    Effect.gen(function*() {
+      const { launch, provider, vendor } = yield* openAtVendor
+      const once = { "idempotency-key": fresh("launch-") }
+      vendor.mood = { status: 502 }
+      for (const mode of ["real", "demo"]) {
+        const refused = yield* launch({ mode }, mode === "real" ? once : {})
+        assert.deepStrictEqual([refused.status, refused.code], [503, "TRY_AGAIN"])
+        assert.strictEqual(refused.details["vendor"], "HTTP 502")
+      }
+      vendor.mood = "good"
+      assert.strictEqual((yield* launch({ mode: "real" }, once)).status, 200)
+      const settings = { games_url: "http://127.0.0.1:1" }
+      yield* staffCall("PATCH", `/backoffice/v1/providers/${provider.id}`, { settings })
+      assert.strictEqual(outcomeOf(yield* launch()), "TRY_AGAIN")
+    }))
+
+  it.effect("asks no vendor for a player who may not play", () =>
+    Effect.gen(function*() {
+      const { casino, launch, player, vendor } = yield* openAtVendor
+      yield* casino.exclude(player, { period: "24_hours" })
+      assert.strictEqual(outcomeOf(yield* launch()), "PLAYER_RESTRICTED")
+      assert.deepStrictEqual(vendor.asked, [])
+    }))
+})

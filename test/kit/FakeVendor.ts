@@ -1,0 +1,197 @@
+/** A vendor with a protocol of the test's own, over real HTTP: plain JSON, and a body `{"no": word}` under 409 is a refusal. */
+import { Effect, Schema } from "effect"
+import * as Http from "node:http"
+import { parseDecimal } from "../../src/protocols/Decimal.ts"
+import {
+  anyProtocol,
+  type CatalogueGame,
+  type Feed,
+  type LaunchOrder,
+  type VendorFailure,
+  type VendorTools
+} from "../../src/protocols/Protocol.ts"
+
+const FakeSettings = Schema.Struct({
+  games_url: Schema.String,
+  api_key: Schema.String.check(Schema.isMinLength(8, { message: "must have at least 8 characters" })),
+  partner: Schema.optionalKey(Schema.Literals(["one", "two"]).annotate({ message: "must be one or two" }))
+})
+
+const Address = Schema.Struct({ url: Schema.String })
+const Catalogue = Schema.Struct({
+  games: Schema.Array(Schema.Struct({
+    externalId: Schema.String,
+    name: Schema.String,
+    type: Schema.Literals(["rng", "live"]),
+    category: Schema.String,
+    rtp: Schema.NullOr(Schema.Number),
+    thumbnailUrl: Schema.NullOr(Schema.String)
+  }))
+})
+const Amount = Schema.Struct({ coefficient: Schema.Number, scale: Schema.Number })
+const Lines = Schema.Union([
+  Schema.Struct({
+    by: Schema.Literal("transaction"),
+    lines: Schema.Array(Schema.Struct({
+      transactionId: Schema.String,
+      kind: Schema.Literals(["bet", "win", "rollback"]),
+      amount: Amount,
+      currency: Schema.String,
+      playerRef: Schema.String
+    }))
+  }),
+  Schema.Struct({
+    by: Schema.Literal("round"),
+    lines: Schema.Array(Schema.Struct({
+      roundId: Schema.String,
+      gameId: Schema.String,
+      playerRef: Schema.String,
+      bet: Amount,
+      win: Amount,
+      currency: Schema.String
+    }))
+  })
+])
+const Issued = Schema.Struct({ id: Schema.String })
+const Word = Schema.Struct({ no: Schema.String })
+
+const failure = (kind: VendorFailure["kind"], word: string): VendorFailure => ({ _tag: "VendorFailure", kind, word })
+
+/** Asks the fake vendor and reads its answer. */
+const ask = Effect.fnUntraced(function*<S extends Schema.ConstraintDecoder<unknown>>(
+  { send }: VendorTools,
+  { api_key, games_url }: typeof FakeSettings.Type,
+  path: string,
+  body: object,
+  Answer: S
+) {
+  const answer = yield* send({
+    method: "POST",
+    url: `${games_url}${path}`,
+    headers: { "content-type": "application/json", "x-key": api_key },
+    body: JSON.stringify(body)
+  })
+  const unreadable = () => failure("unavailable", "unreadable")
+  if (answer.status === 200) {
+    return yield* Effect.mapError(
+      Schema.decodeUnknownEffect(Schema.fromJsonString(Answer))(answer.body),
+      unreadable
+    )
+  }
+  const { no } = yield* Effect.mapError(
+    Schema.decodeUnknownEffect(Schema.fromJsonString(Word))(answer.body),
+    unreadable
+  )
+  return yield* Effect.fail(failure("refused", no))
+})
+
+/** The protocol `fake`. */
+export const fakeProtocol = anyProtocol({
+  name: "fake",
+  settings: FakeSettings,
+  secrets: ["api_key"],
+  policy: {
+    settledBets: "refuse",
+    winsBeforeBets: "refuse",
+    closedRounds: "refuse",
+    afterTombstone: "refuse",
+    sameMessage: "content"
+  },
+  bind: (settings) => ({
+    receive: () => ({ _tag: "NotFound" }),
+    outbound: {
+      launch: (order, tools) => Effect.map(ask(tools, settings, "/launch", order, Address), ({ url }) => url),
+      catalogue: (tools) => Effect.map(ask(tools, settings, "/games", {}, Catalogue), ({ games }) => games),
+      freeRounds: {
+        issue: (order, tools) => Effect.map(ask(tools, settings, "/free-rounds", order, Issued), ({ id }) => id),
+        cancel: (reference, playerRef, tools) =>
+          Effect.asVoid(ask(tools, settings, "/free-rounds/cancel", { reference, playerRef }, Schema.Unknown))
+      },
+      feed: (day, tools) => ask(tools, settings, "/feed", day, Lines)
+    }
+  })
+})
+
+/** A protocol whose vendor can only launch. */
+export const bareProtocol = anyProtocol({
+  name: "bare",
+  settings: Schema.Struct({ games_url: Schema.String }),
+  secrets: [],
+  policy: fakeProtocol.policy,
+  bind: ({ games_url }) => ({
+    receive: () => ({ _tag: "NotFound" }),
+    outbound: { launch: () => Effect.succeed(games_url) }
+  })
+})
+
+/** Major units as the feed has them. */
+export const amount = (text: string) => parseDecimal(text) ?? { coefficient: 0, scale: 0 }
+
+/** What the vendor does next: `hang` never answers, a word refuses, a number is the status of a failure. */
+type Mood = "good" | "hang" | { readonly no: string } | { readonly status: number }
+
+export interface FakeVendor {
+  readonly url: string
+  readonly settings: typeof FakeSettings.Type
+  readonly asked: Array<{ readonly path: string; readonly key: string | undefined; readonly body: unknown }>
+  mood: Mood
+  games: ReadonlyArray<CatalogueGame>
+  feed: Feed
+  /** Runs while a launch is asked for. */
+  launching: (order: LaunchOrder) => void
+}
+
+/** A vendor at a free port of the loopback, until the scope closes. */
+export const makeFakeVendor = Effect.gen(function*() {
+  const answerTo = (path: string, body: string): unknown => {
+    switch (path) {
+      case "/launch":
+        vendor.launching(JSON.parse(body))
+        return { url: `https://games.example/play?token=${JSON.parse(body).token}` }
+      case "/games":
+        return { games: vendor.games }
+      case "/free-rounds":
+        return { id: `vendor-${vendor.asked.length}` }
+      case "/feed":
+        return vendor.feed
+      default:
+        return {}
+    }
+  }
+  const server = Http.createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("utf8")
+      const { headers, url: path = "" } = request
+      vendor.asked.push({ path, key: headers["x-key"]?.toString(), body: JSON.parse(body) })
+      const { mood } = vendor
+      if (mood === "hang") return
+      if (mood === "good") response.writeHead(200).end(JSON.stringify(answerTo(path, body)))
+      else if ("no" in mood) response.writeHead(409).end(JSON.stringify(mood))
+      else response.writeHead(mood.status).end("out of order")
+    })
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+    }),
+    () =>
+      Effect.callback<void>((resume) => {
+        server.close(() => resume(Effect.void))
+        server.closeAllConnections()
+      })
+  )
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  const vendor: FakeVendor = {
+    url,
+    settings: { games_url: url, api_key: "a secret of the vendor" },
+    asked: [],
+    mood: "good",
+    games: [],
+    feed: { by: "transaction", lines: [] },
+    launching: () => {}
+  }
+  return vendor
+})
