@@ -17,7 +17,6 @@ import { Bonuses } from "./features/bonuses/Bonuses.ts"
 import { Games } from "./features/games/Games.ts"
 import { Integrations } from "./features/integrations/Integrations.ts"
 import { IntegrationWallet } from "./features/integrations/IntegrationWallet.ts"
-import { VendorPlayers } from "./features/integrations/VendorPlayers.ts"
 import { Launches } from "./features/games/Launches.ts"
 import { ProviderCallLog } from "./features/integrations/ProviderCallLog.ts"
 import { VendorHttp } from "./features/integrations/VendorHttp.ts"
@@ -65,7 +64,7 @@ import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   Layer.mergeAll(
     ProviderWallet.layer,
-    IntegrationWallet.layer.pipe(Layer.provide(VendorPlayers.layer)),
+    IntegrationWallet.layer,
     Integrations.layer,
     Wallet.layer,
     Ledger.layer,

@@ -17,7 +17,7 @@ import { StaffReads } from "../features/staff/StaffReads.ts"
 import { WebhookDeliveries } from "../features/webhooks/WebhookDeliveries.ts"
 import { WebhookEndpoints } from "../features/webhooks/WebhookEndpoints.ts"
 
-/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `PaymentMethods`, `Attempts` and `Holds`. */
+/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `Integrations`, `ProviderCallLog`, `PaymentMethods`, `Attempts` and `Holds`. */
 export const layerBackoffice = Layer.mergeAll(
   StaffAccounts.layer,
   StaffReads.layer,

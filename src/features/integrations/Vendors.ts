@@ -70,7 +70,7 @@ export class Vendors extends Context.Service<Vendors, {
         if (row === undefined) return yield* Effect.fail(refuse("NOT_FOUND", "There is no such provider."))
         const bound = yield* settings.bind(row).pipe(
           Effect.tapError(({ message }) =>
-            Effect.annotateLogs(Effect.logError("settings of a provider cannot be used"), {
+            Effect.annotateLogs(Effect.logError("provider settings cannot be used"), {
               provider_id: providerId,
               reason: message
             })

@@ -13,6 +13,7 @@ import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { Games } from "../games/Games.ts"
+import { Integrations } from "../integrations/Integrations.ts"
 import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
 import type { WithSecret } from "../keys/ApiKeys.ts"
 import { makeReferences, orTaken } from "../operators/References.ts"
@@ -81,6 +82,7 @@ export class Providers extends Context.Service<Providers, {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
       const credentials = yield* Credentials
+      const integrations = yield* Integrations
       const games = yield* Games
       const secrets = yield* Secrets
       const entropy = yield* Entropy
@@ -160,6 +162,7 @@ export class Providers extends Context.Service<Providers, {
             return yield* recordChange("provider.create", null, provider)
           }).pipe(slugTaken))
         credentials.invalidate(provider.key)
+        integrations.invalidate(provider.slug)
         return { ...provider, secret }
       })
 
@@ -203,6 +206,7 @@ export class Providers extends Context.Service<Providers, {
             return after
           }).pipe(slugTaken))
         credentials.invalidate(provider.key)
+        integrations.invalidate(provider.slug)
         yield* games.refresh
         return provider
       })
