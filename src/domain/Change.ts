@@ -168,6 +168,14 @@ export interface GameSession {
   readonly expiresAt: number
 }
 
+/** A session that takes no more bets. */
+export interface EndedSession {
+  readonly id: number
+  readonly playerId: number
+  /** Epoch milliseconds. */
+  readonly endedAt: number
+}
+
 /** A line of the audit log. */
 export interface AuditRecord {
   readonly id: number
@@ -245,6 +253,7 @@ export interface Change {
   readonly rounds: ReadonlyArray<RoundChange>
   readonly payments: ReadonlyArray<PaymentChange>
   readonly sessions: ReadonlyArray<GameSession>
+  readonly endedSessions: ReadonlyArray<EndedSession>
   readonly bonuses: ReadonlyArray<BonusChange>
   readonly redemptions: ReadonlyArray<Redemption>
   /** Claims that no round of the same server seed has the same nonce. */
@@ -269,6 +278,7 @@ export const noChange: Change = {
   rounds: none,
   payments: none,
   sessions: none,
+  endedSessions: none,
   bonuses: none,
   redemptions: none,
   originalRounds: none,

@@ -189,9 +189,9 @@ export class Draft {
     this.visits = this.visits.length === 0 ? noted.visits : [...this.visits, ...noted.visits]
   }
 
-  /** Counts a round that a bet opens. */
-  countRound(source: CasinoSource): void {
-    this.counts.push({ figure: "rounds", day: this.day, source, amount: 1, bonusAmount: 0 })
+  /** Counts a round that was opened then, once it has a bet or a win. */
+  countRound(source: CasinoSource, openedAt = this.now): void {
+    this.counts.push({ figure: "rounds", day: dayOf(openedAt), source, amount: 1, bonusAmount: 0 })
   }
 
   /** Counts a withdrawal that is paid out: its entry was posted when it was asked for. */
@@ -227,16 +227,22 @@ export class Draft {
       }
   }
 
-  /**
-   * Carries a message as taken back, whether it was carried before or came from the store: what follows in the same decision
-   * must see it. The rollback's own row is what is written.
-   */
+  /** Carries a message as taken back. The rollback's own row is what is written. */
   markRolledBack(target: Transaction): void {
-    const rolledBack = { ...target, rolledBack: true }
+    this.carryAs(target, { ...target, rolledBack: true })
+  }
+
+  /** Carries a message as standing again, whose rollback was taken back. */
+  markReinstated(target: Transaction): void {
+    this.carryAs(target, { ...target, rolledBack: false, reinstated: target.reinstated + 1 })
+  }
+
+  /** Whether it was carried before or came from the store: what follows in the same decision must see it. */
+  private carryAs(target: Transaction, next: Transaction): void {
     const place = placeOfTransaction(this.transactions, target.providerId, target.transactionId)
     this.transactions = place < 0
-      ? append(this.transactions, target.transactionId, rolledBack)
-      : replace(this.transactions, place, rolledBack)
+      ? append(this.transactions, target.transactionId, next)
+      : replace(this.transactions, place, next)
   }
 
   /** Puts a round's next form in place of the one before, newest last, and has it written. */

@@ -8,6 +8,7 @@ import type { PlayerBonus } from "../../src/domain/bonus/Bonus.ts"
 import type {
   AuditRecord,
   Change,
+  EndedSession,
   Entry,
   Event,
   GameSession,
@@ -64,7 +65,7 @@ interface Tables {
   readonly redemptions: ReadonlyArray<Redemption>
   readonly originalRounds: ReadonlyArray<OriginalRound>
   readonly seeds: ReadonlyArray<SeedChange>
-  readonly sessions: ReadonlyArray<GameSession>
+  readonly sessions: ReadonlyArray<StoredSession>
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
   readonly notes: ReadonlyArray<PlayerNote>
@@ -118,6 +119,11 @@ class Table<Row> {
   }
 }
 
+/** `endedAt` is there once it was ended. */
+interface StoredSession extends GameSession {
+  readonly endedAt?: number
+}
+
 interface BonusRow {
   readonly playerId: number
   readonly bonus: PlayerBonus
@@ -129,6 +135,10 @@ interface RoundRow {
 }
 
 const transactionKey = (providerId: number, transactionId: string): string => `${providerId} ${transactionId}`
+
+/** A target is taken back once, and once more after each time that it was reinstated. */
+const rollbackKey = (providerId: number, targetId: string, reinstated: number): string =>
+  `${providerId} ${reinstated} ${targetId}`
 
 const playerRoundKey = (playerId: number, gameId: number, roundId: string): string =>
   `${playerId} ${roundKey(gameId, roundId)}`
@@ -160,7 +170,9 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   const players = new Map<number, Loaded<Player>>()
   const entries = new Table<Entry>(({ playerId, seq }) => `${playerId} ${seq}`)
   const transactions = new Table<Transaction>((row) => transactionKey(row.providerId, row.transactionId))
-  const standingRollbacks = new Table<Transaction>((row) => transactionKey(row.providerId, row.targetId ?? ""))
+  const standingRollbacks = new Table<Transaction>((row) =>
+    rollbackKey(row.providerId, row.targetId ?? "", row.wagered)
+  )
   const rounds = new Table<RoundRow>(({ playerId, round }) => playerRoundKey(playerId, round.gameId, round.roundId))
   const payments = new Table<Payment>(({ id }) => `${id}`)
   const references = new Table<Payment>(({ externalReference, operatorId }) => `${operatorId} ${externalReference}`)
@@ -171,7 +183,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   const seeds = new Table<SeedChange>(({ id }) => `${id}`)
   const seedHashes = new Table<SeedChange>(({ hash }) => hash)
   const promoLimits = new Map<number, number>()
-  const sessions = new Table<GameSession>(({ id }) => `${id}`)
+  const sessions = new Table<StoredSession>(({ id }) => `${id}`)
   const events = new Table<Event>(({ id }) => `${id}`)
   const audit = new Table<AuditRecord>(({ id }) => `${id}`)
   const notes = new Table<PlayerNote>(({ id }) => `${id}`)
@@ -191,7 +203,15 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     transactions: extend(known?.transactions, query.transactionIds, (transactionId) => {
       const key = transactionKey(query.providerId, transactionId)
       const found = transactions.get(key)
-      return found === undefined ? undefined : { ...found, rolledBack: standingRollbacks.get(key) !== undefined }
+      if (found === undefined) return undefined
+      const rollbackOf = (targetId: string, times: number) =>
+        standingRollbacks.get(rollbackKey(query.providerId, targetId, times))
+      let reinstated = 0
+      let rollback = rollbackOf(transactionId, 0)
+      while (rollback !== undefined && rollbackOf(rollback.transactionId, 0) !== undefined) {
+        rollback = rollbackOf(transactionId, ++reinstated)
+      }
+      return { ...found, rolledBack: rollback !== undefined, reinstated }
     }),
     rounds: extend(
       known?.rounds,
@@ -312,6 +332,12 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       if (before?.playerId === seed.playerId) replace(seeds, before, mergeSeeds(before, seed))
       return true
     }
+    // of a player who was put in with a session it has no row
+    const endSession = ({ endedAt, id }: EndedSession): boolean => {
+      const before = sessions.get(`${id}`)
+      if (before !== undefined) replace(sessions, before, { ...before, endedAt })
+      return true
+    }
     const writeTransaction = (transaction: Transaction): boolean =>
       insert(transactions, transaction) && (!isStandingRollback(transaction) || insert(standingRollbacks, transaction))
 
@@ -325,6 +351,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       change.originalRounds.every(writeOriginalRound) &&
       change.seeds.every(writeSeed) &&
       change.sessions.every((session) => insert(sessions, session)) &&
+      change.endedSessions.every(endSession) &&
       change.events.every((event) => insert(events, event)) &&
       change.audit.every((record) => insert(audit, record)) &&
       change.notes.every((note) => insert(notes, note)) &&
@@ -348,6 +375,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         bonusGrants,
         bonusUpdatedAt,
         counters,
+        endedSessions,
         entrySeq,
         pendingBonuses,
         providerIds,
@@ -363,6 +391,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         bonusGrants,
         bonusUpdatedAt,
         counters,
+        endedSessions,
         entrySeq,
         pendingBonuses,
         providerIds,

@@ -68,7 +68,7 @@ export const bet = (transactionId: string, amount: number, overrides: Partial<Be
 
 export const win = (
   transactionId: string,
-  betTransactionId: string,
+  betTransactionId: string | null,
   amount: number,
   overrides: Partial<Win> = {}
 ): Win => ({

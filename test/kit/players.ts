@@ -34,6 +34,7 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   activeBonus: null,
   pendingBonuses: [],
   bonusGrants: {},
+  endedSessions: [],
   providerIds: [],
   rounds: noRecent,
   transactions: noRecent,

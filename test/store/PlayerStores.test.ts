@@ -5,7 +5,7 @@ import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Change, type Entry, noChange, type OriginalRound, type Payment } from "../../src/domain/Change.ts"
-import { type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
+import { type Context, type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
 import {
   cancelBonusStep,
   type CatalogueBonus,
@@ -15,21 +15,41 @@ import {
 } from "../../src/domain/bonus/BonusGrants.ts"
 import { setStatusStep } from "../../src/domain/player/AccountStatus.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
-import { launchStep } from "../../src/domain/settlement/Launch.ts"
+import { endSession, exchangeSession, launchStep } from "../../src/domain/settlement/Launch.ts"
 import { playStep, rotateSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
 import type { SeedChange } from "../../src/domain/original/PlayerSeeds.ts"
 import { movePaymentStep } from "../../src/domain/payment/PaymentMoves.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import type { Query, Transaction } from "../../src/domain/settlement/Rounds.ts"
-import { closeRound, payPromoWin, settle } from "../../src/domain/settlement/Settlement.ts"
+import {
+  type Action,
+  closeRound,
+  payPromoWin,
+  settle,
+  settleAll,
+  type SettlementPolicy
+} from "../../src/domain/settlement/Settlement.ts"
 import { storingReply } from "../../src/domain/StoringReply.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
 import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import * as MemoryPlayerStore from "../kit/MemoryPlayerStore.ts"
-import { bet, close, day, makePlayer, minute, noon, promoWin, rollback, roulette, win } from "../kit/Messages.ts"
+import {
+  adjustment,
+  bet,
+  close,
+  day,
+  hour,
+  makePlayer,
+  minute,
+  noon,
+  promoWin,
+  rollback,
+  roulette,
+  win
+} from "../kit/Messages.ts"
 import { betPaying, openChance, playOf, sealedSeedOf, startSeedsOf } from "../kit/Originals.ts"
 import { moveOf, withdrawalOf } from "../kit/Payments.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
@@ -228,6 +248,46 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* does("a tombstone", 1, (player, context) => settle(player, rollback("kx", "never seen"), context))
   yield* does("a promo-win", 1, (player, context) => payPromoWin(player, promoWin("p", 5), context))
   yield* does("a close", 1, (player, context) => closeRound(player, close(), context))
+
+  // What protocols of vendors do besides
+  const policy: SettlementPolicy = {
+    settledBets: "roll_back",
+    winsBeforeBets: "pay",
+    closedRounds: "accept",
+    afterTombstone: "ignore",
+    sameMessage: "kind"
+  }
+  const vendors = (...actions: ReadonlyArray<Action>) => (player: Player, context: Context) =>
+    settleAll(player, actions, context)
+  const of = (roundId: string) => ({ policy, roundId })
+  yield* does("a win before its bet", 1, vendors(win("vw", null, 30, of("v"))))
+  yield* does("its bet", 1, vendors(bet("vb", 10, of("v"))))
+  yield* does("a bet in a closed round", 1, vendors(bet("vc", 10, { policy })))
+  yield* does("a bet settled by itself", 1, vendors(win("vbw", "vb", 5, { ...of("v"), closesRound: "when_settled" })))
+  yield* does("adjustments", 1, vendors(adjustment("va", 7, of("adjusted")), adjustment("vd", -3, of("adjusted"))))
+  yield* does("a bet in an adjusted round", 1, vendors(bet("ab", 10, of("adjusted"))))
+  yield* does("a rollback of an adjustment", 1, vendors(rollback("vak", "va", { policy })))
+  yield* does("a rollback of a settled bet", 1, vendors(rollback("vbk", "vb", { policy })))
+  yield* does("the bet once more", 1, vendors(rollback("vbkk", "vbk", { policy })))
+  yield* look("a bet that stands again", 1, {
+    transactionIds: ["vb", "vbk", "vbkk"],
+    rounds: [{ gameId: 11, roundId: "v" }]
+  })
+  yield* does("a rollback of it again", 1, vendors(rollback("vbl", "vb", { policy })))
+  yield* does("and once more", 1, vendors(rollback("vbll", "vbl", { policy })))
+  yield* look("a bet that stands again", 1, {
+    transactionIds: ["vb", "vbl", "vbll"],
+    rounds: [{ gameId: 11, roundId: "v" }]
+  })
+  const launched = { id: 5000, expiresAt: noon + minute + 12 * hour, gameId: 11, platform: "web", ip: null }
+  now += minute
+  const exchanged = yield* decide(yield* load(1), 1, exchangeSession(launched))
+  yield* commit("an exchange", exchanged)
+  yield* load(1)
+  yield* does("an exchange of the old one", 1, exchangeSession(launched))
+  const given = exchanged.changes[0]?.sessions[0] ?? assert.fail("an exchange opens a session")
+  yield* does("a session given up", 1, endSession({ id: given.id, expiresAt: given.expiresAt }))
+  yield* load(1)
   now += 10 * day
   yield* does(
     "a correction below zero",

@@ -26,9 +26,10 @@ export const settleLate = (draft: Draft, bonusId: number | null, amount: number)
   if (bonus !== undefined && amount !== 0) draft.writeBonus({ ...bonus, late: bonus.late + amount })
 }
 
-/** Takes back a win of a bonus that was over when it came: what was forfeited of it comes again, and goes. Gives the entries. */
+/** Takes back what came for a bonus that was over: what was forfeited of it comes again, and goes as that type. Gives the entries. */
 export const undoForfeit = (
   draft: Draft,
+  type: "casino_bet" | "casino_rollback",
   bonusId: number,
   amount: number,
   references: CasinoReferences
@@ -36,7 +37,7 @@ export const undoForfeit = (
   const withBonus = { ...references, playerBonusId: bonusId }
   const posted = [
     draft.post("bonus", "bonus_correction_up", amount, withBonus),
-    draft.post("bonus", "casino_rollback", -amount, withBonus)
+    draft.post("bonus", type, -amount, withBonus)
   ]
   const bonus = draft.finishedBonus(bonusId)
   if (bonus !== undefined) draft.writeBonus({ ...bonus, restored: bonus.restored + amount })
@@ -67,6 +68,18 @@ export const takeBackWager = (draft: Draft, bonusId: number, wagered: number): v
   const left = { ...bonus, wagered: bonus.wagered - wagered }
   if (left.wagered >= left.wagerRequirement) draft.writeBonus(left)
   else reverseConversion(draft, left)
+}
+
+/** Counts a bet that stands again towards its bonus, where takeBackWager counted it no longer. */
+export const restoreWager = (draft: Draft, bonusId: number, wagered: number): void => {
+  if (wagered === 0) return
+  const running = draft.activeBonus
+  if (running?.id === bonusId) {
+    draft.activeBonus = { ...running, wagered: running.wagered + wagered }
+    return
+  }
+  const bonus = draft.finishedBonus(bonusId)
+  if (bonus?.result === "converted") draft.writeBonus({ ...bonus, wagered: bonus.wagered + wagered })
 }
 
 /**

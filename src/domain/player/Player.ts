@@ -100,6 +100,8 @@ export interface Player {
   readonly pendingBonuses: ReadonlyArray<GrantedBonus>
   /** How often each bonus of the catalogue was granted, by its id. */
   readonly bonusGrants: { readonly [bonusId: string]: number }
+  /** Wallet sessions that were exchanged or given up and have not expired: the newest, in the order of their ids. */
+  readonly endedSessions: ReadonlyArray<{ readonly id: number; readonly expiresAt: number }>
   /** Providers that ever had a real-mode session with the player. */
   readonly providerIds: ReadonlyArray<number>
 
@@ -118,6 +120,12 @@ export const activeExclusion = (player: Player, now: number): Exclusion | null =
   player.exclusion !== null && (player.exclusion.until === null || now < player.exclusion.until)
     ? player.exclusion
     : null
+
+/**
+ * How many ended sessions a player carries; they expire in half a day. Of one who exchanges more than so many in that time the oldest takes bets
+ * again: the same player's, until it expires.
+ */
+export const endedSessionsCarried = 64
 
 /** Whether a session token or a wallet session of that instant was ended since. */
 export const isSessionEnded = ({ sessionsEndedAt }: Player, issuedAt: number): boolean =>

@@ -4,13 +4,13 @@ import { contribution } from "../bonus/Bonus.ts"
 import type { CasinoSource } from "../Change.ts"
 import { type Knowledge, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
-import { isSessionRunning } from "./Launch.ts"
+import { invalidSession, isSessionGivenUp, isSessionRunning } from "./Launch.ts"
 import { count, effectiveLimits, notePlay, refuseBet } from "../limit/Limits.ts"
 import type { Bet, BetCode, SettledGame } from "../Messages.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import { activeExclusion, type Player } from "../player/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
-import type { Round } from "./Rounds.ts"
+import { isClosedAfter, type Round, withOpenBet } from "./Rounds.ts"
 import {
   currencyRefusal,
   findRound,
@@ -138,8 +138,6 @@ export const takeStake = (
   return { entryIds, bonusId, wageredBonusId: running, wagered }
 }
 
-const invalidSession = refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
-
 /** Whether the session of a bet runs. One whose protocol names none needs an earlier session of the player with the provider. */
 const refuseSession = (
   player: Player,
@@ -149,6 +147,7 @@ const refuseSession = (
   if (session === "none") return knowsProvider(player, providerId) ? undefined : neverPlayedHere
   if (session === null || now >= session.expiresAt) return invalidSession
   // one that was ended with the account says so only once the account is open again: until then the account's refusal says more
+  if (isSessionGivenUp(player, session.id)) return invalidSession
   return isSessionRunning(player, session.expiresAt, now) || refuseAccount(player, now) !== undefined
     ? undefined
     : invalidSession
@@ -164,7 +163,9 @@ const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding
   if (!isBalance((round?.realStake ?? 0) + (round?.bonusStake ?? 0) + bet.amount)) {
     return validation("amount", `must keep the stakes of the round at or below ${maxBalance}`)
   }
-  if (round?.closed === true) return refuse("ROUND_CLOSED", "The round is closed.", { round_id: bet.roundId })
+  if (round?.closed === true && bet.policy.closedRounds === "refuse") {
+    return refuse("ROUND_CLOSED", "The round is closed.", { round_id: bet.roundId })
+  }
   return admitStake(draft, bet, round)
 }
 
@@ -207,20 +208,24 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     wagered
   })
   draft.record(transaction)
-  if (round === null || round === undefined) draft.countRound(source)
+  // one that was closed or adjusted before a bet came is no round of a game yet
+  if (round?.isLive === undefined || round.isLive === null) draft.countRound(source, round?.openedAt)
+  const openBets = round === null || round === undefined ? 1 : withOpenBet(round.openBets)
+  const closed = isClosedAfter(round?.closed === true, bet.closesRound, openBets)
   writeRound(draft, round ?? null, {
     gameId: bet.game.id,
     roundId: bet.roundId,
     realStake: (round?.realStake ?? 0) + real,
     bonusStake: (round?.bonusStake ?? 0) + bonus,
     paidWins: round?.paidWins ?? 0,
+    openBets,
     bonusId: round !== null && round !== undefined && round.bonusStake > 0 ? round.bonusId : bonusId,
-    closed: bet.closesRound === true,
+    closed,
     isLive: source.isLive,
     openedAt: round?.openedAt ?? draft.now
   })
   draft.closeBonusWhenDue()
-  return settlement(draft, bet.transactionId, "processed", bet.closesRound ? "closed" : "open", transaction)
+  return settlement(draft, bet.transactionId, "processed", closed ? "closed" : "open", transaction)
 }
 
 type Holding = Pick<Round, "bonusStake" | "bonusId" | "closed">

@@ -1,8 +1,9 @@
 /** Opening a game: what a launch checks and what it leaves behind (SPEC section 4.5). */
 import { noChange } from "../Change.ts"
-import { type Context, type Decision, refused } from "../Decision.ts"
+import type { BetSession } from "../Messages.ts"
+import { answer, type Context, type Decision, refused } from "../Decision.ts"
 import { effectiveLimits, notePlay, refusePlay } from "../limit/Limits.ts"
-import { activeExclusion, isSessionEnded, type Player, sessionStart } from "../player/Player.ts"
+import { activeExclusion, endedSessionsCarried, isSessionEnded, type Player, sessionStart } from "../player/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
 /** How long a real-mode wallet session lasts. */
@@ -11,6 +12,10 @@ const sessionMs = 12 * 60 * 60_000
 /** Whether a wallet session runs at `now`: it has not expired, and was not ended with the others of its player. */
 export const isSessionRunning = (player: Player, expiresAt: number, now: number): boolean =>
   now < expiresAt && !isSessionEnded(player, expiresAt - sessionMs)
+
+/** Whether a session was exchanged for another, or its launch came to nothing. */
+export const isSessionGivenUp = ({ endedSessions }: Player, id: number): boolean =>
+  endedSessions.length > 0 && endedSessions.some((ended) => ended.id === id)
 
 export interface Launch {
   readonly gameId: number
@@ -25,6 +30,11 @@ export interface LaunchedSession {
   /** Epoch milliseconds. */
   readonly expiresAt: number
 }
+
+export const invalidSession = refuse(
+  "INVALID_SESSION",
+  "The wallet session is unknown or over. Launch the game again."
+)
 
 export type LaunchRefusal = Refusal<"PLAYER_RESTRICTED" | "LIMIT_EXCEEDED">
 
@@ -79,3 +89,53 @@ export const launchStep =
       idsUsed: 1
     }
   }
+
+/** A player with a session ended. What has expired is not carried. */
+const withEnded = (player: Player, { expiresAt, id }: BetSession, now: number): Player["endedSessions"] =>
+  [...player.endedSessions.filter((ended) => ended.id !== id && now < ended.expiresAt), { id, expiresAt }]
+    .sort((a, b) => a.id - b.id).slice(-endedSessionsCarried)
+
+/** A real-mode session of the player, as its token says. */
+export interface ExchangedSession extends BetSession {
+  readonly gameId: number
+  readonly platform: string | null
+  readonly ip: string | null
+}
+
+/**
+ * Opens another session of the same game and the same end in the place of one, which takes no more bets. Whoever asks again for want of an
+ * answer gets one more.
+ */
+export const exchangeSession =
+  (session: ExchangedSession) =>
+  (player: Player, context: Context): Decision<LaunchedSession, Refusal<"INVALID_SESSION">> => {
+    const { firstId: sessionId, now } = context
+    const { expiresAt, gameId, id, ip, platform } = session
+    if (!isSessionRunning(player, expiresAt, now)) return refused(invalidSession)
+    const isGivenUp = isSessionGivenUp(player, id)
+    return {
+      _tag: "Accept",
+      state: isGivenUp ? player : { ...player, endedSessions: withEnded(player, session, now) },
+      reply: { sessionId, expiresAt },
+      change: {
+        ...noChange,
+        sessions: [
+          { id: sessionId, playerId: player.id, gameId, mode: "real", platform, ip, openedAt: now, expiresAt }
+        ],
+        endedSessions: isGivenUp ? noChange.endedSessions : [{ id, playerId: player.id, endedAt: now }]
+      },
+      idsUsed: 1
+    }
+  }
+
+/** Ends a session whose launch came to nothing. */
+export const endSession = (session: BetSession) => (player: Player, { now }: Context): Decision<undefined, never> =>
+  now >= session.expiresAt || isSessionGivenUp(player, session.id)
+    ? answer(player, undefined)
+    : {
+      _tag: "Accept",
+      state: { ...player, endedSessions: withEnded(player, session, now) },
+      reply: undefined,
+      change: { ...noChange, endedSessions: [{ id: session.id, playerId: player.id, endedAt: now }] },
+      idsUsed: 0
+    }

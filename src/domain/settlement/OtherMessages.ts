@@ -14,9 +14,9 @@ import {
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../player/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
-import type { Round } from "./Rounds.ts"
 import {
   currencyRefusal,
+  emptyRound,
   findRound,
   findTransaction,
   ids,
@@ -27,19 +27,6 @@ import {
   settlement,
   validation
 } from "./SettlementParts.ts"
-
-/** A round that no bet has opened. */
-const emptyRound = (draft: Draft, gameId: number, roundId: string): Round => ({
-  gameId,
-  roundId,
-  realStake: 0,
-  bonusStake: 0,
-  paidWins: 0,
-  bonusId: null,
-  closed: false,
-  isLive: null,
-  openedAt: draft.now
-})
 
 /** The rule of `closeRound`. */
 export const close = (draft: Draft, command: CloseRound, known: Knowledge | undefined): Outcome<"NOT_FOUND"> => {

@@ -1,12 +1,12 @@
 /** Taking a bet or a win back (the rules of `Settlement.ts`). */
-import { settleLate, takeBackWager, undoForfeit } from "../bonus/ConvertedBonuses.ts"
+import { restoreWager, settleLate, takeBackWager, undoForfeit } from "../bonus/ConvertedBonuses.ts"
 import { writeRound } from "./Bets.ts"
 import { type Knowledge, type Missing, missing } from "../Decision.ts"
 import type { CasinoReferences, Draft } from "../Draft.ts"
 import { count } from "../limit/Limits.ts"
 import type { Rollback, RollbackCode, Settlement } from "../Messages.ts"
 import { refuse } from "../Refusal.ts"
-import type { Query, Round, Transaction } from "./Rounds.ts"
+import { isClosedAfter, type Query, type Round, type Transaction, withOpenBet, withoutOpenBet } from "./Rounds.ts"
 import {
   bonusStanding,
   findRound,
@@ -45,11 +45,12 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
     return earlier === undefined ? lookUp({}) : notThisPlayers
   }
   if (target.kind === "rollback") {
-    return earlier === undefined
-      ? lookUp({})
-      : refuse("ROLLBACK_NOT_ALLOWED", "A rollback cannot be rolled back.", {
-        target_transaction_id: targetTransactionId
-      })
+    const outcome = rollback.policy.settledBets === "refuse"
+      ? rollbackRefused(targetTransactionId)
+      : reinstate(draft, rollback, target, known)
+    return "_tag" in outcome && (outcome._tag === "Missing" || earlier === undefined)
+      ? lookUp(outcome._tag === "Missing" ? outcome.query : {})
+      : outcome
   }
   if (target.kind === "promo_win") return takeBack(draft, rollback, target, null, known)
   if (target.gameId === null || target.roundId === null) return notThisPlayers
@@ -61,7 +62,8 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
       bonusIds: target.bonusId === null ? [] : [target.bonusId]
     })
   }
-  if (!target.rolledBack && target.kind === "bet" && round !== null && round.paidWins > 0) {
+  const isSettled = !target.rolledBack && target.kind === "bet" && round !== null && round.paidWins > 0
+  if (isSettled && rollback.policy.settledBets === "refuse") {
     return earlier === undefined
       ? lookUp({ rounds: [{ gameId: target.gameId, roundId: target.roundId }] })
       : refuse("BET_ALREADY_SETTLED", "The round was paid a win. Roll the win back first.", {
@@ -71,13 +73,17 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
   return takeBack(draft, rollback, target, round, known)
 }
 
+const rollbackRefused = (target: string) =>
+  refuse("ROLLBACK_NOT_ALLOWED", "A rollback cannot be rolled back.", { target_transaction_id: target })
+
 const notThisPlayers = refuse("NOT_FOUND", "The target is not a transaction of this player.")
 
 const leaveTombstone = (draft: Draft, rollback: Rollback, isFirst: boolean): Settlement => {
   const { providerId, targetTransactionId } = rollback
   if (isFirst) draft.record(newTransaction(draft, "tombstone", { providerId, transactionId: targetTransactionId }, {}))
-  draft.record(newTransaction(draft, "rollback", rollback, { status: "ignored", targetId: targetTransactionId }))
-  return settlement(draft, rollback.transactionId, "ignored", "closed")
+  const ignored = newTransaction(draft, "rollback", rollback, { status: "ignored", targetId: targetTransactionId })
+  draft.record(ignored)
+  return settlement(draft, rollback.transactionId, "ignored", "closed", ignored)
 }
 
 /** A tournament's prize is no win of a game, and so is nothing of a game when it is taken back. */
@@ -91,18 +97,10 @@ const takeBack = (
   round: Round | null,
   known: Knowledge | undefined
 ): Settlement => {
-  const roundState = round?.closed === false ? "open" : "closed"
-  const about = {
-    targetId: target.transactionId,
-    gameId: target.gameId,
-    roundId: target.roundId,
-    amount: target.amount
-  }
-  if (target.rolledBack) {
-    draft.record(newTransaction(draft, "rollback", rollback, { ...about, status: "ignored" }))
-    return settlement(draft, rollback.transactionId, "ignored", roundState)
-  }
-  const source = isPrize(target) ? null : { providerId: target.providerId, isLive: round?.isLive ?? false }
+  if (target.rolledBack) return ignore(draft, rollback, target, round)
+  const source = isPrize(target)
+    ? null
+    : { providerId: target.providerId, isLive: round?.isLive ?? target.detail === "live" }
   const references = { gameId: target.gameId, gameRoundId: target.roundId, source }
   // before anything is credited: what comes back of a stake goes to where its bonus is from then on
   if (target.kind === "bet" && target.bonusId !== null) takeBackWager(draft, target.bonusId, target.wagered)
@@ -111,7 +109,7 @@ const takeBack = (
   const ofBonus = target.bonusAmount + late
   const realEntry = draft.post("real", "casino_rollback", late - target.realAmount, references)
   const moved = ofBonus === 0 || target.bonusId === null
-    ? { entryIds: [], real: 0, bonus: 0 }
+    ? nothingMoved
     : target.kind === "bet"
     ? creditBonus(
       draft,
@@ -123,6 +121,7 @@ const takeBack = (
     )
     : debitBonus(
       draft,
+      "casino_rollback",
       ofBonus,
       target.bonusId,
       bonusStanding(draft, known, target.bonusId) ?? "over",
@@ -132,42 +131,139 @@ const takeBack = (
   const forfeited = target.kind === "win" ? target.amount - target.realAmount - target.bonusAmount : 0
   const undone = forfeited === 0 || target.bonusId === null
     ? []
-    : undoForfeit(draft, target.bonusId, forfeited, references)
+    : undoForfeit(draft, "casino_rollback", target.bonusId, forfeited, references)
   const entryIds = [...ids(realEntry), ...moved.entryIds, ...undone]
   const real = late - target.realAmount + moved.real
   if (entryIds.length > 0) draft.walletSeq++
   if (target.kind === "bet") {
     draft.counters = count(draft.counters, draft.now, -target.amount, target.realAmount, target.createdAt)
-  } else if (target.kind === "win") {
+  } else if (target.kind === "win" || target.kind === "adjustment") {
     draft.counters = count(draft.counters, draft.now, 0, target.realAmount, target.createdAt)
   }
   const transaction = newTransaction(draft, "rollback", rollback, {
-    ...about,
+    ...aboutTarget(target),
     realAmount: real,
     bonusAmount: moved.bonus,
     entryIds,
-    bonusId: ofBonus === 0 && forfeited === 0 ? null : target.bonusId
+    bonusId: ofBonus === 0 && forfeited === 0 ? null : target.bonusId,
+    wagered: target.reinstated
   })
   draft.markRolledBack(target)
   draft.record(transaction)
+  const before = round?.openBets ?? null
+  const openBets = target.kind === "bet" ? withoutOpenBet(before) : before
+  const closed = round === null || isClosedAfter(round.closed, rollback.closesRound, openBets)
   if (round !== null) {
     writeRound(draft, round, {
       ...round,
+      openBets,
+      closed,
       realStake: target.kind === "bet" ? round.realStake + target.realAmount : round.realStake,
       bonusStake: target.kind === "bet" ? round.bonusStake + target.bonusAmount : round.bonusStake,
       paidWins: target.kind === "win" && target.amount > 0 ? round.paidWins - 1 : round.paidWins
     })
   }
   draft.closeBonusWhenDue()
-  return settlement(draft, rollback.transactionId, "processed", roundState, transaction)
+  return settlement(draft, rollback.transactionId, "processed", closed ? "closed" : "open", transaction)
+}
+
+const aboutTarget = ({ amount, gameId, roundId, transactionId }: Transaction) => ({
+  targetId: transactionId,
+  gameId,
+  roundId,
+  amount
+})
+
+/** Remembers a rollback of what is taken back already. */
+const ignore = (draft: Draft, rollback: Rollback, target: Transaction, round: Round | null): Settlement => {
+  const ignored = newTransaction(draft, "rollback", rollback, { ...aboutTarget(target), status: "ignored" })
+  draft.record(ignored)
+  return settlement(
+    draft,
+    rollback.transactionId,
+    "ignored",
+    round?.closed === false ? "open" : "closed",
+    ignored
+  )
 }
 
 /**
- * Takes back the bonus part of a win. Bonus money that was spent meanwhile is not turned into a debt; once the bonus was
- * converted its money is real, and is taken from there.
+ * Takes back the rollback of a bet, which stands again: its stake is taken once more, whatever the balance, because the provider says that it
+ * was played for. Bonus money that was spent meanwhile is not turned into a debt. A rollback that moved nothing leaves nothing to take back.
+ */
+const reinstate = (
+  draft: Draft,
+  rollback: Rollback,
+  target: Transaction,
+  known: Knowledge | undefined
+): Outcome<RollbackCode> => {
+  const { providerId } = rollback
+  if (target.targetId === null) return rollbackRefused(target.transactionId)
+  const bet = findTransaction(draft, known, providerId, target.targetId)
+  if (bet === undefined) return missing({ providerId, transactionIds: [target.targetId] })
+  const { gameId, roundId } = target
+  const isOfRound = gameId !== null && roundId !== null
+  const round = isOfRound ? findRound(draft, known, gameId, roundId) : null
+  if (round === undefined || (bet?.bonusId != null && bonusStanding(draft, known, bet.bonusId) === undefined)) {
+    return missing({
+      providerId,
+      rounds: isOfRound ? [{ gameId, roundId }] : [],
+      bonusIds: bet?.bonusId == null ? [] : [bet.bonusId]
+    })
+  }
+  if (target.status === "ignored" || target.rolledBack) return ignore(draft, rollback, target, round)
+  if (bet?.kind !== "bet" || round === null) return rollbackRefused(target.transactionId)
+
+  const source = { providerId, isLive: round.isLive === true }
+  const references = { gameId, gameRoundId: roundId, source }
+  const realEntry = draft.post("real", "casino_bet", bet.realAmount, references)
+  // what came back of the stake for a bonus goes where the bonus is now; what was forfeited of it comes and goes once more
+  const ofBonus = target.realAmount + bet.realAmount + target.bonusAmount
+  const forfeited = -bet.bonusAmount - ofBonus
+  const standing = bet.bonusId === null ? "over" : bonusStanding(draft, known, bet.bonusId) ?? "over"
+  const moved = bet.bonusId === null || ofBonus === 0
+    ? nothingMoved
+    : debitBonus(draft, "casino_bet", ofBonus, bet.bonusId, standing, references)
+  const undone = bet.bonusId === null || forfeited === 0
+    ? []
+    : undoForfeit(draft, "casino_bet", bet.bonusId, forfeited, references)
+  const entryIds = [...ids(realEntry), ...moved.entryIds, ...undone]
+  if (entryIds.length > 0) draft.walletSeq++
+  if (bet.bonusId !== null) restoreWager(draft, bet.bonusId, bet.wagered)
+  draft.counters = count(draft.counters, draft.now, bet.amount, 0 - bet.realAmount, bet.createdAt)
+  const transaction = newTransaction(draft, "rollback", rollback, {
+    ...aboutTarget(target),
+    realAmount: bet.realAmount + moved.real,
+    bonusAmount: moved.bonus,
+    entryIds,
+    bonusId: bet.bonusAmount === 0 ? null : bet.bonusId
+  })
+  draft.markRolledBack(target)
+  draft.markReinstated(bet)
+  draft.record(transaction)
+  const openBets = withOpenBet(round.openBets)
+  const closed = isClosedAfter(round.closed, rollback.closesRound, openBets)
+  writeRound(draft, round, {
+    ...round,
+    realStake: round.realStake - bet.realAmount,
+    bonusStake: round.bonusStake - bet.bonusAmount,
+    bonusId: round.bonusStake === 0 && bet.bonusAmount !== 0 ? bet.bonusId : round.bonusId,
+    openBets,
+    closed
+  })
+  draft.closeBonusWhenDue()
+  return settlement(draft, rollback.transactionId, "processed", closed ? "closed" : "open", transaction)
+}
+
+const nothingMoved = { entryIds: [], real: 0, bonus: 0 }
+
+/**
+ * Takes the bonus part of a win, or of a stake that stands again. Bonus money that was spent meanwhile is not turned into a debt; once
+ * the bonus was converted its money is real, and is taken from there.
  */
 const debitBonus = (
   draft: Draft,
+  type: "casino_bet" | "casino_rollback",
   ofBonus: number,
   bonusId: number,
   standing: "running" | "converted" | "over",
@@ -177,12 +273,12 @@ const debitBonus = (
   switch (standing) {
     case "running": {
       const amount = Math.min(draft.bonus, ofBonus)
-      return { entryIds: ids(draft.post("bonus", "casino_rollback", -amount, references)), real: 0, bonus: 0 - amount }
+      return { entryIds: ids(draft.post("bonus", type, -amount, references)), real: 0, bonus: 0 - amount }
     }
     case "converted":
       settleLate(draft, bonusId, -ofBonus)
       return {
-        entryIds: ids(draft.post("real", "casino_rollback", -ofBonus, references)),
+        entryIds: ids(draft.post("real", type, -ofBonus, references)),
         real: -ofBonus,
         bonus: 0
       }

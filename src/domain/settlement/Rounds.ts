@@ -10,6 +10,7 @@
  */
 import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
+import type { Closing } from "../Messages.ts"
 import { placeOf, type Recent } from "./Recent.ts"
 
 const transactionKinds = ["bet", "win", "promo_win", "adjustment", "rollback", "tombstone"] as const
@@ -30,7 +31,7 @@ export const Transaction = Schema.Struct({
   roundId: Schema.NullOr(Schema.String),
   /** The bet of a win, the target of a rollback. */
   targetId: Schema.NullOr(Schema.String),
-  /** What a promo-win was for. */
+  /** What a promo-win was for; whether an adjustment counts as `live` or `rng`; `without_bet` for a win paid without one. */
   detail: Schema.NullOr(Schema.String),
   /** What moved in each wallet, signed. */
   realAmount: Schema.Number,
@@ -40,12 +41,14 @@ export const Transaction = Schema.Struct({
   bonusId: Schema.NullOr(Schema.Number),
   /**
    * Of a bet: what it added to that bonus's wagered amount. Of a win: how much of it was the bonus's and came to the real wallet,
-   * because the bonus had been converted.
+   * because the bonus had been converted. Of a rollback: how often its target had been reinstated before.
    */
   wagered: Schema.Number,
   createdAt: Instant,
-  /** True once a rollback took it back. */
-  rolledBack: Schema.Boolean
+  /** True once a rollback took it back, until that one is taken back. */
+  rolledBack: Schema.Boolean,
+  /** How many of its rollbacks were taken back. */
+  reinstated: Schema.Number
 })
 
 export type Transaction = typeof Transaction.Type
@@ -58,15 +61,28 @@ export const Round = Schema.Struct({
   bonusStake: Schema.Number,
   /** Wins above zero that stand. */
   paidWins: Schema.Number,
+  /** Bets that stand and that no win or rollback has settled by itself (`Closing`); null in an old round, of which it is not known. */
+  openBets: Schema.NullOr(Schema.Number),
   /** The bonus that funded `bonusStake`. */
   bonusId: Schema.NullOr(Schema.Number),
   closed: Schema.Boolean,
-  /** Whether the game was live when a bet opened the round; null for a round that was closed before a bet came. */
+  /** Whether the game was live when a bet or a win opened the round; null for one that has seen neither. */
   isLive: Schema.NullOr(Schema.Boolean),
   openedAt: Instant
 })
 
 export type Round = typeof Round.Type
+
+/** Whether a round is closed after a message that says so much about it. */
+export const isClosedAfter = (wasClosed: boolean, closes: Closing, openBets: Round["openBets"]): boolean =>
+  closes === "when_settled" ? (openBets === null ? wasClosed : openBets === 0) : wasClosed || closes
+
+/** How many bets of a round are open with one more. */
+export const withOpenBet = (openBets: Round["openBets"]): Round["openBets"] => openBets === null ? null : openBets + 1
+
+/** How many bets of a round are open with one less: never below none, for a bet may be settled and rolled back. */
+export const withoutOpenBet = (openBets: Round["openBets"]): Round["openBets"] =>
+  openBets === null ? null : Math.max(0, openBets - 1)
 
 /**
  * How many rounds and messages a player carries. Every bet looks at all of them, and all are in memory for every player who plays: twice

@@ -1,7 +1,7 @@
 /**
  * How a game provider settles rounds against a player's wallets: bet, win, both at once, rollback, close and promo-win.
  *
- * What is ruled here:
+ * What is ruled here, as the policy of the provider's protocol says where protocols differ:
  * - a message whose id is known is answered as it was the first time, before anything else is looked at, and moves nothing;
  *   under the same id nothing else is ever accepted;
  * - a bet takes real money first and bonus money second, and passes every check in one fixed order;
@@ -135,6 +135,10 @@ const askForAll = (
     if (action.action !== "close_round") transactionIds.add(action.transactionId)
     if (action.action === "rollback") {
       transactionIds.add(action.targetTransactionId)
+      const target = findTransaction(draft, known, action.providerId, action.targetTransactionId)
+      if (target?.kind === "rollback" && target.targetId !== null && action.policy.settledBets === "roll_back") {
+        transactionIds.add(target.targetId)
+      }
     } else if (action.action !== "promo_win") {
       if (action.action === "win" && action.betTransactionId !== null) transactionIds.add(action.betTransactionId)
       addRound(action.game.id, action.roundId)

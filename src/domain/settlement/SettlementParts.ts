@@ -179,7 +179,22 @@ export const newTransaction = (
   wagered: 0,
   createdAt: draft.now,
   rolledBack: false,
+  reinstated: 0,
   ...fields
+})
+
+/** A round that no bet has opened. */
+export const emptyRound = (draft: Draft, gameId: number, roundId: string): Round => ({
+  gameId,
+  roundId,
+  realStake: 0,
+  bonusStake: 0,
+  paidWins: 0,
+  openBets: 0,
+  bonusId: null,
+  closed: false,
+  isLive: null,
+  openedAt: draft.now
 })
 
 /** The ids of what was posted, at most two entries. No `filter`: its result keeps room for sixteen more, and players carry these. */

@@ -8,10 +8,11 @@ import { count } from "../limit/Limits.ts"
 import { unknownGame, type Win, type WinCode } from "../Messages.ts"
 import { isBalance, maxBalance, multiplyDivideFloor } from "../Money.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
-import type { Round, Transaction } from "./Rounds.ts"
+import { isClosedAfter, type Round, type Transaction, withoutOpenBet } from "./Rounds.ts"
 import {
   bonusStanding,
   currencyRefusal,
+  emptyRound,
   findRound,
   findTransaction,
   ids,
@@ -77,57 +78,103 @@ export const payOut = (
 }
 
 export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Outcome<WinCode> => {
+  const { betTransactionId } = win
   const earlier = findTransaction(draft, known, win.providerId, win.transactionId)
   if (earlier !== undefined && earlier !== null) {
-    const round = earlier.gameId === win.game.id && earlier.roundId === win.roundId
-    const content = round && earlier.amount === win.amount && win.currency === draft.player.currency &&
-      earlier.targetId === win.betTransactionId
-    return replayUnlessRolledBack(draft, known, earlier, win.policy, { kind: "win", content, round })
+    const isOfRound = earlier.gameId === win.game.id && earlier.roundId === win.roundId
+    const content = isOfRound && earlier.amount === win.amount && win.currency === draft.player.currency &&
+      earlier.targetId === betTransactionId
+    return replayUnlessRolledBack(draft, known, earlier, win.policy, { kind: "win", content, round: isOfRound })
   }
-  if (win.betTransactionId === null) return betNotFound("")
-  const bet = findTransaction(draft, known, win.providerId, win.betTransactionId)
+  const bet = betTransactionId === null ? null : findTransaction(draft, known, win.providerId, betTransactionId)
   const round = findRound(draft, known, win.game.id, win.roundId)
-  const lookUp = missing({
-    providerId: win.providerId,
-    transactionIds: [win.transactionId, win.betTransactionId],
-    rounds: [{ gameId: win.game.id, roundId: win.roundId }],
-    bonusIds: round === undefined || round === null || round.bonusId === null ? [] : [round.bonusId]
-  })
-  if (bet === undefined || round === undefined) return lookUp
+  const lookUp = () =>
+    missing({
+      providerId: win.providerId,
+      transactionIds: betTransactionId === null ? [win.transactionId] : [win.transactionId, betTransactionId],
+      rounds: [{ gameId: win.game.id, roundId: win.roundId }],
+      bonusIds: round === undefined || round === null || round.bonusId === null ? [] : [round.bonusId]
+    })
+  if (bet === undefined || round === undefined) return lookUp()
   const refusal = refuseWin(draft, win, bet, round)
-  if (refusal !== undefined || round === null || bet === null) {
-    return earlier === undefined ? lookUp : refusal ?? betNotFound(win.betTransactionId)
-  }
-  const standing = round.bonusStake === 0 || round.bonusId === null
+  if (refusal !== undefined) return earlier === undefined ? lookUp() : refusal
+  const standing = round === null || round.bonusStake === 0 || round.bonusId === null
     ? "over"
     : bonusStanding(draft, known, round.bonusId)
-  if (standing === undefined) return lookUp
+  if (standing === undefined) return lookUp()
 
-  const source = { providerId: win.providerId, isLive: round.isLive ?? win.game.type === "live" }
-  const { bonus, bonusPart, entryIds, real } = payOut(draft, round, source, win.amount, standing)
+  const isLive = round?.isLive ?? win.game.type === "live"
+  const source = { providerId: win.providerId, isLive }
+  // without a stake all of a win is real money
+  const before = round ?? emptyRound(draft, win.game.id, win.roundId)
+  const { bonus, bonusPart, entryIds, real } = payOut(draft, before, source, win.amount, standing)
   const transaction = newTransaction(draft, "win", win, {
     amount: win.amount,
     gameId: win.game.id,
     roundId: win.roundId,
-    targetId: win.betTransactionId,
+    targetId: betTransactionId,
+    detail: unmet(win, bet, round) === undefined ? null : "without_bet",
     realAmount: real,
     bonusAmount: bonus,
     entryIds,
-    bonusId: bonusPart > 0 ? round.bonusId : null,
+    bonusId: bonusPart > 0 ? before.bonusId : null,
     wagered: standing === "converted" ? bonusPart : 0
   })
   draft.record(transaction)
+  if (before.isLive === null) draft.countRound(source, before.openedAt)
+  const openBets = win.closesRound === "when_settled" ? withoutOpenBet(before.openBets) : before.openBets
+  const closed = isClosedAfter(before.closed, win.closesRound, openBets)
   writeRound(draft, round, {
-    ...round,
-    paidWins: win.amount > 0 ? round.paidWins + 1 : round.paidWins,
-    closed: win.closesRound === true
+    ...before,
+    paidWins: win.amount > 0 ? before.paidWins + 1 : before.paidWins,
+    openBets,
+    closed,
+    isLive
   })
   draft.closeBonusWhenDue()
-  return settlement(draft, win.transactionId, "processed", win.closesRound ? "closed" : "open", transaction)
+  return settlement(draft, win.transactionId, "processed", closed ? "closed" : "open", transaction)
 }
 
-const betNotFound = (transactionId: string) =>
-  refuse("BET_NOT_FOUND", `There is no such bet: ${transactionId}.`, { bet_transaction_id: transactionId })
+const betNotFound = (transactionId: string | null, roundId: string) =>
+  transactionId === null
+    ? refuse("BET_NOT_FOUND", `No bet of the round ${roundId} has come.`, { round_id: roundId })
+    : refuse("BET_NOT_FOUND", `There is no such bet: ${transactionId}.`, { bet_transaction_id: transactionId })
+
+/** A bet that a win lacks: it never came as the win names it, or it was rolled back. */
+interface Unmet {
+  readonly lack: "never_came" | "rolled_back"
+  readonly refusal: Refusal<"BET_NOT_FOUND" | "BET_ROLLED_BACK">
+}
+
+/** What a win lacks of the bet that it names or, where it names none, of the bets of its round. */
+const unmet = (win: Win, bet: Transaction | null, round: Round | null): Unmet | undefined => {
+  const { betTransactionId, roundId } = win
+  if (betTransactionId === null) {
+    if (round === null || round.isLive === null) {
+      return { lack: "never_came", refusal: betNotFound(null, roundId) }
+    }
+    return round.openBets !== 0 ? undefined : {
+      lack: "rolled_back",
+      refusal: refuse("BET_ROLLED_BACK", `The bets of the round ${roundId} were rolled back.`, {
+        round_id: roundId,
+        tombstone: false
+      })
+    }
+  }
+  if (bet === null) return { lack: "never_came", refusal: betNotFound(betTransactionId, roundId) }
+  if (bet.kind === "tombstone" || (bet.kind === "bet" && bet.rolledBack)) {
+    return { lack: "rolled_back", refusal: rolledBack(bet) }
+  }
+  return undefined
+}
+
+/** Whether a policy pays a win that lacks its bet. One whose round stands for its bets is always paid by it. */
+const isPaidWithoutBet = (
+  { betTransactionId, policy }: Win,
+  { lack }: Unmet
+): boolean =>
+  policy.winsBeforeBets === "pay" &&
+  (lack === "never_came" || betTransactionId === null || policy.afterTombstone === "ignore")
 
 const refuseWin = (
   draft: Draft,
@@ -135,14 +182,20 @@ const refuseWin = (
   bet: Transaction | null,
   round: Round | null
 ): Refusal<WinCode> | undefined => {
+  const { id } = draft.player
   if (win.currency !== draft.player.currency) return currencyRefusal(draft.player)
   if (win.game.id === unknownGame.id) return noSuchGame
-  if (bet === null) return betNotFound(win.betTransactionId ?? "")
-  if (bet.kind === "tombstone" || (bet.kind === "bet" && bet.rolledBack)) return rolledBack(bet)
-  if (
-    bet.kind !== "bet" || bet.playerId !== draft.player.id || bet.gameId !== win.game.id || bet.roundId !== win.roundId
-  ) return betNotFound(win.betTransactionId ?? "")
-  if (round?.closed === true) return refuse("ROUND_CLOSED", "The round is closed.", { round_id: win.roundId })
+  const lacking = unmet(win, bet, round)
+  if (lacking !== undefined && !isPaidWithoutBet(win, lacking)) return lacking.refusal
+  // a bet that was taken back or has a tombstone is another's as well
+  const isAnothers = bet !== null && (bet.playerId !== id || (bet.kind !== "tombstone" &&
+    (bet.kind !== "bet" || bet.gameId !== win.game.id || bet.roundId !== win.roundId)))
+  if (isAnothers || (bet !== null && bet.kind === "bet" && round === null)) {
+    return betNotFound(win.betTransactionId, win.roundId)
+  }
+  if (round?.closed === true && win.policy.closedRounds === "refuse") {
+    return refuse("ROUND_CLOSED", "The round is closed.", { round_id: win.roundId })
+  }
   return isBalance(draft.real + win.amount) && isBalance(draft.bonus + win.amount)
     ? undefined
     : validation("amount", `must keep the balance at or below ${maxBalance}`)

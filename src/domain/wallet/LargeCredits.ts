@@ -31,7 +31,7 @@ export interface CreditTerms {
 }
 
 const isCounted = ({ amount, kind }: Transaction): boolean =>
-  (kind === "win" || kind === "promo_win") && isLooked(amount)
+  (kind === "win" || kind === "promo_win" || kind === "adjustment") && isLooked(amount)
 
 /** Whether a credit is out of proportion, alone or with those of the day before it: the sum reaches into the next multiple of the bound. */
 const isLarge = (amount: number, before: number, { above }: CreditTerms): boolean =>

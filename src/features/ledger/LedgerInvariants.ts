@@ -51,6 +51,13 @@ const inBlockWithRepetition = (id: string, relation: string): string =>
   `${id} >> 6 IN (SELECT block FROM (SELECT ${id} >> 6 AS block, 1::bigint << (${id} & 63)::integer AS bit FROM ${relation}) bits
       GROUP BY block HAVING count(*) <> bit_count(bit_or(bit)::bit(64)))`
 
+const rollbacks = "(SELECT * FROM $transactions t WHERE kind = 'rollback' AND status = 'processed')"
+
+/** Rollbacks that were not taken back in their turn. */
+const standingRollbacks =
+  `(SELECT r.provider_id, r.target_transaction_id, r.player_id FROM ${rollbacks} r LEFT JOIN ${rollbacks} s
+  ON s.provider_id = r.provider_id AND s.target_transaction_id = r.transaction_id WHERE s.provider_id IS NULL)`
+
 const named = (alias: string): string =>
   `'transaction ' || ${alias}.transaction_id || ' of provider ' || ${alias}.provider_id`
 
@@ -122,7 +129,10 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
         'a ' || type || ' leaves ' || balance_after || ' in the ' || wallet || ' wallet' AS message
       FROM ledger_entries
       WHERE $operator AND balance_after < 0 AND (wallet <> 'real'
-        OR (amount < 0 AND type NOT IN (${typesThat("overdraws")})))`
+        OR (amount < 0 AND type NOT IN (${typesThat("overdraws")})
+          -- a stake that stands again is taken whatever the balance
+          AND (type <> 'casino_bet' OR id NOT IN (SELECT unnest(s.entry_ids) FROM ${rollbacks} s
+            JOIN ${rollbacks} r ON r.provider_id = s.provider_id AND r.transaction_id = s.target_transaction_id))))`
   },
   {
     rule: "payment_is_its_entries",
@@ -198,7 +208,7 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
       WHERE CASE
         WHEN status = 'ignored' OR kind = 'tombstone' THEN real_amount <> 0 OR bonus_amount <> 0
         WHEN kind = 'bet' THEN real_amount > 0 OR bonus_amount > 0 OR real_amount + bonus_amount <> -amount
-        WHEN kind = 'promo_win' THEN real_amount <> amount OR bonus_amount <> 0
+        WHEN kind IN ('promo_win', 'adjustment') THEN real_amount <> amount OR bonus_amount <> 0
         WHEN kind = 'win' THEN real_amount < 0 OR bonus_amount < 0 OR real_amount + bonus_amount > amount
         ELSE false END`
   },
@@ -234,9 +244,7 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
       FROM (SELECT * FROM player_bonuses WHERE $operator AND result = 'converted' AND wager_requirement > 0) b
       LEFT JOIN (SELECT t.player_id, t.player_bonus_id, sum(t.wagered) AS wagered
         FROM (SELECT * FROM $transactions s WHERE kind = 'bet' AND wagered > 0) t
-        LEFT JOIN (SELECT provider_id, target_transaction_id FROM $transactions s
-          WHERE kind = 'rollback' AND status = 'processed') r
-          ON r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
+        LEFT JOIN ${standingRollbacks} r ON r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
         WHERE r.provider_id IS NULL GROUP BY t.player_id, t.player_bonus_id) w
         ON w.player_bonus_id = b.id AND w.player_id = b.player_id
       LEFT JOIN (SELECT c.id, sum(p.stake * coalesce((c.contributions ->> p.game_id::text)::bigint, 100) / 100) AS wagered
@@ -274,8 +282,7 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
     statement: `SELECT min(player_id) AS player_id,
         'transaction ' || target_transaction_id || ' of provider ' || provider_id AS subject,
         'rolled back ' || count(*) || ' times' AS message
-      FROM $transactions t WHERE kind = 'rollback' AND status = 'processed'
-      GROUP BY provider_id, target_transaction_id HAVING count(*) > 1`
+      FROM ${standingRollbacks} t GROUP BY provider_id, target_transaction_id HAVING count(*) > 1`
   },
   {
     // every entry beside the message that names it
@@ -337,10 +344,46 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
             || CASE WHEN t.player_id <> r.player_id THEN ' of another player' ELSE '' END, 'was never seen') AS message
       FROM $transactions r LEFT JOIN provider_transactions t
         ON t.provider_id = r.provider_id AND t.transaction_id = r.target_transaction_id
-      WHERE (r.kind = 'win' OR r.kind = 'rollback' AND r.status = 'processed')
+      WHERE (r.kind = 'win' AND r.target_transaction_id IS NOT NULL AND r.detail IS DISTINCT FROM 'without_bet'
+          OR r.kind = 'rollback' AND r.status = 'processed')
         AND (t.transaction_id IS NULL OR t.player_id <> r.player_id
           OR CASE r.kind WHEN 'win' THEN t.kind <> 'bet'
-            ELSE t.status <> 'processed' OR t.kind NOT IN ('bet', 'win', 'promo_win') END)`
+            ELSE t.status <> 'processed' OR t.kind NOT IN ('bet', 'win', 'promo_win', 'adjustment', 'rollback') END)`
+  },
+  {
+    rule: "reinstated_is_a_bet",
+    statement: `SELECT s.player_id, ${named("s")} AS subject, 'takes back a rollback of '
+          || coalesce('a ' || t.kind, 'what was never seen') AS message
+      FROM ${rollbacks} s
+      JOIN ${rollbacks} r ON r.provider_id = s.provider_id AND r.transaction_id = s.target_transaction_id
+      LEFT JOIN provider_transactions t ON t.provider_id = r.provider_id AND t.transaction_id = r.target_transaction_id
+      WHERE t.kind IS DISTINCT FROM 'bet'`
+  },
+  {
+    // a win that names no bet, or whose bet was not there when it was paid, has its round all the same
+    rule: "win_has_its_round",
+    statement: `SELECT t.player_id, ${named("t")} AS subject,
+        'a win of the round ' || coalesce(t.round_id, 'without a name') || ', which ' || CASE WHEN r.player_id IS NULL THEN 'is not there'
+          ELSE 'has seen neither bet nor win' END AS message
+      FROM (SELECT * FROM $transactions w WHERE kind = 'win' AND (target_transaction_id IS NULL OR detail = 'without_bet')) t
+      LEFT JOIN rounds r ON r.player_id = t.player_id AND r.game_id = t.game_id AND r.round_id = t.round_id
+      WHERE r.is_live IS NULL`
+  },
+  {
+    // wins may settle a bet each; without one the round says exactly what stands
+    rule: "open_bets_are_its_bets",
+    statement: `SELECT r.player_id, 'round ' || r.round_id || ' of game ' || r.game_id AS subject,
+        'it says ' || r.open_bets || ' open bets; ' || coalesce(b.standing, 0) || ' stand, and '
+          || coalesce(b.wins, 0) || ' wins may have settled some' AS message
+      FROM (SELECT * FROM rounds WHERE open_bets IS NOT NULL) r
+      JOIN (SELECT player_id FROM accounts WHERE $operator) a ON a.player_id = r.player_id
+      LEFT JOIN (SELECT t.player_id, t.game_id, t.round_id,
+          count(*) FILTER (WHERE t.kind = 'bet' AND s.provider_id IS NULL) AS standing, count(*) FILTER (WHERE t.kind = 'win') AS wins
+        FROM (SELECT * FROM $transactions n WHERE kind IN ('bet', 'win')) t
+        LEFT JOIN ${standingRollbacks} s ON s.provider_id = t.provider_id AND s.target_transaction_id = t.transaction_id
+        GROUP BY t.player_id, t.game_id, t.round_id) b
+        ON b.player_id = r.player_id AND b.game_id = r.game_id AND b.round_id = r.round_id
+      WHERE r.open_bets NOT BETWEEN coalesce(b.standing, 0) - coalesce(b.wins, 0) AND coalesce(b.standing, 0)`
   },
   {
     rule: "block_is_its_entries",

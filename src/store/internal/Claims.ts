@@ -45,9 +45,9 @@ const isThere = <A>(found: A | null | undefined): found is A => found !== null &
 
 /** The unique keys that a change takes; a promo code is one, since its last redemption can go to one player only. */
 const keysOf = (unit: PlayerUnit, change: Change): ReadonlyArray<string> => [
-  ...change.transactions.flatMap(({ kind, providerId, status, targetId, transactionId }) => {
+  ...change.transactions.flatMap(({ kind, providerId, status, targetId, transactionId, wagered }) => {
     const own = `transaction ${providerId} ${transactionId}`
-    return kind === "rollback" && status === "processed" ? [own, `target ${providerId} ${targetId}`] : [own]
+    return kind === "rollback" && status === "processed" ? [own, `target ${providerId} ${wagered} ${targetId}`] : [own]
   }),
   ...change.rounds.filter(({ isNew }) => isNew).map(({ round }) =>
     `round ${unit.key} ${roundKey(round.gameId, round.roundId)}`

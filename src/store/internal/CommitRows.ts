@@ -3,6 +3,7 @@ import type { Link } from "../../chain/Chain.ts"
 import type {
   AuditRecord,
   Change,
+  EndedSession,
   Entry,
   Event,
   GameSession,
@@ -70,6 +71,7 @@ export interface CommitRows {
   readonly newPayments: Array<NewPayment>
   readonly changedPayments: Array<PaymentChange>
   readonly sessions: Array<GameSession>
+  readonly endedSessions: Array<EndedSession>
   readonly events: Array<Event>
   readonly audit: Array<AuditRecord>
   readonly replies: Array<ReplyRow>
@@ -133,6 +135,7 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
     newPayments: [],
     changedPayments: [],
     sessions: [],
+    endedSessions: [],
     events: [],
     audit: [],
     replies: [],
@@ -171,6 +174,7 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
       for (const seed of change.seeds) seeds.set(seed.id, mergeSeeds(seeds.get(seed.id), seed))
       lastSettings = change.settings ?? lastSettings
       append(rows.sessions, change.sessions)
+      append(rows.endedSessions, change.endedSessions)
       append(rows.events, change.events)
       append(rows.audit, change.audit)
       append(rows.notes, change.notes)

@@ -10,7 +10,7 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import { type Link, type LinkedRows, rowsOfCommit } from "../../chain/Chain.ts"
-import type { AuditRecord, Entry, Event, GameSession } from "../../domain/Change.ts"
+import type { AuditRecord, EndedSession, Entry, Event, GameSession } from "../../domain/Change.ts"
 import type { Transaction } from "../../domain/settlement/Rounds.ts"
 import { columnArray } from "../../platform/ColumnArrays.ts"
 import { withoutPersonal } from "../EventData.ts"
@@ -127,6 +127,7 @@ const roundColumns: ReadonlyArray<Column<RoundRow>> = [
   number("real_stake", (row) => row.round.realStake),
   number("bonus_stake", (row) => row.round.bonusStake),
   { ...number("paid_wins", (row: RoundRow) => row.round.paidWins), type: "integer" },
+  { ...number("open_bets", (row: RoundRow) => row.round.openBets), type: "integer" },
   number("player_bonus_id", (row) => row.round.bonusId),
   flag("closed", (row) => row.round.closed),
   { ...flag("is_live", (row: RoundRow) => row.round.isLive === true), value: (row) => row.round.isLive },
@@ -142,6 +143,12 @@ const sessionColumns: ReadonlyArray<Column<GameSession>> = [
   text("ip", (session) => session.ip),
   time("opened_at", (session) => session.openedAt),
   time("expires_at", (session) => session.expiresAt)
+]
+
+const endedSessionColumns: ReadonlyArray<Column<EndedSession>> = [
+  number("id", (session) => session.id),
+  number("player_id", (session) => session.playerId),
+  time("ended_at", (session) => session.endedAt)
 ]
 
 const eventColumns: ReadonlyArray<Column<Event>> = [
@@ -213,7 +220,7 @@ const transactions = insertInto("provider_transactions", transactionColumns)
 const newRounds = insertInto("rounds", roundColumns)
 const changedRounds = update("rounds", roundColumns, {
   keys: ["player_id", "game_id", "round_id"],
-  set: ["real_stake", "bonus_stake", "paid_wins", "player_bonus_id", "closed"]
+  set: ["real_stake", "bonus_stake", "paid_wins", "open_bets", "player_bonus_id", "closed", "is_live"]
 })
 const settings = update("players", settingsColumns, {
   keys: ["id", "operator_id"],
@@ -228,6 +235,8 @@ const convertedEntries: Section<Converted<Entry>> = {
 }
 
 const sessions = insertInto("game_sessions", sessionColumns)
+// a session is ended by who was told its token, and so in a later commit than its own
+const endedSessions = update("game_sessions", endedSessionColumns, { keys: ["id", "player_id"], set: ["ended_at"] })
 const audit = insertInto("audit_log", auditColumns)
 const replies = insertInto("idempotency_keys", replyColumns)
 
@@ -311,6 +320,7 @@ const requestParts = [
   part("settings_part", settings, (rows) => rows.settings),
   part("new_payments", newPayments, (rows) => rows.newPayments),
   part("sessions_part", sessions, (rows) => rows.sessions),
+  part("ended_sessions", endedSessions, (rows) => rows.endedSessions),
   part("events_part", events, (rows) => rows.events),
   part("audit_part", audit, (rows) => rows.audit),
   part("replies", replies, (rows) => rows.replies)
@@ -342,6 +352,7 @@ const hasRareRows = (rows: CommitRows): boolean =>
 
 const hasRequestRows = (rows: CommitRows): boolean =>
   rows.settings.length + rows.newPayments.length + rows.changedPayments.length + rows.sessions.length +
+      rows.endedSessions.length +
       rows.events.length + rows.audit.length + rows.replies.length > 0
 
 const statementFor = (rows: CommitRows): Statement => {

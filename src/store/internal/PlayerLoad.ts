@@ -1,9 +1,16 @@
 /** Loading a player from the database. */
-import { Effect, Schema } from "effect"
+import { PgTypes } from "@effect/sql-pg"
+import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type ActiveBonus, GrantedBonus } from "../../domain/bonus/Bonus.ts"
 import { limitFields, type Limits, type PendingLimit } from "../../domain/limit/Limits.ts"
-import { exclusionTypes, kycStatuses, type Player, playerStatuses } from "../../domain/player/Player.ts"
+import {
+  endedSessionsCarried,
+  exclusionTypes,
+  kycStatuses,
+  type Player,
+  playerStatuses
+} from "../../domain/player/Player.ts"
 import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { noRecent } from "../../domain/settlement/Recent.ts"
@@ -60,6 +67,7 @@ const PlayerRow = Schema.Struct({
   counters: Schema.String,
   activity: Schema.String,
   providerIds: Schema.Array(Schema.Number),
+  endedSessions: Schema.NullOr(Schema.Array(Schema.Struct({ id: Schema.Number, expiresAt: Schema.Number }))),
   realUpdatedAt: Instant,
   bonusUpdatedAt: Instant,
   openBonuses: Schema.NullOr(Schema.Array(OpenBonus)),
@@ -69,6 +77,7 @@ const PlayerRow = Schema.Struct({
 const decodePlayerRow = Schema.decodeUnknownEffect(PlayerRow)
 
 const noBonuses: ReadonlyArray<GrantedBonus> = []
+const noSessions: Player["endedSessions"] = []
 const noGrants: Player["bonusGrants"] = {}
 
 /** The bonuses that are not finished, as a player carries them: the one that has started, and those that wait. */
@@ -91,6 +100,7 @@ const toPlayer = ({
   canDeposit,
   canLogin,
   canWithdraw,
+  endedSessions,
   excludedFromBonuses,
   exclusionSince: since,
   exclusionType: type,
@@ -108,6 +118,7 @@ const toPlayer = ({
   activity: decodeActivity(row.activity),
   ...toBonuses(openBonuses),
   bonusGrants: bonusGrants ?? noGrants,
+  endedSessions: endedSessions ?? noSessions,
   rounds: noRecent,
   transactions: noRecent,
   seeds: null
@@ -138,6 +149,11 @@ const playerColumns = columnsOf(PlayerRow, "p", {
     'restored', b.restored_amount, 'createdAt', ${epochMs("b.created_at")}, 'startedAt', ${epochMs("b.started_at")},
     'expiresAt', ${epochMs("b.expires_at")}) ORDER BY b.id)
     FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished')`,
+  endedSessions: `(SELECT jsonb_agg(jsonb_build_object('id', s.id, 'expiresAt', ${
+    epochMs("s.expires_at")
+  }) ORDER BY s.id)
+    FROM (SELECT id, expires_at FROM game_sessions WHERE player_id = p.id AND ended_at IS NOT NULL AND expires_at > $2
+      ORDER BY id DESC LIMIT ${endedSessionsCarried}) s)`,
   bonusGrants: `(SELECT jsonb_object_agg(g.bonus_id, g.granted) FROM (SELECT b.bonus_id, count(*) AS granted
     FROM player_bonuses b WHERE b.player_id = p.id GROUP BY b.bonus_id) g)`
 })
@@ -148,7 +164,8 @@ const loadText =
 /** Loads players, each with the version that a commit must name; undefined where there is none. */
 export const loadPlayers = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function*(keys: ReadonlyArray<number>) {
-    const rows = yield* sql.unsafe(loadText, [numbers(keys)])
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* sql.unsafe(loadText, [numbers(keys), PgTypes.timestamptz(new Date(now))])
     const found = new Map<number, Loaded<Player>>()
     for (const row of rows) {
       const decoded = yield* decodePlayerRow(row)

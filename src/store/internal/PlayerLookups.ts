@@ -29,13 +29,20 @@ const PromoRow = Schema.Struct({
   ...ofRequest.fields
 })
 
+/** A rollback that stands, of what the alias names. */
+const rollbackOf = (target: string, alias: string): string =>
+  `${alias}.provider_id = ${target}.provider_id AND ${alias}.target_transaction_id = ${target}.transaction_id
+      AND ${alias}.kind = 'rollback' AND ${alias}.status = 'processed'`
+
 const transactionsText = `SELECT ${
   columnsOf(TransactionRow, "t", {
     targetId: "t.target_transaction_id",
     entryIds: "t.entry_ids::float8[]",
     bonusId: "t.player_bonus_id",
-    rolledBack: `EXISTS (SELECT FROM provider_transactions r WHERE r.provider_id = t.provider_id
-      AND r.target_transaction_id = t.transaction_id AND r.kind = 'rollback' AND r.status = 'processed')`,
+    rolledBack: `EXISTS (SELECT FROM provider_transactions r WHERE ${rollbackOf("t", "r")}
+      AND NOT EXISTS (SELECT FROM provider_transactions s WHERE ${rollbackOf("r", "s")}))`,
+    reinstated: `(SELECT count(*) FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
+      WHERE ${rollbackOf("t", "r")})`,
     request: "u.request"
   })
 } FROM unnest($1::float8[], $2::text[], $3::float8[]) AS u(provider_id, transaction_id, request)
