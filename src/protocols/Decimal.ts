@@ -8,6 +8,14 @@ export interface Decimal {
   readonly scale: number
 }
 
+/** An amount that is told in minor units, whatever its currency is. */
+export interface MinorUnits {
+  readonly minor: number
+}
+
+/** An amount of the wire: exact, with or without knowing its currency. */
+export type Amount = Decimal | MinorUnits
+
 const pattern = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/
 
 /** Reads a plain decimal (no exponent, no plus sign); undefined for anything else and for what is beyond exact numbers. */
@@ -22,7 +30,9 @@ export const parseDecimal = (text: string): Decimal | undefined => {
 }
 
 /** Minor units of a currency with `digits` decimals; undefined when they are not whole or not exact. */
-export const toMinorUnits = ({ coefficient, scale }: Decimal, digits: number): number | undefined => {
+export const toMinorUnits = (amount: Amount, digits: number): number | undefined => {
+  if ("minor" in amount) return amount.minor
+  const { coefficient, scale } = amount
   // zeros before the point may stand where the currency has fewer digits than the text: 120 of a yen written as 120.00 is whole already
   if (scale > digits) return undefined
   const minor = coefficient * 10 ** (digits - scale)
@@ -47,8 +57,10 @@ export const toMajorText = (minor: number, currency: string): string => {
   return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
 
-/** A decimal as plain text. */
-export const decimalText = ({ coefficient, scale }: Decimal): string => {
+/** A decimal as plain text; minor units as they are. */
+export const decimalText = (amount: Amount): string => {
+  if ("minor" in amount) return String(amount.minor)
+  const { coefficient, scale } = amount
   const digits = String(Math.abs(coefficient)).padStart(scale + 1, "0")
   const sign = coefficient < 0 ? "-" : ""
   return scale === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`

@@ -5,7 +5,7 @@
 import { type Effect, Result, Schema } from "effect"
 import type { Refusal } from "../domain/Refusal.ts"
 import type { Settlement, SettlementPolicy } from "../domain/settlement/Settlement.ts"
-import type { Decimal } from "./Decimal.ts"
+import type { Amount, Decimal } from "./Decimal.ts"
 
 /** A call of a vendor, read to its end. */
 export interface VendorCall {
@@ -40,7 +40,7 @@ export type WalletAction =
     readonly action: "bet"
     readonly transactionId: string
     /** Of a free bet zero: its stake is the vendor's. */
-    readonly amount: Decimal
+    readonly amount: Amount
     readonly closesRound: boolean | "when_settled"
   }
   | {
@@ -48,7 +48,7 @@ export type WalletAction =
     readonly transactionId: string
     /** Null: the win is the round's. */
     readonly betTransactionId: string | null
-    readonly amount: Decimal
+    readonly amount: Amount
     readonly closesRound: boolean | "when_settled"
   }
   | {
@@ -62,9 +62,9 @@ export type WalletAction =
     readonly transactionId: string
     readonly kind: "jackpot" | "tournament" | "free_rounds" | "cash_drop"
     readonly campaignId: string
-    readonly amount: Decimal
+    readonly amount: Amount
   }
-  | { readonly action: "adjust"; readonly transactionId: string; readonly amount: Decimal }
+  | { readonly action: "adjust"; readonly transactionId: string; readonly amount: Amount }
   | { readonly action: "close_round" }
 
 /** What a vendor's call asks of the wallet. */

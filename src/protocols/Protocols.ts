@@ -1,9 +1,13 @@
 /** The protocols that providers may have besides Pitboss's own. The only file that names them. */
+import { a8rProtocol } from "./a8r/A8r.ts"
 import { evolutionProtocol } from "./evolution/Evolution.ts"
+import { gcpProtocol } from "./gcp/Gcp.ts"
 import { pragmaticProtocol } from "./pragmatic/Pragmatic.ts"
 import type { AnyProtocol } from "./Protocol.ts"
 
 export const protocols: ReadonlyArray<AnyProtocol> = [
   evolutionProtocol,
-  pragmaticProtocol
+  pragmaticProtocol,
+  a8rProtocol,
+  gcpProtocol
 ]

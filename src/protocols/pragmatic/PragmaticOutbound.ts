@@ -12,7 +12,7 @@ import type {
   VendorFailure,
   VendorTools
 } from "../Protocol.ts"
-import { answerReader, refusedByVendor, unavailableVendor, vendorUrl } from "../VendorCalls.ts"
+import { answerReader, browserAddress, refusedByVendor, unavailableVendor, vendorUrl } from "../VendorCalls.ts"
 import { readFeedPage } from "./PragmaticFeed.ts"
 import { pragmaticHash } from "./PragmaticHash.ts"
 import type { PragmaticSettings } from "./PragmaticSettings.ts"
@@ -107,7 +107,9 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
       Effect.flatMap(readLaunched),
       Effect.flatMap(accepted),
       Effect.flatMap(({ gameURL }) =>
-        gameURL === undefined ? Effect.fail(unavailableVendor("an answer without gameURL")) : Effect.succeed(gameURL)
+        gameURL === undefined
+          ? Effect.fail(unavailableVendor("no address in the answer"))
+          : browserAddress(gameURL, settings.games_url)
       )
     )
   }

@@ -1,0 +1,186 @@
+/** The calls of 01.tech's aggregator, each as what it asks of the wallet and what its good answer holds. */
+import { type Decimal, parseDecimal, toMajorText } from "../Decimal.ts"
+import type { JsonFields } from "../JsonFields.ts"
+import { operatorId } from "../OperatorIds.ts"
+import type { PlayerName, VendorAnswer, WalletAction, WalletCall, WalletOutcome } from "../Protocol.ts"
+import { a8rIssueRenderer, a8rRenderer, balanceText, type Granted } from "./A8rAnswers.ts"
+
+/** A call that was read. */
+export interface A8rCall {
+  readonly call: WalletCall
+  readonly render: (outcome: WalletOutcome) => VendorAnswer
+}
+
+type Read = (fields: JsonFields, method: string) => A8rCall
+
+/** Characters of every text. */
+export const maxTextLength = 255
+
+/** Transactions of one call. */
+const maxTransactions = 100
+
+const currencyForm = /^[A-Z0-9]{2,15}$/
+const moneyForm = /^\d{1,18}(\.\d{1,12})?$/
+
+const zero: Decimal = { coefficient: 0, scale: 0 }
+
+export const playerOf = (ref: string | null): PlayerName => ({ ref, token: null, transactionId: null })
+
+const currencyOf = (fields: JsonFields): string => {
+  const currency = fields.text("currency")
+  if (!currencyForm.test(currency)) fields.refuse("currency")
+  return currency
+}
+
+/** Money is a text; a number is refused as malformed. */
+const amountOf = (fields: JsonFields): Decimal => {
+  const given = fields.values["amount"]
+  const amount = typeof given === "string" && moneyForm.test(given) ? parseDecimal(given) : undefined
+  if (amount === undefined) fields.refuse("amount")
+  return amount ?? zero
+}
+
+const balanceOf = (outcome: Granted): string => outcome._tag === "Balances" ? "0" : balanceText(outcome.funds)
+
+const renderBalance = (outcome: Granted) => ({ balance: balanceOf(outcome) })
+
+/** Every transaction in the order of the request, with our id and when it was first settled. */
+const transactionsOf = (outcome: Granted, ids: ReadonlyArray<string>): ReadonlyArray<object> =>
+  outcome._tag !== "Settled"
+    ? []
+    : ids.map((id, place) => {
+      const settlement = outcome.settlements[place]
+      return {
+        id,
+        id_casino: operatorId(id),
+        bonus_amount: toMajorText(Math.abs(settlement?.bonusAmount ?? 0), outcome.funds.currency),
+        processed_at: new Date(settlement?.settledAt ?? 0).toISOString()
+      }
+    })
+
+const balance: Read = (fields, method) => ({
+  call: {
+    kind: "balance",
+    method,
+    player: playerOf(fields.text("player_id")),
+    gameId: null,
+    currency: currencyOf(fields)
+  },
+  render: a8rRenderer(renderBalance)
+})
+
+/** A call about a round: its transactions, at least one, each id once. */
+const settleRound = (
+  fields: JsonFields,
+  method: string,
+  read: (transaction: JsonFields, id: string, closesRound: boolean) => WalletAction
+): A8rCall => {
+  fields.text("provider")
+  const roundId = fields.text("round_id")
+  const finished = fields.flag("finished")
+  const transactions = fields.objects("transactions", maxTransactions)
+  if (transactions.length === 0) fields.refuse("transactions")
+  const ids = transactions.map((transaction) => transaction.text("id"))
+  if (new Set(ids).size < ids.length) fields.refuse("transactions.id")
+  const actions = transactions.map((transaction, place) => {
+    const action = read(transaction, ids[place] ?? "", finished && place === ids.length - 1)
+    if (transaction.bad !== undefined) fields.refuse(`transactions.${transaction.bad}`)
+    return action
+  })
+  return {
+    call: {
+      kind: "settle",
+      method,
+      player: playerOf(fields.text("player_id")),
+      gameId: fields.text("game_id"),
+      roundId,
+      currency: currencyOf(fields),
+      session: "none",
+      actions
+    },
+    render: a8rRenderer((outcome) => ({
+      balance: balanceOf(outcome),
+      round_id_casino: operatorId(roundId),
+      transactions: transactionsOf(outcome, ids)
+    }))
+  }
+}
+
+const betWin: Read = (fields, method) =>
+  settleRound(fields, method, (transaction, transactionId, closesRound) => {
+    transaction.optionalText("bet_id")
+    const amount = amountOf(transaction)
+    const type = transaction.text("type")
+    if (type !== "bet" && type !== "win") transaction.refuse("type")
+    return type === "bet"
+      ? { action: "bet", transactionId, amount, closesRound }
+      // of the round, also where it names a bet: it may come before that one, and is paid
+      : { action: "win", transactionId, betTransactionId: null, amount, closesRound }
+  })
+
+const rollback: Read = (fields, method) => {
+  const originals = new Set<string>()
+  return settleRound(fields, method, (transaction, transactionId, closesRound) => {
+    const targetTransactionId = transaction.text("original_id")
+    if (originals.has(targetTransactionId)) transaction.refuse("original_id")
+    originals.add(targetTransactionId)
+    return { action: "rollback", transactionId, targetTransactionId, closesRound }
+  })
+}
+
+/** Names no game, and rounds are kept by their games: without one there is nothing to close, and the balance is answered. */
+const finish: Read = (fields, method) => {
+  const player = playerOf(fields.text("player_id"))
+  const roundId = fields.text("round_id")
+  const gameId = fields.optionalText("game_id")
+  const currency = currencyOf(fields)
+  return {
+    call: gameId === null
+      ? { kind: "balance", method, player, gameId, currency }
+      : {
+        kind: "settle",
+        method,
+        player,
+        gameId,
+        roundId,
+        currency,
+        session: "none",
+        actions: [{ action: "close_round" }]
+      },
+    render: a8rRenderer(renderBalance)
+  }
+}
+
+/** The total of free spins that were issued; whose they are is known from the issue. */
+const finishFreespins: Read = (fields, method) => {
+  const issueId = fields.text("issue_id")
+  return {
+    call: {
+      kind: "settle",
+      method,
+      player: playerOf(fields.optionalText("player_id")),
+      gameId: null,
+      roundId: null,
+      currency: null,
+      session: "none",
+      actions: [{
+        action: "promo_win",
+        transactionId: `freespins:${issueId}`,
+        kind: "free_rounds",
+        campaignId: issueId,
+        amount: amountOf(fields)
+      }],
+      grant: { reference: issueId, mustExist: true, finishes: true }
+    },
+    render: a8rIssueRenderer(renderBalance)
+  }
+}
+
+/** By what follows `/v2/a8r_casino.` in the path. */
+export const a8rCalls: ReadonlyMap<string, Read> = new Map([
+  ["Player/Balance", balance],
+  ["Round/BetWin", betWin],
+  ["Round/Rollback", rollback],
+  ["Round/Finish", finish],
+  ["Freespins/Finish", finishFreespins]
+])

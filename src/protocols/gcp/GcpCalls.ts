@@ -1,0 +1,177 @@
+/** The calls of the universal API, each as what it asks of the wallet and what its good answer holds. */
+import { minorDigits } from "../../domain/Standards.ts"
+import { type Amount, parseDecimal, toMajorText, toMinorUnits } from "../Decimal.ts"
+import { readDecimal, readInteger } from "../JsonBody.ts"
+import type { JsonFields } from "../JsonFields.ts"
+import { operatorId } from "../OperatorIds.ts"
+import type { PlayerName, VendorAnswer, WalletAction, WalletCall, WalletOutcome } from "../Protocol.ts"
+import { shownTotal } from "../ShownFunds.ts"
+import { gcpIssueRenderer, gcpRenderer, type Granted } from "./GcpAnswers.ts"
+
+/** A call that was read. */
+export interface GcpCall {
+  readonly call: WalletCall
+  readonly render: (outcome: WalletOutcome) => VendorAnswer
+}
+
+type Read = (fields: JsonFields, method: string) => GcpCall
+
+/** Characters of every text. */
+export const maxTextLength = 255
+
+/** Actions of one call. */
+const maxActions = 100
+
+const currencyForm = /^[A-Z0-9]{2,15}$/
+
+export const playerOf = (ref: string | null): PlayerName => ({ ref, token: null, transactionId: null })
+
+const currencyOf = (fields: JsonFields): string => {
+  const currency = fields.text("currency")
+  if (!currencyForm.test(currency)) fields.refuse("currency")
+  return currency
+}
+
+/** The decimal beside or instead of an amount in subunits (Belatra): a number or a text. */
+const decimalOf = (fields: JsonFields) => {
+  const value = fields.values["amount_currency"]
+  return typeof value === "string" ? parseDecimal(value) : readDecimal(value)
+}
+
+const hasDecimal = ({ values }: JsonFields): boolean =>
+  values["amount_currency"] !== undefined && values["amount_currency"] !== null
+
+/** A whole number of subunits; a decimal beside it says the same, or both are refused. */
+const amountOf = (fields: JsonFields, currency: string, name = "amount"): Amount => {
+  const minor = readInteger(fields.values[name])
+  if (!hasDecimal(fields)) {
+    if (minor === undefined || minor < 0) fields.refuse(name)
+    return { minor: minor ?? 0 }
+  }
+  const decimal = decimalOf(fields)
+  const units = decimal && toMinorUnits(decimal, minorDigits(currency))
+  const agrees = fields.values[name] === undefined || minor === units
+  if (units === undefined || units < 0 || !agrees) fields.refuse("amount_currency")
+  return { minor: units ?? 0 }
+}
+
+/** `inDecimals`: the studio speaks of decimals, and is told the balance as one besides. */
+const balanceValues = (outcome: Granted, inDecimals = false): object => {
+  if (outcome._tag === "Balances") return { balance: 0 }
+  const total = shownTotal(outcome.funds)
+  return inDecimals
+    ? { balance: total, balance_currency: toMajorText(total, outcome.funds.currency) }
+    : { balance: total }
+}
+
+/** Every action in the order of the request, with our id and when it was first settled. */
+const transactionsOf = (outcome: Granted, ids: ReadonlyArray<string>): ReadonlyArray<object> =>
+  outcome._tag !== "Settled"
+    ? []
+    : ids.map((id, place) => {
+      const settlement = outcome.settlements[place]
+      return {
+        action_id: id,
+        tx_id: operatorId(id),
+        processed_at: new Date(settlement?.settledAt ?? 0).toISOString(),
+        bonus_amount: Math.abs(settlement?.bonusAmount ?? 0)
+      }
+    })
+
+/** What `/play` and `/rollback` share. Without actions the balance is asked for; a round that is finished is closed all the same. */
+const settleActions = (
+  fields: JsonFields,
+  method: string,
+  actions: ReadonlyArray<JsonFields>,
+  read: (action: JsonFields, id: string, closesRound: boolean, currency: string) => WalletAction
+): GcpCall => {
+  const player = playerOf(fields.text("user_id"))
+  const currency = currencyOf(fields)
+  const gameId = fields.text("game")
+  const roundId = fields.optionalText("game_id")
+  const finished = fields.flag("finished")
+  if (actions.length > 0 && roundId === null) fields.refuse("game_id")
+  const ids = actions.map((action) => action.text("action_id"))
+  if (new Set(ids).size < ids.length) fields.refuse("actions.action_id")
+  const settling: ReadonlyArray<WalletAction> = actions.map((action, place) => {
+    const asked = read(action, ids[place] ?? "", finished && place === ids.length - 1, currency)
+    if (action.bad !== undefined) fields.refuse(`actions.${action.bad}`)
+    return asked
+  })
+  const isAsking = ids.length === 0 && !(finished && roundId !== null)
+  return {
+    call: isAsking
+      ? { kind: "balance", method, player, gameId, currency }
+      : {
+        kind: "settle",
+        method,
+        player,
+        gameId,
+        roundId,
+        currency,
+        session: "none",
+        actions: ids.length === 0 ? [{ action: "close_round" }] : settling
+      },
+    render: gcpRenderer((outcome) => ({
+      ...balanceValues(outcome, actions.some(hasDecimal)),
+      ...(roundId === null ? {} : { game_id: roundId, transactions: transactionsOf(outcome, ids) })
+    }))
+  }
+}
+
+const play: Read = (fields, method) =>
+  settleActions(fields, method, fields.objects("actions", maxActions), (action, id, closesRound, currency) => {
+    const amount = amountOf(action, currency)
+    const kind = action.text("action")
+    if (kind !== "bet" && kind !== "win") action.refuse("action")
+    return kind === "bet"
+      ? { action: "bet", transactionId: id, amount, closesRound }
+      : { action: "win", transactionId: id, betTransactionId: null, amount, closesRound }
+  })
+
+const rollback: Read = (fields, method) => {
+  const actions = fields.objects("actions", maxActions)
+  if (actions.length === 0) fields.refuse("actions")
+  const originals = new Set<string>()
+  return settleActions(fields, method, actions, (action, id, closesRound) => {
+    if (action.text("action") !== "rollback") action.refuse("action")
+    const original = action.text("original_action_id")
+    if (originals.has(original)) action.refuse("original_action_id")
+    originals.add(original)
+    return { action: "rollback", transactionId: id, targetTransactionId: original, closesRound }
+  })
+}
+
+/** The total of free spins that were issued, in subunits of their currency; whose they are is known from the issue. */
+const freespins: Read = (fields, method) => {
+  const issueId = fields.text("issue_id")
+  const total = readInteger(fields.values["total_amount"])
+  if (total === undefined || total < 0) fields.refuse("total_amount")
+  return {
+    call: {
+      kind: "settle",
+      method,
+      player: playerOf(fields.optionalText("user_id")),
+      gameId: null,
+      roundId: null,
+      currency: null,
+      session: "none",
+      actions: [{
+        action: "promo_win",
+        transactionId: `freespins:${issueId}`,
+        kind: "free_rounds",
+        campaignId: issueId,
+        amount: { minor: total ?? 0 }
+      }],
+      grant: { reference: issueId, mustExist: true, finishes: true }
+    },
+    render: gcpIssueRenderer((outcome) => balanceValues(outcome))
+  }
+}
+
+/** By path. */
+export const gcpCalls: ReadonlyMap<string, Read> = new Map([
+  ["/play", play],
+  ["/rollback", rollback],
+  ["/freespins", freespins]
+])

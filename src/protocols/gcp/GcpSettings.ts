@@ -1,0 +1,12 @@
+import { Schema } from "effect"
+import { settingText } from "../SettingFields.ts"
+
+/** Settings of a provider that speaks the universal API of game studios, version 1. */
+export const GcpSettings = Schema.Struct({
+  /** Signs both ways. */
+  auth_token: settingText(),
+  casino_id: settingText(),
+  games_url: settingText(2048)
+})
+
+export type GcpSettings = typeof GcpSettings.Type

@@ -1,0 +1,394 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RefusalCode } from "../../src/domain/Refusal.ts"
+import { a8r, a8rProtocol } from "../../src/protocols/a8r/A8r.ts"
+import type { WalletOutcome } from "../../src/protocols/Protocol.ts"
+import { requestSigner } from "../../src/protocols/RequestSign.ts"
+import {
+  answerTo,
+  asAnswer,
+  asCall,
+  balanceOf,
+  bound,
+  euros,
+  fieldRefused,
+  gameUnknown,
+  noon,
+  passing,
+  refusedWith,
+  settled,
+  valuesOf,
+  vendorCall
+} from "./support.ts"
+
+// Goal: every call, field, code and rule of A8R. Method: pure functions; the wallet's outcomes are made up, for what the wallet does
+// is tested elsewhere.
+
+const settings = { auth_token: "test-auth-token-xyz", casino_id: "casino", games_url: "https://vendor.example" }
+const { receive } = bound(a8rProtocol, settings)
+const signer = requestSigner(settings.auth_token)
+
+const send = (method: string, values: unknown, signature?: string) => {
+  const body = typeof values === "string" ? values : JSON.stringify(values)
+  return receive(
+    vendorCall(`/v2/a8r_casino.${method}`, body, { headers: { "x-request-sign": signature ?? signer.sign(body) } })
+  )
+}
+
+const player = { ref: "1018", token: null, transactionId: null }
+
+const betWin = {
+  player_id: "1018",
+  currency: "EUR",
+  round_id: "r-1",
+  game_id: "acme:gold",
+  provider: "acme",
+  finished: true,
+  transactions: [
+    { id: "b-1", type: "bet", amount: "10.50" },
+    { id: "w-1", type: "win", amount: "3.25", bet_id: "b-1" }
+  ]
+}
+const rollback = {
+  ...betWin,
+  transactions: [{ id: "rb-1", original_id: "w-1" }, { id: "rb-2", original_id: "b-1" }]
+}
+
+const calls: { readonly [method: string]: { readonly [name: string]: unknown } } = {
+  "Player/Balance": { player_id: "1018", currency: "EUR" },
+  "Round/BetWin": betWin,
+  "Round/Rollback": rollback,
+  "Round/Finish": { player_id: "1018", currency: "EUR", round_id: "r-1" },
+  "Freespins/Finish": { issue_id: "i-1", amount: "12.5" }
+}
+
+/** The api_code of an answer, after its status and form were checked. */
+const apiCodeOf = (received: ReturnType<typeof send>, outcome?: WalletOutcome): string => {
+  const answer = answerTo(received, outcome)
+  const values: {
+    readonly code: unknown
+    readonly msg: unknown
+    readonly meta: { readonly api_code: string; readonly api_message: unknown }
+  } = JSON.parse(answer.body)
+  assert.strictEqual(answer.status, values.meta.api_code === "500" ? 500 : 400)
+  assert.isString(values.code)
+  assert.strictEqual(values.msg, values.meta.api_message)
+  return values.meta.api_code
+}
+
+describe("the signature of A8R", () => {
+  const examples = [
+    [
+      "Player/Balance",
+      "{\"player_id\":\"1018\",\"currency\":\"EUR\"}",
+      "229f2e02c7a6b0522c12be494305aaeabfcd05de9d89cfab128ab0f9620ecf77"
+    ],
+    [
+      "Round/BetWin",
+      "{\"player_id\":\"1018\",\"currency\":\"EUR\",\"game_id\":\"acme:gold\",\"provider\":\"acme\",\"round_id\":\"r-1\"," +
+      "\"finished\":true,\"transactions\":[{\"id\":\"b-1\",\"type\":\"bet\",\"amount\":\"10.50\"}," +
+      "{\"id\":\"w-1\",\"type\":\"win\",\"amount\":\"3.25\",\"bet_id\":\"b-1\"}]}",
+      "73b67d4dbc8466ab90906e5a9329b4885e723520e7018f182fe7940afed7cca7"
+    ]
+  ] as const
+  for (const [method, body, signature] of examples) {
+    it(`is right for the example ${method}`, () => {
+      assert.strictEqual(send(method, body, signature)._tag, "Call")
+    })
+  }
+
+  it("that is wrong, short or missing answers 403 and asks the wallet nothing", () => {
+    for (const signature of ["0".repeat(64), "", "229f"]) {
+      const received = send("Player/Balance", calls["Player/Balance"], signature)
+      assert.strictEqual(asAnswer(received).reason, "signature")
+      assert.strictEqual(apiCodeOf(received), "403")
+      assert.strictEqual(valuesOf(asAnswer(received).answer)["code"], "permission_denied")
+    }
+  })
+
+  it("is of the bytes: the same values with a space more are not signed", () => {
+    const signature = signer.sign("{\"player_id\":\"1018\",\"currency\":\"EUR\"}")
+    assert.strictEqual(
+      apiCodeOf(send("Player/Balance", "{\"player_id\": \"1018\",\"currency\":\"EUR\"}", signature)),
+      "403"
+    )
+  })
+})
+
+describe("calls of A8R", () => {
+  it("are not found under another path or method", () => {
+    for (
+      const path of ["/v2/a8r_casino.Player/Bet", "/a8r_casino.Player/Balance", "", "/v2/casino_a8r.Player/Balance"]
+    ) {
+      assert.strictEqual(receive(vendorCall(path, "{}"))._tag, "NotFound")
+    }
+    assert.strictEqual(receive(vendorCall("/v2/a8r_casino.Player/Balance", "", { method: "GET" }))._tag, "NotFound")
+  })
+
+  it("that are no JSON object answer 400", () => {
+    for (const body of ["", "[]", "{", "null"]) assert.strictEqual(apiCodeOf(send("Player/Balance", body)), "400")
+  })
+
+  for (const [method, values] of Object.entries(calls)) {
+    const names = Object.keys(values).filter((name) => name !== "finished")
+    for (const name of names) {
+      for (const value of [undefined, "", 7, "x".repeat(256), null]) {
+        it(`${method} with ${name} ${String(value).slice(0, 9)} answers 400`, () => {
+          assert.strictEqual(apiCodeOf(send(method, { ...values, [name]: value }), balanceOf(euros(1))), "400")
+        })
+      }
+    }
+  }
+
+  it("take texts of 255 characters, and fields they do not know", () => {
+    const long = "x".repeat(255)
+    const { call } = asCall(send("Round/BetWin", {
+      ...betWin,
+      round_id: long,
+      session_id: "s",
+      transactions: [{ id: long, type: "bet", amount: "1", more: {} }]
+    }))
+    assert(call.kind === "settle")
+    assert.strictEqual(call.roundId, long)
+    assert.deepInclude(call.actions[0], { transactionId: long })
+  })
+
+  it("refused for their content answer the balance, which is all the wallet is asked for", () => {
+    const received = send("Round/BetWin", { ...betWin, transactions: [] })
+    assert.deepStrictEqual(asCall(received).call, {
+      kind: "balance",
+      method: "Round/BetWin",
+      player,
+      gameId: null,
+      currency: null
+    })
+    const answer = valuesOf(answerTo(received, balanceOf(euros(1234))))
+    assert.deepInclude(answer["meta"], { api_code: "400", balance: "12.34" })
+    assert.notProperty(valuesOf(answerTo(received, refusedWith("NOT_FOUND", {}, null)))["meta"], "balance")
+  })
+
+  for (const currency of ["eur", "E", "EU R", "ABCDEFGHIJKLMNOP"]) {
+    it(`with the currency "${currency}" answer 400`, () => {
+      assert.strictEqual(apiCodeOf(send("Player/Balance", { player_id: "1018", currency }), balanceOf(euros(1))), "400")
+    })
+  }
+})
+
+describe("Player/Balance", () => {
+  it("asks for the player's balance in a currency and answers it as a text", () => {
+    const received = send("Player/Balance", calls["Player/Balance"])
+    assert.deepStrictEqual(asCall(received).call, {
+      kind: "balance",
+      method: "Player/Balance",
+      player,
+      gameId: null,
+      currency: "EUR"
+    })
+    assert.deepStrictEqual(answerTo(received, balanceOf(euros(10_050, 25))), {
+      status: 200,
+      body: "{\"balance\":\"100.75\"}"
+    })
+  })
+
+  it("shows a deficit as 0", () => {
+    const received = send("Player/Balance", calls["Player/Balance"])
+    assert.strictEqual(valuesOf(answerTo(received, balanceOf(euros(-500))))["balance"], "0.00")
+  })
+})
+
+describe("Round/BetWin", () => {
+  it("settles all transactions in order, the wins by the round, and closes a finished round last", () => {
+    assert.deepStrictEqual(asCall(send("Round/BetWin", betWin)).call, {
+      kind: "settle",
+      method: "Round/BetWin",
+      player,
+      gameId: "acme:gold",
+      roundId: "r-1",
+      currency: "EUR",
+      session: "none",
+      actions: [
+        { action: "bet", transactionId: "b-1", amount: { coefficient: 105, scale: 1 }, closesRound: false },
+        {
+          action: "win",
+          transactionId: "w-1",
+          betTransactionId: null,
+          amount: { coefficient: 325, scale: 2 },
+          closesRound: true
+        }
+      ]
+    })
+  })
+
+  it("answers balance, our round and every transaction in order, with what bonus money moved and when", () => {
+    const outcome = settled(
+      euros(9_325),
+      { transactionId: "b-1", bonusAmount: -50, settledAt: noon },
+      { transactionId: "w-1", settledAt: noon + 1 }
+    )
+    assert.deepStrictEqual(valuesOf(answerTo(send("Round/BetWin", betWin), outcome)), {
+      balance: "93.25",
+      round_id_casino: "pb-r-1",
+      transactions: [
+        { id: "b-1", id_casino: "pb-b-1", bonus_amount: "0.50", processed_at: "2026-11-22T12:00:00.000Z" },
+        { id: "w-1", id_casino: "pb-w-1", bonus_amount: "0.00", processed_at: "2026-11-22T12:00:00.001Z" }
+      ]
+    })
+  })
+
+  it("repeated, or late after its rollback, answers 200 with what was stored", () => {
+    for (const status of ["replayed", "ignored"] as const) {
+      const answer = answerTo(send("Round/BetWin", betWin), settled(euros(1), { status }, { status }))
+      assert.strictEqual(answer.status, 200)
+    }
+  })
+
+  const malformed: ReadonlyArray<readonly [string, unknown]> = [
+    ["no transactions", []],
+    ["more than 100", Array.from({ length: 101 }, (_, id) => ({ id: String(id), type: "bet", amount: "1" }))],
+    ["no object", ["b-1"]],
+    ["an id twice", [betWin.transactions[0], { ...betWin.transactions[1], id: "b-1" }]],
+    ["another type", [{ id: "b-1", type: "tip", amount: "1" }]],
+    ["a bet_id that is none", [{ id: "b-1", type: "bet", amount: "1", bet_id: 7 }]],
+    ...["-1", "1.", ".5", "1e3", "1,0", "", "1234567890123456789", "0.1234567890123", "+1"].map((amount) =>
+      [`the amount "${amount}"`, [{ id: "b-1", type: "bet", amount }]] as const
+    ),
+    ["a number for an amount", [{ id: "b-1", type: "bet", amount: 10.5 }]]
+  ]
+  for (const [what, transactions] of malformed) {
+    it(`with ${what} answers 400`, () => {
+      assert.strictEqual(apiCodeOf(send("Round/BetWin", { ...betWin, transactions }), balanceOf(euros(1))), "400")
+    })
+  }
+
+  it("with finished that is neither true nor false answers 400; without it the round stays open", () => {
+    assert.strictEqual(apiCodeOf(send("Round/BetWin", { ...betWin, finished: "yes" }), balanceOf(euros(1))), "400")
+    const { finished: _, ...open } = betWin
+    const { call } = asCall(send("Round/BetWin", open))
+    assert(call.kind === "settle")
+    assert.deepInclude(call.actions[1], { closesRound: false })
+  })
+
+  const refusals: ReadonlyArray<readonly [string, WalletOutcome, string, string]> = [
+    ["funds", refusedWith("INSUFFICIENT_FUNDS"), "100", "invalid_argument"],
+    ["an unknown player", refusedWith("NOT_FOUND", {}, null), "101", "invalid_argument"],
+    ["a player without a session", refusedWith("INVALID_SESSION"), "101", "invalid_argument"],
+    ["a limit", refusedWith("LIMIT_EXCEEDED", { limit: "max_daily_bet" }), "105", "invalid_argument"],
+    ["a stake above the bonus's", refusedWith("BONUS_INVALID"), "106", "invalid_argument"],
+    ["an exclusion", refusedWith("PLAYER_RESTRICTED", { reason: "self_exclusion" }), "110", "invalid_argument"],
+    ["another currency", fieldRefused("currency"), "154", "invalid_argument"],
+    ["an amount below a cent", fieldRefused("amount"), "400", "invalid_argument"],
+    ["an unknown game", gameUnknown, "405", "invalid_argument"],
+    ["an id of another type or player", refusedWith("DUPLICATE_TRANSACTION"), "409", "already_exists"]
+  ]
+  for (const [why, outcome, code, word] of refusals) {
+    it(`refused for ${why} answers ${code} ${word}`, () => {
+      const received = send("Round/BetWin", betWin)
+      assert.strictEqual(apiCodeOf(received, outcome), code)
+      assert.strictEqual(valuesOf(answerTo(received, outcome))["code"], word)
+    })
+  }
+
+  it("refused answers the balance where the player is known", () => {
+    const { meta } = valuesOf(
+      answerTo(send("Round/BetWin", betWin), refusedWith("INSUFFICIENT_FUNDS", {}, euros(-5, 100)))
+    )
+    assert.deepInclude(meta, { balance: "0.95" })
+  })
+})
+
+describe("Round/Rollback", () => {
+  it("takes back exactly the named transactions, in order", () => {
+    const { call } = asCall(send("Round/Rollback", rollback))
+    assert.deepInclude(call, {
+      roundId: "r-1",
+      actions: [
+        { action: "rollback", transactionId: "rb-1", targetTransactionId: "w-1", closesRound: false },
+        { action: "rollback", transactionId: "rb-2", targetTransactionId: "b-1", closesRound: true }
+      ]
+    })
+  })
+
+  it("answers as BetWin does, also for an unknown original", () => {
+    const outcome = settled(euros(100), { status: "ignored" }, { status: "processed" })
+    assert.deepInclude(valuesOf(answerTo(send("Round/Rollback", rollback), outcome)), {
+      balance: "1.00",
+      round_id_casino: "pb-r-1"
+    })
+  })
+
+  it("with an original twice or none answers 400", () => {
+    for (
+      const transactions of [
+        [{ id: "rb-1", original_id: "b-1" }, { id: "rb-2", original_id: "b-1" }],
+        [{ id: "rb-1" }]
+      ]
+    ) {
+      assert.strictEqual(apiCodeOf(send("Round/Rollback", { ...rollback, transactions }), balanceOf(euros(1))), "400")
+    }
+  })
+})
+
+describe("Round/Finish", () => {
+  it("answers the balance; with its game it closes the round", () => {
+    const received = send("Round/Finish", calls["Round/Finish"])
+    assert.deepInclude(asCall(received).call, { kind: "balance", currency: "EUR" })
+    assert.deepStrictEqual(valuesOf(answerTo(received, balanceOf(euros(10_050)))), { balance: "100.50" })
+    const { call } = asCall(send("Round/Finish", { ...calls["Round/Finish"], game_id: "acme:gold" }))
+    assert.deepInclude(call, { roundId: "r-1", gameId: "acme:gold", actions: [{ action: "close_round" }] })
+  })
+})
+
+describe("Freespins/Finish", () => {
+  it("pays an issue's total once, by the issue", () => {
+    const received = send("Freespins/Finish", calls["Freespins/Finish"])
+    assert.deepStrictEqual(asCall(received).call, {
+      kind: "settle",
+      method: "Freespins/Finish",
+      player: { ref: null, token: null, transactionId: null },
+      gameId: null,
+      roundId: null,
+      currency: null,
+      session: "none",
+      actions: [{
+        action: "promo_win",
+        transactionId: "freespins:i-1",
+        kind: "free_rounds",
+        campaignId: "i-1",
+        amount: { coefficient: 125, scale: 1 }
+      }],
+      grant: { reference: "i-1", mustExist: true, finishes: true }
+    })
+    assert.deepStrictEqual(valuesOf(answerTo(received, settled(euros(1250), {}))), { balance: "12.50" })
+  })
+
+  it("of an unknown issue answers 400", () => {
+    for (const code of ["NOT_FOUND", "INVALID_SESSION"] as const) {
+      assert.strictEqual(
+        apiCodeOf(send("Freespins/Finish", calls["Freespins/Finish"]), refusedWith(code, {}, null)),
+        "400"
+      )
+    }
+  })
+})
+
+describe("what cannot be answered now", () => {
+  for (const [method, values] of Object.entries(calls)) {
+    it(`${method} answers 500 internal`, () => {
+      for (const code of passing) {
+        const received = send(method, values)
+        assert.strictEqual(apiCodeOf(received, refusedWith(code, {}, null)), "500")
+        assert.strictEqual(valuesOf(answerTo(received, refusedWith(code)))["code"], "internal")
+      }
+    })
+  }
+
+  it("nor can what no page names", () => {
+    const unnamed: RefusalCode = "KYC_REQUIRED"
+    assert.strictEqual(apiCodeOf(send("Round/BetWin", betWin), refusedWith(unnamed)), "500")
+  })
+})
+
+describe("settings of A8R", () => {
+  it("seal the token", () => {
+    assert.deepStrictEqual(a8r.secrets, ["auth_token"])
+  })
+})
