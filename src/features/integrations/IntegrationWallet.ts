@@ -18,7 +18,7 @@ import {
 } from "../../domain/settlement/Settlement.ts"
 import { minorDigits } from "../../domain/Standards.ts"
 import { type CreditTerms, isLooked, watchCredits } from "../../domain/wallet/LargeCredits.ts"
-import { type Decimal, toMinorUnits } from "../../protocols/Decimal.ts"
+import { type Amount, toMinorUnits } from "../../protocols/Decimal.ts"
 import type {
   Funds,
   Identified,
@@ -93,7 +93,7 @@ const toActions = (
   const digits = minorDigits(currency)
   const roundId = closings.roundId ?? ""
   const actions: Array<Action> = []
-  const minor = (amount: Decimal, minimum: number): number | undefined => {
+  const minor = (amount: Amount, minimum: number): number | undefined => {
     const units = toMinorUnits(amount, digits)
     return units === undefined || units < minimum ? undefined : units
   }
