@@ -2,12 +2,14 @@
 import { a8rProtocol } from "./a8r/A8r.ts"
 import { evolutionProtocol } from "./evolution/Evolution.ts"
 import { gcpProtocol } from "./gcp/Gcp.ts"
+import { hub88Protocol } from "./hub88/Hub88.ts"
 import { pragmaticProtocol } from "./pragmatic/Pragmatic.ts"
 import type { AnyProtocol } from "./Protocol.ts"
 
 export const protocols: ReadonlyArray<AnyProtocol> = [
-  evolutionProtocol,
+  hub88Protocol,
   pragmaticProtocol,
   a8rProtocol,
-  gcpProtocol
+  gcpProtocol,
+  evolutionProtocol
 ]

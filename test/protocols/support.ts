@@ -13,7 +13,6 @@ import type {
   VendorCall,
   VendorRequest,
   VendorTools,
-  WalletCall,
   WalletOutcome
 } from "../../src/protocols/Protocol.ts"
 
@@ -164,5 +163,3 @@ export const vendorAnswering = (body: unknown, status = 200) => {
   }
   return { tools, asked }
 }
-
-export type Kind<K extends WalletCall["kind"]> = Extract<WalletCall, { readonly kind: K }>

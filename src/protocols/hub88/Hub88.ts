@@ -1,0 +1,58 @@
+/** Hub88's Wallet API and Caleta's form of it. */
+import * as Crypto from "node:crypto"
+import { parseJson, readText } from "../JsonBody.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { answerOf, answerTo } from "./Hub88Answers.ts"
+import { readCall } from "./Hub88Calls.ts"
+import { dialects } from "./Hub88Dialects.ts"
+import { makeOutbound } from "./Hub88Outbound.ts"
+import { Hub88Settings } from "./Hub88Settings.ts"
+
+const makeReceive = (settings: Hub88Settings) => {
+  const dialect = dialects[settings.dialect ?? "hub88"]
+  const header = dialect.signatureHeader.toLowerCase()
+  const publicKey = Crypto.createPublicKey(settings.vendor_public_key)
+  const isSigned = (body: Buffer, signature: string | undefined): boolean =>
+    signature !== undefined && Crypto.verify("sha256", body, publicKey, Buffer.from(signature, "base64"))
+  return (call: VendorCall): Received => {
+    const method = Object.hasOwn(dialect.paths, call.path) ? dialect.paths[call.path] : undefined
+    if (method === undefined || call.method !== "POST") return { _tag: "NotFound" }
+    if (!isSigned(call.body, call.header(header))) {
+      const answer = answerOf("RS_ERROR_INVALID_SIGNATURE", { user: null, requestId: undefined })
+      return { _tag: "Answered", method, reason: "signature", answer }
+    }
+    const body = parseJson(call.body)
+    const name = dialect.isCaleta ? body?.["supplier_user"] ?? body?.["user"] : body?.["user"]
+    const echo = { user: readText(name) ?? null, requestId: readText(body?.["request_uuid"]) }
+    const asked = body === undefined ? "RS_ERROR_WRONG_SYNTAX" : readCall(method, body, dialect)
+    return typeof asked === "string"
+      ? { _tag: "Answered", method, reason: "form", answer: answerOf(asked, echo) }
+      : {
+        _tag: "Call",
+        call: asked,
+        render: (outcome) => answerTo(method, echo, outcome, dialect, settings.sub_partner_id)
+      }
+  }
+}
+
+const hub88: Protocol<Hub88Settings> = {
+  name: "hub88",
+  settings: Hub88Settings,
+  secrets: ["private_key"],
+  policy: {
+    // several bets in one round are rolled back each on its own, those of a paid round as well
+    settledBets: "roll_back",
+    winsBeforeBets: "refuse",
+    closedRounds: "accept",
+    afterTombstone: "refuse",
+    sameMessage: "content"
+  },
+  bind: (settings) => ({
+    receive: makeReceive(settings),
+    outbound: makeOutbound(settings),
+    // Caleta: another transaction only where user, round or game differ
+    ...settings.dialect === "caleta" && { policy: { ...hub88.policy, sameMessage: "round" } }
+  })
+}
+
+export const hub88Protocol = anyProtocol(hub88)

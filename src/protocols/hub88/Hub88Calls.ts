@@ -1,0 +1,166 @@
+/** Calls of Hub88's Wallet API, and of Caleta's form of it: from their words to the wallet's. */
+import { type Decimal, fromUnits } from "../Decimal.ts"
+import { type JsonObject, type JsonValue, readBoolean, readInteger, readText } from "../JsonBody.ts"
+import type { PlayerName, WalletAction, WalletCall } from "../Protocol.ts"
+import type { Hub88Dialect, Method } from "./Hub88Dialects.ts"
+
+/** Amounts are whole numbers of hundred-thousandths. */
+export const amountScale = 5
+
+/** Missing what is necessary, and of the wrong type. */
+export type FormStatus = "RS_ERROR_WRONG_SYNTAX" | "RS_ERROR_WRONG_TYPES"
+
+/** Reads fields and keeps the first thing that is wrong with them. */
+class Fields {
+  status: FormStatus | undefined
+  readonly #body: JsonObject
+  constructor(body: JsonObject) {
+    this.#body = body
+  }
+
+  #has(name: string): boolean {
+    return this.#body[name] !== undefined && this.#body[name] !== null
+  }
+
+  #read<Value>(name: string, read: (value: JsonValue | undefined) => Value | undefined): Value | undefined {
+    const value = read(this.#body[name])
+    if (value === undefined && this.#has(name)) this.status ??= "RS_ERROR_WRONG_TYPES"
+    return value
+  }
+
+  #necessary<Value>(name: string, value: Value | undefined, whenMissing: Value): Value {
+    if (!this.#has(name)) this.status ??= "RS_ERROR_WRONG_SYNTAX"
+    return value ?? whenMissing
+  }
+
+  text(name: string, maxLength = 128): string {
+    return this.#necessary(name, this.#read(name, (value) => readText(value, maxLength)), "")
+  }
+
+  textOrNull(name: string, maxLength = 128): string | null {
+    return this.#read(name, (value) => readText(value, maxLength)) ?? null
+  }
+
+  flag(name: string): boolean {
+    return this.#necessary(name, this.flagOrNull(name) ?? undefined, false)
+  }
+
+  flagOrNull(name: string): boolean | null {
+    return this.#read(name, readBoolean) ?? null
+  }
+
+  amount(name: string): Decimal {
+    const units = this.#read(name, (value) => {
+      const number = readInteger(value)
+      return number === undefined || number < 0 ? undefined : number
+    })
+    return fromUnits(this.#necessary(name, units, 0), amountScale)
+  }
+}
+
+/** Longer than any that they describe: ours are shorter. */
+const tokenLength = 512
+
+/** Who plays. Only a bet, and with Hub88 a question, is asked for its token: money of a round that was played is never refused for one. */
+const readPlayer = (fields: Fields, method: Method, { isCaleta }: Hub88Dialect): PlayerName => {
+  const token = method === "rollback" ? fields.textOrNull("token", tokenLength) : fields.text("token", tokenLength)
+  const ref = isCaleta
+    ? fields.textOrNull("supplier_user") ?? fields.textOrNull("user")
+    : fields.text("user")
+  const isAsked = method === "bet" || (method === "balance" && !isCaleta)
+  return {
+    ref,
+    token: isAsked || ref === null ? token : null,
+    transactionId: method === "rollback" ? fields.textOrNull("reference_transaction_uuid") : null
+  }
+}
+
+const readAction = (
+  fields: Fields,
+  method: "bet" | "win" | "rollback",
+  { isCaleta }: Hub88Dialect
+): WalletAction => {
+  const transactionId = fields.text("transaction_uuid")
+  const closesRound = isCaleta ? fields.flagOrNull("round_closed") ?? false : fields.flag("round_closed")
+  if (method === "rollback") {
+    return {
+      action: "rollback",
+      transactionId,
+      targetTransactionId: fields.text("reference_transaction_uuid"),
+      closesRound
+    }
+  }
+  const isFree = isCaleta ? fields.flagOrNull("is_free") ?? false : fields.flag("is_free")
+  const amount = fields.amount("amount")
+  return method === "win"
+    ? {
+      action: "win",
+      transactionId,
+      betTransactionId: fields.text("reference_transaction_uuid"),
+      amount,
+      closesRound
+    }
+    // the stake of a free bet is the vendor's
+    : { action: "bet", transactionId, amount: isFree ? fromUnits(0, 0) : amount, closesRound }
+}
+
+const readSettle = (fields: Fields, method: "bet" | "win" | "rollback", dialect: Hub88Dialect): WalletCall => {
+  const player = readPlayer(fields, method, dialect)
+  // a transaction can only name the player where neither of the two does
+  if (player.ref === null && player.token === null && player.transactionId === null) fields.text("user")
+  const action = readAction(fields, method, dialect)
+  if (!dialect.isCaleta) fields.text("supplier_transaction_id")
+  // the rollback names a transaction, which says all else
+  const isShort = dialect.isCaleta && method === "rollback"
+  const reward = method === "rollback" ? null : fields.textOrNull("reward_uuid")
+  return {
+    kind: "settle",
+    method,
+    player,
+    gameId: isShort ? fields.textOrNull("game_code") : fields.text("game_code"),
+    roundId: isShort ? fields.textOrNull("round") : fields.text("round"),
+    currency: method === "rollback" ? null : fields.text("currency"),
+    session: method === "bet" ? "token" : "none",
+    actions: [action],
+    ...reward !== null && { grant: { reference: reward, mustExist: false, finishes: false } }
+  }
+}
+
+const readAsked = (fields: Fields, method: Method, dialect: Hub88Dialect): WalletCall => {
+  switch (method) {
+    case "info":
+      return {
+        kind: "identify",
+        method,
+        player: { ref: fields.text("user"), token: null, transactionId: null },
+        exchange: false,
+        gameId: null
+      }
+    case "check":
+      return {
+        kind: "identify",
+        method,
+        player: { ref: null, token: fields.text("token", tokenLength), transactionId: null },
+        exchange: true,
+        gameId: null
+      }
+    case "balance":
+      return {
+        kind: "balance",
+        method,
+        player: readPlayer(fields, method, dialect),
+        gameId: dialect.isCaleta ? fields.textOrNull("game_code") : fields.text("game_code"),
+        currency: null
+      }
+    default:
+      return readSettle(fields, method, dialect)
+  }
+}
+
+/** What a call asks of the wallet, or what is wrong with its form. */
+export const readCall = (method: Method, body: JsonObject, dialect: Hub88Dialect): WalletCall | FormStatus => {
+  const fields = new Fields(body)
+  const call = readAsked(fields, method, dialect)
+  fields.text("request_uuid")
+  return fields.status ?? call
+}

@@ -1,0 +1,204 @@
+/** Calls to Hub88, signed with the operator's own key: games, free bets, and the transactions of a day. */
+import { Effect, Schema } from "effect"
+import * as Crypto from "node:crypto"
+import { fromUnits, toMinorUnits } from "../Decimal.ts"
+import type {
+  CatalogueGame,
+  Feed,
+  FeedTransaction,
+  FreeRoundsOrder,
+  LaunchOrder,
+  Outbound,
+  VendorFailure,
+  VendorResponse,
+  VendorTools
+} from "../Protocol.ts"
+import { answerReader, browserAddress, postJson, refusedByVendor, vendorUrl } from "../VendorCalls.ts"
+import { amountScale } from "./Hub88Calls.ts"
+import { dialects } from "./Hub88Dialects.ts"
+import type { Hub88Settings } from "./Hub88Settings.ts"
+
+const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** How they say no, in whichever of the fields. */
+const readRefusal = answerReader(Schema.Struct({
+  error: optional(Schema.String),
+  status: optional(Schema.String),
+  message: optional(Schema.String)
+}))
+
+const readUrl = answerReader(Schema.Struct({ url: Schema.String }))
+
+const readGames = answerReader(
+  Schema.Array(Schema.Struct({
+    game_code: Schema.String,
+    name: Schema.String,
+    enabled: optional(Schema.Boolean),
+    category: optional(Schema.String),
+    rtp: optional(Schema.Union([Schema.String, Schema.Number])),
+    url_thumb: optional(Schema.String)
+  })).check(Schema.isMaxLength(50_000))
+)
+
+const readPrepaids = answerReader(Schema.Array(Schema.Struct({
+  prepaid_uuid: Schema.String,
+  game_code: Schema.String,
+  currency: Schema.String,
+  /** Null: any value may be ordered. */
+  bet_value: optional(Schema.Number),
+  bet_count: optional(Schema.Number),
+  bonus_buy: optional(Schema.Boolean)
+})))
+
+const readReward = answerReader(Schema.Struct({ reward_uuid: Schema.String }))
+
+const readTransactions = answerReader(Schema.Array(Schema.Struct({
+  transaction_uuid: Schema.String,
+  user: Schema.String,
+  kind: Schema.String,
+  transaction_status: Schema.String,
+  amount: Schema.Int,
+  currency: Schema.String
+})))
+
+/** Category in their words, as `Live Roulette` or `Video Slots`. */
+const isLive = (category: string): boolean => /\blive\b/i.test(category)
+
+const rtpOf = (rtp: string | number | null | undefined): number | null => {
+  const value = Number.parseFloat(String(rtp ?? ""))
+  return value > 0 && value <= 100 ? value : null
+}
+
+const feedKinds: { readonly [kind: string]: FeedTransaction["kind"] } = {
+  TK_BET: "bet",
+  TK_FREE_BET: "bet",
+  TK_WIN: "win",
+  TK_FREE_WIN: "win",
+  TK_JP_WIN: "win",
+  TK_BONUS_WIN: "win",
+  TK_NEG_BET: "win",
+  TK_ROLLBACK: "rollback"
+}
+
+/** What the wallet has taken: all but what it declined or never answered. */
+const feedStatuses = new Set(["TS_SUCCESS", "TS_ROLLEDBACK"])
+
+const timeOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 19)
+
+export const makeOutbound = (settings: Hub88Settings): Outbound => {
+  const { games_url: gamesUrl, operator_id: operatorId, sub_partner_id: subPartnerId } = settings
+  const { demoCurrency, signatureHeader } = dialects[settings.dialect ?? "hub88"]
+  const privateKey = Crypto.createPrivateKey(settings.private_key)
+
+  const ask = Effect.fnUntraced(
+    function*(
+      { send }: VendorTools,
+      path: string,
+      fields: object
+    ): Effect.fn.Return<VendorResponse, VendorFailure> {
+      const body = JSON.stringify({ operator_id: operatorId, ...fields })
+      const signature = Crypto.sign("sha256", Buffer.from(body), privateKey).toString("base64")
+      const url = vendorUrl(gamesUrl, `/operator/generic/v2${path}`)
+      const response = yield* postJson(send, url, body, { [signatureHeader]: signature })
+      if (response.status < 400 || response.status >= 500) return response
+      const { error, message, status } = yield* readRefusal(response)
+      return yield* Effect.fail(refusedByVendor(error ?? status ?? message ?? `HTTP ${response.status}`))
+    }
+  )
+
+  const launch = Effect.fnUntraced(
+    function*(order: LaunchOrder, tools: VendorTools): Effect.fn.Return<string, VendorFailure> {
+      const { depositUrl, gameId, ip, lobbyUrl, mode, platform, player, token } = order
+      const response = yield* ask(tools, "/game/url", {
+        ...mode === "real" && { user: player.playerRef, token },
+        sub_partner_id: subPartnerId,
+        platform: platform === "mobile" ? "GPL_MOBILE" : "GPL_DESKTOP",
+        lang: player.language,
+        game_code: gameId,
+        currency: mode === "real" ? player.currency : demoCurrency,
+        country: player.country,
+        ...ip !== null && { ip },
+        ...lobbyUrl !== null && { lobby_url: lobbyUrl },
+        ...depositUrl !== null && { deposit_url: depositUrl }
+      })
+      const { url } = yield* readUrl(response)
+      return yield* browserAddress(url, gamesUrl)
+    }
+  )
+
+  const catalogue = Effect.fnUntraced(
+    function*(tools: VendorTools): Effect.fn.Return<ReadonlyArray<CatalogueGame>, VendorFailure> {
+      const games = yield* readGames(yield* ask(tools, "/game/list", {}))
+      return games.filter(({ enabled }) => enabled !== false).map((game): CatalogueGame => {
+        const category = game.category ?? ""
+        return {
+          externalId: game.game_code,
+          name: game.name,
+          type: isLive(category) ? "live" : "rng",
+          category: category.toLowerCase() || "other",
+          rtp: rtpOf(game.rtp),
+          thumbnailUrl: game.url_thumb ?? null
+        }
+      })
+    }
+  )
+
+  /** Rewards are made of templates, each of a game, a currency, and mostly of a number and a value. */
+  const issue = Effect.fnUntraced(
+    function*(order: FreeRoundsOrder, tools: VendorTools): Effect.fn.Return<string, VendorFailure> {
+      const value = toMinorUnits(order.stake, amountScale)
+      const prepaids = yield* readPrepaids(yield* ask(tools, "/freebet/prepaids/list", { game_code: order.gameId }))
+      const prepaid = prepaids.find((prepaid) =>
+        prepaid.game_code === order.gameId && prepaid.currency === order.currency && prepaid.bonus_buy !== true &&
+        (prepaid.bet_value ?? value) === value && (prepaid.bet_count ?? order.rounds) === order.rounds
+      )
+      if (prepaid === undefined || value === undefined) {
+        return yield* Effect.fail(refusedByVendor("no prepaid of this game has so many rounds at this stake"))
+      }
+      const response = yield* ask(tools, "/freebet/rewards/create", {
+        user: order.playerRef,
+        prepaid_uuid: prepaid.prepaid_uuid,
+        bet_value: value,
+        bet_count: order.rounds,
+        currency: order.currency,
+        game_code: order.gameId,
+        operator_reference: order.reference,
+        start_time: timeOf(tools.now()),
+        end_time: timeOf(order.validUntil)
+      })
+      return (yield* readReward(response)).reward_uuid
+    }
+  )
+
+  const cancel = (reference: string, _playerRef: string, tools: VendorTools): Effect.Effect<void, VendorFailure> =>
+    Effect.asVoid(ask(tools, "/freebet/rewards/cancel", { reward_uuid: reference }))
+
+  const feed = Effect.fnUntraced(
+    function*(
+      { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+      tools: VendorTools
+    ): Effect.fn.Return<Feed, VendorFailure> {
+      const response = yield* ask(tools, "/transactions/list", {
+        sub_partner_id: subPartnerId,
+        start_time: timeOf(fromMs),
+        end_time: timeOf(toMs)
+      })
+      const transactions = yield* readTransactions(response)
+      const lines = transactions.flatMap((transaction): ReadonlyArray<FeedTransaction> => {
+        const kind = feedKinds[transaction.kind]
+        if (kind === undefined || !feedStatuses.has(transaction.transaction_status)) return []
+        const isFree = transaction.kind === "TK_FREE_BET"
+        return [{
+          transactionId: transaction.transaction_uuid,
+          kind,
+          amount: fromUnits(isFree ? 0 : Math.abs(transaction.amount), amountScale),
+          currency: transaction.currency,
+          playerRef: transaction.user
+        }]
+      })
+      return { by: "transaction", lines }
+    }
+  )
+
+  return { launch, catalogue, freeRounds: { issue, cancel }, feed }
+}
