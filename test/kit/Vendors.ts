@@ -1,0 +1,119 @@
+/**
+ * Vendors that call in their own protocols, over real HTTP: requests are written and answers judged by the dialects of the vendor in a box,
+ * which know the vendors' descriptions and nothing of our code.
+ */
+import { Clock, Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type * as Http from "node:http"
+import { PlayerRefs } from "../../src/features/games/PlayerRefs.ts"
+import { SessionTokens } from "../../src/features/games/SessionTokens.ts"
+import { makeProviderSettings } from "../../src/features/providers/ProviderSettings.ts"
+import { launchStep } from "../../src/domain/settlement/Launch.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import type { Circumstances, Dialect, DialectDefinition, Message, Session } from "../../vendor/Dialect.ts"
+import { evolutionDialect } from "../../vendor/dialects/Evolution.ts"
+import { addGame, type Game } from "./E2eWorld.ts"
+import { exchange } from "./HttpCalls.ts"
+import { addProvider } from "./Keys.ts"
+
+/** A protocol with settings that fit both sides. */
+export interface VendorCase {
+  readonly protocol: string
+  readonly settings: { readonly [name: string]: unknown }
+  readonly dialect: Dialect
+}
+
+const vendorCase = <Settings>(
+  protocol: string,
+  definition: DialectDefinition<Settings>,
+  settings: { readonly [name: string]: unknown },
+  own: { readonly [name: string]: unknown } = {}
+): VendorCase => ({
+  protocol,
+  settings,
+  dialect: definition.make(Schema.decodeUnknownSync(definition.settings)({ ...settings, ...own }))
+})
+
+/** Every protocol that a vendor can be played for. */
+export const vendorCases: ReadonlyArray<VendorCase> = [
+  vendorCase("evolution", evolutionDialect, {
+    auth_token: "an-auth-token-of-tests",
+    casino_key: "casino",
+    api_token: "an-api-token",
+    games_url: "https://evolution.example"
+  })
+]
+
+export interface Vendor {
+  readonly id: number
+  readonly slug: string
+  readonly dialect: Dialect
+  readonly game: Game
+  readonly port: number
+  readonly agent: Http.Agent
+}
+
+/** A provider that speaks the case's protocol, with one game. */
+export const addVendor = Effect.fnUntraced(
+  function*(agent: Http.Agent, port: number, slug: string, { dialect, protocol, settings }: VendorCase) {
+    const sql = yield* SqlClient.SqlClient
+    const providerSettings = yield* makeProviderSettings
+    const { id } = yield* addProvider(slug)
+    const known = providerSettings.protocolOf(protocol)
+    if (known === undefined) return yield* Effect.die(new Error(`no protocol ${protocol}`))
+    const divided = providerSettings.divide(id, known, settings)
+    yield* sql`UPDATE providers SET protocol = ${protocol}, settings = ${JSON.stringify(divided.settings)}::text::jsonb,
+      settings_sealed = ${divided.settings_sealed} WHERE id = ${id}`
+    const game = yield* addGame(id, `${slug}-table`, { type: "live", category: "live" })
+    return { id, slug, dialect, game, port, agent } satisfies Vendor
+  }
+)
+
+/** A player at a vendor's game, as a launch leaves one. */
+export const sitDown = Effect.fnUntraced(function*(vendor: Vendor, playerId: number) {
+  const actors = yield* PlayerActors
+  const tokens = yield* SessionTokens
+  const refs = yield* PlayerRefs
+  const opened = { gameId: vendor.game.id, providerId: vendor.id, mode: "real" as const }
+  const { expiresAt, sessionId } = yield* actors.ask(
+    null,
+    playerId,
+    launchStep({ ...opened, platform: null, ip: null })
+  )
+  const { currency, operatorId } = yield* actors.read(null, playerId)
+  return {
+    token: tokens.issue({ ...opened, sessionId, playerId, operatorId, expiresAt }),
+    playerRef: refs.playerRef(vendor.id, playerId),
+    currency,
+    gameId: vendor.game.externalId
+  } satisfies Session
+})
+
+/** Sends a message of a vendor; gives the answer as the vendor reads it, with its HTTP status. */
+export const play = Effect.fnUntraced(function*(
+  vendor: Vendor,
+  session: Session,
+  message: Message,
+  callId: string,
+  damage: Circumstances["damage"] = "none"
+) {
+  const now = yield* Clock.currentTimeMillis
+  const request = vendor.dialect.request(message, session, { callId, now, damage })
+  const query = request.query === undefined ? "" : `?${request.query}`
+  const reply = yield* exchange(
+    vendor.agent,
+    vendor.port,
+    `/api/v1/integrations/${vendor.slug}${request.path}${query}`,
+    {
+      method: request.method,
+      headers: request.headers,
+      raw: request.body
+    }
+  )
+  const reading = vendor.dialect.read(message, session, callId, {
+    status: reply.status,
+    contentType: reply.headers["content-type"] ?? "",
+    body: reply.text
+  })
+  return { ...reading, status: reply.status, text: reply.text }
+})
