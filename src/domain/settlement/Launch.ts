@@ -13,9 +13,13 @@ const sessionMs = 12 * 60 * 60_000
 export const isSessionRunning = (player: Player, expiresAt: number, now: number): boolean =>
   now < expiresAt && !isSessionEnded(player, expiresAt - sessionMs)
 
-/** Whether a session was exchanged for another, or its launch came to nothing. */
+/**
+ * Whether a session was exchanged for another, or its launch came to nothing. Of a player with more of those than are carried, all sessions
+ * older than the carried ones count as given up: an old one must not come back.
+ */
 export const isSessionGivenUp = ({ endedSessions }: Player, id: number): boolean =>
-  endedSessions.length > 0 && endedSessions.some((ended) => ended.id === id)
+  endedSessions.length > 0 && (endedSessions.some((ended) => ended.id === id) ||
+    endedSessions.length >= endedSessionsCarried && endedSessions.every((ended) => ended.id > id))
 
 export interface Launch {
   readonly gameId: number

@@ -7,7 +7,7 @@ import type { Context as Circumstances, Decision, Step } from "../../domain/Deci
 import type { Player } from "../../domain/player/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { stakeableBonus } from "../../domain/settlement/Bets.ts"
-import { isSessionRunning } from "../../domain/settlement/Launch.ts"
+import { exchangeSession, isSessionGivenUp, isSessionRunning } from "../../domain/settlement/Launch.ts"
 import {
   type Action,
   type Bet,
@@ -316,7 +316,8 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       /** The player of a call that settles nothing: under a token that runs, or by a reference that this provider was given. */
       const present = Effect.fnUntraced(function*(
         { providerId }: CallingProvider,
-        name: PlayerName
+        name: PlayerName,
+        mayBeExchanged: boolean
       ) {
         const named = yield* findName(providerId, name)
         const player = yield* actors.read(null, named.playerId)
@@ -326,19 +327,36 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
           return player.providerIds.includes(providerId) ? { named, player } : yield* Effect.fail(noSuchPlayer)
         }
         if (session === undefined) return yield* Effect.fail(invalidSession("unknown"))
-        const isRunning = operators.isActive(session.operatorId) && isSessionRunning(player, session.expiresAt, now)
+        const isRunning = operators.isActive(session.operatorId) && isSessionRunning(player, session.expiresAt, now) &&
+          (mayBeExchanged || !isSessionGivenUp(player, session.sessionId))
         return isRunning ? { named, player } : yield* Effect.fail(invalidSession("over"))
+      })
+
+      const exchanged = Effect.fnUntraced(function*(session: WalletSession) {
+        const { expiresAt, sessionId } = yield* actors.ask(
+          null,
+          session.playerId,
+          exchangeSession({
+            id: session.sessionId,
+            gameId: session.gameId,
+            expiresAt: session.expiresAt,
+            platform: null,
+            ip: null
+          })
+        )
+        return sessions.issue({ ...session, sessionId, expiresAt })
       })
 
       const identify = Effect.fnUntraced(
         function*(provider: CallingProvider, call: Extract<WalletCall, { readonly kind: "identify" }>) {
-          const { player } = yield* present(provider, call.player)
+          const { named, player } = yield* present(provider, call.player, call.exchange)
+          const { session } = named
           const about = yield* players.find(player.id)
           const game = yield* findGame(provider.providerId, call.gameId)
           const identified: Identified = {
             ...about,
             playerRef: refOf(provider.providerId, player.id, call.player),
-            token: call.player.token,
+            token: call.exchange && session?.mode === "real" ? yield* exchanged(session) : call.player.token,
             country: player.country,
             language: player.language
           }
@@ -353,7 +371,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
 
       const balance = Effect.fnUntraced(
         function*(provider: CallingProvider, call: Extract<WalletCall, { readonly kind: "balance" }>) {
-          const { player } = yield* present(provider, call.player)
+          const { player } = yield* present(provider, call.player, false)
           const game = yield* findGame(provider.providerId, call.gameId)
           const funds = fundsOf(player, call.gameId === null ? undefined : game)
           if (call.currency !== null && call.currency !== player.currency) {
@@ -370,7 +388,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
 
       const balances = Effect.fnUntraced(
         function*(provider: CallingProvider, call: Extract<WalletCall, { readonly kind: "balances" }>) {
-          const { player } = yield* present(provider, call.player)
+          const { player } = yield* present(provider, call.player, false)
           const asked = yield* Effect.forEach(call.gameIds, (gameId) => findGame(provider.providerId, gameId))
           const outcome: WalletOutcome = {
             _tag: "Balances",
