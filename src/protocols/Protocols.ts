@@ -5,10 +5,12 @@ import { gcpProtocol } from "./gcp/Gcp.ts"
 import { hub88Protocol } from "./hub88/Hub88.ts"
 import { pragmaticProtocol } from "./pragmatic/Pragmatic.ts"
 import type { AnyProtocol } from "./Protocol.ts"
+import { slotegratorProtocol } from "./slotegrator/Slotegrator.ts"
 
 export const protocols: ReadonlyArray<AnyProtocol> = [
   hub88Protocol,
   pragmaticProtocol,
+  slotegratorProtocol,
   a8rProtocol,
   gcpProtocol,
   evolutionProtocol

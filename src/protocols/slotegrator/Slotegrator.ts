@@ -1,0 +1,71 @@
+/** Slotegrator GIS ("APIgrator"), versions 1.4.3 and 1.4.4. */
+import * as Crypto from "node:crypto"
+import { isSameDigest } from "../Digests.ts"
+import { readForm } from "../FormBody.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { slotegratorError } from "./SlotegratorAnswers.ts"
+import { slotegratorCalls, SlotegratorForm } from "./SlotegratorCalls.ts"
+import { slotegratorOutbound } from "./SlotegratorOutbound.ts"
+import { SlotegratorSettings } from "./SlotegratorSettings.ts"
+import { slotegratorSign } from "./SlotegratorSign.ts"
+
+/** How far their clock may be from ours. */
+const maxSkewMs = 30_000
+
+const isNear = (timestamp: string, now: number): boolean =>
+  /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= maxSkewMs
+
+const bind = (settings: SlotegratorSettings) => {
+  const key = Crypto.createSecretKey(settings.merchant_key, "utf8")
+
+  const receive = ({ body, header, method, now, path }: VendorCall): Received => {
+    if (method !== "POST" || (path !== "" && path !== "/")) return { _tag: "NotFound" }
+    const entries = readForm(body) ?? []
+    const form = new SlotegratorForm(entries)
+    const action = form.optional("action") ?? ""
+    const answered = (reason: "signature" | "form", description: string): Received => ({
+      _tag: "Answered",
+      method: action.slice(0, 32),
+      reason,
+      answer: slotegratorError("INTERNAL_ERROR", description)
+    })
+
+    const merchantId = header("x-merchant-id") ?? ""
+    const timestamp = header("x-timestamp") ?? ""
+    const headers = {
+      "X-Merchant-Id": merchantId,
+      "X-Timestamp": timestamp,
+      "X-Nonce": header("x-nonce") ?? ""
+    }
+    if (merchantId !== settings.merchant_id) return answered("signature", "Unknown merchant")
+    if (!isSameDigest(slotegratorSign(key, entries, headers), header("x-sign") ?? "")) {
+      return answered("signature", "Invalid sign")
+    }
+    if (!isNear(timestamp, now)) return answered("signature", "The timestamp is too old")
+
+    const asked = slotegratorCalls.get(action)?.(form)
+    if (asked === undefined) return answered("form", "Unknown action")
+    return form.bad === undefined
+      ? { _tag: "Call", ...asked }
+      : answered("form", `${form.bad} is missing or malformed`)
+  }
+
+  return { receive, outbound: slotegratorOutbound(settings) }
+}
+
+export const slotegrator: Protocol<SlotegratorSettings> = {
+  name: "slotegrator",
+  settings: SlotegratorSettings,
+  secrets: ["merchant_key"],
+  // a rollback lists bets and wins of a round in any order, and refunds among them; wins need no bet to be paid
+  policy: {
+    settledBets: "roll_back",
+    winsBeforeBets: "pay",
+    closedRounds: "accept",
+    afterTombstone: "refuse",
+    sameMessage: "content"
+  },
+  bind
+}
+
+export const slotegratorProtocol = anyProtocol(slotegrator)

@@ -1,0 +1,198 @@
+/** Calls to Slotegrator GIS: launch, catalogue, free spins. */
+import * as Crypto from "node:crypto"
+import { Effect, Schema } from "effect"
+import { type Decimal, parseDecimal } from "../Decimal.ts"
+import type { FormEntries } from "../FormBody.ts"
+import type {
+  CatalogueGame,
+  FreeRoundsOrder,
+  LaunchOrder,
+  Outbound,
+  VendorFailure,
+  VendorResponse,
+  VendorTools
+} from "../Protocol.ts"
+import { answerReader, browserAddress, refusedByVendor, unavailableVendor, vendorUrl } from "../VendorCalls.ts"
+import type { SlotegratorSettings } from "./SlotegratorSettings.ts"
+import { slotegratorSign } from "./SlotegratorSign.ts"
+
+const Failed = Schema.Struct({ message: Schema.optional(Schema.String), name: Schema.optional(Schema.String) })
+
+const Launched = Schema.Struct({ url: Schema.String })
+
+const Listed = Schema.Struct({
+  items: Schema.Array(Schema.Struct({
+    uuid: Schema.String,
+    name: Schema.String,
+    type: Schema.optional(Schema.NullOr(Schema.String)),
+    parameters: Schema.optional(Schema.Unknown)
+  })),
+  _meta: Schema.optional(Schema.Struct({ pageCount: Schema.Number }))
+})
+
+const Bets = Schema.Struct({
+  total_bets: Schema.optional(Schema.NullOr(Schema.Array(Schema.Struct({
+    bet_id: Schema.Union([Schema.Number, Schema.String]),
+    amount: Schema.Union([Schema.Number, Schema.String])
+  })))),
+  bets: Schema.optional(Schema.NullOr(Schema.Array(Schema.Struct({
+    bet_id: Schema.Union([Schema.Number, Schema.String]),
+    bet_per_line: Schema.Union([Schema.Number, Schema.String]),
+    lines: Schema.optional(Schema.NullOr(Schema.Number))
+  }))))
+})
+
+const readFailed = answerReader(Failed)
+const readLaunched = answerReader(Launched)
+const readListed = answerReader(Listed)
+const readBets = answerReader(Bets)
+
+/** Pages of the catalogue, 50 games each. */
+const maxPages = 1_000
+
+/** In production one question a second is allowed. */
+const pause = "1100 millis"
+
+/** Hands a good answer on; a refusal fails with the vendor's word. */
+const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, VendorFailure> => {
+  if (response.status >= 500 || response.status === 429) {
+    return Effect.fail(unavailableVendor(`HTTP ${response.status}`))
+  }
+  return response.status < 400
+    ? Effect.succeed(response)
+    : Effect.flatMap(
+      readFailed(response),
+      ({ message, name }) => Effect.fail(refusedByVendor(message ?? name ?? `HTTP ${response.status}`))
+    )
+}
+
+/** The return to player, where it is told: a number of percent among the parameters. */
+const rtpOf = (parameters: unknown): number | null => {
+  if (typeof parameters !== "object" || parameters === null || !("rtp" in parameters)) return null
+  return typeof parameters.rtp === "number" && parameters.rtp > 0 && parameters.rtp <= 100 ? parameters.rtp : null
+}
+
+/** Pictures are not for publishing, so none is kept. */
+const toGame = ({ name, parameters, type, uuid }: typeof Listed.Type["items"][number]): CatalogueGame => ({
+  externalId: uuid,
+  name,
+  type: /\blive\b/i.test(type ?? "") ? "live" : "rng",
+  category: type ?? "slots",
+  rtp: rtpOf(parameters),
+  thumbnailUrl: null
+})
+
+const isSame = (one: Decimal, other: Decimal | undefined): boolean =>
+  one.coefficient === other?.coefficient && one.scale === other.scale
+
+/** The vendor's name of a stake per spin: of the totals, else of those per line that make it. */
+const stakeField = (
+  { bets, total_bets: totals }: typeof Bets.Type,
+  stake: Decimal
+): readonly [name: string, value: string] | undefined => {
+  const total = totals?.find(({ amount }) => isSame(stake, parseDecimal(String(amount))))
+  if (total !== undefined) return ["total_bet_id", String(total.bet_id)]
+  const lined = bets?.find(({ bet_per_line: perLine, lines }) => {
+    const each = parseDecimal(String(perLine))
+    return each !== undefined &&
+      isSame(stake, parseDecimal((each.coefficient * (lines ?? 1) / 10 ** each.scale).toFixed(each.scale)))
+  })
+  return lined === undefined ? undefined : ["bet_id", String(lined.bet_id)]
+}
+
+const seconds = (milliseconds: number): string => String(Math.floor(milliseconds / 1000))
+
+/** The calls, with the settings of one provider. */
+export const slotegratorOutbound = (settings: SlotegratorSettings): Outbound => {
+  const key = Crypto.createSecretKey(settings.merchant_key, "utf8")
+
+  const call = (
+    tools: VendorTools,
+    method: "GET" | "POST",
+    path: string,
+    given: ReadonlyArray<readonly [name: string, value: string | null]>
+  ) => {
+    const entries: FormEntries = given.flatMap(([name, value]) => value === null ? [] : [[name, value] as const])
+    const headers = {
+      "X-Merchant-Id": settings.merchant_id,
+      "X-Timestamp": seconds(tools.now()),
+      "X-Nonce": tools.uuid().replaceAll("-", "")
+    }
+    const text = new URLSearchParams(Object.fromEntries(entries)).toString()
+    const signed = { ...headers, "X-Sign": slotegratorSign(key, entries, headers), accept: "application/json" }
+    const url = vendorUrl(settings.games_url, path)
+    return Effect.flatMap(
+      method === "GET"
+        ? tools.send({ method, url: text === "" ? url : `${url}?${text}`, headers: signed })
+        : tools.send({
+          method,
+          url,
+          headers: { ...signed, "content-type": "application/x-www-form-urlencoded" },
+          body: text
+        }),
+      accepted
+    )
+  }
+
+  const launch = (order: LaunchOrder, tools: VendorTools) => {
+    const { player } = order
+    const device = order.platform === "mobile" ? "mobile" : "desktop"
+    const shared = [["device", device], ["return_url", order.lobbyUrl], ["language", player.language]] as const
+    const asked = order.mode === "demo"
+      ? call(tools, "POST", "/games/init-demo", [["game_uuid", order.gameId], ...shared])
+      : call(tools, "POST", "/games/init", [
+        ["game_uuid", order.gameId],
+        ["player_id", player.playerRef],
+        ["player_name", player.username],
+        ["currency", player.currency],
+        ["session_id", order.token],
+        ...shared
+      ])
+    return asked.pipe(
+      Effect.flatMap(readLaunched),
+      Effect.flatMap(({ url }) => browserAddress(url, settings.games_url))
+    )
+  }
+
+  /** Page by page, no faster than the vendor allows. */
+  const catalogue = Effect.fnUntraced(function*(tools: VendorTools) {
+    const games: Array<CatalogueGame> = []
+    for (let page = 1; page <= maxPages; page++) {
+      if (page > 1) yield* Effect.sleep(pause)
+      const listed = yield* Effect.flatMap(
+        call(tools, "GET", "/games", [["expand", "parameters"], ["page", String(page)]]),
+        readListed
+      )
+      games.push(...listed.items.map(toGame))
+      if (listed.items.length === 0 || page >= (listed._meta?.pageCount ?? 1)) return games
+    }
+    return yield* Effect.fail(unavailableVendor("a catalogue without an end"))
+  })
+
+  const issue = Effect.fnUntraced(function*(order: FreeRoundsOrder, tools: VendorTools) {
+    const { currency, gameId } = order
+    const bets = yield* Effect.flatMap(
+      call(tools, "GET", "/freespins/bets", [["game_uuid", gameId], ["currency", currency]]),
+      readBets
+    )
+    const stake = stakeField(bets, order.stake)
+    if (stake === undefined) return yield* Effect.fail(refusedByVendor("no free spins of this stake for the game"))
+    yield* call(tools, "POST", "/freespins/set", [
+      ["player_id", order.playerRef],
+      ["player_name", order.playerRef],
+      ["currency", currency],
+      ["quantity", String(order.rounds)],
+      ["valid_from", seconds(tools.now())],
+      ["valid_until", seconds(order.validUntil)],
+      ["freespin_id", order.reference],
+      stake,
+      ["game_uuid", gameId]
+    ])
+    return order.reference
+  })
+
+  const cancel = (reference: string, _playerRef: string, tools: VendorTools) =>
+    Effect.asVoid(call(tools, "POST", "/freespins/cancel", [["freespin_id", reference]]))
+
+  return { launch, catalogue, freeRounds: { issue, cancel } }
+}
