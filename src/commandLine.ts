@@ -9,6 +9,7 @@ import { alert } from "./features/compliance/Commands.ts"
 import { bonus, promo } from "./features/bonuses/Commands.ts"
 import { audit, job, ledger, round } from "./features/ledger/Commands.ts"
 import { correction } from "./features/corrections/Commands.ts"
+import { freeRounds } from "./features/freeRounds/Commands.ts"
 import { game, provider } from "./features/games/Commands.ts"
 import { paymentMethod } from "./features/payments/MethodCommands.ts"
 import { payment } from "./features/payments/Commands.ts"
@@ -30,6 +31,7 @@ export const program = root.pipe(
     paymentMethod,
     bonus,
     promo,
+    freeRounds,
     player,
     correction,
     payment,

@@ -14,6 +14,7 @@ import { Seals } from "./chain/Seals.ts"
 import { Compliance } from "./features/compliance/Compliance.ts"
 import { Holds } from "./features/compliance/Holds.ts"
 import { Bonuses } from "./features/bonuses/Bonuses.ts"
+import { FreeRounds } from "./features/freeRounds/FreeRounds.ts"
 import { Games } from "./features/games/Games.ts"
 import { Integrations } from "./features/integrations/Integrations.ts"
 import { IntegrationWallet } from "./features/integrations/IntegrationWallet.ts"
@@ -73,6 +74,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Launches.layer.pipe(Layer.provide(VendorLaunches.layer)),
     Originals.layer,
     Bonuses.layer,
+    FreeRounds.layer.pipe(Layer.provide(Idempotency.layer)),
     Players.layer,
     Profiles.layer,
     PlayerAccounts.layer,

@@ -2,6 +2,7 @@
 import { HttpApi } from "effect/http-api"
 import { AccountGroup } from "../features/account/Api.ts"
 import { BonusesGroup } from "../features/bonuses/Api.ts"
+import { FreeRoundsGroup } from "../features/freeRounds/Api.ts"
 import { GamesGroup } from "../features/games/Api.ts"
 import { PaymentsGroup } from "../features/payments/Api.ts"
 import { PlayersGroup } from "../features/players/Api.ts"
@@ -32,6 +33,7 @@ export const OperatorApi = HttpApi.make("operator")
     PaymentsGroup,
     GamesGroup,
     BonusesGroup,
+    FreeRoundsGroup,
     ResponsibleGamingGroup,
     ReportsGroup
   )

@@ -14,6 +14,7 @@ import { AuditGroup } from "../features/audit/StaffApi.ts"
 import { AlertGroup } from "../features/compliance/StaffApi.ts"
 import { BonusGroup, PromoGroup } from "../features/bonuses/StaffApi.ts"
 import { CorrectionGroup } from "../features/corrections/StaffApi.ts"
+import { StaffFreeRoundsGroup } from "../features/freeRounds/StaffApi.ts"
 import { PlayerGroup } from "../features/players/StaffApi.ts"
 import { JobGroup, RoundGroup } from "../features/jobs/StaffApi.ts"
 import { DeliveryGroup, WebhookGroup } from "../features/webhooks/StaffApi.ts"
@@ -58,6 +59,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
     PaymentMethodGroup,
     BonusGroup,
     PromoGroup,
+    StaffFreeRoundsGroup,
     PlayerGroup,
     CorrectionGroup,
     PaymentGroup,

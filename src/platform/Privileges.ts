@@ -37,6 +37,11 @@ const rights: Readonly<Record<string, Rights>> = {
   events: { delete: true, fixed: columns("id operator_id player_id type created_at") },
   exchange_rates: appendOnly,
   former_identities: appendOnly,
+  free_rounds: {
+    fixed: columns(
+      "id operator_id player_id provider_id game_id reference rounds stake currency valid_until created_by created_at"
+    )
+  },
   game_sessions: { fixed: columns("id player_id game_id mode platform ip opened_at expires_at") },
   games: { fixed: columns("id provider_id created_at") },
   idempotency_keys: { delete: true, fixed: columns("scope key") },

@@ -16,6 +16,7 @@ import { AlertHandlers } from "../features/compliance/StaffHandlers.ts"
 import { AuditHandlers } from "../features/audit/StaffHandlers.ts"
 import { BonusHandlers, PromoHandlers } from "../features/bonuses/StaffHandlers.ts"
 import { CorrectionHandlers } from "../features/corrections/StaffHandlers.ts"
+import { StaffFreeRoundsHandlers } from "../features/freeRounds/StaffHandlers.ts"
 import { GameHandlers } from "../features/games/StaffHandlers.ts"
 import { JobAndRoundHandlers } from "../features/jobs/StaffHandlers.ts"
 import { KeyHandlers } from "../features/keys/StaffHandlers.ts"
@@ -86,6 +87,7 @@ const Handlers = Layer.mergeAll(
   PaymentMethodHandlers,
   BonusHandlers,
   PromoHandlers,
+  StaffFreeRoundsHandlers,
   PlayerHandlers,
   CorrectionHandlers,
   PaymentHandlers,

@@ -13,6 +13,7 @@ import { ExpressLane, type Take } from "../http/ExpressLane.ts"
 import { VendorLane } from "../http/VendorLane.ts"
 import { AccountHandlers } from "../features/account/Handlers.ts"
 import { BonusesHandlers } from "../features/bonuses/Handlers.ts"
+import { FreeRoundsHandlers } from "../features/freeRounds/Handlers.ts"
 import { GamesHandlers } from "../features/games/Handlers.ts"
 import { PaymentsHandlers } from "../features/payments/Handlers.ts"
 import { PlayerSessionHandlers } from "../features/sessions/Handlers.ts"
@@ -43,6 +44,7 @@ const Handlers = Layer.mergeAll(
   ReportsHandlers,
   PlayerSessionHandlers,
   BonusesHandlers,
+  FreeRoundsHandlers,
   ProviderWalletHandlers
 )
 

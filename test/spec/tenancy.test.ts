@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
 import { made } from "../kit/Backoffice.ts"
 import {
   browserCall,
@@ -12,6 +13,7 @@ import {
   plainCall,
   signedCall
 } from "../kit/Casino.ts"
+import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: an API key sees only the data of its own operator (SPEC 1): no endpoint with an id in its path answers, changes or betrays
@@ -25,6 +27,9 @@ interface Victim {
   readonly round: number
   readonly bonus: number
   readonly code: string
+  /** At a vendor, where the free rounds are. */
+  readonly book: number
+  readonly freeRounds: number
 }
 
 /** Whose the thing is that a parameter of a path names. */
@@ -32,6 +37,7 @@ const owners: { readonly [parameter: string]: "an operator" | "a provider" | "ev
   player: "an operator",
   payment: "an operator",
   round: "an operator",
+  free_rounds: "an operator",
   game: "everybody",
   transaction_id: "a provider"
 }
@@ -47,6 +53,13 @@ const bodies: { readonly [endpoint: string]: (victim: Victim) => Fields } = {
   "post /api/v1/operator/players/{player}/games/{game}/launch": () => ({ mode: "real" }),
   "post /api/v1/operator/players/{player}/bonuses": ({ bonus }) => ({ bonus_id: bonus, amount: 30 }),
   "post /api/v1/operator/players/{player}/promo-codes": ({ code }) => ({ code }),
+  "post /api/v1/operator/players/{player}/free-rounds": ({ book }) => ({
+    game_id: book,
+    rounds: 10,
+    stake: 20,
+    valid_days: 7
+  }),
+  "delete /api/v1/operator/players/{player}/free-rounds/{free_rounds}": () => ({}),
   "put /api/v1/operator/players/{player}/limits": () => ({ limits: { max_daily_bet: 5000 } }),
   // last: whoever is excluded may do nothing else
   "post /api/v1/operator/players/{player}/self-exclusion": () => ({ period: "7_days" })
@@ -79,7 +92,7 @@ const operations = Effect.gen(function*() {
 const snapshotOf = Effect.fnUntraced(function*(casino: Casino, { payment, player }: Victim) {
   const sql = yield* SqlClient.SqlClient
   const shown = yield* Effect.forEach(
-    ["", "/wallet", "/transactions?per_page=100", "/limits", "/bonuses?per_page=100"],
+    ["", "/wallet", "/transactions?per_page=100", "/limits", "/bonuses?per_page=100", "/free-rounds"],
     (path) => casino.get(`/players/${player}${path}`)
   )
   const payments = yield* casino.get(`/payments?player_id=${player}&per_page=100`)
@@ -106,7 +119,9 @@ const playedRound = Effect.fnUntraced(function*(casino: Casino, player: number) 
   return Number(dataOf(yield* browserCall(token, `/games/${dice.id}/play`, { body })).round_id)
 })
 
-layer(layerCasinos, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
+const live = layerCasinos.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol])))
+
+layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
   it.effect("1 an endpoint with an id in its path answers 404 to another operator, whatever the method, and changes nothing", () =>
     Effect.gen(function*() {
       const mine = yield* openCasino()
@@ -117,7 +132,13 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 1 data isolation", (it)
       const code = fresh("OURS")
       yield* made("/promo-codes", { operator: mine.slug, code, bonus })
       const round = yield* playedRound(mine, player)
-      const victim: Victim = { player, payment, round, bonus, code }
+      const vendor = yield* makeFakeVendor
+      const settings = vendor.settings
+      const atVendor = yield* made("/providers", { slug: fresh("vendor-"), name: "Vendor", protocol: "fake", settings })
+      const { id: book } = yield* made("/games", { provider: atVendor.slug, external_id: "book", name: "Book" })
+      const terms = { game_id: book, rounds: 10, stake: 20, valid_days: 7 }
+      const { id: freeRounds } = dataOf(yield* mine.post(`/players/${player}/free-rounds`, terms), 201)
+      const victim: Victim = { player, payment, round, bonus, code, book, freeRounds }
       // the rival has everything of the same name
       yield* made("/promo-codes", { operator: rival.slug, code, bonus: (yield* rival.newBonus()).id })
 
@@ -132,6 +153,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 1 data isolation", (it)
       const uriOf = ({ path }: Operation, ids: { readonly player: unknown; readonly payment: unknown }) =>
         path.replace("{player}", String(ids.player)).replace("{payment}", String(ids.payment))
           .replace("{game}", String(mine.slots.id)).replace("{round}", String(round))
+          .replace("{free_rounds}", String(freeRounds))
       const bodyOf = ({ method, name }: Operation): { readonly body?: Fields } => {
         const body = bodies[name]?.(victim)
         return method === "GET" || body === undefined ? {} : { body }

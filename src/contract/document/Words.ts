@@ -108,6 +108,7 @@ export const parameterWords: { readonly [name: string]: string } = {
   game: "The game's id.",
   payment: "The payment request's id.",
   round: "The round's id.",
+  free_rounds: "The id of the free rounds.",
   from: "The first day, in UTC.",
   to: "The last day, in UTC, included; at most 366 days in all.",
   include_test_players: "Whether test accounts count; false when left out.",

@@ -35,6 +35,9 @@ export const rolesByAction = {
   // support grants what is on offer, for the amount that it is on offer for
   "bonus.grant": ["support", "payments"],
   "bonus.cancel": ["support", "compliance"],
+  "free_rounds.issue": ["payments"],
+  "free_rounds.cancel": ["support", "payments"],
+  "free_rounds.list": ["support", "payments", "compliance"],
   "promo.create": [],
   "promo.update": [],
   "promo.list": ["support", "payments", "compliance"],
@@ -97,7 +100,8 @@ const moneyActions: ReadonlySet<string> = new Set<Action>([
   "correction.approve",
   "payment.approve",
   "payment.pay",
-  "bonus.grant"
+  "bonus.grant",
+  "free_rounds.issue"
 ])
 
 export const isMoneyAction = (name: string): name is Action => moneyActions.has(name)

@@ -5,6 +5,7 @@ import { bonusCases } from "./Bonuses.ts"
 import { bookCases } from "./Books.ts"
 import { catalogueCases } from "./Catalogue.ts"
 import { correctionCases } from "./Corrections.ts"
+import { freeRoundsCases } from "./FreeRounds.ts"
 import { paymentCases } from "./Payments.ts"
 import { playerCases } from "./Players.ts"
 import type { CommandCase } from "./Scene.ts"
@@ -14,6 +15,7 @@ export const cases: ReadonlyArray<CommandCase> = [
   ...accountCases,
   ...catalogueCases,
   ...bonusCases,
+  ...freeRoundsCases,
   ...playerCases,
   ...correctionCases,
   ...paymentCases,

@@ -151,6 +151,7 @@ const makeScene = Effect.gen(function*() {
     settings: vendor.settings
   })
   const book = yield* made("/games", { provider: atVendor.slug, external_id: "book", name: "Book" })
+  const freeRounds = yield* made("/free-rounds", { player, game: book.id, rounds: 10, stake: 20, valid_days: 7 })
   const strict = yield* openCasino({ withdrawal_second_approval_above: 0 })
   const waiting = yield* staffCall(
     "POST",
@@ -174,6 +175,7 @@ const makeScene = Effect.gen(function*() {
     slots: String(house.slots.id),
     vendor: atVendor.slug,
     book: String(book.id),
+    free_rounds: String(freeRounds.id),
     player: String(player),
     deposit: String(deposit.id),
     withdrawal: String(withdrawal),

@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { refusals } from "../../contract/Errors.ts"
+import { integer, pathId } from "../../contract/Fields.ts"
+import { created, page, pageQuery, single } from "../../contract/Pagination.ts"
+import { FreeRounds, freeRoundsTerms } from "./FreeRoundsResource.ts"
+
+const FreeRoundsIssue = Schema.Struct({ game_id: integer(1, Number.MAX_SAFE_INTEGER), ...freeRoundsTerms }).annotate({
+  identifier: "FreeRoundsIssue",
+  examples: [{ game_id: 311, rounds: 20, stake: 20, valid_days: 7 }]
+})
+
+export const FreeRoundsGroup = HttpApiGroup.make("free_rounds")
+  .add(
+    HttpApiEndpoint.get("list", "/players/:player/free-rounds", {
+      params: { player: pathId },
+      query: pageQuery,
+      success: page(FreeRounds)
+    })
+      .annotate(RequiredScope, "bonuses:read")
+      .annotate(OpenApi.Summary, "A player's free rounds, newest first")
+      .annotate(OpenApi.Description, "Of all vendors, with what became of them."),
+    HttpApiEndpoint.post("issue", "/players/:player/free-rounds", {
+      params: { player: pathId },
+      payload: FreeRoundsIssue,
+      success: created(FreeRounds),
+      error: refusals("PLAYER_RESTRICTED", "BONUS_INVALID")
+    })
+      .annotate(RequiredScope, "bonuses:write")
+      .annotate(OpenApi.Summary, "Give free rounds")
+      .annotate(
+        OpenApi.Description,
+        "At the game's vendor, where its protocol has them: BONUS_INVALID says why it has none, or refuses (`details.vendor`). TRY_AGAIN when " +
+          "it does not answer: send the same request again with the same `Idempotency-Key`, and the vendor hears of the same free rounds."
+      ),
+    HttpApiEndpoint.delete("cancel", "/players/:player/free-rounds/:free_rounds", {
+      params: { player: pathId, free_rounds: pathId },
+      success: single(FreeRounds),
+      error: refusals("BONUS_INVALID")
+    })
+      .annotate(RequiredScope, "bonuses:write")
+      .annotate(OpenApi.Summary, "Take free rounds back")
+      .annotate(OpenApi.Description, "Those that were not played. What was won stays the player's.")
+  )
+  .annotate(RequiredFeature, "bonuses")
+  .annotate(OpenApi.Title, "Free rounds")
+  .annotate(OpenApi.Description, "Free rounds at the vendors of games.")
