@@ -31,9 +31,10 @@ const openAtVendor = Effect.gen(function*() {
   return { vendor, casino, provider, game, player, launch }
 })
 
+/** Sessions that run. */
 const sessionsOf = Effect.fnUntraced(function*(player: number) {
   const sql = yield* SqlClient.SqlClient
-  return yield* sql`SELECT id FROM game_sessions WHERE player_id = ${player}`
+  return yield* sql`SELECT id FROM game_sessions WHERE player_id = ${player} AND mode = 'real' AND ended_at IS NULL`
 })
 
 layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
@@ -92,18 +93,19 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
 
   it.effect("is refused with the vendor's word", () =>
     Effect.gen(function*() {
-      const { launch, vendor } = yield* openAtVendor
+      const { launch, player, vendor } = yield* openAtVendor
       vendor.mood = { no: "GAME_NOT_IN_COUNTRY" }
       for (const mode of ["real", "demo"]) {
         const refused = yield* launch({ mode })
         assert.deepStrictEqual([refused.status, refused.code], [409, "GAME_UNAVAILABLE"])
         assert.deepStrictEqual(refused.details, { vendor: "GAME_NOT_IN_COUNTRY" })
       }
+      assert.deepStrictEqual(yield* sessionsOf(player), [])
     }))
 
   it.effect("is to be tried again when the vendor is out of order, under the same key", () =>
     Effect.gen(function*() {
-      const { launch, provider, vendor } = yield* openAtVendor
+      const { launch, player, provider, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("launch-") }
       vendor.mood = { status: 502 }
       for (const mode of ["real", "demo"]) {
@@ -111,8 +113,10 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
         assert.deepStrictEqual([refused.status, refused.code], [503, "TRY_AGAIN"])
         assert.strictEqual(refused.details["vendor"], "HTTP 502")
       }
+      assert.deepStrictEqual(yield* sessionsOf(player), [])
       vendor.mood = "good"
       assert.strictEqual((yield* launch({ mode: "real" }, once)).status, 200)
+      assert.strictEqual((yield* sessionsOf(player)).length, 1)
       const settings = { games_url: "http://127.0.0.1:1" }
       yield* staffCall("PATCH", `/backoffice/v1/providers/${provider.id}`, { settings })
       assert.strictEqual(outcomeOf(yield* launch()), "TRY_AGAIN")

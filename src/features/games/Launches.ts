@@ -1,7 +1,7 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
 import { Context, Effect, Layer } from "effect"
 import { noChange } from "../../domain/Change.ts"
-import { type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
+import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
 import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
 import { storingReply } from "../../domain/StoringReply.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
@@ -98,6 +98,14 @@ export class Launches extends Context.Service<Launches, {
         return step
       }
 
+      /** Ends the session of a launch that came to nothing. Where that cannot be written now, it ends by itself: its player never hears its token. */
+      const endOpened = (operatorId: number, playerId: number, { expiresAt, sessionToken }: LaunchedGame) => {
+        const session = sessions.verify(sessionToken)
+        return session === undefined
+          ? Effect.void
+          : Effect.ignore(actors.ask(operatorId, playerId, endSession({ id: session.sessionId, expiresAt })))
+      }
+
       const launchAtVendor = Effect.fnUntraced(
         function*(operatorId: number, playerId: number, game: Game, request: LaunchRequest, answering: Answering) {
           const { claim, render } = answering
@@ -113,7 +121,10 @@ export class Launches extends Context.Service<Launches, {
           // the vendor may call as soon as it knows the token: the session is there before it is asked
           const opened = yield* actors.ask(operatorId, playerId, opening(game, request, () => null))
           const player = yield* actors.read(operatorId, playerId)
-          const launched = { ...opened, launchUrl: yield* vendors.address(game, player, request, opened.sessionToken) }
+          const launchUrl = yield* vendors.address(game, player, request, opened.sessionToken).pipe(
+            Effect.tapError(() => endOpened(operatorId, playerId, opened))
+          )
+          const launched = { ...opened, launchUrl }
           return claim === undefined
             ? launched
             : yield* actors.ask(operatorId, playerId, storingReply(writing(launched), claim, render))
