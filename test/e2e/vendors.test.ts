@@ -90,9 +90,9 @@ const copies = 20
 
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("vendors", (it) => {
   for (const vendorCase of vendorCases) {
-    const { dialect, protocol } = vendorCase
+    const { dialect, name } = vendorCase
 
-    it.effect(`${protocol}: twenty equal messages at once move money once`, () =>
+    it.effect(`${name}: twenty equal messages at once move money once`, () =>
       Effect.gen(function*() {
         const table = yield* newTable(vendorCase)
         const bet = betOf(table, "b1")
@@ -119,7 +119,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
         }
       }))
 
-    it.effect(`${protocol}: a plug pulled in the middle of a call is "try again", and trying again settles once`, () =>
+    it.effect(`${name}: a plug pulled in the middle of a call is "try again", and trying again settles once`, () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const table = yield* newTable(vendorCase)

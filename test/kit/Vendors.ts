@@ -11,6 +11,7 @@ import { makeProviderSettings } from "../../src/features/providers/ProviderSetti
 import { launchStep } from "../../src/domain/settlement/Launch.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import type { Circumstances, Dialect, DialectDefinition, Message, Session } from "../../vendor/Dialect.ts"
+import { protocolOfSample, samples } from "../../vendor/Samples.ts"
 import { evolutionDialect } from "../../vendor/dialects/Evolution.ts"
 import { addGame, type Game } from "./E2eWorld.ts"
 import { exchange } from "./HttpCalls.ts"
@@ -18,31 +19,26 @@ import { addProvider } from "./Keys.ts"
 
 /** A protocol with settings that fit both sides. */
 export interface VendorCase {
+  readonly name: string
   readonly protocol: string
   readonly settings: { readonly [name: string]: unknown }
   readonly dialect: Dialect
 }
 
-const vendorCase = <Settings>(
-  protocol: string,
-  definition: DialectDefinition<Settings>,
-  settings: { readonly [name: string]: unknown },
-  own: { readonly [name: string]: unknown } = {}
-): VendorCase => ({
-  protocol,
-  settings,
-  dialect: definition.make(Schema.decodeUnknownSync(definition.settings)({ ...settings, ...own }))
-})
+const vendorCase = <Settings>(name: string, definition: DialectDefinition<Settings>): VendorCase => {
+  const { provider, vendor } = (samples[name] ?? none)("https://vendor.example")
+  return {
+    name,
+    protocol: protocolOfSample(name),
+    settings: provider,
+    dialect: definition.make(Schema.decodeUnknownSync(definition.settings)({ ...provider, ...vendor }))
+  }
+}
+
+const none = () => ({ provider: {}, vendor: {} })
 
 /** Every protocol that a vendor can be played for. */
-export const vendorCases: ReadonlyArray<VendorCase> = [
-  vendorCase("evolution", evolutionDialect, {
-    auth_token: "an-auth-token-of-tests",
-    casino_key: "casino",
-    api_token: "an-api-token",
-    games_url: "https://evolution.example"
-  })
-]
+export const vendorCases: ReadonlyArray<VendorCase> = [vendorCase("evolution", evolutionDialect)]
 
 export interface Vendor {
   readonly id: number
