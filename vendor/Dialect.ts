@@ -206,6 +206,8 @@ export interface Dialect {
   readonly winsPerBet: "one" | "many"
   readonly promo: boolean
   readonly betWin: boolean
+  /** Free rounds come bet by bet, or as one sum at their end. */
+  readonly freeRounds?: "bets" | "total"
   readonly close: boolean
   /** Whether bets are asked for their session. */
   readonly sessions: boolean

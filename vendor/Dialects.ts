@@ -1,0 +1,27 @@
+/** The protocols that the vendor in a box speaks. */
+import { Effect, Schema } from "effect"
+import type { Dialect, DialectDefinition } from "./Dialect.ts"
+import { evolutionDialect } from "./dialects/Evolution.ts"
+import { VendorError } from "./VendorError.ts"
+
+type Make = (settings: unknown) => Effect.Effect<Dialect, VendorError>
+
+const making = <Settings>({ make, settings }: DialectDefinition<Settings>): Make => {
+  const decode: (given: unknown) => Effect.Effect<Settings, Schema.SchemaError> = Schema.decodeUnknownEffect(settings)
+  return (given) =>
+    Effect.map(
+      Effect.mapError(decode(given), ({ message }) => new VendorError({ message: `the settings: ${message}` })),
+      make
+    )
+}
+
+const dialects: { readonly [protocol: string]: Make } = {
+  evolution: making(evolutionDialect)
+}
+
+export const protocolNames = Object.keys(dialects)
+
+/** The dialect of a protocol with the settings of a provider. */
+export const makeDialect = (protocol: string, settings: unknown): Effect.Effect<Dialect, VendorError> =>
+  dialects[protocol]?.(settings) ??
+    Effect.fail(new VendorError({ message: `${protocol} is none of ${protocolNames.join(", ")}` }))

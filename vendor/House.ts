@@ -1,0 +1,65 @@
+/** The vendor's own server: what an operator asks it for, and what it remembers of it. */
+import { NodeHttpServer } from "@effect/platform-node"
+import { Clock, Effect, Layer, Queue } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { randomUUID } from "node:crypto"
+import { createServer } from "node:http"
+import type { Dialect, Grant, House, HouseGame, PlayedTransaction, Session } from "./Dialect.ts"
+
+/** Transactions that the feed still has; older ones go first. */
+const maxPlayed = 200_000
+
+const games: ReadonlyArray<HouseGame> = [
+  { id: "gold-rush", name: "Gold Rush" },
+  { id: "deep-sea", name: "Deep Sea" },
+  { id: "lucky-dice", name: "Lucky Dice" }
+]
+
+/** What the vendor keeps, and the sessions that were opened and are not played yet. */
+export const makeHouse = Effect.fnUntraced(function*(url: string) {
+  const opened = yield* Queue.unbounded<Session>()
+  const played: Array<PlayedTransaction> = []
+  const house: House = {
+    url,
+    games,
+    open: (session) => {
+      Queue.offerUnsafe(opened, session)
+      return `${url}/play?game=${encodeURIComponent(session.gameId)}`
+    },
+    grants: new Map<string, Grant>(),
+    played: (fromMs, toMs) => played.filter(({ at }) => at >= fromMs && at < toMs),
+    newId: randomUUID
+  }
+  const notePlayed = (transaction: PlayedTransaction): void => {
+    if (played.length >= maxPlayed) played.splice(0, maxPlayed / 10)
+    played.push(transaction)
+  }
+  return { house, opened, notePlayed }
+})
+
+/** Serves the vendor's side on a port, until its scope ends. */
+export const layerHouse = (dialect: Dialect, house: House, port: number) => {
+  const answer = Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const url = new URL(request.url, house.url)
+    const body = yield* request.text
+    if (url.pathname === "/play") return HttpServerResponse.text("The game is played by the vendor in a box.\n")
+    const answered = dialect.serve({
+      method: request.method,
+      path: url.pathname,
+      query: url.searchParams,
+      header: (name) => request.headers[name.toLowerCase()],
+      body,
+      now: yield* Clock.currentTimeMillis
+    }, house)
+    return answered === undefined
+      ? HttpServerResponse.text("There is no such call.\n", { status: 404 })
+      : HttpServerResponse.text(answered.body, {
+        status: answered.status,
+        contentType: answered.contentType ?? "application/json"
+      })
+  })
+  return HttpRouter.serve(HttpRouter.add("*", "/*", answer), { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provide(NodeHttpServer.layer(createServer, { port }))
+  )
+}
