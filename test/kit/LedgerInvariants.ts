@@ -12,7 +12,9 @@ export interface LedgerPosition {
   readonly seq: number
 }
 
-type LedgerEntry = Pick<Entry, "seq" | "wallet" | "type" | "amount" | "balanceAfter">
+const none: ReadonlySet<number> = new Set()
+
+type LedgerEntry = Pick<Entry, "id" | "seq" | "wallet" | "type" | "amount" | "balanceAfter">
 
 /** Types that may leave the real balance below zero. */
 const mayOwe: ReadonlyArray<Entry["type"]> = ["casino_rollback", "chargeback", "correction_down", "bonus_conversion"]
@@ -25,10 +27,12 @@ export const checkEntries = (
   name: string,
   from: LedgerPosition,
   entries: ReadonlyArray<LedgerEntry>,
-  report: Report
+  report: Report,
+  /** Ids of entries that take a stake again, which they do whatever the balance. */
+  reinstating: ReadonlySet<number> = none
 ): LedgerPosition => {
   const at = { real: from.real, bonus: from.bonus, seq: from.seq }
-  for (const { amount, balanceAfter, seq, type, wallet } of entries) {
+  for (const { amount, balanceAfter, id, seq, type, wallet } of entries) {
     const about = () => `${name}, entry ${seq} (${type} ${amount} ${wallet})`
     if (seq !== at.seq + 1) report("entries have no gap", `${about()} follows ${at.seq}`)
     if (amount === 0) report("an entry moves money", about())
@@ -36,7 +40,7 @@ export const checkEntries = (
     if (balanceAfter !== balance) {
       report("each entry carries the balance after it", `${about()}: the chain breaks, ${balanceAfter}, not ${balance}`)
     }
-    if (balanceAfter < 0 && (wallet === "bonus" || (amount < 0 && !mayOwe.includes(type)))) {
+    if (balanceAfter < 0 && (wallet === "bonus" || (amount < 0 && !mayOwe.includes(type) && !reinstating.has(id)))) {
       report("no overdraft", `${about()} leaves ${balanceAfter}`)
     }
     at.seq = seq

@@ -30,7 +30,13 @@ const checkLaws = (before: Player, accept: Accept<unknown>, change: Change, firs
   const { idsUsed, state: after } = accept
   const fail: Report = (invariant, text) => assert.fail(`${invariant}: ${text}`)
   const position = { real: before.real, bonus: before.bonus, seq: before.entrySeq }
-  const { bonus, real, seq } = checkEntries(`player ${before.id}`, position, change.entries, fail)
+  const { bonus, real, seq } = checkEntries(
+    `player ${before.id}`,
+    position,
+    change.entries,
+    fail,
+    new Set(change.transactions.flatMap(({ entryIds, kind }) => kind === "rollback" ? entryIds : []))
+  )
   const ids = new Set<number>()
   for (const entry of change.entries) {
     mustBe(entry.playerId === before.id, "a player's entries are the player's own", entry)

@@ -8,13 +8,16 @@ import type { LimitField } from "../../src/domain/limit/Limits.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import {
   type Action,
+  type Adjustment,
   type Bet,
   type CloseRound,
+  type Closing,
   ownPolicy,
   type PromoWin,
   type Rollback,
   type SettledGame,
   type Settlement,
+  type SettlementPolicy,
   type Win
 } from "../../src/domain/settlement/Settlement.ts"
 import type { Answer } from "./RuleRunner.ts"
@@ -23,6 +26,7 @@ import { type LimitView, refuseBetBy, usedOf } from "./LimitModel.ts"
 /** An answer without ids, or the code of a refusal. */
 export type ModelAnswer = string | {
   readonly status: "processed" | "replayed" | "ignored"
+  readonly first: "processed" | "ignored"
   readonly real: number
   readonly bonus: number
   readonly balance: number
@@ -34,8 +38,8 @@ export type ModelAnswer = string | {
 /** What a rule answered, as the model answers. */
 export const answerOf = (answer: Answer<Settlement, { readonly code: string }>): ModelAnswer => {
   if ("refusal" in answer) return answer.refusal.code
-  const { balance, bonusAmount, bonusBalance, realAmount, roundState, status, walletSeq } = answer.reply
-  return { status, real: realAmount, bonus: bonusAmount, balance, bonusBalance, walletSeq, round: roundState }
+  const { balance, bonusAmount, bonusBalance, first, realAmount, roundState, status, walletSeq } = answer.reply
+  return { status, first, real: realAmount, bonus: bonusAmount, balance, bonusBalance, walletSeq, round: roundState }
 }
 
 /** A bonus that is granted. */
@@ -98,7 +102,8 @@ interface ModelPlayer {
 
 /** One message that was settled. */
 interface Settled {
-  readonly kind: "bet" | "win" | "rollback" | "promo" | "tombstone"
+  readonly kind: "bet" | "win" | "rollback" | "promo" | "adjust" | "tombstone"
+  readonly status: "processed" | "ignored"
   readonly playerId: number
   /** All that makes it the same message when it comes again. */
   readonly content: string
@@ -112,6 +117,8 @@ interface Settled {
   readonly wagered: number
   /** How much of a win in real money was a converted bonus's. */
   readonly late: number
+  /** What a rollback takes back. */
+  readonly target: string | null
   takenBack: boolean
 }
 
@@ -120,6 +127,8 @@ export class SettlementModel {
   private players = new Map<number, ModelPlayer>()
   private settled = new Map<string, Settled>()
   private closed = new Set<string>()
+  /** Bets of a round that nothing has settled yet. */
+  private open = new Map<string, number>()
   private ended = new Map<number, ModelEnd>()
   /** Bonuses that ended, and what the real wallet got of each since. */
   private past = new Map<number, { readonly bonus: ModelBonus; late: number }>()
@@ -322,8 +331,15 @@ export class SettlementModel {
       now: this.now,
       real,
       happenings: [...this.settled.values()].flatMap(({ amount, at, kind, playerId, real, takenBack }) =>
-        playerId === id && (kind === "bet" || kind === "win")
-          ? [{ kind, at, amount, real: kind === "bet" ? -real : real, isTakenBack: takenBack }]
+        playerId === id && (kind === "bet" || kind === "win" || kind === "adjust")
+          // a correction is won or lost
+          ? [{
+            kind: kind === "adjust" ? "win" as const : kind,
+            at,
+            amount,
+            real: kind === "bet" ? -real : real,
+            isTakenBack: takenBack
+          }]
           : []
       ),
       plays: (this.plays.get(id) ?? []).map((at) => ({ at, isBet: true })),
@@ -349,7 +365,7 @@ export class SettlementModel {
       case "promo_win":
         return this.takePromoWin(playerId, action)
       case "adjust":
-        return "not told"
+        return this.adjust(playerId, action)
       case "close_round":
         return this.close(playerId, action)
     }
@@ -382,6 +398,7 @@ export class SettlementModel {
     return {
       ...second,
       status: first.status === "replayed" && second.status === "replayed" ? "replayed" : "processed",
+      first: "processed",
       real: first.real + second.real,
       bonus: first.bonus + second.bonus,
       walletSeq: player.walletSeq
@@ -431,9 +448,7 @@ export class SettlementModel {
     this.tend(player)
     const content = `promo ${playerId} ${win.amount} ${win.currency} ${win.kind} ${win.campaignId}`
     const known = this.find(win)
-    if (known !== undefined) {
-      return known.kind === "tombstone" ? "BET_ROLLED_BACK" : this.replay(player, known, content)
-    }
+    if (known !== undefined) return this.again(player, known, win, "promo", content, true)
     if (win.currency !== player.currency) return "VALIDATION_FAILED"
     player.real += win.amount
     this.remember(win, { kind: "promo", playerId, content, amount: win.amount, real: win.amount })
@@ -445,12 +460,16 @@ export class SettlementModel {
     const content = `bet ${playerId} ${bet.amount} ${bet.currency} ${bet.game.id} ${bet.roundId}`
     const known = this.find(bet)
     if (known !== undefined) {
-      return known.kind === "tombstone" ? "BET_ROLLED_BACK" : this.replay(player, known, content)
+      return this.again(player, known, bet, "bet", content, known.game === bet.game.id && known.round === bet.roundId)
     }
-    if (bet.session === null || (bet.session !== "none" && this.now >= bet.session.expiresAt)) return "INVALID_SESSION"
+    if (bet.session === "none") {
+      if (!player.providerIds.includes(bet.providerId)) return "NOT_FOUND"
+    } else if (bet.session === null || this.now >= bet.session.expiresAt) {
+      return "INVALID_SESSION"
+    }
     if (bet.currency !== player.currency) return "VALIDATION_FAILED"
     if (!bet.game.active) return "NOT_FOUND"
-    if (this.isClosed(playerId, bet.game.id, bet.roundId)) return "ROUND_CLOSED"
+    if (bet.policy.closedRounds === "refuse" && this.isClosed(playerId, bet.game.id, bet.roundId)) return "ROUND_CLOSED"
     if (player.status !== "active" || !player.canBet || this.now < player.excludedUntil) return "PLAYER_RESTRICTED"
 
     // real money first, bonus money only on games that contribute
@@ -484,8 +503,12 @@ export class SettlementModel {
       bonusId: player.active?.id ?? null,
       wagered
     })
-    if (bet.closesRound) this.closeRound(playerId, bet.game.id, bet.roundId)
-    return this.moved(player, 0 - real, 0 - bonus, bet.closesRound ? "closed" : "open")
+    return this.moved(
+      player,
+      0 - real,
+      0 - bonus,
+      this.leave(playerId, bet.game.id, bet.roundId, 1, bet.closesRound)
+    )
   }
 
   private win(playerId: number, win: Win): ModelAnswer {
@@ -495,17 +518,12 @@ export class SettlementModel {
       `win ${playerId} ${win.amount} ${win.currency} ${win.game.id} ${win.roundId} ${win.betTransactionId}`
     const known = this.find(win)
     if (known !== undefined) {
-      return known.kind === "tombstone" ? "BET_ROLLED_BACK" : this.replay(player, known, content)
+      return this.again(player, known, win, "win", content, known.game === win.game.id && known.round === win.roundId)
     }
     if (win.currency !== player.currency) return "VALIDATION_FAILED"
-    const bet = this.find({ providerId: win.providerId, transactionId: win.betTransactionId ?? "" })
-    if (bet === undefined) return "BET_NOT_FOUND"
-    if (bet.kind === "tombstone" || (bet.kind === "bet" && bet.takenBack)) return "BET_ROLLED_BACK"
-    if (bet.kind !== "bet" || bet.playerId !== playerId || bet.game !== win.game.id || bet.round !== win.roundId) {
-      return "BET_NOT_FOUND"
-    }
-    if (this.isClosed(playerId, win.game.id, win.roundId)) return "ROUND_CLOSED"
-
+    const lack = this.lackOf(playerId, win)
+    if (lack !== undefined) return lack
+    if (win.policy.closedRounds === "refuse" && this.isClosed(playerId, win.game.id, win.roundId)) return "ROUND_CLOSED"
     // split by what funded the round so far
     const stakes = this.standing(playerId, win.game.id, win.roundId, "bet")
     const bonusStake = stakes.reduce((sum, stake) => sum - stake.bonus, 0)
@@ -527,8 +545,49 @@ export class SettlementModel {
       bonusId,
       late: credited.real
     })
-    if (win.closesRound) this.closeRound(playerId, win.game.id, win.roundId)
-    return this.moved(player, real, credited.bonus, win.closesRound ? "closed" : "open", win.amount > 0)
+    const settles = win.closesRound === "when_settled" ? -1 : 0
+    const round = this.leave(playerId, win.game.id, win.roundId, settles, win.closesRound)
+    return this.moved(player, real, credited.bonus, round, win.amount > 0)
+  }
+
+  /** Why a win is not paid for want of a bet; undefined where it is. */
+  private lackOf(playerId: number, { betTransactionId, game, policy, providerId, roundId }: Win): string | undefined {
+    const pays = policy.winsBeforeBets === "pay"
+    if (betTransactionId === null) {
+      if (pays) return undefined
+      const isSeen = [...this.settled.values()].some((message) =>
+        (message.kind === "bet" || message.kind === "win") && message.playerId === playerId &&
+        message.game === game.id && message.round === roundId
+      )
+      if (!isSeen) return "BET_NOT_FOUND"
+      return this.openBets(playerId, game.id, roundId) > 0 ? undefined : "BET_ROLLED_BACK"
+    }
+    const bet = this.find({ providerId, transactionId: betTransactionId })
+    if (bet === undefined) return pays ? undefined : "BET_NOT_FOUND"
+    const isGone = bet.kind === "tombstone" || (bet.kind === "bet" && bet.takenBack)
+    if (isGone && !(pays && policy.afterTombstone === "ignore")) return "BET_ROLLED_BACK"
+    if (bet.playerId !== playerId) return "BET_NOT_FOUND"
+    if (bet.kind === "tombstone") return undefined
+    return bet.kind === "bet" && bet.game === game.id && bet.round === roundId ? undefined : "BET_NOT_FOUND"
+  }
+
+  private adjust(
+    playerId: number,
+    { amount, currency, game, policy, providerId, roundId, transactionId }: Adjustment
+  ): ModelAnswer {
+    const player = this.player(playerId)
+    if (!player.providerIds.includes(providerId)) return "NOT_FOUND"
+    const message = { providerId, transactionId, policy }
+    const content = `adjust ${playerId} ${amount} ${currency} ${game.id} ${roundId}`
+    const known = this.find(message)
+    if (known !== undefined) {
+      return this.again(player, known, message, "adjust", content, known.game === game.id && known.round === roundId)
+    }
+    if (currency !== player.currency) return "VALIDATION_FAILED"
+    if (amount < 0 && player.real < -amount) return "INSUFFICIENT_FUNDS"
+    player.real += amount
+    this.remember(message, { kind: "adjust", playerId, content, game: game.id, round: roundId, amount, real: amount })
+    return this.moved(player, amount, 0, this.isClosed(playerId, game.id, roundId) ? "closed" : "open")
   }
 
   private rollback(playerId: number, rollback: Rollback): ModelAnswer {
@@ -537,13 +596,14 @@ export class SettlementModel {
     if (!player.providerIds.includes(providerId)) return "NOT_FOUND"
     const content = `rollback ${playerId} ${targetTransactionId}`
     const known = this.find(rollback)
-    if (known !== undefined) return this.replay(player, known, content)
+    if (known !== undefined) return this.replay(player, known, rollback, "rollback", content, true)
     if (targetTransactionId === rollback.transactionId) return "ROLLBACK_NOT_ALLOWED"
     const target = this.find({ providerId, transactionId: targetTransactionId })
     const about = {
       kind: "rollback",
       playerId,
       content,
+      target: targetTransactionId,
       game: target?.game ?? 0,
       round: target?.round ?? ""
     } satisfies Partial<Settled>
@@ -551,18 +611,23 @@ export class SettlementModel {
       if (target === undefined) {
         this.remember({ providerId, transactionId: targetTransactionId }, { kind: "tombstone", playerId, content: "" })
       }
-      this.remember(rollback, about)
+      this.remember(rollback, { ...about, status: "ignored" })
       return this.answer(player, "ignored", 0, 0, "closed")
     }
     if (target.playerId !== playerId) return "NOT_FOUND"
-    if (target.kind === "rollback") return "ROLLBACK_NOT_ALLOWED"
+    if (target.kind === "rollback") {
+      return rollback.policy.settledBets === "refuse"
+        ? "ROLLBACK_NOT_ALLOWED"
+        : this.reinstate(player, rollback, target, about)
+    }
     const round = target.kind === "promo" || this.isClosed(playerId, target.game, target.round) ? "closed" : "open"
     if (target.takenBack) {
-      this.remember(rollback, about)
+      this.remember(rollback, { ...about, status: "ignored" })
       return this.answer(player, "ignored", 0, 0, round)
     }
     if (
-      target.kind === "bet" && this.standing(playerId, target.game, target.round, "win").some((win) => win.amount > 0)
+      rollback.policy.settledBets === "refuse" && target.kind === "bet" &&
+      this.standing(playerId, target.game, target.round, "win").some((win) => win.amount > 0)
     ) {
       return "BET_ALREADY_SETTLED"
     }
@@ -592,7 +657,49 @@ export class SettlementModel {
     const forfeited = target.kind === "win" ? target.amount - target.real - target.bonus : 0
     const hasEntries = forfeited !== 0 || target.real !== 0 || real !== 0 || bonus !== 0 ||
       (target.kind === "bet" && target.bonus !== 0)
-    return this.moved(player, real, bonus, round, hasEntries)
+    const after = target.kind === "promo"
+      ? "closed"
+      : this.leave(playerId, target.game, target.round, target.kind === "bet" ? -1 : 0, rollback.closesRound)
+    return this.moved(player, real, bonus, after, hasEntries)
+  }
+
+  /** A bet whose rollback is taken back stands as if it had never been rolled back; only bonus money that is gone stays gone. */
+  private reinstate(
+    player: ModelPlayer,
+    rollback: Rollback,
+    target: Settled,
+    about: Pick<Settled, "kind" | "playerId" | "content"> & Partial<Settled>
+  ): ModelAnswer {
+    const { game, round } = target
+    if (target.status === "ignored" || target.takenBack) {
+      this.remember(rollback, { ...about, status: "ignored" })
+      const isOpen = round !== "" && !this.isClosed(player.id, game, round)
+      return this.answer(player, "ignored", 0, 0, isOpen ? "open" : "closed")
+    }
+    const bet = this.find({ providerId: rollback.providerId, transactionId: target.target ?? "" })
+    if (bet?.kind !== "bet") return "ROLLBACK_NOT_ALLOWED"
+    target.takenBack = true
+    bet.takenBack = false
+    const cameBack = target.bonus + target.real + bet.real
+    let [real, bonus] = [bet.real, 0]
+    player.real += bet.real
+    const isRunning = player.active !== null && player.active.id === bet.bonusId
+    const past = bet.bonusId === null || this.ended.get(bet.bonusId)?.result !== "converted"
+      ? undefined
+      : this.past.get(bet.bonusId)
+    if (isRunning) {
+      bonus = 0 - Math.min(player.bonus, cameBack)
+      player.bonus += bonus
+    } else if (past !== undefined) {
+      real -= cameBack
+      player.real -= cameBack
+      past.late -= cameBack
+    }
+    if (isRunning && player.active !== null) player.active.wagered += bet.wagered
+    else if (past !== undefined) past.bonus.wagered += bet.wagered
+    this.remember(rollback, { ...about, real, bonus })
+    const after = this.leave(player.id, game, round, 1, rollback.closesRound)
+    return this.moved(player, real, bonus, after, bet.real !== 0 || bonus !== 0 || cameBack !== 0 || bet.bonus !== 0)
   }
 
   // How things stand
@@ -613,6 +720,8 @@ export class SettlementModel {
   ): void {
     this.settled.set(`${message.providerId} ${message.transactionId}`, {
       at: this.now,
+      status: "processed",
+      target: null,
       game: 0,
       round: "",
       amount: 0,
@@ -635,6 +744,20 @@ export class SettlementModel {
 
   private isClosed(playerId: number, game: number, round: string): boolean {
     return this.closed.has(`${playerId} ${game} ${round}`)
+  }
+
+  private openBets(playerId: number, game: number, round: string): number {
+    return this.open.get(`${playerId} ${game} ${round}`) ?? 0
+  }
+
+  /** How a message leaves its round, of whose open bets it adds or settles one. */
+  private leave(playerId: number, game: number, round: string, bets: number, closes: Closing): "open" | "closed" {
+    const key = `${playerId} ${game} ${round}`
+    const left = Math.max(0, this.openBets(playerId, game, round) + bets)
+    this.open.set(key, left)
+    if (closes === "when_settled") this.closed[left === 0 ? "add" : "delete"](key)
+    else if (closes) this.closed.add(key)
+    return this.closed.has(key) ? "closed" : "open"
   }
 
   private closeRound(playerId: number, game: number, round: string): void {
@@ -770,7 +893,16 @@ export class SettlementModel {
   ): ModelAnswer {
     this.count(player)
     const { bonus: bonusBalance, real: balance, walletSeq } = player
-    return { status, real, bonus, balance, bonusBalance, walletSeq, round }
+    return {
+      status,
+      first: status === "ignored" ? "ignored" : "processed",
+      real,
+      bonus,
+      balance,
+      bonusBalance,
+      walletSeq,
+      round
+    }
   }
 
   private moved(
@@ -785,10 +917,37 @@ export class SettlementModel {
     return this.answer(player, "processed", real, bonus, round)
   }
 
-  private replay(player: ModelPlayer, known: Settled, content: string): ModelAnswer {
-    if (known.content !== content) return "DUPLICATE_TRANSACTION"
+  /** What is answered to an id that is known, which may have been rolled back before it came. */
+  private again(
+    player: ModelPlayer,
+    known: Settled,
+    message: { readonly policy: SettlementPolicy },
+    kind: Settled["kind"],
+    content: string,
+    isOfRound: boolean
+  ): ModelAnswer {
+    if (known.kind !== "tombstone") return this.replay(player, known, message, kind, content, isOfRound)
+    if (message.policy.afterTombstone === "refuse") return "BET_ROLLED_BACK"
+    return known.playerId === player.id ? this.answer(player, "ignored", 0, 0, "closed") : "DUPLICATE_TRANSACTION"
+  }
+
+  private replay(
+    player: ModelPlayer,
+    known: Settled,
+    { policy }: { readonly policy: SettlementPolicy },
+    kind: Settled["kind"],
+    content: string,
+    isOfRound: boolean
+  ): ModelAnswer {
+    const isSame = known.kind === kind && known.playerId === player.id && {
+      content: known.content === content,
+      round: isOfRound,
+      kind: true
+    }[policy.sameMessage]
+    if (!isSame) return "DUPLICATE_TRANSACTION"
     const isOpen = known.round !== "" && !this.isClosed(player.id, known.game, known.round)
-    return this.answer(player, "replayed", known.real, known.bonus, isOpen ? "open" : "closed")
+    const answer = this.answer(player, "replayed", known.real, known.bonus, isOpen ? "open" : "closed")
+    return typeof answer === "string" ? answer : { ...answer, first: known.status }
   }
 
   private save() {
@@ -796,6 +955,7 @@ export class SettlementModel {
       players: this.players,
       settled: this.settled,
       closed: this.closed,
+      open: this.open,
       ended: this.ended,
       past: this.past,
       plays: this.plays
@@ -806,6 +966,7 @@ export class SettlementModel {
     this.players = saved.players
     this.settled = saved.settled
     this.closed = saved.closed
+    this.open = saved.open
     this.ended = saved.ended
     this.past = saved.past
     this.plays = saved.plays

@@ -17,6 +17,7 @@ import {
   type Win
 } from "../../src/domain/settlement/Settlement.ts"
 import { type Answer, checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
+import { checkCounters, forgetting } from "../kit/SettlementChecks.ts"
 import {
   bet,
   close,
@@ -39,29 +40,6 @@ import { answerOf, type ModelAnswer, SettlementModel } from "../kit/SettlementMo
 // run with players who remember all they carry, who leave memory after every command, and who leave now and then: what they
 // carry must make no difference.
 
-type Remembers = "all" | "nothing" | "some"
-
-/** A repeatable sequence of chances. */
-const makeChances = (seed: number) => {
-  let state = seed + 1
-  return (): number => {
-    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 | 0
-    return ((state ^ (state >>> 13)) >>> 0) / 2 ** 32
-  }
-}
-
-const forgetting = (remembers: Remembers, seed: number): () => boolean => {
-  const chance = makeChances(seed)
-  switch (remembers) {
-    case "all":
-      return () => false
-    case "nothing":
-      return () => true
-    case "some":
-      return () => chance() < 0.4
-  }
-}
-
 const codeOf = (refusal: { readonly code: string }): string => refusal.code
 
 /** What a play moved in each wallet, its conversions of a bonus left out as they are in the answer to a message. */
@@ -81,6 +59,7 @@ const playedAnswer = (
     )
   return {
     status: "processed",
+    first: "processed",
     real: moved("real"),
     bonus: moved("bonus"),
     balance: reply.balance,
@@ -91,25 +70,6 @@ const playedAnswer = (
 }
 
 const step = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
-
-/** The sums that limits look at are those that the list of what happened gives. */
-const checkCounters = (runner: RuleRunner, model: SettlementModel, playerId: number): void => {
-  const { counters } = runner.player(playerId)
-  // sums of a window that has passed stay as they were until they are next used
-  if (counters.at < model.now - minute) return
-  const sums = [
-    ["max_daily_bet", counters.betDay],
-    ["max_weekly_bet", counters.betWeek],
-    ["max_monthly_bet", counters.betMonth],
-    ["max_daily_loss", counters.lossDay],
-    ["max_weekly_loss", counters.lossWeek],
-    ["max_monthly_loss", counters.lossMonth]
-  ] as const
-  for (const [field, sum] of sums) {
-    const used = model.used(playerId, field)
-    if (used !== sum) assert.strictEqual(sum, used, field)
-  }
-}
 
 describe("every order of one round's messages", () => {
   const kinds = ["bet", "win", "rollback of the bet", "rollback of the win", "close"] as const

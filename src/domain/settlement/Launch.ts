@@ -18,8 +18,8 @@ export const isSessionRunning = (player: Player, expiresAt: number, now: number)
  * older than the carried ones count as given up: an old one must not come back.
  */
 export const isSessionGivenUp = ({ endedSessions }: Player, id: number): boolean =>
-  endedSessions.length > 0 && (endedSessions.some((ended) => ended.id === id) ||
-    endedSessions.length >= endedSessionsCarried && endedSessions.every((ended) => ended.id > id))
+  endedSessions.some((ended) => ended.id === id) ||
+  (endedSessions.length >= endedSessionsCarried && endedSessions.every((ended) => ended.id > id))
 
 export interface Launch {
   readonly gameId: number

@@ -204,11 +204,12 @@ const reinstate = (
   const { gameId, roundId } = target
   const isOfRound = gameId !== null && roundId !== null
   const round = isOfRound ? findRound(draft, known, gameId, roundId) : null
-  if (round === undefined || (bet?.bonusId != null && bonusStanding(draft, known, bet.bonusId) === undefined)) {
+  const bonusId = bet?.bonusId ?? null
+  if (round === undefined || (bonusId !== null && bonusStanding(draft, known, bonusId) === undefined)) {
     return missing({
       providerId,
       rounds: isOfRound ? [{ gameId, roundId }] : [],
-      bonusIds: bet?.bonusId == null ? [] : [bet.bonusId]
+      bonusIds: bonusId === null ? [] : [bonusId]
     })
   }
   if (target.status === "ignored" || target.rolledBack) return ignore(draft, rollback, target, round)

@@ -1,0 +1,15 @@
+/** The policies of the protocols that the service speaks, as plain data: a test of each protocol holds its own against these. */
+import { ownPolicy, type SettlementPolicy } from "../../src/domain/settlement/Settlement.ts"
+
+const vendor: SettlementPolicy = { ...ownPolicy, settledBets: "roll_back", closedRounds: "accept" }
+
+export const policies = {
+  pitboss: ownPolicy,
+  hub88: vendor,
+  caleta: { ...vendor, sameMessage: "round" },
+  evolution: vendor,
+  pragmatic: { ...vendor, settledBets: "refuse" },
+  slotegrator: { ...vendor, winsBeforeBets: "pay" },
+  a8r: { ...vendor, winsBeforeBets: "pay", afterTombstone: "ignore", sameMessage: "kind" },
+  gcp: { ...vendor, winsBeforeBets: "pay", sameMessage: "kind" }
+} satisfies { readonly [protocol: string]: SettlementPolicy }

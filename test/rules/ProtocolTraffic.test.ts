@@ -1,0 +1,159 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Context } from "../../src/domain/Decision.ts"
+import type { Player } from "../../src/domain/player/Player.ts"
+import { type Action, settle, settleAll, type SettlementPolicy } from "../../src/domain/settlement/Settlement.ts"
+import { adjustment, bet, close, makeBonus, makePlayer, noon, rollback, win } from "../kit/Messages.ts"
+import { policies } from "../kit/Policies.ts"
+import { checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
+import { checkCounters, forgetting } from "../kit/SettlementChecks.ts"
+import { answerOf, SettlementModel } from "../kit/SettlementModel.ts"
+
+// Goal: whatever order a vendor's messages of one round come in, however often, and whatever is lost, the rules answer what the plain telling
+// of the rules does. Method: the messages as each protocol's codec makes them, in every sequence of five of them.
+
+type Messages = { readonly [name: string]: Action }
+
+/** The messages of a round as each protocol makes them. */
+const rounds: { readonly [protocol in keyof typeof policies]: (policy: SettlementPolicy) => Messages } = {
+  pitboss: (policy) => ({
+    bet: bet("b", 40, { policy }),
+    win: win("w", "b", 50, { policy, closesRound: true }),
+    "win of the round": win("v", null, 20, { policy }),
+    "rollback of the bet": rollback("rb", "b", { policy }),
+    "rollback of the rollback": rollback("rr", "rb", { policy })
+  }),
+  hub88: (policy) => ({
+    bet: bet("b", 40, { policy }),
+    "second bet": bet("c", 30, { policy }),
+    win: win("w", "b", 50, { policy, closesRound: true }),
+    "rollback of the bet": rollback("rb", "b", { policy }),
+    "another rollback of the bet": rollback("sb", "b", { policy }),
+    "rollback of the win": rollback("rw", "w", { policy })
+  }),
+  caleta: (policy) => ({
+    bet: bet("b", 40, { policy }),
+    "the bet with another amount": bet("b", 41, { policy }),
+    "the bet in another round": bet("b", 40, { policy, roundId: "other" }),
+    win: win("w", "b", 50, { policy, closesRound: true }),
+    "the win of another bet": win("w", "c", 50, { policy }),
+    "rollback of the bet": rollback("rb", "b", { policy, closesRound: true })
+  }),
+  // one id for what settles a debit: of a credit and a cancel the first decides
+  evolution: (policy) => ({
+    debit: bet("b", 40, { policy, closesRound: "when_settled" }),
+    credit: win("sb", "b", 50, { policy, closesRound: "when_settled" }),
+    cancel: rollback("sb", "b", { policy, closesRound: "when_settled" }),
+    "second debit": bet("c", 30, { policy, closesRound: "when_settled" }),
+    "second credit": win("sc", "c", 0, { policy, closesRound: "when_settled" }),
+    "second cancel": rollback("sc", "c", { policy, closesRound: "when_settled" })
+  }),
+  pragmatic: (policy) => ({
+    bet: bet("b", 40, { policy }),
+    "second bet": bet("c", 30, { policy }),
+    result: win("w", null, 50, { policy }),
+    refund: rollback("rb", "b", { policy }),
+    endRound: close("round", undefined, { policy }),
+    adjustment: adjustment("a", -30, { policy })
+  }),
+  slotegrator: (policy) => ({
+    bet: bet("b", 40, { policy }),
+    win: win("w", null, 50, { policy }),
+    refund: rollback("rb", "b", { policy }),
+    "rollback of the bet": rollback("sb", "b", { policy }),
+    "bet of another round": bet("c", 50, { policy, roundId: "other" }),
+    "rollback of the win": rollback("rw", "w", { policy, closesRound: true }),
+    "rollback of the refund": rollback("rr", "rb", { policy })
+  }),
+  a8r: (policy) => ({
+    bet: bet("b", 40, { policy }),
+    win: win("w", null, 50, { policy, closesRound: true }),
+    "win of the bet": win("v", "b", 20, { policy }),
+    "rollback of the bet": rollback("rb", "b", { policy, closesRound: true }),
+    "rollback of the win": rollback("rw", "w", { policy }),
+    "rollback of the rollback": rollback("rr", "rb", { policy })
+  }),
+  gcp: (policy) => ({
+    bet: bet("b", 40, { policy }),
+    "the bet with another amount": bet("b", 41, { policy }),
+    win: win("w", null, 50, { policy, closesRound: true }),
+    "rollback of the bet": rollback("rb", "b", { policy }),
+    "rollback of the win": rollback("rw", "w", { policy }),
+    "rollback of the rollback": rollback("rr", "rb", { policy })
+  })
+}
+
+const players = {
+  "real money": makePlayer({ real: 60 }),
+  "a mixed stake": makePlayer({ real: 15, bonus: 100, activeBonus: makeBonus() }),
+  "a bonus that converts": makePlayer({ real: 10, bonus: 40, activeBonus: makeBonus({ wagerRequirement: 40 }) })
+}
+
+const step = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
+
+const sequence = <A>(all: ReadonlyArray<A>, length: number, index: number): ReadonlyArray<A> =>
+  Array.from({ length }, (_, place) => all[Math.floor(index / all.length ** place) % all.length]!)
+
+const same = (
+  answer: Parameters<typeof answerOf>[0],
+  expected: ReturnType<SettlementModel["settle"]>,
+  about: () => string
+): void => {
+  if (JSON.stringify(answerOf(answer)) !== JSON.stringify(expected)) {
+    assert.deepStrictEqual(answerOf(answer), expected, about())
+  }
+}
+
+const isProtocol = (name: string): name is keyof typeof policies => name in policies
+
+for (const [protocol, policy] of Object.entries(policies)) {
+  describe(`every order of a round's messages under the policy of ${protocol}`, () => {
+    if (!isProtocol(protocol)) return
+    const messages = Object.entries(rounds[protocol](policy))
+
+    for (const [name, player] of Object.entries(players)) {
+      const length = name === "real money" ? 5 : 4
+      it(`${name}, ${length} of them`, () => {
+        for (let index = 0; index < messages.length ** length; index++) {
+          const sent = sequence(messages, length, index)
+          // players who remember and players who do not, in turns
+          const runner = new RuleRunner([player], forgetting(index % 2 === 0 ? "all" : "nothing", index))
+          const model = new SettlementModel([player], noon)
+          for (const [kind, action] of sent) {
+            const answer = runner.ask(step(action))
+            same(answer, model.settle(1, action), () => `${kind} in ${sent.map(([kind]) => kind).join(", ")}`)
+          }
+          runner.checkMemory()
+          const { bonus, real, walletSeq } = runner.player()
+          assert.deepStrictEqual({ real, bonus, walletSeq }, model.balances(1))
+          checkLedger(runner.store, [player])
+          checkCounters(runner, model, 1)
+        }
+      })
+    }
+
+    it("lists of them, all or nothing", () => {
+      const player = players["a mixed stake"]
+      for (let index = 0; index < messages.length ** 4; index++) {
+        const sent = sequence(messages, 4, index).map(([, action]) => action)
+        const runner = new RuleRunner([player], forgetting(index % 2 === 0 ? "all" : "nothing", index))
+        const model = new SettlementModel([player], noon)
+        // the first one or two come by themselves
+        const alone = 1 + index % 2
+        for (const action of sent.slice(0, alone)) {
+          runner.ask(step(action))
+          model.settle(1, action)
+        }
+        const list = sent.slice(alone)
+        const answer = runner.ask((player, context) => settleAll(player, list, context))
+        assert.deepStrictEqual(
+          "reply" in answer ? answer.reply.map((reply) => answerOf({ reply })) : answer.refusal.code,
+          model.batch(1, list),
+          JSON.stringify(sent)
+        )
+        const { bonus, real, walletSeq } = runner.player()
+        assert.deepStrictEqual({ real, bonus, walletSeq }, model.balances(1))
+        checkLedger(runner.store, [player])
+      }
+    })
+  })
+}
