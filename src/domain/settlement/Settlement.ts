@@ -45,6 +45,7 @@ import {
 import { payWin } from "./Wins.ts"
 
 export * from "../Messages.ts"
+export { stakeableBonus } from "./Bets.ts"
 
 const conclude = <Code extends SettlementCode>(
   draft: Draft,

@@ -1,0 +1,483 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Context } from "../../src/domain/Decision.ts"
+import type { Player } from "../../src/domain/player/Player.ts"
+import { neverLookedAt } from "../../src/domain/wallet/LargeCredits.ts"
+import {
+  type Action,
+  ownPolicy,
+  settle,
+  settleAll,
+  type SettlementPolicy,
+  stakeableBonus,
+  unknownGame
+} from "../../src/domain/settlement/Settlement.ts"
+import { watchCredits } from "../../src/domain/wallet/LargeCredits.ts"
+import {
+  adjustment,
+  bet,
+  close,
+  day,
+  makeBonus,
+  makePlayer,
+  noon,
+  promoWin,
+  rollback,
+  roulette,
+  session,
+  slot,
+  win
+} from "../kit/Messages.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
+
+// What each field of a policy decides, row by row, with numbers that can be followed by hand. Everything runs twice: with a player who
+// remembers, and with one who left memory after every message.
+
+const policyOf = (fields: Partial<SettlementPolicy>): { readonly policy: SettlementPolicy } => ({
+  policy: { ...ownPolicy, ...fields }
+})
+const forced = policyOf({ settledBets: "roll_back" })
+const paying = policyOf({ winsBeforeBets: "pay", closedRounds: "accept" })
+
+const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
+const doesAll = (...actions: ReadonlyArray<Action>) => (player: Player, context: Context) =>
+  settleAll(player, actions, context)
+
+for (const remembers of [true, false]) {
+  const makeRunner = (...players: ReadonlyArray<Player>) => new RuleRunner(players, () => !remembers)
+  const entriesOf = (runner: RuleRunner) =>
+    runner.store.tables().entries.map(({ amount, type, wallet }) => [type, wallet, amount])
+  const roundOf = (runner: RuleRunner, roundId = "round") =>
+    runner.store.tables().rounds.get(1)?.get(`${slot.id}:${roundId}`)
+  const roundsCounted = (runner: RuleRunner) =>
+    runner.store.tables().sums.map(({ day, isLive, totals }) => [day, isLive, totals.rounds]).filter(([, , count]) =>
+      count !== 0
+    )
+
+  describe(`a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    describe("a rollback of a bet whose round was paid", () => {
+      it("is refused, or done, as the policy says", () => {
+        const runner = makeRunner(makePlayer())
+        runner.accept(does(bet("b", 100)))
+        runner.accept(does(win("w", "b", 250)))
+        assert.strictEqual(runner.refuse(does(rollback("k", "b"))).code, "BET_ALREADY_SETTLED")
+        const done = runner.accept(does(rollback("k", "b", forced)))
+        assert.deepInclude(done, { status: "processed", realAmount: 100, balance: 1250 })
+        assert.deepInclude(roundOf(runner), { realStake: 0, paidWins: 1, openBets: 0 })
+      })
+    })
+
+    describe("a rollback of a rollback", () => {
+      it("takes the stake again, whatever the balance, and as often as it is given back", () => {
+        const runner = makeRunner(makePlayer({ real: 100 }))
+        runner.accept(does(bet("b", 100)))
+        runner.accept(does(rollback("k", "b", forced)))
+        runner.accept(does(bet("c", 80, { roundId: "other" })))
+        const again = runner.accept(does(rollback("kk", "k", forced)))
+        assert.deepInclude(again, { status: "processed", realAmount: -100, balance: -80, roundState: "open" })
+        assert.deepInclude(roundOf(runner), { realStake: 100, openBets: 1 })
+        assert.strictEqual(runner.player().counters.betDay, 180)
+        // one of the same again is ignored; the bet can be given back once more, and taken once more
+        assert.strictEqual(runner.accept(does(rollback("kl", "k", forced))).status, "ignored")
+        assert.deepInclude(runner.accept(does(rollback("l", "b", forced))), { status: "processed", balance: 20 })
+        assert.strictEqual(runner.accept(does(rollback("m", "b", forced))).status, "ignored")
+        assert.deepInclude(runner.accept(does(rollback("ll", "l", forced))), { status: "processed", balance: -80 })
+        assert.deepStrictEqual(entriesOf(runner).map(([type]) => type), [
+          "casino_bet",
+          "casino_rollback",
+          "casino_bet",
+          "casino_bet",
+          "casino_rollback",
+          "casino_bet"
+        ])
+      })
+
+      it("opens the round for its wins again", () => {
+        const runner = makeRunner(makePlayer())
+        runner.accept(does(bet("b", 100)))
+        runner.accept(does(rollback("k", "b")))
+        assert.strictEqual(runner.refuse(does(win("w", null, 50))).code, "BET_ROLLED_BACK")
+        runner.accept(does(rollback("kk", "k", forced)))
+        assert.strictEqual(runner.accept(does(win("w", null, 50))).balance, 950)
+      })
+
+      it("takes of the bonus what is left of it, and counts the wagering again", () => {
+        const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
+        runner.accept(does(bet("b", 60)))
+        runner.accept(does(rollback("k", "b")))
+        runner.accept(does(bet("c", 70, { roundId: "other" })))
+        assert.deepInclude(runner.accept(does(rollback("kk", "k", forced))), { bonusAmount: -30, bonusBalance: 0 })
+        assert.strictEqual(runner.player().activeBonus?.wagered, 130)
+      })
+
+      it("is refused where it gave back no bet, and ignored where it moved nothing", () => {
+        const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
+        runner.accept(does(bet("b", 100)))
+        runner.accept(does(win("w", "b", 10)))
+        runner.accept(does(rollback("k", "w", forced)))
+        runner.accept(does(rollback("t", "never", forced)))
+        assert.strictEqual(runner.refuse(does(rollback("kk", "k", forced))).code, "ROLLBACK_NOT_ALLOWED")
+        assert.strictEqual(runner.refuse(does(rollback("kk", "k", forced)), 2).code, "NOT_FOUND")
+        assert.deepInclude(runner.accept(does(rollback("tt", "t", forced))), { status: "ignored", realAmount: 0 })
+        assert.strictEqual(runner.refuse(does(bet("never", 1))).code, "BET_ROLLED_BACK", "the tombstone stays")
+        runner.accept(does(rollback("kb", "b", forced)))
+        runner.accept(does(rollback("kkb", "kb", forced)))
+        assert.strictEqual(runner.refuse(does(rollback("kkkb", "kkb", forced))).code, "ROLLBACK_NOT_ALLOWED")
+      })
+    })
+
+    describe("a win that names its round", () => {
+      it("is paid by what funded the bets that stand", () => {
+        const runner = makeRunner(makePlayer({ real: 40, bonus: 100, activeBonus: makeBonus() }))
+        runner.accept(does(bet("b", 80)))
+        assert.deepInclude(runner.accept(does(win("w", null, 50))), { realAmount: 25, bonusAmount: 25 })
+        assert.deepInclude(runner.accept(does(win("w", null, 50))), { status: "replayed", realAmount: 25 })
+        assert.strictEqual(runner.refuse(does(win("w", "b", 50))).code, "DUPLICATE_TRANSACTION")
+      })
+
+      it("needs a bet, and says whether none came or all were rolled back", () => {
+        const runner = makeRunner(makePlayer())
+        assert.deepInclude(runner.refuse(does(win("w", null, 50))), {
+          code: "BET_NOT_FOUND",
+          details: { round_id: "round" }
+        })
+        runner.accept(does(adjustment("a", 5)))
+        runner.accept(does(close("closed")))
+        const accepting = policyOf({ closedRounds: "accept" })
+        for (const roundId of ["round", "closed"]) {
+          assert.strictEqual(runner.refuse(does(win("w", null, 50, { ...accepting, roundId }))).code, "BET_NOT_FOUND")
+        }
+        runner.accept(does(bet("b", 100)))
+        runner.accept(does(bet("c", 100)))
+        runner.accept(does(rollback("k", "b")))
+        assert.strictEqual(runner.accept(does(win("v", null, 1))).status, "processed")
+        runner.accept(does(rollback("vk", "v")))
+        runner.accept(does(rollback("l", "c")))
+        assert.deepInclude(runner.refuse(does(win("w", null, 50))), {
+          code: "BET_ROLLED_BACK",
+          details: { round_id: "round", tombstone: false }
+        })
+        assert.strictEqual(runner.accept(does(win("w", null, 50, paying))).realAmount, 50)
+      })
+
+      it("is paid in a round from before its bets were counted", () => {
+        const runner = makeRunner(makePlayer({ real: 1000 }))
+        runner.accept(does(bet("b", 100)))
+        const old = { ...roundOf(runner)!, openBets: null }
+        runner.ask((player) => ({
+          _tag: "Accept",
+          state: { ...player, rounds: { marks: [], items: [] } },
+          reply: undefined,
+          change: {
+            entries: [],
+            transactions: [],
+            rounds: [{ round: old, isNew: false }],
+            payments: [],
+            sessions: [],
+            endedSessions: [],
+            bonuses: [],
+            redemptions: [],
+            originalRounds: [],
+            seeds: [],
+            settings: null,
+            events: [],
+            audit: [],
+            notes: [],
+            replies: [],
+            counts: [],
+            visits: []
+          },
+          idsUsed: 0
+        }))
+        assert.strictEqual(runner.accept(does(win("w", null, 50))).balance, 950)
+        runner.accept(does(bet("c", 100)))
+        runner.accept(does(rollback("k", "c", forced)))
+        assert.deepInclude(roundOf(runner), { openBets: null, closed: false })
+        runner.accept(does(win("v", "b", 0, { closesRound: "when_settled" })))
+        assert.deepInclude(roundOf(runner), { openBets: null, closed: false })
+      })
+    })
+
+    describe("a win before its bet", () => {
+      for (const name of ["b", null]) {
+        it(`is paid as real money, and its bet joins the round (${name === null ? "by round" : "by name"})`, () => {
+          const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
+          assert.strictEqual(runner.refuse(does(win("w", name, 50, { game: roulette }))).code, "BET_NOT_FOUND")
+          const live = { ...paying, game: roulette }
+          const paid = runner.accept(does(win("w", name, 50, { ...live, closesRound: true })))
+          assert.deepInclude(paid, { status: "processed", realAmount: 50, bonusAmount: 0, roundState: "closed" })
+          runner.now += day
+          const { real } = runner.player()
+          assert.strictEqual(real, 50)
+          const joined = runner.accept(does(bet("b", 50, live)))
+          assert.deepInclude(joined, { status: "processed", balance: 0, roundState: "closed" })
+          const [round] = [...runner.store.tables().rounds.get(1)?.values() ?? []]
+          assert.deepInclude(round, { openBets: 1, isLive: true, paidWins: 1, realStake: 50 })
+          // the round is one, of the day on which it was opened
+          assert.deepStrictEqual(roundsCounted(runner), [[Math.floor(noon / day), true, 1]])
+        })
+      }
+
+      it("of a bet of another kind, game, round or player is refused all the same", () => {
+        const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
+        runner.accept(does(bet("b", 100)))
+        runner.accept(does(win("w", "b", 10)))
+        for (const stray of [win("x", "w", 1, paying), win("x", "b", 1, { ...paying, roundId: "other" })]) {
+          assert.strictEqual(runner.refuse(does(stray)).code, "BET_NOT_FOUND")
+        }
+        assert.strictEqual(runner.refuse(does(win("x", "b", 1, paying)), 2).code, "BET_NOT_FOUND")
+      })
+
+      it("whose bet was rolled back is paid only where late bets are ignored as well", () => {
+        const runner = makeRunner(makePlayer())
+        runner.accept(does(bet("b", 100)))
+        runner.accept(does(rollback("k", "b")))
+        runner.accept(does(rollback("t", "never")))
+        for (const [name, tombstone] of [["b", false], ["never", true]] as const) {
+          assert.deepInclude(runner.refuse(does(win("w", name, 50, paying))), {
+            code: "BET_ROLLED_BACK",
+            details: { transaction_id: name, tombstone }
+          })
+          const all = { policy: { ...paying.policy, afterTombstone: "ignore" as const } }
+          assert.strictEqual(runner.accept(does(win(`w ${name}`, name, 50, all))).realAmount, 50)
+        }
+      })
+    })
+
+    describe("a closed round", () => {
+      it("takes bets and wins where the policy accepts them, and stays closed", () => {
+        const runner = makeRunner(makePlayer())
+        const accepting = policyOf({ closedRounds: "accept" })
+        runner.accept(does(close()))
+        runner.now += day
+        assert.strictEqual(runner.refuse(does(bet("b", 10))).code, "ROUND_CLOSED")
+        assert.deepInclude(runner.accept(does(bet("b", 10, accepting))), { status: "processed", roundState: "closed" })
+        assert.strictEqual(runner.refuse(does(win("w", "b", 5))).code, "ROUND_CLOSED")
+        assert.strictEqual(runner.accept(does(win("w", "b", 5, accepting))).roundState, "closed")
+        assert.deepInclude(roundOf(runner), { isLive: false, closed: true })
+        assert.deepStrictEqual(roundsCounted(runner), [[Math.floor(noon / day), false, 1]])
+      })
+
+      it("is closed by a rollback that says so", () => {
+        const runner = makeRunner(makePlayer())
+        runner.accept(does(bet("b", 10)))
+        runner.accept(does(bet("c", 10)))
+        assert.strictEqual(runner.accept(does(rollback("k", "b"))).roundState, "open")
+        assert.strictEqual(runner.accept(does(rollback("l", "c", { closesRound: true }))).roundState, "closed")
+      })
+
+      it("when settled is closed while none of its bets is open", () => {
+        const runner = makeRunner(makePlayer())
+        const live = {
+          ...policyOf({ settledBets: "roll_back", closedRounds: "accept" }),
+          closesRound: "when_settled" as const
+        }
+        const state = (action: Action) => runner.accept(does(action)).roundState
+        assert.strictEqual(state(bet("a", 10, live)), "open")
+        assert.strictEqual(state(bet("b", 10, live)), "open")
+        assert.strictEqual(state(win("aw", "a", 0, live)), "open")
+        assert.strictEqual(state(rollback("bk", "b", live)), "closed")
+        assert.strictEqual(state(bet("c", 10, live)), "open", "a bet opens it again")
+        assert.strictEqual(state(win("cw", "c", 30, live)), "closed")
+        // a bet that is settled already settles nothing more
+        assert.strictEqual(state(rollback("ck", "c", live)), "closed")
+        assert.deepInclude(roundOf(runner), { openBets: 0 })
+        assert.strictEqual(state(bet("d", 10, live)), "open")
+      })
+    })
+
+    describe("a bet or a win with a tombstone", () => {
+      const ignoring = policyOf({ afterTombstone: "ignore" })
+
+      it("is refused, or answered as ignored and not remembered", () => {
+        const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
+        runner.accept(does(rollback("k", "b")))
+        runner.accept(does(rollback("l", "w")))
+        const { transactions } = runner.store.tables()
+        runner.now += day
+        for (const action of [bet("b", 100, ignoring), win("w", null, 5, ignoring), bet("b", 100, ignoring)]) {
+          assert.deepInclude(runner.refuse(does({ ...action, policy: ownPolicy })), {
+            code: "BET_ROLLED_BACK",
+            details: { transaction_id: action.transactionId, tombstone: true }
+          })
+          assert.deepInclude(runner.accept(does(action)), {
+            status: "ignored",
+            first: "ignored",
+            settledAt: noon,
+            realAmount: 0,
+            balance: 1000,
+            walletSeq: 0
+          })
+          assert.strictEqual(runner.refuse(does(action), 2).code, "DUPLICATE_TRANSACTION")
+        }
+        assert.deepStrictEqual(runner.store.tables().transactions, transactions)
+      })
+    })
+
+    describe("a known id", () => {
+      const kinds = {
+        "another amount": bet("b", 101),
+        "another currency": bet("b", 100, { currency: "USD" }),
+        "another round": bet("b", 100, { roundId: "other" }),
+        "another game": bet("b", 100, { game: unknownGame }),
+        "another kind": win("b", "b", 100)
+      }
+      const same = {
+        content: [],
+        round: ["another amount", "another currency"],
+        kind: ["another amount", "another currency", "another round", "another game"]
+      }
+      for (const measure of ["content", "round", "kind"] as const) {
+        it(`is the same message by ${measure}, of the same player`, () => {
+          const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
+          runner.accept(does(bet("b", 100)))
+          const { policy } = policyOf({ sameMessage: measure })
+          const replayed = Object.entries(kinds).flatMap(([name, action]) => {
+            const answer = runner.ask(does({ ...action, policy }))
+            if ("reply" in answer) return [[name, answer.reply.status, answer.reply.realAmount]]
+            assert.deepStrictEqual(answer.refusal.details, {
+              transaction_id: "b",
+              earlier: { kind: "bet", status: "processed" }
+            })
+            assert.strictEqual(answer.refusal.code, "DUPLICATE_TRANSACTION")
+            return []
+          })
+          assert.deepStrictEqual(replayed, same[measure].map((name) => [name, "replayed", -100]))
+          assert.strictEqual(runner.refuse(does(bet("b", 100, { policy })), 2).code, "DUPLICATE_TRANSACTION")
+        })
+      }
+
+      it("says what its message did first, and when", () => {
+        const runner = makeRunner(makePlayer())
+        runner.accept(does(bet("b", 100)))
+        runner.accept(does(rollback("t", "never")))
+        runner.now += day
+        assert.deepInclude(runner.accept(does(bet("b", 100))), {
+          status: "replayed",
+          first: "processed",
+          settledAt: noon
+        })
+        assert.deepInclude(runner.accept(does(rollback("t", "never"))), {
+          status: "replayed",
+          first: "ignored",
+          settledAt: noon
+        })
+        assert.deepStrictEqual(runner.refuse(does(bet("t", 1))).details["earlier"], {
+          kind: "rollback",
+          status: "ignored"
+        })
+      })
+    })
+
+    describe("an adjustment", () => {
+      it("credits a win, debits what it may, and counts as won or lost", () => {
+        const runner = makeRunner(makePlayer({ real: 100, status: "locked", limits: { max_daily_loss: 1 } }))
+        assert.deepInclude(runner.accept(does(adjustment("a", 30))), {
+          status: "processed",
+          realAmount: 30,
+          balance: 130
+        })
+        assert.deepInclude(runner.accept(does(adjustment("d", -130))), { realAmount: -130, balance: 0 })
+        assert.strictEqual(runner.refuse(does(adjustment("e", -1))).code, "INSUFFICIENT_FUNDS")
+        assert.deepInclude(runner.accept(does(adjustment("a", 30))), { status: "replayed", realAmount: 30, balance: 0 })
+        assert.strictEqual(runner.refuse(does(adjustment("a", 31))).code, "DUPLICATE_TRANSACTION")
+        assert.deepStrictEqual(entriesOf(runner), [["casino_win", "real", 30], ["casino_rollback", "real", -130]])
+        assert.strictEqual(runner.player().counters.lossDay, 100)
+        assert.deepInclude(roundOf(runner), { isLive: null, openBets: 0, closed: false })
+      })
+
+      it("is refused in another currency, of a game that is not there, and of another's provider", () => {
+        const runner = makeRunner(makePlayer(), makePlayer({ id: 2, providerIds: [] }))
+        assert.strictEqual(runner.refuse(does(adjustment("a", 1, { currency: "USD" }))).code, "VALIDATION_FAILED")
+        assert.strictEqual(runner.refuse(does(adjustment("a", 1, { game: unknownGame }))).code, "NOT_FOUND")
+        assert.strictEqual(runner.refuse(does(adjustment("a", 1)), 2).code, "NOT_FOUND")
+      })
+
+      it("is taken back whole, counted as of its game", () => {
+        const runner = makeRunner(makePlayer({ real: 50 }))
+        const live = { game: roulette, ...forced }
+        runner.accept(does(adjustment("a", 30, live)))
+        runner.accept(does(adjustment("d", -80, live)))
+        assert.deepInclude(runner.accept(does(rollback("ak", "a"))), { status: "processed", balance: -30 })
+        assert.deepInclude(runner.accept(does(rollback("dk", "d"))), { status: "processed", balance: 50 })
+        assert.strictEqual(runner.accept(does(rollback("dl", "d"))).status, "ignored")
+        assert.strictEqual(runner.player().counters.lossDay, 0)
+        assert.isTrue(runner.store.tables().sums.every(({ isLive }) => isLive))
+      })
+
+      it("is looked at where it is large, as a win is", () => {
+        const runner = makeRunner(makePlayer())
+        const amount = neverLookedAt + 1
+        const terms = { above: amount - 1, severity: "high" as const, stopsWithdrawals: true }
+        runner.accept((player, context) => watchCredits(does(adjustment("a", amount))(player, context), context, terms))
+        assert.strictEqual(runner.store.tables().events.length, 1)
+      })
+    })
+
+    describe("a list", () => {
+      it("holds every kind of message, and settles all or nothing", () => {
+        const runner = makeRunner(makePlayer())
+        const list = [
+          bet("b", 100, paying),
+          win("w", null, 30, paying),
+          promoWin("p", 5),
+          adjustment("a", -10),
+          rollback("k", "never"),
+          close()
+        ]
+        const settled = runner.accept(doesAll(...list))
+        assert.deepStrictEqual(
+          settled.map(({ realAmount, roundState, status, walletSeq }) => [
+            status,
+            realAmount,
+            roundState,
+            walletSeq
+          ]),
+          [
+            ["processed", -100, "open", 1],
+            ["processed", 30, "open", 2],
+            ["processed", 5, "closed", 3],
+            ["processed", -10, "open", 4],
+            ["ignored", 0, "closed", 4],
+            ["processed", 0, "closed", 4]
+          ]
+        )
+        assert.deepStrictEqual(
+          runner.accept(doesAll(...list)).map(({ status }) => status),
+          Array.from(list, () => "replayed")
+        )
+        const refusal = runner.refuse(doesAll(promoWin("q", 5), adjustment("e", -5000)))
+        assert.deepInclude(refusal, { code: "INSUFFICIENT_FUNDS" })
+        assert.strictEqual(refusal.details["action_index"], 1)
+        assert.strictEqual(runner.player().real, 925)
+      })
+
+      it("of rollbacks of rollbacks asks the store a fixed number of times", () => {
+        const runner = new RuleRunner([makePlayer()], () => true)
+        const numbers = Array.from({ length: 12 }, (_, number) => number)
+        runner.accept(doesAll(...numbers.map((n) => bet(`b${n}`, 10, { roundId: `${n}` }))))
+        runner.accept(doesAll(...numbers.map((n) => rollback(`k${n}`, `b${n}`))))
+        const settled = runner.accept(doesAll(...numbers.map((n) => rollback(`kk${n}`, `k${n}`, forced))))
+        assert.isTrue(settled.every(({ status }) => status === "processed"))
+        assert.strictEqual(runner.player().real, 880)
+      })
+    })
+
+    describe("a bet whose protocol names no session", () => {
+      it("needs an earlier session with the provider, however long ago", () => {
+        const runner = makeRunner(makePlayer(), makePlayer({ id: 2, providerIds: [] }))
+        assert.strictEqual(runner.accept(does(bet("b", 10, { session: "none" }))).status, "processed")
+        assert.strictEqual(runner.refuse(does(bet("c", 10, { session: "none" })), 2).code, "NOT_FOUND")
+        assert.strictEqual(runner.accept(does(bet("c", 10, { session: session(noon + 1) })), 2).status, "processed")
+      })
+    })
+  })
+}
+
+describe("bonus money to stake", () => {
+  it("is what a running bonus has for a game that counts towards it", () => {
+    const player = makePlayer({ bonus: 70, activeBonus: makeBonus({ contributions: { [roulette.id]: 0 } }) })
+    assert.strictEqual(stakeableBonus(player, slot), 70)
+    assert.strictEqual(stakeableBonus(player, roulette), 0)
+    assert.strictEqual(stakeableBonus(makePlayer({ bonus: 70 }), slot), 0)
+  })
+})
