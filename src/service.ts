@@ -65,7 +65,7 @@ import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   Layer.mergeAll(
     ProviderWallet.layer,
-    IntegrationWallet.layer,
+    IntegrationWallet.layer.pipe(Layer.provideMerge(FreeRounds.layer.pipe(Layer.provide(Idempotency.layer)))),
     Integrations.layer,
     Wallet.layer,
     Ledger.layer,
@@ -74,7 +74,6 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Launches.layer.pipe(Layer.provide(VendorLaunches.layer)),
     Originals.layer,
     Bonuses.layer,
-    FreeRounds.layer.pipe(Layer.provide(Idempotency.layer)),
     Players.layer,
     Profiles.layer,
     PlayerAccounts.layer,

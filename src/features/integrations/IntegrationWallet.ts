@@ -28,6 +28,7 @@ import type {
   WalletOutcome
 } from "../../protocols/Protocol.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { FreeRounds } from "../freeRounds/FreeRounds.ts"
 import type { Game } from "../games/Game.ts"
 import { Games } from "../games/Games.ts"
 import { PlayerRefs } from "../games/PlayerRefs.ts"
@@ -71,6 +72,11 @@ const mostDigits = 4
 const mayBeLooked = (action: WalletAction): boolean =>
   (action.action === "win" || action.action === "promo_win" || action.action === "adjust") &&
   isLooked(toMinorUnits(action.amount, mostDigits) ?? Number.POSITIVE_INFINITY)
+
+/** Whether free rounds have to be looked up: a free bet that names them settles without. */
+const isGrantLooked = ({ grant }: Settle): boolean => grant !== undefined && (grant.mustExist || grant.finishes)
+
+const noSuchGrant = refuse("NOT_FOUND", "There are no such free rounds of this player.")
 
 /** What the player has to play the game with; without one, whatever the bonus may be staked on. */
 const fundsOf = (player: Player, game: SettledGame | undefined): Funds => ({
@@ -157,6 +163,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       const operators = yield* ActiveOperators
       const refs = yield* PlayerRefs
       const players = yield* VendorPlayers
+      const freeRounds = yield* FreeRounds
       const { creditTerms, find: findTransaction } = yield* ProviderTransactions
 
       const toSettled = (game: Game): SettledGame => ({
@@ -280,7 +287,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       })
 
       const start: IntegrationWallet["Service"]["start"] = (provider, call, done) => {
-        if (call.kind !== "settle" || call.grant !== undefined || call.actions.some(mayBeLooked)) return false
+        if (call.kind !== "settle" || isGrantLooked(call) || call.actions.some(mayBeLooked)) return false
         const named = nameOf(provider.providerId, call.player)
         const game = warmGame(provider.providerId, call.gameId)
         if (named === undefined || game === undefined) return false
@@ -301,8 +308,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
         return true
       }
 
-      const settle = Effect.fnUntraced(function*(provider: CallingProvider, call: Settle) {
-        const named = yield* findName(provider.providerId, call.player)
+      const settleFor = Effect.fnUntraced(function*(provider: CallingProvider, call: Settle, named: Named) {
         const game = yield* findGame(provider.providerId, call.gameId)
         const terms = call.actions.some(mayBeLooked) ? yield* creditTerms(named.playerId) : null
         const settled = actors.ask(null, named.playerId, settleStep(provider, call, named, game, terms))
@@ -312,6 +318,35 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
           onSuccess: (settled): WalletOutcome => settledOutcome(provider, call, named, settled)
         })
       })
+
+      /** Settles what ends free rounds, or has to be of some: they say whose it is where the call does not. */
+      const settleGrant = Effect.fnUntraced(
+        function*(provider: CallingProvider, call: Settle, grant: Exclude<Settle["grant"], undefined>) {
+          const found = yield* freeRounds.find(provider.providerId, grant.reference)
+          if (found === undefined && grant.mustExist) return yield* Effect.fail(noSuchGrant)
+          const { ref, token, transactionId } = call.player
+          const isNamed = ref !== null || token !== null || transactionId !== null
+          const named = isNamed || found === undefined
+            ? yield* findName(provider.providerId, call.player)
+            : { playerId: found.playerId, session: undefined }
+          const isTheirs = found?.playerId === named.playerId
+          if (!isTheirs && grant.mustExist) return yield* Effect.fail(noSuchGrant)
+          const outcome = yield* settleFor(provider, call, named)
+          if (found !== undefined && isTheirs && grant.finishes && outcome._tag === "Settled") {
+            const won = outcome.settlements.reduce(
+              (sum, { bonusAmount, realAmount }) => sum + realAmount + bonusAmount,
+              0
+            )
+            yield* freeRounds.finish(found.id, won)
+          }
+          return outcome
+        }
+      )
+
+      const settle = (provider: CallingProvider, call: Settle) =>
+        call.grant !== undefined && isGrantLooked(call)
+          ? settleGrant(provider, call, call.grant)
+          : Effect.flatMap(findName(provider.providerId, call.player), (named) => settleFor(provider, call, named))
 
       /** The player of a call that settles nothing: under a token that runs, or by a reference that this provider was given. */
       const present = Effect.fnUntraced(function*(
