@@ -1,7 +1,11 @@
 /** The protocols that the vendor in a box speaks. */
 import { Effect, Schema } from "effect"
 import type { Dialect, DialectDefinition } from "./Dialect.ts"
+import { a8rDialect } from "./dialects/A8r.ts"
 import { evolutionDialect } from "./dialects/Evolution.ts"
+import { gcpDialect } from "./dialects/Gcp.ts"
+import { pragmaticDialect } from "./dialects/Pragmatic.ts"
+import { slotegratorDialect } from "./dialects/Slotegrator.ts"
 import { VendorError } from "./VendorError.ts"
 
 type Make = (settings: unknown) => Effect.Effect<Dialect, VendorError>
@@ -16,7 +20,11 @@ const making = <Settings>({ make, settings }: DialectDefinition<Settings>): Make
 }
 
 const dialects: { readonly [protocol: string]: Make } = {
-  evolution: making(evolutionDialect)
+  evolution: making(evolutionDialect),
+  pragmatic: making(pragmaticDialect),
+  slotegrator: making(slotegratorDialect),
+  a8r: making(a8rDialect),
+  gcp: making(gcpDialect)
 }
 
 export const protocolNames = Object.keys(dialects)

@@ -52,3 +52,10 @@ export const decimalText = ({ coefficient, scale }: Decimal, decimals = 0): stri
 /** The amount and one unit of the finest decimal. */
 export const finerBy = (decimals: number) => ({ coefficient, scale }: Decimal, minorDigits: number) =>
   decimals <= minorDigits ? undefined : { coefficient: coefficient * 10 ** (decimals - scale) + 1, scale: decimals }
+
+/** The exact sum of two amounts. */
+export const addDecimals = (one: Decimal, other: Decimal): Decimal => {
+  const scale = Math.max(one.scale, other.scale)
+  const unitsOf = (amount: Decimal) => amount.coefficient * 10 ** (scale - amount.scale)
+  return { coefficient: unitsOf(one) + unitsOf(other), scale }
+}

@@ -49,6 +49,10 @@ const union = (one: Expectation, other: Expectation): Expectation => ({
   http: [...one.http ?? [200], ...other.http ?? [200]]
 })
 
+/** Whether the wallet asks for the call again: some protocols have one word for that and for a refusal that is wanted here. */
+const asksAgain = ({ reading }: NonNullable<Sent>, { codes }: Expectation): boolean =>
+  reading.retry && !codes.includes(reading.code)
+
 /** Takes a seat; the first messages find out whose it is and what there is to play with. */
 export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
   const { dialect, notePlayed, pace, tally, url } = options
@@ -140,7 +144,7 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
     const expectation = dialect.expect(message.kind, situation)
     let repeats = 0
     let sent = yield* attempt(message, sending)
-    while ((sent === undefined || sent.reading.retry) && repeats < maxRepeats) {
+    while ((sent === undefined || asksAgain(sent, expectation)) && repeats < maxRepeats) {
       repeats++
       tally.countAnswer(sent === undefined ? "no answer" : `${message.kind}: ${sent.reading.code}, sent again`)
       yield* Effect.sleep(Math.min(2000, 50 * 2 ** repeats))
@@ -174,10 +178,10 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
     const answers = yield* Effect.all(sendings, { concurrency: "unbounded" })
     const answered = answers.filter((sent) => sent !== undefined)
     const label = `${situation}, ${times} at once`
-    let isRight = answered.some(({ reading }) => !reading.retry)
-    for (const sent of answered) {
-      if (!sent.reading.retry) isRight = judge(message, label, union(first, again), sent) && isRight
-    }
+    const either = union(first, again)
+    const settled = answered.filter((sent) => !asksAgain(sent, either))
+    let isRight = settled.length > 0
+    for (const sent of settled) isRight = judge(message, label, either, sent) && isRight
     const asFirst = answered.filter(({ reading }) => first.codes.includes(reading.code)).length
     const isTold = !first.codes.some((code) => again.codes.includes(code))
     if (isTold && asFirst > 1) tally.differ(`${about(message)} (${label}): ${asFirst} answers as of the first one`)
@@ -185,10 +189,10 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
       books.apply(message, situation, first.moves)
       if (first.moves) yield* note(message)
     }
-    const last = answered.findLast(({ reading }) => !reading.retry)
+    const last = settled.at(-1)
     if (last !== undefined) judgeBalance(message, label, last)
     // one of them may not have been answered
-    if (answered.length < times || answered.some(({ reading }) => reading.retry)) yield* send(message)
+    if (settled.length < times) yield* send(message)
   })
 
   /** Sends a bet, waits too short a time, and takes it back: whether it came or not, nothing has moved in the end. */
@@ -200,7 +204,7 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
     const expectation = union(dialect.expect("rollback", "first"), dialect.expect("rollback", "unknown"))
     for (let repeats = 0; repeats <= maxRepeats; repeats++) {
       const taken = yield* attempt(rollback, {})
-      if (taken !== undefined && !taken.reading.retry) {
+      if (taken !== undefined && !asksAgain(taken, expectation)) {
         judge(rollback, "given up", expectation, taken)
         judgeBalance(rollback, "given up", taken)
         return
@@ -218,7 +222,7 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
     const expectation = union(dialect.expect("win", situation), dialect.expect("win", "again"))
     for (let repeats = 0; repeats <= maxRepeats; repeats++) {
       const paid = yield* attempt(win, {})
-      if (paid !== undefined && !paid.reading.retry) {
+      if (paid !== undefined && !asksAgain(paid, expectation)) {
         if (judge(win, `${situation}, sent again unanswered`, expectation, paid)) {
           books.apply(win, situation, dialect.expect("win", situation).moves)
           yield* note(win)

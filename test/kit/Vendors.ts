@@ -12,7 +12,11 @@ import { launchStep } from "../../src/domain/settlement/Launch.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import type { Circumstances, Dialect, DialectDefinition, Message, Session } from "../../vendor/Dialect.ts"
 import { protocolOfSample, samples } from "../../vendor/Samples.ts"
+import { a8rDialect } from "../../vendor/dialects/A8r.ts"
 import { evolutionDialect } from "../../vendor/dialects/Evolution.ts"
+import { gcpDialect } from "../../vendor/dialects/Gcp.ts"
+import { pragmaticDialect } from "../../vendor/dialects/Pragmatic.ts"
+import { slotegratorDialect } from "../../vendor/dialects/Slotegrator.ts"
 import { addGame, type Game } from "./E2eWorld.ts"
 import { exchange } from "./HttpCalls.ts"
 import { addProvider } from "./Keys.ts"
@@ -38,7 +42,13 @@ const vendorCase = <Settings>(name: string, definition: DialectDefinition<Settin
 const none = () => ({ provider: {}, vendor: {} })
 
 /** Every protocol that a vendor can be played for. */
-export const vendorCases: ReadonlyArray<VendorCase> = [vendorCase("evolution", evolutionDialect)]
+export const vendorCases: ReadonlyArray<VendorCase> = [
+  vendorCase("evolution", evolutionDialect),
+  vendorCase("pragmatic", pragmaticDialect),
+  vendorCase("slotegrator", slotegratorDialect),
+  vendorCase("a8r", a8rDialect),
+  vendorCase("gcp", gcpDialect)
+]
 
 export interface Vendor {
   readonly id: number

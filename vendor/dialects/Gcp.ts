@@ -1,0 +1,220 @@
+/** The side of a game studio that speaks the universal API, version 1. */
+import { Schema } from "effect"
+import { minorDigits } from "../../src/domain/Standards.ts"
+import { fromUnits, toMinorUnits } from "../../src/protocols/Decimal.ts"
+import { parseJson, readInteger, readList, readObject, readText } from "../../src/protocols/JsonBody.ts"
+import { requestSigner } from "../../src/protocols/RequestSign.ts"
+import type {
+  BetMessage,
+  Dialect,
+  DialectDefinition,
+  Expectation,
+  House,
+  HouseAnswer,
+  HouseCall,
+  Message,
+  Session,
+  Situation,
+  WinMessage
+} from "../Dialect.ts"
+import { Look } from "../Reading.ts"
+
+const Settings = Schema.Struct({ auth_token: Schema.String, casino_id: Schema.String })
+
+const actionOf = ({ amount, id, kind }: BetMessage | WinMessage, currency: string) => ({
+  action: kind,
+  amount: toMinorUnits(amount, minorDigits(currency)),
+  action_id: id
+})
+
+const valuesOf = (message: Message, { currency, gameId, playerRef }: Session): object => {
+  const head = (game: string, roundId: string) => ({
+    user_id: playerRef,
+    currency,
+    game,
+    game_id: roundId,
+    session_id: "studio-session"
+  })
+  switch (message.kind) {
+    case "bet":
+      return { ...head(message.gameId, message.roundId), finished: false, actions: [actionOf(message, currency)] }
+    case "win":
+      return {
+        ...head(message.gameId, message.roundId),
+        finished: message.closes,
+        actions: [actionOf(message, currency)]
+      }
+    case "bet_win": {
+      const { bet, win } = message
+      return {
+        ...head(bet.gameId, bet.roundId),
+        finished: win.closes,
+        actions: [actionOf(bet, currency), actionOf(win, currency)]
+      }
+    }
+    case "rollback":
+      return {
+        ...head(message.gameId, message.roundId),
+        finished: false,
+        actions: [{ action: "rollback", action_id: message.id, original_action_id: message.bet.id }]
+      }
+    default:
+      return { user_id: playerRef, currency, game: gameId }
+  }
+}
+
+const idsOf = (message: Message): ReadonlyArray<string> =>
+  message.kind === "bet_win" ? [message.bet.id, message.win.id] : "id" in message ? [message.id] : []
+
+const done = (moves: boolean): Expectation => ({ codes: ["OK"], moves, balance: "required" })
+
+const refused = (code: string, http = 412): Expectation => ({ codes: [code], http: [http], moves: false })
+
+const everywhere: { readonly [situation in Situation]?: Expectation } = {
+  malformed: refused("400"),
+  forged: refused("403", 403)
+}
+
+const betExpectations: { readonly [situation in Situation]?: Expectation } = {
+  first: done(true),
+  again: done(false),
+  tombstoned: refused("400"),
+  rolled_back: { codes: ["OK", "400"], http: [200, 412], moves: false },
+  too_much: { ...refused("100"), balance: "required" }
+}
+
+const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation in Situation]?: Expectation } } = {
+  balance: { first: done(false) },
+  bet: betExpectations,
+  bet_win: betExpectations,
+  win: { first: done(true), again: done(false), unknown: done(true), tombstoned: done(true), rolled_back: done(true) },
+  rollback: {
+    first: done(true),
+    again: done(false),
+    unknown: done(false),
+    tombstoned: done(false),
+    rolled_back: done(false),
+    settled: done(true)
+  }
+}
+
+const json = (value: object, status = 200): HouseAnswer => ({ status, body: JSON.stringify(value) })
+
+const error = (code: number, message: string): HouseAnswer => json({ code, message }, code === 403 ? 403 : 412)
+
+const make = (settings: typeof Settings.Type): Dialect => {
+  const signer = requestSigner(settings.auth_token)
+
+  const serve = (call: HouseCall, house: House): HouseAnswer | undefined => {
+    const known = ["/sessions", "/demo", "/freespins/issue", "/freespins/cancel", "/freespins/status"]
+    if (call.method !== "POST" || !known.includes(call.path)) return undefined
+    if (!signer.verify(Buffer.from(call.body), call.header("x-request-sign") ?? "")) return error(403, "Forbidden")
+    const order = parseJson(Buffer.from(call.body)) ?? {}
+    if (order["casino_id"] !== settings.casino_id) return error(403, "Forbidden")
+    const user = readObject(order["user"]) ?? {}
+    const issueId = readText(order["issue_id"]) ?? ""
+    const gameId = readText(order["game"]) ?? ""
+    switch (call.path) {
+      case "/sessions":
+        return house.games.some(({ id }) => id === gameId)
+          ? json({
+            launch_options: {
+              strategy: "iframe",
+              game_url: house.open({
+                token: "",
+                playerRef: readText(user["id"]) ?? "",
+                currency: readText(order["currency"]) ?? "",
+                gameId
+              })
+            }
+          })
+          : error(405, "Game is not available")
+      case "/demo":
+        return json({ launch_options: { strategy: "iframe", game_url: `${house.url}/demo-game` } })
+      case "/freespins/issue":
+        house.grants.set(issueId, {
+          reference: issueId,
+          playerRef: readText(user["id"]) ?? "",
+          gameId: readText(readList(order["games"])?.[0]) ?? "",
+          currency: readText(order["currency"]) ?? "",
+          rounds: readInteger(order["freespins_quantity"]) ?? 0,
+          stake: { coefficient: 0, scale: 0 },
+          validUntil: Date.parse(readText(order["valid_until"]) ?? "")
+        })
+        return { status: 200, body: "" }
+      case "/freespins/cancel":
+        return house.grants.delete(issueId) ? { status: 200, body: "" } : error(620, "Cannot be cancelled")
+      default:
+        return house.grants.has(issueId) ? json({ issue_id: issueId, status: "active" }) : error(600, "Not found")
+    }
+  }
+
+  return {
+    authenticate: "none",
+    balance: true,
+    winsName: "round",
+    winsPerBet: "many",
+    promo: false,
+    betWin: true,
+    close: false,
+    sessions: false,
+    malformed: true,
+    // amounts are whole numbers of subunits
+    tooFine: () => undefined,
+
+    request: (message, session, { damage }) => {
+      const text = JSON.stringify(valuesOf(message, session))
+      const body = damage === "body" ? text.slice(0, -3) : text
+      const sign = signer.sign(body)
+      return {
+        method: "POST",
+        path: message.kind === "rollback" ? "/rollback" : "/play",
+        headers: {
+          "content-type": "application/json",
+          "X-REQUEST-SIGN": damage === "signature" ? sign.replace(/./g, (digit) => digit === "0" ? "1" : "0") : sign
+        },
+        body
+      }
+    },
+
+    read: (message, { currency }, _callId, answer) => {
+      const look = new Look(answer)
+      const isGood = answer.status === 200
+      const units = look.number("balance", 0, isGood)
+      const balance = units && fromUnits(units.coefficient, minorDigits(currency))
+      if (!isGood) {
+        const code = look.number("code", 0, true)
+        look.string("message")
+        return {
+          code: code === undefined ? `HTTP_${answer.status}` : String(code.coefficient),
+          balance,
+          retry: answer.status >= 500,
+          problems: look.problems
+        }
+      }
+      const ids = idsOf(message)
+      if (ids.length > 0) {
+        look.string("game_id")
+        const transactions = (readList(look.body?.["transactions"]) ?? []).map((value) => readObject(value) ?? {})
+        if (JSON.stringify(transactions.map((transaction) => transaction["action_id"])) !== JSON.stringify(ids)) {
+          look.problems.push("transactions are not those of the request in their order")
+        }
+        for (const transaction of transactions) {
+          for (const name of ["tx_id", "processed_at"]) {
+            if (readText(transaction[name]) === undefined) look.problems.push(`transactions.${name} is no text`)
+          }
+          if (readInteger(transaction["bonus_amount"]) === undefined) {
+            look.problems.push("transactions.bonus_amount is no whole number")
+          }
+        }
+      }
+      return { code: "OK", balance, retry: false, problems: look.problems }
+    },
+
+    expect: (kind, situation) =>
+      expectations[kind]?.[situation] ?? everywhere[situation] ?? { codes: [], moves: false },
+    serve
+  }
+}
+
+export const gcpDialect: DialectDefinition<typeof Settings.Type> = { settings: Settings, make }
