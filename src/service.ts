@@ -50,6 +50,9 @@ import { layerEndedSessions } from "./features/sessions/EndedSessions.ts"
 import { PlayerActors } from "./store/PlayerActors.ts"
 import { Players } from "./features/players/Players.ts"
 import { Profiles } from "./features/players/Profiles.ts"
+import { CatalogueSync } from "./features/providers/CatalogueSync.ts"
+import { Reconciliation } from "./features/providers/Reconciliation.ts"
+import { VendorErrands } from "./features/providers/VendorErrands.ts"
 import { Reports } from "./features/reports/Reports.ts"
 import { Ledger } from "./features/wallet/Ledger.ts"
 import { StaleRounds } from "./features/settlement/StaleRounds.ts"
@@ -74,6 +77,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Launches.layer.pipe(Layer.provide(VendorLaunches.layer)),
     Originals.layer,
     Bonuses.layer,
+    VendorErrands.layer.pipe(Layer.provideMerge(Layer.mergeAll(CatalogueSync.layer, Reconciliation.layer))),
     Players.layer,
     Profiles.layer,
     PlayerAccounts.layer,
@@ -148,6 +152,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const seals = yield* Seals
   const oldRows = yield* OldRows
   const personalData = yield* PersonalDataEncryption
+  const errands = yield* VendorErrands
   return Scheduler.layer([
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
@@ -158,6 +163,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
     { name: "compliance", everySeconds: 5, run: compliance.run },
     { name: "chain-seals", everySeconds: 60, run: seals.run },
     { name: "chain-old-rows", everySeconds: 5, run: oldRows.run },
+    { name: "vendor-errands", everySeconds: 60, run: errands.start },
     { name: "personal-data", everySeconds: 5, run: personalData.run }
   ])
 }))

@@ -32,6 +32,28 @@ export const provider = noun("provider", "Game providers").pipe(Command.withSubc
   verb("rotate", "Give a provider a new secret; prints it once", {
     id: referenceTo("provider", "slug")
   }, (client, { id }) => client.provider.rotate({ params: { provider: id } })),
+  verb(
+    "sync",
+    "Read the catalogue of a provider's vendor: new games are added, others changed, gone ones switched off",
+    {
+      id: referenceTo("provider", "slug"),
+      activate: about(Flag.Boolean("activate"), "Offer new games at once").pipe(Flag.withDefault(false))
+    },
+    (client, { activate, id }) => client.provider.sync({ params: { provider: id }, payload: { activate } }),
+    () => true,
+    "Reading the catalogue"
+  ),
+  verb(
+    "reconcile",
+    "Compare a day with what a provider's vendor has of it; exit 1 when it differs",
+    {
+      id: referenceTo("provider", "slug"),
+      date: text("date", "A day in UTC, like 2026-11-20")
+    },
+    (client, { date, id }) => client.provider.reconcile({ params: { provider: id }, query: { date } }),
+    ({ different, only_here, only_vendor }) => different.length + only_here.length + only_vendor.length === 0,
+    "Comparing the day"
+  ),
   verb("show", "A provider: settings, what to tell its vendor, when that called last, what it was refused", {
     id: referenceTo("provider", "slug")
   }, (client, { id }) => client.provider.show({ params: { provider: id } })),

@@ -73,6 +73,8 @@ export class Providers extends Context.Service<Providers, {
   readonly calls: (
     reference: string
   ) => Effect.Effect<ReadonlyArray<VendorCallLine>, Refusal<"NOT_FOUND"> | Unavailable>
+  /** The id of a provider by id or slug. */
+  readonly idOf: (reference: string) => Effect.Effect<number, Refusal<"NOT_FOUND"> | Unavailable>
   /** All providers, by id. */
   readonly list: Effect.Effect<ReadonlyArray<StaffProvider>, Unavailable>
 }>()("pitboss/providers/Providers") {
@@ -266,7 +268,9 @@ export class Providers extends Context.Service<Providers, {
 
       const list = orTryAgain(providers.all(sql`true ORDER BY id`)).pipe(Effect.withSpan("Providers.list"))
 
-      return Providers.of({ create, update, rotate, show, calls, list })
+      const idOf = (reference: string) => orTryAgain(references.providerId(reference))
+
+      return Providers.of({ create, update, rotate, show, calls, idOf, list })
     })
   ).pipe(Layer.provide(Entropy.layer))
 }

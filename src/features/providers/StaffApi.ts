@@ -1,7 +1,7 @@
 /** Game providers in the staff API. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { addresses, integer, reference, slug, text, webAddress } from "../../contract/Fields.ts"
+import { addresses, date, integer, reference, slug, text, webAddress } from "../../contract/Fields.ts"
 import { created, list, single } from "../../contract/Pagination.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 import { SettingsInput } from "./SettingsResource.ts"
@@ -38,6 +38,10 @@ const ProviderUpdate = Schema.Struct({
 const ProviderInput = Schema.Struct({ ...ProviderUpdate.fields, slug, name: text(100) })
 
 export type ProviderDetails = typeof ProviderDetails.Type
+export type SyncReport = typeof SyncReport.Type
+export type Compared = typeof Compared.Type
+export type Difference = typeof Difference.Type
+export type ReconciliationReport = typeof ReconciliationReport.Type
 export type VendorCallLine = typeof VendorCallLine.Type
 export type ProviderInput = typeof ProviderInput.Type
 export type ProviderUpdate = typeof ProviderUpdate.Type
@@ -65,6 +69,43 @@ const VendorCallLine = Schema.Struct({
   latency_ms: Schema.Number
 })
 
+const externalIds = Schema.Array(Schema.String).annotate({ description: "The vendor's ids." })
+
+/** What a reading of a vendor's catalogue changed. */
+const SyncReport = Schema.Struct({
+  games: Schema.Int.annotate({ description: "How many the vendor has." }),
+  added: externalIds,
+  changed: externalIds,
+  gone: externalIds,
+  unreadable: Schema.Int.annotate({
+    description: "Games that could not be taken: named twice, or with an id of a wrong form."
+  })
+})
+
+const Compared = Schema.Struct({
+  kind: Schema.NullOr(Schema.String),
+  amount: Schema.NullOr(Schema.Number).annotate({ description: "Minor units; null: not whole." }),
+  win: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+  currency: Schema.String,
+  player_id: Schema.NullOr(Schema.Int)
+})
+const Difference = Schema.Struct({
+  id: Schema.String.annotate({ description: "The transaction, or the game and the round." }),
+  here: Schema.optionalKey(Compared),
+  vendor: Schema.optionalKey(Compared)
+})
+
+/** A vendor's day beside ours. The lists are cut at 1,000 each; the counts are whole. */
+const ReconciliationReport = Schema.Struct({
+  date: Schema.String,
+  by: Schema.Literals(["transaction", "round"]),
+  matched: Schema.Int,
+  only_vendor: Schema.Array(Difference),
+  only_here: Schema.Array(Difference),
+  different: Schema.Array(Difference),
+  totals: Schema.Struct({ only_vendor: Schema.Int, only_here: Schema.Int, different: Schema.Int })
+})
+
 /** Shown once, in the answer that made it. */
 const withSecret = Schema.Struct({ ...StaffProvider.fields, secret: Schema.String })
 
@@ -82,6 +123,16 @@ export const ProviderGroup = HttpApiGroup.make("provider").add(
   HttpApiEndpoint.get("show", "/providers/:provider", {
     params: { provider: reference },
     success: single(ProviderDetails)
+  }),
+  HttpApiEndpoint.post("sync", "/providers/:provider/sync", {
+    params: { provider: reference },
+    payload: Schema.Struct({ activate: Schema.optionalKey(Schema.Boolean) }),
+    success: single(SyncReport)
+  }),
+  HttpApiEndpoint.get("reconcile", "/providers/:provider/reconciliation", {
+    params: { provider: reference },
+    query: { date },
+    success: single(ReconciliationReport)
   }),
   HttpApiEndpoint.get("calls", "/providers/:provider/calls", {
     params: { provider: reference },

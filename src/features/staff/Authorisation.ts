@@ -19,6 +19,8 @@ export const rolesByAction = {
   "provider.create": [],
   "provider.update": [],
   "provider.rotate": [],
+  "provider.sync": [],
+  "provider.reconcile": ["payments", "compliance"],
   "provider.show": ["support", "payments", "compliance"],
   "provider.calls": ["support", "payments", "compliance"],
   "provider.list": ["support", "payments", "compliance"],

@@ -99,6 +99,43 @@ export const catalogueCases: ReadonlyArray<CommandCase> = [
       }))
   },
   {
+    line: "provider sync $vendor",
+    misused: ["provider sync", "provider sync $vendor --activate maybe"],
+    refused: [["provider sync nobody", "NOT_FOUND"], ["provider sync $studio", "INVALID_REQUEST"]],
+    works: (scene) =>
+      Effect.gen(function*() {
+        const { vendor } = scene
+        const externalId = fresh("game-")
+        const facts = { type: "rng", category: "slots", rtp: 96.5, thumbnailUrl: null } as const
+        const book = { ...facts, externalId: "book", name: "Book" }
+        vendor.games = [book, { ...facts, externalId, name: "New" }]
+        const synced = yield* done("provider sync $vendor --activate", scene)
+        assert.deepInclude(synced, { added: [externalId], gone: [] })
+        vendor.games = [book]
+        assert.deepInclude(yield* done("provider sync $vendor", scene), { added: [], gone: [externalId] })
+      }),
+    changes: (scene) =>
+      Effect.sync(() => {
+        const facts = { type: "rng", category: "slots", rtp: null, thumbnailUrl: null } as const
+        scene.vendor.games = [{ ...facts, externalId: "book", name: "Book" }]
+        return { line: "provider sync $vendor", differs: [] }
+      })
+  },
+  {
+    line: "provider reconcile $vendor --date 2026-01-01",
+    misused: ["provider reconcile $vendor"],
+    refused: [
+      ["provider reconcile nobody --date 2026-01-01", "NOT_FOUND"],
+      ["provider reconcile $vendor --date yesterday", "VALIDATION_FAILED"],
+      ["provider reconcile $studio --date 2026-01-01", "INVALID_REQUEST"]
+    ],
+    works: (scene) =>
+      Effect.gen(function*() {
+        const date = "2026-01-01"
+        assert.deepInclude(yield* done(`provider reconcile $vendor --date ${date}`, scene), { date, matched: 0 })
+      })
+  },
+  {
     line: "provider show $vendor",
     misused: ["provider show $vendor --secret true"],
     refused: [["provider show nobody", "NOT_FOUND"], [`provider show ${nobody}`, "NOT_FOUND"]],

@@ -1,0 +1,146 @@
+/**
+ * What is done at vendors without being asked for: reading catalogues, and comparing the day before. One errand at a time in a process, and
+ * one of a provider at a time in all of them: its row is due later from when it begins. An errand may take longer than a background job.
+ */
+import { Clock, Context, Effect, Exit, Layer, Metric, Schema, Scope, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { CatalogueSync } from "./CatalogueSync.ts"
+import { makeProviderSettings, ownProtocol } from "./ProviderSettings.ts"
+import { Reconciliation } from "./Reconciliation.ts"
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** An errand that a process took and did not end is due again after this. */
+const leaseMs = 2 * hourMs
+
+/** A day is compared when the vendor has had so long to complete it. */
+const settlingMs = 3 * hourMs
+
+/** Who acts, in the audit log. */
+const actor = { label: "system:vendor-errands" }
+
+const dueRows = rowsOf(Schema.Struct({
+  providerId: Schema.Number,
+  kind: Schema.Literals(["sync", "reconcile"]),
+  syncHours: Schema.Number
+}))
+
+type Due = Effect.Success<ReturnType<typeof dueRows>>[number]
+
+const errands = Metric.counter("provider_errands_total", {
+  description: "Catalogues read and days compared at vendors without being asked for, by kind and result",
+  incremental: true
+})
+const differences = Metric.gauge("provider_differences", {
+  description: "Transactions or rounds of the last compared day that differ from the vendor's, by provider"
+})
+
+/** Refusals that say that there is nothing to do: the protocol has no such thing. */
+const isIdle = ({ details }: Refusal): boolean =>
+  details["reason"] === "no_catalogue" || details["reason"] === "no_feed"
+
+export class VendorErrands extends Context.Service<VendorErrands, {
+  /** Runs what is due, one errand after the other; gives how many. */
+  readonly runDue: Effect.Effect<number, Refusal<"TRY_AGAIN">>
+  /** Begins {@link runDue} and does not wait for it, unless it is under way. */
+  readonly start: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }>
+}>()("pitboss/providers/VendorErrands") {
+  static readonly layer = Layer.effect(
+    VendorErrands,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const catalogues = yield* CatalogueSync
+      const reconciliation = yield* Reconciliation
+      const { names } = yield* makeProviderSettings
+      const scope = yield* Scope.Scope
+      const alone = yield* Semaphore.make(1)
+      const protocols = JSON.stringify(names.filter((name) => name !== ownProtocol))
+
+      /** The errand that is due first, taken for as long as it may take. A new provider has its first one when its time has passed once. */
+      const take = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        return yield* oneOf(dueRows(
+          sql`INSERT INTO provider_errands AS e (provider_id, kind, next_at)
+            SELECT w.id, w.kind, ${toDate(now + leaseMs)} FROM (
+              SELECT p.id, k.kind, coalesce(d.next_at,
+                  p.created_at + CASE k.kind WHEN 'sync' THEN p.sync_hours ELSE 24 END * interval '1 hour') AS due_at
+              FROM providers p CROSS JOIN (VALUES ('sync'), ('reconcile')) AS k (kind)
+              LEFT JOIN provider_errands d ON d.provider_id = p.id AND d.kind = k.kind
+              WHERE p.active AND p.protocol IN (SELECT jsonb_array_elements_text(${protocols}::text::jsonb))
+                AND (k.kind = 'reconcile' OR p.sync_hours > 0)
+            ) w WHERE w.due_at <= ${toDate(now)} ORDER BY w.due_at LIMIT 1
+            ON CONFLICT (provider_id, kind) DO UPDATE SET next_at = excluded.next_at WHERE e.next_at <= ${toDate(now)}
+            RETURNING provider_id AS "providerId", kind,
+              (SELECT sync_hours FROM providers WHERE id = provider_id) AS "syncHours"`
+        ))
+      })
+
+      const compare = Effect.fnUntraced(function*(providerId: number) {
+        const now = yield* Clock.currentTimeMillis
+        const date = new Date(now - dayMs).toISOString().slice(0, 10)
+        const { totals } = yield* reconciliation.reconcile(providerId, date, now)
+        const found = totals.only_vendor + totals.only_here + totals.different
+        yield* Metric.update(Metric.withAttributes(differences, { provider_id: String(providerId) }), found)
+        if (found > 0) {
+          yield* Effect.annotateLogs(Effect.logWarning("vendor has another day than the ledger"), {
+            provider_id: providerId,
+            date,
+            ...totals
+          })
+        }
+      })
+
+      /** When the errand is due again after a good end. */
+      const nextOf = ({ kind, syncHours }: Due, now: number): number =>
+        kind === "sync" ? now + syncHours * hourMs : Math.floor(now / dayMs) * dayMs + dayMs + settlingMs
+
+      const run = Effect.fnUntraced(function*(due: Due) {
+        const { kind, providerId } = due
+        const exit = yield* Effect.exit(
+          kind === "sync" ? catalogues.sync(actor, providerId, false) : compare(providerId)
+        )
+        const now = yield* Clock.currentTimeMillis
+        const failure = Exit.findErrorOption(exit)
+        const refusal = failure._tag === "Some" ? failure.value : undefined
+        const isGood = Exit.isSuccess(exit) || (refusal !== undefined && isIdle(refusal))
+        yield* Metric.update(Metric.withAttributes(errands, { kind, result: isGood ? "ok" : "failed" }), 1)
+        if (!isGood) {
+          yield* Effect.annotateLogs(
+            refusal === undefined
+              ? Effect.logError("vendor errand broke off", Exit.isFailure(exit) ? exit.cause : undefined)
+              : Effect.logWarning("vendor errand failed"),
+            { provider_id: providerId, kind, reason: refusal?.message ?? null, ...refusal?.details }
+          )
+        }
+        const reason = isGood ? null : refusal?.message.slice(0, 500) ?? "it broke off"
+        yield* sql`UPDATE provider_errands
+          SET next_at = ${toDate(isGood ? nextOf(due, now) : now + hourMs)}, last_ended_at = ${toDate(now)},
+            failures = CASE WHEN ${isGood} THEN 0 ELSE failures + 1 END, last_error = ${reason}
+          WHERE provider_id = ${providerId} AND kind = ${kind}`
+      })
+
+      const runAll = Effect.gen(function*() {
+        let done = 0
+        for (;;) {
+          const due = yield* take
+          if (due === undefined) return done
+          yield* run(due)
+          done++
+        }
+      })
+
+      const runDue = orTryAgain(alone.withPermits(1)(runAll)).pipe(Effect.withSpan("VendorErrands.runDue"))
+
+      const start = Effect.as(
+        Effect.forkIn(Effect.ignoreCause(alone.withPermitsIfAvailable(1)(runAll)), scope),
+        { done: 0, hasMore: false }
+      )
+
+      return VendorErrands.of({ runDue, start })
+    })
+  )
+}

@@ -1,0 +1,321 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
+import { VendorErrands } from "../../src/features/providers/VendorErrands.ts"
+import type { CatalogueGame } from "../../src/protocols/Protocol.ts"
+import { command, layerBothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"
+import { fresh, openCasino, signedCall, staff } from "../kit/Casino.ts"
+import { amount, bareProtocol, fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
+import { dataOf } from "../kit/PublicApi.ts"
+
+// Goal: the catalogue follows the vendor's and leaves staff's switches alone; a day that the vendor and the ledger do not agree on is
+// named, transaction by transaction. Method: both servers over HTTP, a vendor of the test's own; days and errands are moved in the
+// database, since the clock is the real one.
+
+const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol, bareProtocol])))
+
+const game = (externalId: string, more: Partial<CatalogueGame> = {}): CatalogueGame => ({
+  externalId,
+  name: `Game ${externalId}`,
+  type: "rng",
+  category: "slots",
+  rtp: 96.5,
+  thumbnailUrl: null,
+  ...more
+})
+
+const openVendor = Effect.gen(function*() {
+  const vendor = yield* makeFakeVendor
+  const provider = yield* made("/providers", {
+    slug: fresh("vendor-"),
+    name: "Vendor",
+    protocol: "fake",
+    settings: vendor.settings
+  })
+  const slug = String(provider.slug)
+  /** The games of the provider, to be found by their external ids. */
+  const games = Effect.map(
+    staff("GET", `/games?provider=${slug}&per_page=100`),
+    (found: ReadonlyArray<{ readonly external_id: string }>) => (externalId: string): object =>
+      found.find((one) => one.external_id === externalId) ?? {}
+  )
+  return {
+    vendor,
+    provider,
+    slug,
+    games,
+    sync: (...flags: ReadonlyArray<string>) => command("provider", "sync", slug, flags)
+  }
+})
+
+const codeOf = (stderr: string): string => JSON.parse(stderr).error.details.reason
+
+layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => {
+  it.effect("is followed, and what staff switched stays", () =>
+    Effect.gen(function*() {
+      const { games, slug, sync, vendor } = yield* openVendor
+      vendor.games = [game("a"), game("b"), game("c")]
+      assert.deepStrictEqual(yield* sync(), {
+        games: 3,
+        added: ["a", "b", "c"],
+        changed: [],
+        gone: [],
+        unreadable: 0
+      })
+      const added = yield* games
+      assert.deepInclude(added("a"), { name: "Game a", type: "rng", rtp: 96.5, active: false, category: "slots" })
+      yield* command("game", "update", String(Object(added("a")).id), "--active", "true")
+      yield* command("game", "update", String(Object(added("b")).id), "--active", "true")
+
+      vendor.games = [
+        game("a", { name: "Renamed", rtp: null, thumbnailUrl: "https://img.example/a.png" }),
+        game("c"),
+        game("d", { type: "live", category: "roulette" })
+      ]
+      assert.deepStrictEqual(yield* sync("--activate"), {
+        games: 3,
+        added: ["d"],
+        changed: ["a"],
+        gone: ["b"],
+        unreadable: 0
+      })
+      const followed = yield* games
+      assert.deepInclude(followed("a"), {
+        name: "Renamed",
+        rtp: null,
+        thumbnail_url: "https://img.example/a.png",
+        active: true
+      })
+      assert.deepInclude(followed("b"), { active: false })
+      assert.deepInclude(followed("c"), { active: false })
+      assert.deepInclude(followed("d"), { type: "live", category: "roulette", active: true })
+      assert.deepInclude(yield* sync(), { added: [], changed: [], gone: [] })
+      const [line] = yield* staff("GET", "/audit?action=provider.sync")
+      assert.deepInclude(line.after, { games: 3, added: 0, changed: 0, gone: 0 })
+      assert.isAbove((yield* command("game", "list", "--provider", slug)).length, 0)
+    }))
+
+  it.effect("is taken as far as it can be", () =>
+    Effect.gen(function*() {
+      const { games, sync, vendor } = yield* openVendor
+      vendor.games = [
+        game("good", { name: "Line\nbreak", thumbnailUrl: "http://img.example/a.png", rtp: 965 }),
+        game("good", { name: "Twice" }),
+        game(""),
+        game("x".repeat(129)),
+        game("tab\t"),
+        game("nameless", { name: " ", category: "" })
+      ]
+      assert.deepInclude(yield* sync(), { games: 2, added: ["good", "nameless"], unreadable: 4 })
+      const found = yield* games
+      assert.deepInclude(found("good"), { name: "Twice" })
+      assert.deepInclude(found("nameless"), { name: "nameless", category: "slots" })
+      vendor.games = Array.from({ length: 1201 }, (_, index) => game(`many-${index}`))
+      const { added, gone } = yield* sync()
+      assert.deepStrictEqual([added.length, gone.length], [1201, 0])
+      vendor.games = vendor.games.map((one) => ({ ...one, name: `New ${one.externalId}` }))
+      assert.strictEqual((yield* sync()).changed.length, 1201)
+    }))
+
+  it.effect("that is empty, refused or not there changes nothing", () =>
+    Effect.gen(function*() {
+      const { slug, sync, vendor } = yield* openVendor
+      vendor.games = [game("a")]
+      yield* sync("--activate")
+      const refused = Effect.map(runHere(["provider", "sync", slug]), ({ exitCode, stderr }) => {
+        assert.strictEqual(exitCode, 1)
+        return JSON.parse(stderr).error
+      })
+      vendor.games = []
+      assert.strictEqual((yield* refused).details.reason, "empty_catalogue")
+      vendor.mood = { no: "CASINO_CLOSED" }
+      assert.deepInclude((yield* refused).details, { reason: "vendor", vendor: "CASINO_CLOSED" })
+      vendor.mood = { status: 500 }
+      assert.strictEqual((yield* refused).code, "TRY_AGAIN")
+      const settings = { games_url: "https://games.example" }
+      const bare = yield* made("/providers", { slug: fresh("bare-"), name: "Bare", protocol: "bare", settings })
+      const own = yield* made("/providers", { slug: fresh("own-"), name: "Own" })
+      for (const [name, reason] of [[bare.slug, "no_catalogue"], [own.slug, "own_protocol"]]) {
+        assert.strictEqual(codeOf((yield* runHere(["provider", "sync", String(name)])).stderr), reason)
+      }
+      assert.strictEqual(
+        codeOf((yield* runHere(["provider", "reconcile", bare.slug, "--date", "2026-01-01"])).stderr),
+        "no_feed"
+      )
+    }))
+
+  it.effect("is read by itself when its time has come, and its failure is tried again", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const errands = yield* VendorErrands
+      const { provider, vendor } = yield* openVendor
+      const id = Number(provider.id)
+      vendor.games = [game("a")]
+      const dueOf = Effect.map(
+        sql<{ readonly kind: string; readonly hours: number; readonly failures: number }>`SELECT kind, failures,
+            round(extract(epoch FROM next_at - now()) / 3600)::float8 AS hours FROM provider_errands
+          WHERE provider_id = ${id} AND kind = 'sync'`,
+        ([row]) => row === undefined ? undefined : [row.hours, row.failures]
+      )
+      // other providers of this file are made now as well: none of them is due
+      yield* errands.runDue
+      assert.isUndefined(yield* dueOf)
+      yield* sql`UPDATE providers SET created_at = now() - interval '24 hours', sync_hours = 6 WHERE id = ${id}`
+      vendor.mood = { status: 503 }
+      assert.strictEqual(yield* errands.runDue, 2)
+      assert.deepStrictEqual(yield* dueOf, [1, 1])
+      vendor.mood = "good"
+      assert.strictEqual(yield* errands.runDue, 0)
+      yield* sql`UPDATE provider_errands SET next_at = now() WHERE provider_id = ${id} AND kind = 'sync'`
+      assert.strictEqual(yield* errands.runDue, 1)
+      assert.deepStrictEqual(yield* dueOf, [6, 0])
+      const { data } = yield* staffCall("GET", `/backoffice/v1/games?provider=${id}`)
+      assert.deepInclude(Object(data[0]), { external_id: "a", active: false })
+      yield* sql`UPDATE providers SET sync_hours = 0 WHERE id = ${id}`
+      yield* sql`UPDATE provider_errands SET next_at = now() WHERE provider_id = ${id} AND kind = 'sync'`
+      assert.strictEqual(yield* errands.runDue, 0)
+    }))
+
+  it.effect("and its day are compared with the ledger", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const errands = yield* VendorErrands
+      const casino = yield* openCasino()
+      const { provider, slug, vendor } = yield* openVendor
+      const book = yield* made("/games", { provider: slug, external_id: "book", name: "Book" })
+      const { id: player } = yield* casino.register()
+      dataOf(yield* casino.deposit(player, 100_000), 201)
+      const { session_token } = dataOf(yield* casino.launch(player, {}, book))
+      // the wallet of the platform's own protocol is open to every provider: it brings the same transactions
+      const tell = (path: string, body: object) =>
+        Effect.map(
+          signedCall(
+            { header: "X-Provider-Key", key: provider.key, secret: provider.secret },
+            `/api/v1/provider/wallet/${path}`,
+            {
+              method: "POST",
+              body: { request_id: fresh("r"), ...body }
+            }
+          ),
+          (answer) => dataOf(answer)
+        )
+      const { player_ref: ref } = yield* tell("authenticate", { session_token })
+      const bet = (id: string, stake: number) =>
+        tell("bet", {
+          transaction_id: id,
+          session_token,
+          game_id: "book",
+          round_id: `round-${id}`,
+          amount: stake,
+          currency: "EUR"
+        })
+      const win = (id: string, of: string, won: number) =>
+        tell("win", {
+          transaction_id: id,
+          player_ref: ref,
+          game_id: "book",
+          round_id: `round-${of}`,
+          bet_transaction_id: of,
+          amount: won,
+          currency: "EUR",
+          round_closed: true
+        })
+      yield* bet("b1", 150)
+      yield* win("w1", "b1", 4000)
+      yield* bet("b2", 200)
+      yield* win("w2", "b2", 0)
+      yield* bet("b3", 300)
+      yield* tell("rollback", { transaction_id: "x3", player_ref: ref, target_transaction_id: "b3" })
+      yield* sql`ALTER TABLE provider_transactions DISABLE TRIGGER USER`
+      yield* sql`UPDATE provider_transactions SET created_at = date_trunc('day', now(), 'UTC') - interval '12 hours'
+        WHERE provider_id = ${provider.id}`
+      yield* sql`UPDATE rounds SET opened_at = date_trunc('day', now(), 'UTC') - interval '12 hours' WHERE game_id = ${book.id}`
+      yield* sql`ALTER TABLE provider_transactions ENABLE TRIGGER USER`
+      const date = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+      const reconcile = Effect.map(
+        runHere(["provider", "reconcile", slug, "--date", date]),
+        ({ exitCode, stdout }) => ({ exitCode, report: JSON.parse(stdout) })
+      )
+
+      const about = { currency: "EUR", playerRef: ref }
+      const good = [
+        { ...about, transactionId: "b1", kind: "bet" as const, amount: amount("1.5") },
+        { ...about, transactionId: "w1", kind: "win" as const, amount: amount("40") },
+        { ...about, transactionId: "b2", kind: "bet" as const, amount: amount("2") },
+        { ...about, transactionId: "b3", kind: "bet" as const, amount: amount("3") },
+        { ...about, transactionId: "x3", kind: "rollback" as const, amount: amount("0") }
+      ]
+      vendor.feed = { by: "transaction", lines: good }
+      const none = { only_vendor: [], only_here: [], different: [] }
+      const agreed = yield* reconcile
+      assert.deepStrictEqual(agreed, {
+        exitCode: 0,
+        report: {
+          date,
+          by: "transaction",
+          matched: 5,
+          ...none,
+          totals: { only_vendor: 0, only_here: 0, different: 0 }
+        }
+      })
+      const asked = vendor.asked.at(-1)
+      const from = Date.parse(`${date}T00:00:00Z`)
+      assert.deepStrictEqual([asked?.path, asked?.body], ["/feed", { fromMs: from, toMs: from + 86_400_000 }])
+
+      vendor.feed = {
+        by: "transaction",
+        lines: [
+          ...good.slice(1, 3),
+          { ...about, transactionId: "b3", kind: "bet", amount: amount("3.01") },
+          { ...about, transactionId: "x3", kind: "win", amount: amount("3") },
+          { ...about, transactionId: "b4", kind: "bet", amount: amount("0.005"), playerRef: "nobody" }
+        ]
+      }
+      const { exitCode, report } = yield* reconcile
+      assert.strictEqual(exitCode, 1)
+      const here = { currency: "EUR", player_id: player }
+      assert.deepStrictEqual(report, {
+        date,
+        by: "transaction",
+        matched: 2,
+        only_vendor: [{ id: "b4", vendor: { kind: "bet", amount: null, currency: "EUR", player_id: null } }],
+        only_here: [{ id: "b1", here: { ...here, kind: "bet", amount: 150 } }],
+        different: [
+          { id: "b3", here: { ...here, kind: "bet", amount: 300 }, vendor: { ...here, kind: "bet", amount: 301 } },
+          { id: "x3", here: { ...here, kind: "rollback", amount: 300 }, vendor: { ...here, kind: "win", amount: 300 } }
+        ],
+        totals: { only_vendor: 1, only_here: 1, different: 2 }
+      })
+
+      const round = { currency: "EUR", playerRef: ref, gameId: "book" }
+      vendor.feed = {
+        by: "round",
+        lines: [
+          { ...round, roundId: "round-b1", bet: amount("1.5"), win: amount("40") },
+          { ...round, roundId: "round-b3", bet: amount("0"), win: amount("0") },
+          { ...round, roundId: "round-b9", bet: amount("1"), win: amount("0") }
+        ]
+      }
+      const byRound = (yield* reconcile).report
+      assert.deepInclude(byRound, { by: "round", matched: 2, different: [] })
+      assert.deepStrictEqual(byRound.only_here, [{
+        id: "book/round-b2",
+        here: { ...here, kind: null, amount: 200, win: 0 }
+      }])
+      assert.deepStrictEqual(byRound.only_vendor, [{
+        id: "book/round-b9",
+        vendor: { ...here, kind: null, amount: 100, win: 0 }
+      }])
+
+      const future = yield* runHere(["provider", "reconcile", slug, "--date", "2999-01-01"])
+      assert.strictEqual(JSON.parse(future.stderr).error.code, "VALIDATION_FAILED")
+
+      yield* sql`UPDATE providers SET created_at = now() - interval '25 hours', sync_hours = 0 WHERE id = ${provider.id}`
+      assert.strictEqual(yield* errands.runDue, 1)
+      const [errand] =
+        yield* sql`SELECT failures, last_error, extract(hour FROM next_at AT TIME ZONE 'UTC')::int AS hour
+        FROM provider_errands WHERE provider_id = ${provider.id}`
+      assert.deepStrictEqual({ ...errand }, { failures: 0, last_error: null, hour: 3 })
+    }))
+})
