@@ -26,6 +26,7 @@ const methods: { readonly [kind in Message["kind"]]?: string } = {
   win: "Round/BetWin",
   bet_win: "Round/BetWin",
   rollback: "Round/Rollback",
+  promo: "Freespins/Finish",
   close: "Round/Finish"
 }
 
@@ -66,6 +67,8 @@ const valuesOf = (message: Message, { currency, playerRef }: Session): object =>
         finished: false,
         transactions: [{ id: message.id, original_id: message.bet.id }]
       }
+    case "promo":
+      return { issue_id: message.grant, amount: decimalText(message.amount, 2) }
     case "close":
       return { ...player, round_id: message.roundId }
     default:
@@ -113,6 +116,7 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
     rolled_back: done(false),
     settled: done(true)
   },
+  promo: { first: done(true), again: done(false) },
   close: { first: done(false) }
 }
 
@@ -191,6 +195,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     winsPerBet: "many",
     promo: false,
     betWin: true,
+    freeRounds: "total",
     close: true,
     sessions: false,
     malformed: true,
@@ -233,7 +238,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         }
       }
       const balance = money(look.body?.["balance"], true)
-      if (message.kind !== "balance" && message.kind !== "close") {
+      if (!["balance", "promo", "close"].includes(message.kind)) {
         look.string("round_id_casino")
         const transactions = (readList(look.body?.["transactions"]) ?? []).map((value) => readObject(value) ?? {})
         const told = transactions.map(({ id }) => id)

@@ -58,13 +58,29 @@ const valuesOf = (message: Message, { currency, gameId, playerRef }: Session): o
         finished: false,
         actions: [{ action: "rollback", action_id: message.id, original_action_id: message.bet.id }]
       }
+    case "promo":
+      return {
+        issue_id: message.grant,
+        status: "played",
+        total_amount: toMinorUnits(message.amount, minorDigits(currency))
+      }
     default:
       return { user_id: playerRef, currency, game: gameId }
   }
 }
 
-const idsOf = (message: Message): ReadonlyArray<string> =>
-  message.kind === "bet_win" ? [message.bet.id, message.win.id] : "id" in message ? [message.id] : []
+const idsOf = (message: Message): ReadonlyArray<string> => {
+  switch (message.kind) {
+    case "bet_win":
+      return [message.bet.id, message.win.id]
+    case "bet":
+    case "win":
+    case "rollback":
+      return [message.id]
+    default:
+      return []
+  }
+}
 
 const done = (moves: boolean): Expectation => ({ codes: ["OK"], moves, balance: "required" })
 
@@ -95,7 +111,8 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
     tombstoned: done(false),
     rolled_back: done(false),
     settled: done(true)
-  }
+  },
+  promo: { first: done(true), again: done(false) }
 }
 
 const json = (value: object, status = 200): HouseAnswer => ({ status, body: JSON.stringify(value) })
@@ -138,7 +155,8 @@ const make = (settings: typeof Settings.Type): Dialect => {
           gameId: readText(readList(order["games"])?.[0]) ?? "",
           currency: readText(order["currency"]) ?? "",
           rounds: readInteger(order["freespins_quantity"]) ?? 0,
-          stake: { coefficient: 0, scale: 0 },
+          // the lowest that the studio has
+          stake: { coefficient: 1, scale: 1 },
           validUntil: Date.parse(readText(order["valid_until"]) ?? "")
         })
         return { status: 200, body: "" }
@@ -156,6 +174,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     winsPerBet: "many",
     promo: false,
     betWin: true,
+    freeRounds: "total",
     close: false,
     sessions: false,
     malformed: true,
@@ -168,7 +187,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       const sign = signer.sign(body)
       return {
         method: "POST",
-        path: message.kind === "rollback" ? "/rollback" : "/play",
+        path: message.kind === "rollback" ? "/rollback" : message.kind === "promo" ? "/freespins" : "/play",
         headers: {
           "content-type": "application/json",
           "X-REQUEST-SIGN": damage === "signature" ? sign.replace(/./g, (digit) => digit === "0" ? "1" : "0") : sign

@@ -26,6 +26,8 @@ const Settings = Schema.Struct({
   feed_password: Schema.String
 })
 
+const zero: Decimal = { coefficient: 0, scale: 0 }
+
 /** Rounds are numbers: a name becomes one that is its own. */
 const roundNumber = (roundId: string): string =>
   BigInt(`0x${Crypto.hash("sha256", roundId, "hex").slice(0, 14)}`).toString()
@@ -60,7 +62,8 @@ const fieldsOf = (message: Message, session: Session, now: number): FormEntries 
         player,
         ["gameId", message.gameId],
         ["roundId", roundNumber(message.roundId)],
-        ["amount", decimalText(message.amount, 2)],
+        // the stake of a free round is nothing
+        ["amount", decimalText(message.kind === "bet" && message.grant !== null ? zero : message.amount, 2)],
         ["reference", referenceOf(message.id)],
         timestamp,
         ["roundDetails", "spin"],
@@ -167,8 +170,6 @@ const good = { error: "0", description: "OK" }
 const feedInstant = (milliseconds: number): string =>
   new Date(milliseconds).toISOString().slice(0, 19).replace("T", " ")
 
-const zero: Decimal = { coefficient: 0, scale: 0 }
-
 interface FeedLine {
   readonly session: Session
   readonly endedAt: number
@@ -184,7 +185,7 @@ const roundsOf = (played: ReadonlyArray<PlayedTransaction>): ReadonlyMap<string,
   for (const { at, message, session } of played) {
     const round = rounds.get(message.roundId) ?? { session, endedAt: at, bet: zero, win: zero }
     const [bet, win] = message.kind === "bet"
-      ? [message.amount, zero]
+      ? [message.grant === null ? message.amount : zero, zero]
       : message.kind === "win"
       ? [zero, message.amount]
       : [negative(message.bet.amount), zero]
@@ -307,6 +308,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     winsPerBet: "many",
     promo: true,
     betWin: false,
+    freeRounds: "bets",
     close: true,
     sessions: true,
     malformed: true,

@@ -20,6 +20,8 @@ import { decimalText, finerBy, Look } from "../Reading.ts"
 
 const Settings = Schema.Struct({ merchant_id: Schema.String, merchant_key: Schema.String })
 
+const zero = { coefficient: 0, scale: 0 }
+
 /** Half of what is taken back is refunded, half is rolled back by a list: which one says its id. */
 const isRefund = ({ id }: RollbackMessage): boolean => (id.codePointAt(id.length - 1) ?? 0) % 2 === 0
 
@@ -32,7 +34,8 @@ const fieldsOf = (message: Message, session: Session): FormEntries => {
     case "win":
       return [
         ["action", message.kind],
-        ["amount", decimalText(message.amount, 2)],
+        // the stake of a free spin is nothing
+        ["amount", decimalText(message.kind === "bet" && message.grant !== null ? zero : message.amount, 2)],
         ...player,
         ["game_uuid", message.gameId],
         ["transaction_id", message.id],
@@ -203,7 +206,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
           currency: valueOf("currency"),
           rounds: Number(valueOf("quantity")),
           stake: parseDecimal(["0.10", "0.20", "0.50", "1.00"][Number(valueOf("total_bet_id"))] ?? "") ??
-            { coefficient: 0, scale: 0 },
+            zero,
           validUntil: Number(valueOf("valid_until")) * 1000
         })
         return { status: 200, body: "" }
@@ -219,6 +222,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     winsPerBet: "many",
     promo: true,
     betWin: false,
+    freeRounds: "bets",
     close: false,
     sessions: true,
     malformed: true,
