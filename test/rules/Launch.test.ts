@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Launch, launchStep } from "../../src/domain/settlement/Launch.ts"
-import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import { settle } from "../../src/domain/settlement/Settlement.ts"
+import { endSession, exchangeSession, type Launch, launchStep } from "../../src/domain/settlement/Launch.ts"
+import { endedSessionsCarried, noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import { type BetSession, settle } from "../../src/domain/settlement/Settlement.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
-import { bet, hour, makePlayer, minute, noon } from "../kit/Messages.ts"
+import { bet, hour, makePlayer, minute, noon, win } from "../kit/Messages.ts"
 
 const launch = (overrides: Partial<Launch> = {}) =>
   launchStep({ gameId: 11, providerId: 9, mode: "real", platform: "web", ip: "203.0.113.5", ...overrides })
@@ -60,3 +60,83 @@ describe("a launch", () => {
     runner.accept(launch())
   })
 })
+
+for (const remembers of [true, false]) {
+  describe(`a session of a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    const start = () => {
+      const runner = new RuleRunner([makePlayer({ real: 100_000 })], () => !remembers)
+      const { expiresAt, sessionId } = runner.accept(launch({ providerId: 1 }))
+      return { runner, session: { id: sessionId, expiresAt, gameId: 11, platform: "web", ip: null } }
+    }
+    let bets = 0
+    const codeOf = (runner: RuleRunner, session: BetSession) => {
+      const message = bet(`b${++bets}`, 1, { session })
+      const answer = runner.ask((player, context) => settle(player, message, context))
+      return "reply" in answer ? answer.reply.status : answer.refusal.code
+    }
+
+    it("is exchanged for one of the same end, and takes no more bets", () => {
+      const { runner, session } = start()
+      assert.strictEqual(codeOf(runner, session), "processed")
+      runner.now += hour
+      const next = runner.accept(exchangeSession(session))
+      assert.strictEqual(next.expiresAt, session.expiresAt)
+      assert.strictEqual(codeOf(runner, session), "INVALID_SESSION")
+      assert.strictEqual(codeOf(runner, { id: next.sessionId, expiresAt: next.expiresAt }), "processed")
+      const [old, opened] = runner.store.tables().sessions
+      assert.deepInclude(old, { id: session.id, endedAt: noon + hour })
+      assert.deepInclude(opened, {
+        id: next.sessionId,
+        gameId: 11,
+        mode: "real",
+        platform: "web",
+        openedAt: noon + hour
+      })
+      // a retry of the exchange gets one more, and what was exchanged stays over
+      const again = runner.accept(exchangeSession(session))
+      assert.notStrictEqual(again.sessionId, next.sessionId)
+      assert.strictEqual(codeOf(runner, { id: again.sessionId, expiresAt: again.expiresAt }), "processed")
+      assert.strictEqual(codeOf(runner, { id: next.sessionId, expiresAt: next.expiresAt }), "processed")
+      assert.strictEqual(codeOf(runner, session), "INVALID_SESSION")
+    })
+
+    it("that is over is not exchanged", () => {
+      const { runner, session } = start()
+      runner.now = session.expiresAt
+      assert.strictEqual(runner.refuse(exchangeSession(session)).code, "INVALID_SESSION")
+      const ended = start()
+      ended.runner.set({ sessionsEndedAt: noon })
+      assert.strictEqual(ended.runner.refuse(exchangeSession(ended.session)).code, "INVALID_SESSION")
+    })
+
+    it("whose launch came to nothing takes no bet, and wins of its player are paid", () => {
+      const { runner, session } = start()
+      assert.strictEqual(codeOf(runner, session), "processed")
+      runner.accept(endSession(session))
+      runner.accept(endSession(session))
+      assert.strictEqual(codeOf(runner, session), "INVALID_SESSION")
+      const paid = runner.accept((player, context) => settle(player, win("w", `b${bets - 1}`, 5), context))
+      assert.strictEqual(paid.status, "processed")
+      runner.now = session.expiresAt
+      runner.accept(endSession({ id: 77, expiresAt: session.expiresAt }))
+      assert.strictEqual(runner.player().endedSessions.length, 1, "one that has expired needs no end")
+    })
+
+    it("that was given up stays given up, however many follow, until it has expired", () => {
+      const { runner, session } = start()
+      let last = session
+      for (let number = 0; number < endedSessionsCarried + 3; number++) {
+        runner.now += minute
+        const { sessionId } = runner.accept(exchangeSession(last))
+        last = { ...last, id: sessionId }
+      }
+      assert.strictEqual(runner.player().endedSessions.length, endedSessionsCarried)
+      assert.strictEqual(codeOf(runner, session), "INVALID_SESSION")
+      assert.strictEqual(codeOf(runner, last), "processed")
+      runner.now = session.expiresAt + minute
+      const next = runner.accept(launch({ providerId: 1 }))
+      runner.accept(exchangeSession({ ...session, id: next.sessionId, expiresAt: next.expiresAt }))
+      assert.deepStrictEqual(runner.player().endedSessions, [{ id: next.sessionId, expiresAt: next.expiresAt }])
+    })
+  })
+}

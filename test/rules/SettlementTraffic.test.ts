@@ -9,16 +9,21 @@ import {
   type Action,
   type Bet,
   closeRound,
+  type Closing,
+  ownPolicy,
   payPromoWin,
   settle,
   settleAll,
   settleBetWin,
   type Settlement,
+  type SettlementPolicy,
   type Win
 } from "../../src/domain/settlement/Settlement.ts"
 import { type Answer, checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
+import { policies } from "../kit/Policies.ts"
 import { checkCounters, forgetting } from "../kit/SettlementChecks.ts"
 import {
+  adjustment,
   bet,
   close,
   day,
@@ -223,6 +228,11 @@ describe("long traffic", () => {
   const stakes = [10, 33, 100, 5, 60, 10, 0, 40]
   const prizes = [0, 25, 70, 400, 15, 33, 5, 100]
   const numbers = FastCheck.nat(7)
+  const anyPolicy = oneOf<SettlementPolicy>(
+    ...Array.from({ length: 8 }, () => ownPolicy),
+    ...Object.values(policies)
+  )
+  const closings = oneOf<Closing>(...Array.from({ length: 18 }, () => false), true, "when_settled", "when_settled")
   const gameOf = (n: number) => n === 3 ? roulette : slot
 
   const betOf = (playerId: number, n: number): FastCheck.Arbitrary<Bet> =>
@@ -233,19 +243,27 @@ describe("long traffic", () => {
       roundId: mostly(`r${n >> 1}`, "r1"),
       currency: mostly("EUR", "USD"),
       session: mostly<Bet["session"]>(session(noon + 400 * day), session(noon + day), null),
-      closesRound: mostly(false, true),
+      closesRound: closings,
+      policy: anyPolicy,
       providerId: mostly(1, 2)
     }).map(({ amount, id, ...fields }) => bet(id, amount, fields))
 
   const winOf = (playerId: number, n: number): FastCheck.Arbitrary<Win> =>
     FastCheck.record({
       id: mostly(`${playerId}w${n}`, `1w${n}`, `${playerId}b${n}`, `${playerId}bk${n}`),
-      betId: mostly(`${playerId}b${n}`, `${playerId}b1`, `1b${n}`, `${playerId}w${n}`),
+      betId: oneOf<string | null>(
+        ...Array.from({ length: 16 }, () => `${playerId}b${n}`),
+        ...Array.from({ length: 8 }, () => null),
+        `${playerId}b1`,
+        `1b${n}`,
+        `${playerId}w${n}`
+      ),
       amount: mostly(prizes[n] ?? 0, 20),
       game: mostly(gameOf(n), roulette),
       roundId: mostly(`r${n >> 1}`, "r1"),
       currency: mostly("EUR", "USD"),
-      closesRound: mostly(false, true),
+      closesRound: closings,
+      policy: anyPolicy,
       providerId: mostly(1, 2, 3)
     }).map(({ amount, betId, id, ...fields }) => win(id, betId, amount, fields))
 
@@ -254,19 +272,40 @@ describe("long traffic", () => {
       of: oneOf("b", "w"),
       times: oneOf("k", "l"),
       providerId: mostly(1, 2, 3),
-      isOdd: mostly(false, true),
-      odd: oneOf(`1b${n}`, `${playerId}bk${n}`, `${playerId}wk${n}`, `${playerId}b${(n + 1) % 8}`, "p")
-    }).map(({ isOdd, odd, of, providerId, times }) => ({
-      ...rollback(`${playerId}${of}${times}${n}`, isOdd ? odd : `${playerId}${of}${n}`),
-      providerId
-    }))
+      closesRound: closings,
+      policy: anyPolicy,
+      // of the first rollback, or of something that is not there to be taken back
+      aim: oneOf("own", "own", "own", "own", "own", "own", "own", "back", "back", "odd"),
+      odd: oneOf(
+        `1b${n}`,
+        `${playerId}bk${n}`,
+        `${playerId}wk${n}`,
+        `${playerId}b${(n + 1) % 8}`,
+        "p",
+        `${playerId}a${n}`
+      )
+    }).map(({ aim, odd, of, times, ...fields }) =>
+      rollback(
+        `${playerId}${of}${aim === "back" ? "r" : ""}${times}${n}`,
+        aim === "own" ? `${playerId}${of}${n}` : aim === "back" ? `${playerId}${of}k${n}` : odd,
+        fields
+      )
+    )
+
+  const adjustmentOf = (playerId: number, n: number): FastCheck.Arbitrary<Action> =>
+    FastCheck.record({
+      amount: oneOf(7, 40, -3, -60),
+      roundId: oneOf(`r${n >> 1}`, "adjusted"),
+      policy: anyPolicy
+    }).map(({ amount, ...fields }) => adjustment(`${playerId}a${n}`, amount, { ...fields, game: gameOf(n) }))
 
   const actionOf = (playerId: number): FastCheck.Arbitrary<Action> =>
     numbers.chain((n) =>
       FastCheck.oneof(
         { weight: 5, arbitrary: betOf(playerId, n) },
         { weight: 4, arbitrary: winOf(playerId, n) },
-        { weight: 2, arbitrary: rollbackOf(playerId, n) }
+        { weight: 3, arbitrary: rollbackOf(playerId, n) },
+        { weight: 1, arbitrary: adjustmentOf(playerId, n) }
       )
     )
 
