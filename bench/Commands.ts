@@ -15,6 +15,7 @@ import { memoryScenario } from "./scenarios/Memory.ts"
 import { mixedScenario } from "./scenarios/Mixed.ts"
 import { neighbourScenario } from "./scenarios/Neighbours.ts"
 import { overloadScenario } from "./scenarios/Overload.ts"
+import { protocolScenario } from "./scenarios/Protocols.ts"
 import { readScenario, reportScenario } from "./scenarios/Reads.ts"
 import { recoveryScenario } from "./scenarios/Recovery.ts"
 import { long, runSuite, short } from "./scenarios/Suite.ts"
@@ -62,6 +63,7 @@ export const all = [
   ...Object.values(trafficScenarios).map(({ command }) => command),
   mixedScenario.command,
   apiScenario.command,
+  protocolScenario.command,
   readScenario.command,
   reportScenario.command,
   engineScenario.command,

@@ -31,6 +31,7 @@ const part = (job: Job, parts: number, index: number): Job => ({
   phases: job.phases === null
     ? null
     : job.phases.map(({ perSecond, seconds }) => ({ seconds, perSecond: perSecond / parts })),
+  vendor: job.vendor === null ? null : { ...job.vendor, ahead: share(job.vendor.ahead, parts, index) },
   idPrefix: `${job.idPrefix}${index}`,
   seed: job.seed + index
 })

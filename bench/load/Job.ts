@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { operatorOperations } from "./OperatorCalls.ts"
 
 /** What is sent, and in which order: see Traffic.ts. */
-const trafficKinds = ["bet", "bet-win", "session", "play", "mixed", ...operatorOperations] as const
+const trafficKinds = ["bet", "bet-win", "session", "play", "mixed", "vendor-bet", ...operatorOperations] as const
 export type TrafficKind = (typeof trafficKinds)[number]
 
 /** A player whose requests are sent. What a kind of traffic does not need is left out. */
@@ -16,6 +16,20 @@ export const JobPlayer = Schema.Struct({
   bearer: Schema.optionalKey(Schema.String)
 })
 export type JobPlayer = typeof JobPlayer.Type
+
+/** A vendor whose bets are sent, in its own protocol. */
+export const JobVendor = Schema.Struct({
+  protocol: Schema.String,
+  /** Of the provider, and what only the vendor has. */
+  settings: Schema.Record(Schema.String, Schema.Unknown),
+  /** Where the wallet is called. */
+  path: Schema.String,
+  /** A text that only the answer to a bet that was taken holds. */
+  mark: Schema.String,
+  /** How many requests are made before the clock runs. */
+  ahead: Schema.Int
+})
+export type JobVendor = typeof JobVendor.Type
 
 /** A stretch of an open loop at one rate. */
 export const Phase = Schema.Struct({ seconds: Schema.Finite, perSecond: Schema.Finite })
@@ -31,6 +45,8 @@ export const Job = Schema.Struct({
   secret: Schema.String,
   /** Whose calls the operator's are; null where there are none. */
   operator: Schema.NullOr(Schema.Struct({ key: Schema.String, secret: Schema.String })),
+  /** Whose bets they are, of the kind `vendor-bet`. */
+  vendor: Schema.NullOr(JobVendor),
   /** The provider's own id of the game that bets are on; the service's of the same, and of an original. */
   gameId: Schema.String,
   slotId: Schema.String,

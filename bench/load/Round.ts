@@ -136,6 +136,7 @@ export const makeJob = (target: Target, round: RoundSpecification, options: Load
   kind: options.kind,
   ...target.provider,
   operator: target.operator ?? null,
+  vendor: target.vendor ?? null,
   gameId: target.gameId,
   slotId: target.slotId ?? "",
   originalId: target.originalId ?? "",

@@ -3,6 +3,7 @@ import { mixed } from "./MixedTraffic.ts"
 import { OperatorCalls } from "./OperatorCalls.ts"
 import { PlayerPicker } from "./PlayerPicker.ts"
 import { Requests, type Traffic } from "./Requests.ts"
+import { vendorBets } from "./VendorBets.ts"
 
 const nothing = (): void => {}
 
@@ -83,6 +84,9 @@ export const makeTraffic = (job: Job): Traffic => {
       return { next: () => requests.play(players.next()), ended: nothing }
     case "mixed":
       return mixed(job, requests, calls)
+    case "vendor-bet":
+      if (job.vendor === null) throw new Error("a job of a vendor's bets names no vendor")
+      return vendorBets(job, job.vendor, players)
     default: {
       const { kind } = job
       return { next: (_lane, timestamp) => calls.next(kind, players.next(), timestamp), ended: nothing }

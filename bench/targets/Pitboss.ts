@@ -48,6 +48,7 @@ export interface Pitboss extends Target {
   readonly service: Service
   readonly environment: Environment
   readonly profiler: Profiler | undefined
+  readonly operator: { readonly key: string; readonly secret: string }
   readonly operatorId: number
   /** Reads something as the operator. `uri` is below the operator's API. */
   readonly read: (uri: string) => Effect.Effect<unknown, BenchError>

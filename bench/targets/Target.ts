@@ -1,6 +1,6 @@
 import type { Effect } from "effect"
 import type { BenchError } from "../BenchError.ts"
-import type { JobPlayer } from "../load/Job.ts"
+import type { JobPlayer, JobVendor } from "../load/Job.ts"
 
 /** `baseline` and `one-statement` are the same server in two ways of working; see Baseline.ts. */
 const targetNames = ["pitboss", "baseline", "one-statement", "ceiling"] as const
@@ -35,6 +35,8 @@ export interface Target {
   readonly provider: { readonly key: string; readonly secret: string }
   /** Who records deposits; undefined where nothing but bets is served. */
   readonly operator?: { readonly key: string; readonly secret: string }
+  /** The vendor that bets in its own protocol; undefined for Pitboss's own. */
+  readonly vendor?: JobVendor
   /** The provider's own id of the game that bets are on. */
   readonly gameId: string
   /** The service's own id of it. */

@@ -9,6 +9,7 @@ export const job = (overrides: Partial<Job> = {}): Job => ({
   key: "key",
   secret: "secret",
   operator: { key: "operator-key", secret: "operator-secret" },
+  vendor: null,
   gameId: "slot",
   slotId: "70",
   originalId: "71",

@@ -1,0 +1,75 @@
+/** The players of the service at a vendor: a provider in the vendor's protocol, with a game that the vendor's own server launches. */
+import { Effect, Layer, Queue, Schema, type Scope } from "effect"
+import { makeDialect } from "../../vendor/Dialects.ts"
+import type { Session } from "../../vendor/Dialect.ts"
+import { layerHouse, makeHouse } from "../../vendor/House.ts"
+import { protocolOfSample, samples } from "../../vendor/Samples.ts"
+import { BenchError } from "../BenchError.ts"
+import { freePort } from "./FreePort.ts"
+import type { Pitboss } from "./Pitboss.ts"
+import { Created } from "./Service.ts"
+import { makeSignedClient, signedConcurrency } from "./SignedClient.ts"
+import type { Target } from "./Target.ts"
+
+/** What the answer to a bet that was taken holds, and no refusal. */
+const marks: Readonly<Record<string, string>> = {
+  hub88: "\"status\":\"RS_OK\"",
+  caleta: "\"status\":\"RS_OK\"",
+  pragmatic: "\"error\":0",
+  slotegrator: "\"transaction_id\":",
+  a8r: "\"round_id_casino\":",
+  gcp: "\"transactions\":",
+  evolution: "\"status\":\"OK\""
+}
+
+const Launch = Schema.Struct({ session_token: Schema.String })
+
+const failed = (error: { readonly message: string }) => new BenchError({ message: error.message })
+
+/** The service as bets of a vendor meet it; `name` is a sample's (`vendor/Samples.ts`). */
+export const atVendor = Effect.fnUntraced(function*(
+  pitboss: Pitboss,
+  name: string,
+  progress: (text: string) => void
+): Effect.fn.Return<Target, BenchError, Scope.Scope> {
+  const port = yield* freePort
+  const url = `http://127.0.0.1:${port}`
+  const sample = samples[name]?.(url)
+  if (sample === undefined) return yield* new BenchError({ message: `there is no sample ${name}` })
+  const protocol = protocolOfSample(name)
+  const settings = { ...sample.provider, ...sample.vendor }
+  const dialect = yield* Effect.mapError(makeDialect(protocol, settings), failed)
+  const { house, opened } = yield* makeHouse(url)
+  yield* Effect.mapError(Layer.build(layerHouse(dialect, house, port)), failed)
+  const gameId = house.games[0]?.id ?? ""
+  const slug = `bench-${name}`
+  const { create } = pitboss.service
+  yield* create("providers", { slug, name, protocol, settings: sample.provider }, Created)
+  const game = yield* create(
+    "games",
+    { provider: slug, external_id: gameId, name: gameId, type: "rng", category: "slots" },
+    Created
+  )
+  const client = yield* makeSignedClient(`http://${pitboss.host}:${pitboss.port}`, "x-api-key", pitboss.operator)
+  let ready = 0
+  const tokens = yield* Effect.forEach(
+    pitboss.players,
+    ({ id }) =>
+      client.call("POST", `/api/v1/operator/players/${id}/games/${game.id}/launch`, { mode: "real" }, Launch).pipe(
+        Effect.tap(() => Effect.sync(() => progress(`${name}: ${++ready} of ${pitboss.players.length} launches`)))
+      ),
+    { concurrency: signedConcurrency }
+  )
+  const sessions = new Map<string, Session>()
+  for (const session of yield* Queue.takeAll(opened)) sessions.set(session.token, session)
+  return {
+    ...pitboss,
+    name,
+    gameId,
+    players: pitboss.players.map(({ id }, index) => {
+      const { playerRef = "", token = "" } = sessions.get(tokens[index]?.session_token ?? "") ?? {}
+      return { id, sessionToken: token, playerRef }
+    }),
+    vendor: { protocol, settings, path: `/api/v1/integrations/${slug}`, mark: marks[name] ?? "", ahead: 0 }
+  }
+})
