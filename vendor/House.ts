@@ -19,11 +19,15 @@ const games: ReadonlyArray<HouseGame> = [
 export const makeHouse = Effect.fnUntraced(function*(url: string) {
   const opened = yield* Queue.unbounded<Session>()
   const played: Array<PlayedTransaction> = []
+  const playing = new Set<string>()
   const house: House = {
     url,
     games,
     open: (session) => {
-      Queue.offerUnsafe(opened, session)
+      // one game of a player is played at a time: each answer's balance is held against one book
+      const name = session.playerRef === "" ? session.token : session.playerRef
+      if (!playing.has(name)) Queue.offerUnsafe(opened, session)
+      playing.add(name)
       return `${url}/play?game=${encodeURIComponent(session.gameId)}`
     },
     grants: new Map<string, Grant>(),

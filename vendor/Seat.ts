@@ -177,7 +177,7 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
     const sendings = Array.from({ length: times }, () => attempt(message, {}))
     const answers = yield* Effect.all(sendings, { concurrency: "unbounded" })
     const answered = answers.filter((sent) => sent !== undefined)
-    const label = `${situation}, ${times} at once`
+    const label = `${situation}, many at once`
     const either = union(first, again)
     const settled = answered.filter((sent) => !asksAgain(sent, either))
     let isRight = settled.length > 0

@@ -200,9 +200,11 @@ const make = (settings: typeof Settings.Type): Dialect => ({
   serve: (call, house) => {
     if (call.method !== "POST" || call.path !== `/ua/v1/${settings.casino_key}/${settings.api_token}`) return undefined
     const session = serveLaunch(call)
-    return session === undefined
-      ? { status: 400, body: JSON.stringify({ errors: [{ code: "G.1", message: "Incomplete player" }] }) }
-      : { status: 200, body: JSON.stringify({ entry: house.open(session), entryEmbedded: house.open(session) }) }
+    if (session === undefined) {
+      return { status: 400, body: JSON.stringify({ errors: [{ code: "G.1", message: "Incomplete player" }] }) }
+    }
+    const entry = house.open(session)
+    return { status: 200, body: JSON.stringify({ entry, entryEmbedded: `${entry}&embedded` }) }
   }
 })
 
