@@ -120,6 +120,8 @@ export interface Settlement {
   readonly status: "processed" | "replayed" | "ignored"
   /** What the message did when it came first: `status`, unless this is a replay. */
   readonly first: "processed" | "ignored"
+  /** On a replay of what was taken back since. */
+  readonly rolledBack?: true
   /** When it was first settled, epoch milliseconds. */
   readonly settledAt: number
   readonly entryIds: ReadonlyArray<number>

@@ -334,12 +334,16 @@ describe("statuses", () => {
     assert.strictEqual(statusOf("credit", afterTombstone), "BET_DOES_NOT_EXIST")
   })
 
-  it("FINAL_ERROR_ACTION_FAILED: a debit after its own cancel, and one under a known refId with other content", () => {
+  it("FINAL_ERROR_ACTION_FAILED: a debit sent again after its cancel, one after its own cancel, and one under a known refId with other content", () => {
     assert.deepStrictEqual(valuesOf(answerOf("debit", refusedWith("BET_ROLLED_BACK"))), {
       ...ok,
       status: "FINAL_ERROR_ACTION_FAILED"
     })
     assert.strictEqual(statusOf("debit", refusedWith("DUPLICATE_TRANSACTION")), "FINAL_ERROR_ACTION_FAILED")
+    assert.strictEqual(
+      statusOf("debit", settled(euros(1050), { status: "replayed", first: "processed", rolledBack: true })),
+      "FINAL_ERROR_ACTION_FAILED"
+    )
   })
 
   it("the other refusals of a debit have their own words, with the balance", () => {

@@ -119,8 +119,7 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
     first: done("OK", true),
     again: done("BET_ALREADY_EXIST", false),
     tombstoned: done("FINAL_ERROR_ACTION_FAILED", false),
-    // a debit that was cancelled is known all the same
-    rolled_back: { codes: ["BET_ALREADY_EXIST", "FINAL_ERROR_ACTION_FAILED"], moves: false, balance: "required" },
+    rolled_back: done("FINAL_ERROR_ACTION_FAILED", false),
     too_much: done("INSUFFICIENT_FUNDS", false)
   },
   win: {

@@ -143,7 +143,9 @@ export const replay = (
     })
   }
   draft.recall(earlier, round)
-  return settlement(draft, earlier.transactionId, "replayed", round?.closed === false ? "open" : "closed", earlier)
+  const roundState = round?.closed === false ? "open" : "closed"
+  const settled = settlement(draft, earlier.transactionId, "replayed", roundState, earlier)
+  return earlier.rolledBack ? { ...settled, rolledBack: true } : settled
 }
 
 export const validation = (field: string, message: string) => refuseFields({ [field]: [message] })

@@ -100,11 +100,13 @@ const statusOfRefusal = (method: Method, { code, details }: Refusal): Status => 
   }
 }
 
-const statusOfSettlement = (method: Method, { first, status }: Settlement): Status => {
+const statusOfSettlement = (method: Method, { first, rolledBack, status }: Settlement): Status => {
   if (method === "promo_payout") return "OK"
   if (method === "cancel" && first === "ignored") return "BET_DOES_NOT_EXIST"
   if (status === "processed") return "OK"
-  return method === "debit" ? "BET_ALREADY_EXIST" : "BET_ALREADY_SETTLED"
+  if (method !== "debit") return "BET_ALREADY_SETTLED"
+  // sent again after its own cancel: no game may go on with it
+  return rolledBack === true ? "FINAL_ERROR_ACTION_FAILED" : "BET_ALREADY_EXIST"
 }
 
 /** The answer to an outcome of the wallet. */
