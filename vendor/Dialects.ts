@@ -6,6 +6,7 @@ import { evolutionDialect } from "./dialects/Evolution.ts"
 import { gcpDialect } from "./dialects/Gcp.ts"
 import { pragmaticDialect } from "./dialects/Pragmatic.ts"
 import { slotegratorDialect } from "./dialects/Slotegrator.ts"
+import { hub88Dialect } from "./dialects/Hub88.ts"
 import { VendorError } from "./VendorError.ts"
 
 type Make = (settings: unknown) => Effect.Effect<Dialect, VendorError>
@@ -20,11 +21,12 @@ const making = <Settings>({ make, settings }: DialectDefinition<Settings>): Make
 }
 
 const dialects: { readonly [protocol: string]: Make } = {
-  evolution: making(evolutionDialect),
+  hub88: making(hub88Dialect),
   pragmatic: making(pragmaticDialect),
   slotegrator: making(slotegratorDialect),
   a8r: making(a8rDialect),
-  gcp: making(gcpDialect)
+  gcp: making(gcpDialect),
+  evolution: making(evolutionDialect)
 }
 
 export const protocolNames = Object.keys(dialects)
