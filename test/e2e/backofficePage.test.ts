@@ -1,12 +1,15 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import * as Path from "node:path"
+import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
 import { rolesByAction } from "../../src/features/staff/Authorisation.ts"
 import { made, runHere, staffCall } from "../kit/Backoffice.ts"
 import { fresh, layerCasinos, operatorWith } from "../kit/Casino.ts"
 import { cases } from "../kit/commands/Cases.ts"
 import { commandOf } from "../kit/commands/Scene.ts"
+import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
 import { dataOf, registration } from "../kit/PublicApi.ts"
 
 // Goal: docs/backoffice.md is true: its examples work in the order in which they stand, every command has one, and its table of roles
@@ -27,6 +30,8 @@ const wordsOf = (line: string): ReadonlyArray<string> =>
 const kept: { readonly [command: string]: string } = {
   "staff create": "STAFF",
   "game create": "GAME",
+  "game list": "BOOK",
+  "free-rounds issue": "FREE_ROUNDS",
   "payment-method create": "METHOD",
   "bonus create": "BONUS",
   "bonus grant": "PLAYER_BONUS",
@@ -74,7 +79,12 @@ describe("the page about the back office", () => {
   })
 })
 
-layer(layerCasinos, { excludeTestServices: true })("the examples of the page about the back office", (it) => {
+const live = layerCasinos.pipe(
+  // the vendor of the page, with a protocol of the tests
+  Layer.provide(Layer.succeed(ProviderProtocols, [{ ...fakeProtocol, name: "hub88" }]))
+)
+
+layer(live, { excludeTestServices: true })("the examples of the page about the back office", (it) => {
   it.effect("work, one after the other", () =>
     Effect.gen(function*() {
       const variables = new Map<string, string>()
@@ -123,12 +133,22 @@ layer(layerCasinos, { excludeTestServices: true })("the examples of the page abo
         }
       })
 
+      const vendor = yield* makeFakeVendor
+      const facts = { type: "rng", category: "slots", rtp: 96.5, thumbnailUrl: null } as const
+      vendor.games = [{ ...facts, externalId: "book", name: "Book" }]
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => Fs.mkdtempSync(Path.join(Os.tmpdir(), "pitboss-page-"))),
+        (made) => Effect.sync(() => Fs.rmSync(made, { recursive: true }))
+      )
+      const settings = Path.join(folder, "north.json")
+      Fs.writeFileSync(settings, JSON.stringify(vendor.settings))
+
       for (const example of examples) {
         const line = example.slice(prompt.length).replaceAll(/\$([A-Z_]+)/g, (_, name: string) => {
           const value = variables.get(name)
           return value ?? assert.fail(`${example}: nothing was said of ${name}`)
         })
-        const words = wordsOf(line)
+        const words = wordsOf(line).map((word) => word === "north.json" ? settings : word)
         const { exitCode, stderr, stdout } = yield* runHere(words)
         assert.deepStrictEqual([exitCode, stderr], [0, ""], example)
         yield* goOn(commandOf(line), words, documentOf(commandOf(line), stdout))

@@ -29,7 +29,7 @@ const ProtocolRow = Schema.Struct(ProtocolColumns)
 export type ProtocolRow = typeof ProtocolRow.Type
 
 /** Purpose of the sealed settings of a provider. */
-export const settingsPurpose = (providerId: number): string => `provider-settings:${providerId}`
+const settingsPurpose = (providerId: number): string => `provider-settings:${providerId}`
 
 /** The protocol is unknown to this version, or does not take the stored settings any more. */
 export class ProtocolUnusable extends Schema.TaggedError<ProtocolUnusable>()("ProtocolUnusable", {
