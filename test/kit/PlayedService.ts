@@ -10,6 +10,7 @@ import { dataOf, deposit, launch, register, settledOf, tell } from "./E2eWorld.t
 import type { Reply } from "./HttpCalls.ts"
 import { freePort } from "./ServiceProcess.ts"
 import { expectedSignature, type Sink, soon } from "./WebhookSink.ts"
+import { samples } from "../../vendor/Samples.ts"
 
 /** Where a service of the casino listens, and how staff reach it. */
 export interface Address {
@@ -92,6 +93,13 @@ export const playCasino = Effect.fnUntraced(function*(agent: Http.Agent, address
     slug: "studio",
     name: "Studio",
     launch_url: "https://studio.example/play?token={token}&game={game}&mode={mode}"
+  })
+  // with settings that are sealed
+  yield* staff(address, "/providers", Key, {
+    slug: "vendor",
+    name: "Vendor",
+    protocol: "evolution",
+    settings: samples["evolution"]?.("https://vendor.example").provider
   })
   const game = yield* staff(address, "/games", Made, { provider: "studio", external_id: "reels", name: "Reels" })
   const original = yield* staff(address, "/games", Made, {
