@@ -228,202 +228,212 @@ describe("long traffic", () => {
   const stakes = [10, 33, 100, 5, 60, 10, 0, 40]
   const prizes = [0, 25, 70, 400, 15, 33, 5, 100]
   const numbers = FastCheck.nat(7)
-  const anyPolicy = oneOf<SettlementPolicy>(
-    ...Array.from({ length: 8 }, () => ownPolicy),
-    ...Object.values(policies)
-  )
   const closings = oneOf<Closing>(...Array.from({ length: 18 }, () => false), true, "when_settled", "when_settled")
   const gameOf = (n: number) => n === 3 ? roulette : slot
 
-  const betOf = (playerId: number, n: number): FastCheck.Arbitrary<Bet> =>
-    FastCheck.record({
-      id: mostly(`${playerId}b${n}`, `1b${n}`, `${playerId}w${n}`, `${playerId}bk${n}`),
-      amount: mostly(stakes[n] ?? 0, 20),
-      game: mostly(gameOf(n), roulette, { ...gameOf(n), active: false }),
-      roundId: mostly(`r${n >> 1}`, "r1"),
-      currency: mostly("EUR", "USD"),
-      session: mostly<Bet["session"]>(session(noon + 400 * day), session(noon + day), null),
-      closesRound: closings,
-      policy: anyPolicy,
-      providerId: mostly(1, 2)
-    }).map(({ amount, id, ...fields }) => bet(id, amount, fields))
+  const commandsOf = (
+    numbers: FastCheck.Arbitrary<number>,
+    anyPolicy: FastCheck.Arbitrary<SettlementPolicy>,
+    rollbackWeight: number
+  ): FastCheck.Arbitrary<Command> => {
+    const betOf = (playerId: number, n: number): FastCheck.Arbitrary<Bet> =>
+      FastCheck.record({
+        id: mostly(`${playerId}b${n}`, `1b${n}`, `${playerId}w${n}`, `${playerId}bk${n}`),
+        amount: mostly(stakes[n] ?? 0, 20),
+        game: mostly(gameOf(n), roulette, { ...gameOf(n), active: false }),
+        roundId: mostly(`r${n >> 1}`, "r1"),
+        currency: mostly("EUR", "USD"),
+        session: mostly<Bet["session"]>(session(noon + 400 * day), session(noon + day), null),
+        closesRound: closings,
+        policy: anyPolicy,
+        providerId: mostly(1, 2)
+      }).map(({ amount, id, ...fields }) => bet(id, amount, fields))
 
-  const winOf = (playerId: number, n: number): FastCheck.Arbitrary<Win> =>
-    FastCheck.record({
-      id: mostly(`${playerId}w${n}`, `1w${n}`, `${playerId}b${n}`, `${playerId}bk${n}`),
-      betId: oneOf<string | null>(
-        ...Array.from({ length: 16 }, () => `${playerId}b${n}`),
-        ...Array.from({ length: 8 }, () => null),
-        `${playerId}b1`,
-        `1b${n}`,
-        `${playerId}w${n}`
-      ),
-      amount: mostly(prizes[n] ?? 0, 20),
-      game: mostly(gameOf(n), roulette),
-      roundId: mostly(`r${n >> 1}`, "r1"),
-      currency: mostly("EUR", "USD"),
-      closesRound: closings,
-      policy: anyPolicy,
-      providerId: mostly(1, 2, 3)
-    }).map(({ amount, betId, id, ...fields }) => win(id, betId, amount, fields))
+    const winOf = (playerId: number, n: number): FastCheck.Arbitrary<Win> =>
+      FastCheck.record({
+        id: mostly(`${playerId}w${n}`, `1w${n}`, `${playerId}b${n}`, `${playerId}bk${n}`),
+        betId: oneOf<string | null>(
+          ...Array.from({ length: 16 }, () => `${playerId}b${n}`),
+          ...Array.from({ length: 8 }, () => null),
+          `${playerId}b1`,
+          `1b${n}`,
+          `${playerId}w${n}`
+        ),
+        amount: mostly(prizes[n] ?? 0, 20),
+        game: mostly(gameOf(n), roulette),
+        roundId: mostly(`r${n >> 1}`, "r1"),
+        currency: mostly("EUR", "USD"),
+        closesRound: closings,
+        policy: anyPolicy,
+        providerId: mostly(1, 2, 3)
+      }).map(({ amount, betId, id, ...fields }) => win(id, betId, amount, fields))
 
-  const rollbackOf = (playerId: number, n: number): FastCheck.Arbitrary<Action> =>
-    FastCheck.record({
-      of: oneOf("b", "w"),
-      times: oneOf("k", "l"),
-      providerId: mostly(1, 2, 3),
-      closesRound: closings,
-      policy: anyPolicy,
-      // of the first rollback, or of something that is not there to be taken back
-      aim: oneOf("own", "own", "own", "own", "own", "own", "own", "back", "back", "odd"),
-      odd: oneOf(
-        `1b${n}`,
-        `${playerId}bk${n}`,
-        `${playerId}wk${n}`,
-        `${playerId}b${(n + 1) % 8}`,
-        "p",
-        `${playerId}a${n}`
+    const rollbackOf = (playerId: number, n: number): FastCheck.Arbitrary<Action> =>
+      FastCheck.record({
+        of: oneOf("b", "b", "w"),
+        times: oneOf("k", "k", "l"),
+        providerId: mostly(1, 2, 3),
+        closesRound: closings,
+        policy: anyPolicy,
+        // of the first rollback, or of something that is not there to be taken back
+        aim: oneOf("own", "own", "own", "own", "back", "back", "odd"),
+        odd: oneOf(
+          `1b${n}`,
+          `${playerId}bk${n}`,
+          `${playerId}wk${n}`,
+          `${playerId}b${(n + 1) % 8}`,
+          "p",
+          `${playerId}a${n}`
+        )
+      }).map(({ aim, odd, of, times, ...fields }) =>
+        rollback(
+          `${playerId}${of}${aim === "back" ? "r" : ""}${times}${n}`,
+          aim === "own" ? `${playerId}${of}${n}` : aim === "back" ? `${playerId}${of}k${n}` : odd,
+          fields
+        )
       )
-    }).map(({ aim, odd, of, times, ...fields }) =>
-      rollback(
-        `${playerId}${of}${aim === "back" ? "r" : ""}${times}${n}`,
-        aim === "own" ? `${playerId}${of}${n}` : aim === "back" ? `${playerId}${of}k${n}` : odd,
-        fields
-      )
-    )
 
-  const adjustmentOf = (playerId: number, n: number): FastCheck.Arbitrary<Action> =>
-    FastCheck.record({
-      amount: oneOf(7, 40, -3, -60),
-      roundId: oneOf(`r${n >> 1}`, "adjusted"),
-      policy: anyPolicy
-    }).map(({ amount, ...fields }) => adjustment(`${playerId}a${n}`, amount, { ...fields, game: gameOf(n) }))
+    const adjustmentOf = (playerId: number, n: number): FastCheck.Arbitrary<Action> =>
+      FastCheck.record({
+        amount: oneOf(7, 40, -3, -60),
+        roundId: oneOf(`r${n >> 1}`, "adjusted"),
+        policy: anyPolicy
+      }).map(({ amount, ...fields }) => adjustment(`${playerId}a${n}`, amount, { ...fields, game: gameOf(n) }))
 
-  const actionOf = (playerId: number): FastCheck.Arbitrary<Action> =>
-    numbers.chain((n) =>
-      FastCheck.oneof(
-        { weight: 5, arbitrary: betOf(playerId, n) },
-        { weight: 4, arbitrary: winOf(playerId, n) },
-        { weight: 3, arbitrary: rollbackOf(playerId, n) },
-        { weight: 1, arbitrary: adjustmentOf(playerId, n) }
+    const actionOf = (playerId: number): FastCheck.Arbitrary<Action> =>
+      numbers.chain((n) =>
+        FastCheck.oneof(
+          { weight: 5, arbitrary: betOf(playerId, n) },
+          { weight: 4, arbitrary: winOf(playerId, n) },
+          { weight: rollbackWeight, arbitrary: rollbackOf(playerId, n) },
+          { weight: 1, arbitrary: adjustmentOf(playerId, n) }
+        )
       )
-    )
 
-  const commands: FastCheck.Arbitrary<Command> = FastCheck.oneof(
-    {
-      weight: 30,
-      arbitrary: playerIds.chain((playerId) =>
-        actionOf(playerId).map((action) => ({ type: "message" as const, playerId, action }))
-      )
-    },
-    {
-      weight: 4,
-      arbitrary: playerIds.chain((playerId) =>
-        // a batch is of one provider
-        FastCheck.tuple(FastCheck.array(actionOf(playerId), { minLength: 1, maxLength: 5 }), mostly(1, 2)).map(
-          ([all, providerId]) => ({
-            type: "batch" as const,
+    return FastCheck.oneof<Array<FastCheck.WeightedArbitrary<Command>>>(
+      {
+        weight: 30,
+        arbitrary: playerIds.chain((playerId) =>
+          actionOf(playerId).map((action) => ({ type: "message" as const, playerId, action }))
+        )
+      },
+      {
+        weight: 4,
+        arbitrary: playerIds.chain((playerId) =>
+          // a batch is of one provider
+          FastCheck.tuple(FastCheck.array(actionOf(playerId), { minLength: 1, maxLength: 5 }), mostly(1, 2)).map(
+            ([all, providerId]) => ({
+              type: "batch" as const,
+              playerId,
+              actions: all.map((action) => ({ ...action, providerId }))
+            })
+          )
+        )
+      },
+      {
+        weight: 3,
+        arbitrary: FastCheck.tuple(playerIds, numbers).chain(([playerId, n]) =>
+          FastCheck.tuple(betOf(playerId, n), winOf(playerId, n)).map(([bet, win]) => ({
+            type: "betWin" as const,
             playerId,
-            actions: all.map((action) => ({ ...action, providerId }))
-          })
+            bet: { ...bet, closesRound: false },
+            win: {
+              ...win,
+              betTransactionId: bet.transactionId,
+              game: bet.game,
+              roundId: bet.roundId,
+              currency: bet.currency,
+              providerId: bet.providerId
+            }
+          }))
         )
-      )
-    },
-    {
-      weight: 3,
-      arbitrary: FastCheck.tuple(playerIds, numbers).chain(([playerId, n]) =>
-        FastCheck.tuple(betOf(playerId, n), winOf(playerId, n)).map(([bet, win]) => ({
-          type: "betWin" as const,
-          playerId,
-          bet: { ...bet, closesRound: false },
-          win: {
-            ...win,
-            betTransactionId: bet.transactionId,
-            game: bet.game,
-            roundId: bet.roundId,
-            currency: bet.currency,
-            providerId: bet.providerId
-          }
-        }))
-      )
-    },
-    { weight: 1, arbitrary: FastCheck.record({ type: oneOf("close" as const), playerId: playerIds, round: rounds }) },
-    {
-      weight: 1,
-      arbitrary: FastCheck.record({
-        type: oneOf("promo" as const),
-        playerId: playerIds,
-        id: oneOf("p", "p", "q", "1w1", "2b2"),
-        amount: mostly(5, 7)
-      })
-    },
-    {
-      weight: 3,
-      arbitrary: FastCheck.record({
-        type: oneOf("wait" as const),
-        ms: oneOf(minute, 4 * minute, 16 * minute, day, 8 * day)
-      })
-    },
-    {
-      weight: 2,
-      arbitrary: FastCheck.record({
-        type: oneOf("grant" as const),
-        playerId: playerIds,
-        amount: oneOf(20, 60, 150),
-        multiplier: oneOf(0, 1, 1, 3, 10),
-        maxBet: oneOf(0, 0, 40),
-        conversion: oneOf(0, 1, 2),
-        validDays: oneOf(1, 7),
-        live: oneOf(0, 10, 50),
-        cap: oneOf(0, 0, 2)
-      })
-    },
-    {
-      weight: 1,
-      arbitrary: FastCheck.record({ type: oneOf("cancel" as const), playerId: playerIds, pick: FastCheck.nat() })
-    },
-    { weight: 1, arbitrary: FastCheck.record({ type: oneOf("look" as const), playerId: playerIds }) },
-    {
-      weight: 1,
-      arbitrary: FastCheck.record({
-        type: oneOf("keep from bonuses" as const),
-        playerId: playerIds,
-        excluded: FastCheck.boolean()
-      })
-    },
-    {
-      weight: 1,
-      arbitrary: FastCheck.record({ type: oneOf("deposit" as const), playerId: playerIds, amount: amounts })
-    },
-    {
-      weight: 1,
-      arbitrary: FastCheck.record({
-        type: oneOf("status" as const),
-        playerId: playerIds,
-        status: oneOf<Player["status"]>("active", "active", "locked")
-      })
-    },
-    {
-      weight: 1,
-      arbitrary: FastCheck.record({ type: oneOf("exclude" as const), playerId: playerIds, ms: oneOf(0, day) })
-    },
-    {
-      weight: 1,
-      arbitrary: FastCheck.record({
-        type: oneOf("limits" as const),
-        playerId: playerIds,
-        limits: oneOf<Player["limits"]>(
-          {},
-          {},
-          { max_single_bet: 50 },
-          { max_daily_bet: 120, max_weekly_loss: 150 },
-          { casino_max_daily_bet: 400, max_daily_loss: 30 },
-          { max_weekly_bet: 500, max_monthly_bet: 900, max_monthly_loss: 60 },
-          { max_session_minutes: 5 }
-        )
-      })
-    }
+      },
+      { weight: 1, arbitrary: FastCheck.record({ type: oneOf("close" as const), playerId: playerIds, round: rounds }) },
+      {
+        weight: 1,
+        arbitrary: FastCheck.record({
+          type: oneOf("promo" as const),
+          playerId: playerIds,
+          id: oneOf("p", "p", "q", "1w1", "2b2"),
+          amount: mostly(5, 7)
+        })
+      },
+      {
+        weight: 3,
+        arbitrary: FastCheck.record({
+          type: oneOf("wait" as const),
+          ms: oneOf(minute, 4 * minute, 16 * minute, day, 8 * day)
+        })
+      },
+      {
+        weight: 2,
+        arbitrary: FastCheck.record({
+          type: oneOf("grant" as const),
+          playerId: playerIds,
+          amount: oneOf(20, 60, 150),
+          multiplier: oneOf(0, 1, 1, 3, 10),
+          maxBet: oneOf(0, 0, 40),
+          conversion: oneOf(0, 1, 2),
+          validDays: oneOf(1, 7),
+          live: oneOf(0, 10, 50),
+          cap: oneOf(0, 0, 2)
+        })
+      },
+      {
+        weight: 1,
+        arbitrary: FastCheck.record({ type: oneOf("cancel" as const), playerId: playerIds, pick: FastCheck.nat() })
+      },
+      { weight: 1, arbitrary: FastCheck.record({ type: oneOf("look" as const), playerId: playerIds }) },
+      {
+        weight: 1,
+        arbitrary: FastCheck.record({
+          type: oneOf("keep from bonuses" as const),
+          playerId: playerIds,
+          excluded: FastCheck.boolean()
+        })
+      },
+      {
+        weight: 1,
+        arbitrary: FastCheck.record({ type: oneOf("deposit" as const), playerId: playerIds, amount: amounts })
+      },
+      {
+        weight: 1,
+        arbitrary: FastCheck.record({
+          type: oneOf("status" as const),
+          playerId: playerIds,
+          status: oneOf<Player["status"]>("active", "active", "locked")
+        })
+      },
+      {
+        weight: 1,
+        arbitrary: FastCheck.record({ type: oneOf("exclude" as const), playerId: playerIds, ms: oneOf(0, day) })
+      },
+      {
+        weight: 1,
+        arbitrary: FastCheck.record({
+          type: oneOf("limits" as const),
+          playerId: playerIds,
+          limits: oneOf<Player["limits"]>(
+            {},
+            {},
+            { max_single_bet: 50 },
+            { max_daily_bet: 120, max_weekly_loss: 150 },
+            { casino_max_daily_bet: 400, max_daily_loss: 30 },
+            { max_weekly_bet: 500, max_monthly_bet: 900, max_monthly_loss: 60 },
+            { max_session_minutes: 5 }
+          )
+        })
+      }
+    )
+  }
+
+  const commands = commandsOf(
+    numbers,
+    oneOf(...Array.from({ length: 8 }, () => ownPolicy), ...Object.values(policies)),
+    2
   )
+  // few rounds, so that what was taken back is taken back in its turn, and what follows meets it
+  const protocolCommands = commandsOf(FastCheck.nat(2), oneOf(...Object.values(policies).slice(1)), 12)
 
   /** A round of its own with one bet, which may stay open for long. */
   const ownRoundOf = (playerId: number, n: number): FastCheck.Arbitrary<Action> => {
@@ -652,6 +662,7 @@ describe("long traffic", () => {
 
   const traffics = [
     { name: "messages", all: commands, numRuns: 120 },
+    { name: "messages of protocols", all: protocolCommands, numRuns: 150 },
     { name: "originals", all: originalCommands, numRuns: 60 }
   ]
   for (const { all: any, name, numRuns } of traffics) {
