@@ -220,7 +220,7 @@ describe("services give time, chance and settings", () => {
 describe("the tree", () => {
   const own = "test/architecture.test.ts"
   const text = [
-    ...["src", "test", "bench", "scripts", "docs", "migrations", ".ci"].flatMap(filesBelow),
+    ...["src", "test", "bench", "scripts", "vendor", "docs", "migrations", ".ci"].flatMap(filesBelow),
     ...Fs.readdirSync(root, { withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name !== "package-lock.json")
       .map((entry) => entry.name)
@@ -265,7 +265,7 @@ describe("the tree", () => {
   })
 
   it("holds no leftovers", () => {
-    const code = text.filter((file) => /^(src|test|bench|scripts)\//.test(file))
+    const code = text.filter((file) => /^(src|test|bench|scripts|vendor)\//.test(file))
     assert.deepStrictEqual(
       hits(code, /(\/\/|\*|--|#)\s*(TODO|FIXME|XXX)\b|\.(only|skip)\(|@ts-(ignore|expect-error|nocheck)/),
       []

@@ -1,0 +1,251 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import * as Crypto from "node:crypto"
+import { hub88Dialect } from "../../vendor/dialects/Hub88.ts"
+import { samples } from "../../vendor/Samples.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
+import { exchange } from "../kit/HttpCalls.ts"
+import { addVendor, sitDown } from "../kit/Vendors.ts"
+
+// Goal: every rule of Hub88's Wallet API, and of Caleta's form of it, holds over real HTTP. Method: signed calls as they stand in its
+// description, against the public server and a real database; each answer's status and balance.
+
+const Answer = Schema.fromJsonString(Schema.Struct({
+  status: Schema.String,
+  user: Schema.optionalKey(Schema.String),
+  request_uuid: Schema.optionalKey(Schema.String),
+  currency: Schema.optionalKey(Schema.String),
+  balance: Schema.optionalKey(Schema.Int),
+  token: Schema.optionalKey(Schema.String),
+  country: Schema.optionalKey(Schema.String),
+  birth_date: Schema.optionalKey(Schema.String),
+  sub_partner_id: Schema.optionalKey(Schema.String)
+}))
+
+const Keys = Schema.Struct({ vendor_private_key: Schema.String, private_key: Schema.String })
+
+/** Hundred-thousandths of a euro. */
+const units = (euros: number): number => Math.round(euros * 100_000)
+
+/** A player with 100.00 of the euro at a game of a new operator, and the calls of the vendor for the player. */
+const newTable = Effect.fnUntraced(function*(name: "hub88" | "caleta") {
+  const isCaleta = name === "caleta"
+  const { provider, vendor: extra } = samples[name]?.("https://vendor.example") ?? { provider: {}, vendor: {} }
+  const keys = yield* Schema.decodeUnknownEffect(Keys)({ ...provider, ...extra })
+  const dialect = hub88Dialect.make({ ...keys, dialect: name })
+  const port = yield* portOf
+  const agent = yield* makeAgent()
+  const slug = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
+  const tenant = yield* addTenant(agent, port, `o${slug}`)
+  const vendor = yield* addVendor(agent, port, `v${slug}`, { name, protocol: "hub88", settings: provider, dialect })
+
+  const newPlayer = Effect.gen(function*() {
+    const username = `p${(yield* freshName).replaceAll("-", "_")}`
+    const playerId = yield* register(tenant.call, username)
+    yield* deposit(tenant.call, playerId, 10_000, username)
+    return playerId
+  })
+
+  const ask = Effect.fnUntraced(function*(path: string, fields: object) {
+    const raw = JSON.stringify({ request_uuid: "request-1", ...fields })
+    const signature = Crypto.sign("sha256", Buffer.from(raw), keys.vendor_private_key).toString("base64")
+    const reply = yield* exchange(agent, port, `/api/v1/integrations/${vendor.slug}${path}`, {
+      raw,
+      headers: { [isCaleta ? "X-Auth-Signature" : "X-Hub88-Signature"]: signature, "Content-Type": "application/json" }
+    })
+    assert.strictEqual(reply.status, 200, reply.text)
+    return yield* Schema.decodeUnknownEffect(Answer)(reply.text)
+  })
+
+  const seatOf = Effect.fnUntraced(function*(playerId: number) {
+    const { playerRef, token } = yield* sitDown(vendor, playerId)
+    const player = isCaleta ? { supplier_user: playerRef } : { user: playerRef }
+    const transaction = (id: string) => ({
+      ...player,
+      token,
+      transaction_uuid: id,
+      supplier_transaction_id: `s-${id}`,
+      round: "round-1",
+      round_closed: false,
+      game_code: vendor.game.externalId
+    })
+    const base = isCaleta ? "/wallet" : "/transaction"
+    const told = ({ balance, status }: typeof Answer.Type) => [status, balance] as const
+    const money = (id: string, euros: number, more: object) => ({
+      ...transaction(id),
+      is_free: false,
+      currency: "EUR",
+      amount: units(euros),
+      ...more
+    })
+    return {
+      playerRef,
+      token,
+      info: ask("/user/info", { user: playerRef }),
+      balance: (by = token) =>
+        ask(isCaleta ? "/wallet/balance" : "/user/balance", {
+          ...player,
+          token: by,
+          game_code: vendor.game.externalId
+        }),
+      bet: (id: string, euros: number, more: object = {}) =>
+        Effect.map(ask(`${base}/bet`, money(id, euros, more)), told),
+      win: (id: string, bet: string, euros: number, more: object = {}) =>
+        Effect.map(ask(`${base}/win`, money(id, euros, { reference_transaction_uuid: bet, ...more })), told),
+      rollback: (id: string, target: string, more: object = {}) =>
+        Effect.map(ask(`${base}/rollback`, { ...transaction(id), reference_transaction_uuid: target, ...more }), told)
+    }
+  })
+
+  return { ...yield* seatOf(yield* newPlayer), ask, newPlayer, seatOf }
+})
+
+const ids = Effect.map(freshName, (name) => (id: string) => `${name}-${id}`)
+
+layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub88", (it) => {
+  it.effect("user info and balance say who plays with what, and echo request_uuid", () =>
+    Effect.gen(function*() {
+      const { balance, info, playerRef } = yield* newTable("hub88")
+      assert.deepInclude(yield* info, {
+        status: "RS_OK",
+        user: playerRef,
+        request_uuid: "request-1",
+        sub_partner_id: "main"
+      })
+      assert.deepInclude(yield* balance(), {
+        status: "RS_OK",
+        user: playerRef,
+        request_uuid: "request-1",
+        currency: "EUR",
+        balance: 10_000_000
+      })
+      assert.strictEqual((yield* balance("a-token-of-nobody")).status, "RS_ERROR_INVALID_TOKEN")
+    }))
+
+  for (const name of ["hub88", "caleta"] as const) {
+    it.effect(`${name}: a transaction_uuid is settled once, and is another transaction with other content`, () =>
+      Effect.gen(function*() {
+        const { bet, rollback, win } = yield* newTable(name)
+        const id = yield* ids
+        assert.deepStrictEqual(yield* bet(id("b"), 10), ["RS_OK", 9_000_000])
+        assert.deepStrictEqual(yield* bet(id("b"), 10), ["RS_OK", 9_000_000])
+        assert.deepStrictEqual(yield* bet(id("b"), 10, { round: "round-2" }), [
+          "RS_ERROR_DUPLICATE_TRANSACTION",
+          9_000_000
+        ])
+        // Caleta: only where user, round or game differ
+        assert.deepStrictEqual(yield* bet(id("b"), 11), [
+          name === "caleta" ? "RS_OK" : "RS_ERROR_DUPLICATE_TRANSACTION",
+          9_000_000
+        ])
+        assert.deepStrictEqual(yield* win(id("w"), id("b"), 3.56), ["RS_OK", 9_356_000])
+        assert.deepStrictEqual(yield* win(id("w"), id("b"), 3.56), ["RS_OK", 9_356_000])
+        assert.deepStrictEqual(yield* rollback(id("r"), id("b")), ["RS_OK", 10_356_000])
+        assert.deepStrictEqual(yield* rollback(id("r"), id("b")), ["RS_OK", 10_356_000])
+        assert.deepStrictEqual(yield* rollback(id("r2"), id("b")), ["RS_OK", 10_356_000])
+      }))
+
+    it.effect(`${name}: a rollback of an unknown transaction is RS_OK, moves nothing, and stands before its bet`, () =>
+      Effect.gen(function*() {
+        const { bet, rollback, win } = yield* newTable(name)
+        const id = yield* ids
+        assert.deepStrictEqual(yield* rollback(id("r"), id("b")), ["RS_OK", 10_000_000])
+        assert.deepStrictEqual(yield* bet(id("b"), 10), ["RS_ERROR_TRANSACTION_ROLLED_BACK", 10_000_000])
+        assert.deepStrictEqual(yield* win(id("w"), id("b"), 10), ["RS_ERROR_TRANSACTION_ROLLED_BACK", 10_000_000])
+        assert.deepStrictEqual(yield* rollback(id("r"), id("b")), ["RS_OK", 10_000_000])
+      }))
+
+    it.effect(`${name}: a win of an unknown bet does not exist, one of a rolled-back bet was rolled back`, () =>
+      Effect.gen(function*() {
+        const { bet, rollback, win } = yield* newTable(name)
+        const id = yield* ids
+        assert.deepStrictEqual(yield* win(id("w"), id("b"), 5), ["RS_ERROR_TRANSACTION_DOES_NOT_EXIST", 10_000_000])
+        yield* bet(id("b"), 10)
+        yield* rollback(id("r"), id("b"))
+        assert.deepStrictEqual(yield* win(id("w"), id("b"), 5), ["RS_ERROR_TRANSACTION_ROLLED_BACK", 10_000_000])
+      }))
+
+    it.effect(`${name}: several bets in one round, each rolled back on its own, after its end as well`, () =>
+      Effect.gen(function*() {
+        const { bet, rollback, win } = yield* newTable(name)
+        const id = yield* ids
+        yield* bet(id("b1"), 10)
+        yield* bet(id("b2"), 10)
+        assert.deepStrictEqual(yield* rollback(id("r2"), id("b2")), ["RS_OK", 9_000_000])
+        assert.deepStrictEqual(yield* bet(id("b3"), 10), ["RS_OK", 8_000_000])
+        assert.deepStrictEqual(yield* win(id("w1"), id("b1"), 0, { round_closed: true }), ["RS_OK", 8_000_000])
+        assert.deepStrictEqual(yield* win(id("w3"), id("b3"), 1, { round_closed: true }), ["RS_OK", 8_100_000])
+        assert.deepStrictEqual(yield* rollback(id("r3"), id("b3")), ["RS_OK", 9_100_000])
+      }))
+
+    it.effect(`${name}: a cent is money, a tenth and a hundred-thousandth are wrong`, () =>
+      Effect.gen(function*() {
+        const { bet } = yield* newTable(name)
+        const id = yield* ids
+        assert.deepStrictEqual(yield* bet(id("1000"), 0, { amount: 1000 }), ["RS_OK", 9_999_000])
+        assert.deepStrictEqual((yield* bet(id("100"), 0, { amount: 100 }))[0], "RS_ERROR_WRONG_TYPES")
+        assert.deepStrictEqual((yield* bet(id("1"), 0, { amount: 1 }))[0], "RS_ERROR_WRONG_TYPES")
+        assert.deepStrictEqual((yield* bet(id("-1"), 0, { amount: -1 }))[0], "RS_ERROR_WRONG_TYPES")
+      }))
+
+    it.effect(`${name}: a bet is refused in the right word, with the balance`, () =>
+      Effect.gen(function*() {
+        const { bet } = yield* newTable(name)
+        const id = yield* ids
+        assert.deepStrictEqual(yield* bet(id("b1"), 100.01), ["RS_ERROR_NOT_ENOUGH_MONEY", 10_000_000])
+        assert.deepStrictEqual(yield* bet(id("b2"), 1, { currency: "USD" }), ["RS_ERROR_WRONG_CURRENCY", 10_000_000])
+        assert.deepStrictEqual((yield* bet(id("b3"), 1, { game_code: "nowhere" }))[0], "RS_ERROR_INVALID_GAME")
+        assert.deepStrictEqual((yield* bet(id("b4"), 1, { token: "a-token-of-nobody" }))[0], "RS_ERROR_INVALID_TOKEN")
+      }))
+
+    it.effect(`${name}: a win and a rollback are settled whatever their token is`, () =>
+      Effect.gen(function*() {
+        const { bet, rollback, win } = yield* newTable(name)
+        const id = yield* ids
+        yield* bet(id("b1"), 10)
+        yield* bet(id("b2"), 10)
+        const token = "a-token-of-nobody"
+        assert.deepStrictEqual(yield* win(id("w1"), id("b1"), 20, { token }), ["RS_OK", 10_000_000])
+        assert.deepStrictEqual(yield* rollback(id("r2"), id("b2"), { token }), ["RS_OK", 11_000_000])
+      }))
+
+    it.effect(`${name}: a free bet takes nothing, and its win is paid`, () =>
+      Effect.gen(function*() {
+        const { bet, win } = yield* newTable(name)
+        const id = yield* ids
+        const free = { is_free: true, reward_uuid: "a-reward-of-theirs" }
+        assert.deepStrictEqual(yield* bet(id("b"), 5, free), ["RS_OK", 10_000_000])
+        assert.deepStrictEqual(yield* win(id("w"), id("b"), 2, free), ["RS_OK", 10_200_000])
+        assert.deepStrictEqual(yield* win(id("w"), id("b"), 2, free), ["RS_OK", 10_200_000])
+      }))
+  }
+
+  it.effect("Caleta: a check swaps the token, and the old one is expired for bets", () =>
+    Effect.gen(function*() {
+      const { ask, balance, bet, token } = yield* newTable("caleta")
+      const id = yield* ids
+      const checked = yield* ask("/wallet/check", { token })
+      assert.deepInclude(checked, { status: "RS_OK", balance: 10_000_000 })
+      assert.notStrictEqual(checked.token, token)
+      assert.deepStrictEqual((yield* bet(id("b1"), 10))[0], "RS_ERROR_TOKEN_EXPIRED")
+      assert.deepStrictEqual(yield* bet(id("b1"), 10, { token: checked.token }), ["RS_OK", 9_000_000])
+      assert.deepInclude(yield* balance(), { status: "RS_OK", balance: 9_000_000 })
+    }))
+
+  it.effect("Caleta: a rollback names its player by the token or by the transaction", () =>
+    Effect.gen(function*() {
+      const { ask, bet, token } = yield* newTable("caleta")
+      const id = yield* ids
+      const rollback = (target: string, more: object) =>
+        ask("/wallet/rollback", { transaction_uuid: `r-${target}`, reference_transaction_uuid: target, ...more })
+      yield* bet(id("b1"), 10)
+      yield* bet(id("b2"), 10)
+      assert.deepInclude(yield* rollback(id("b1"), { token }), { status: "RS_OK", balance: 9_000_000 })
+      assert.deepInclude(yield* rollback(id("b2"), {}), { status: "RS_OK", balance: 10_000_000 })
+      assert.deepInclude(yield* rollback(id("b2"), {}), { status: "RS_OK", balance: 10_000_000 })
+      assert.strictEqual((yield* rollback(id("b3"), {})).status, "RS_ERROR_TRANSACTION_DOES_NOT_EXIST")
+      assert.deepInclude(yield* rollback(id("b3"), { token }), { status: "RS_OK", balance: 10_000_000 })
+    }))
+})
