@@ -93,7 +93,10 @@ export type WalletCall =
     readonly player: PlayerName
     readonly gameIds: ReadonlyArray<string>
   }
-  /** In order, all or nothing. Without actions nothing moves and the player's funds are answered. */
+  /**
+   * In order, all or nothing. Without actions nothing moves and the player's funds are answered. A round to be closed may be named without its
+   * game: it is looked for among the player's latest, and left as it is when it is none of them.
+   */
   | {
     readonly kind: "settle"
     readonly method: string

@@ -328,12 +328,19 @@ describe("Round/Rollback", () => {
 })
 
 describe("Round/Finish", () => {
-  it("answers the balance; with its game it closes the round", () => {
+  it("closes the round, which it names without its game, and answers the balance", () => {
     const received = send("Round/Finish", calls["Round/Finish"])
-    assert.deepInclude(asCall(received).call, { kind: "balance", currency: "EUR" })
-    assert.deepStrictEqual(valuesOf(answerTo(received, balanceOf(euros(10_050)))), { balance: "100.50" })
-    const { call } = asCall(send("Round/Finish", { ...calls["Round/Finish"], game_id: "acme:gold" }))
-    assert.deepInclude(call, { roundId: "r-1", gameId: "acme:gold", actions: [{ action: "close_round" }] })
+    assert.deepStrictEqual(asCall(received).call, {
+      kind: "settle",
+      method: "Round/Finish",
+      player,
+      gameId: null,
+      roundId: "r-1",
+      currency: "EUR",
+      session: "none",
+      actions: [{ action: "close_round" }]
+    })
+    assert.deepStrictEqual(valuesOf(answerTo(received, settled(euros(10_050)))), { balance: "100.50" })
   })
 })
 

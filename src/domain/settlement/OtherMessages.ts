@@ -31,6 +31,7 @@ import {
 /** The rule of `closeRound`. */
 export const close = (draft: Draft, command: CloseRound, known: Knowledge | undefined): Outcome<"NOT_FOUND"> => {
   const { game, providerId, roundId } = command
+  if (game.id === unknownGame.id) return noSuchGame
   const round = findRound(draft, known, game.id, roundId)
   if (round === undefined) return missing({ providerId, rounds: [{ gameId: game.id, roundId }] })
   if (round?.closed === true) return settlement(draft, null, "replayed", "closed")

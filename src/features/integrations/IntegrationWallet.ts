@@ -85,6 +85,15 @@ const fundsOf = (player: Player, game: SettledGame | undefined): Funds => ({
   bonus: game === undefined ? player.bonus : stakeableBonus(player, game)
 })
 
+/** The game of a round that was named without it; undefined when the player does not carry the round any more. */
+const gameOfRound = (player: Player, providerId: number, roundId: string): SettledGame | undefined => {
+  const gameId =
+    player.transactions.items.findLast((transaction) =>
+      transaction.providerId === providerId && transaction.roundId === roundId
+    )?.gameId ?? null
+  return gameId === null ? undefined : { ...unknownGame, id: gameId, providerId }
+}
+
 /** The wallet's actions of a call. Undefined when an amount is none of the currency. */
 const toActions = (
   { closings, currency, game, policy, providerId, session }: {
@@ -234,18 +243,28 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       ): Step<Pick<Settled, "settlements" | "funds">, RefusedPlayer> => {
         const session = sessionOf(named, call)
         const played = call.gameId === null ? undefined : game
+        const { gameId, roundId } = call
         return (
           player: Player,
           context: Circumstances
         ): Decision<Pick<Settled, "settlements" | "funds">, RefusedPlayer> => {
           const currency = call.currency ?? player.currency
+          const isUnnamed = gameId === null && roundId !== null
+          if (isUnnamed && currency !== player.currency) {
+            return { _tag: "Refuse", error: { ...otherCurrency(player.currency), funds: fundsOf(player, played) } }
+          }
+          const ofRound = isUnnamed ? gameOfRound(player, providerId, roundId) : game
           const actions = toActions({
             providerId,
             policy,
-            game,
+            game: ofRound ?? unknownGame,
             session: session === "none" && !operators.isActive(player.operatorId) ? null : session,
             currency,
-            closings: call
+            // a round that cannot be found is left as it is
+            closings: ofRound !== undefined ? call : {
+              ...call,
+              actions: call.actions.filter(({ action }) => action !== "close_round")
+            }
           })
           if (actions === undefined) return { _tag: "Refuse", error: { ...notWhole, funds: fundsOf(player, played) } }
           const decision = watchCredits(settleAll(player, actions, context), context, terms)

@@ -128,28 +128,20 @@ const rollback: Read = (fields, method) => {
   })
 }
 
-/** Names no game, and rounds are kept by their games: without one there is nothing to close, and the balance is answered. */
-const finish: Read = (fields, method) => {
-  const player = playerOf(fields.text("player_id"))
-  const roundId = fields.text("round_id")
-  const gameId = fields.optionalText("game_id")
-  const currency = currencyOf(fields)
-  return {
-    call: gameId === null
-      ? { kind: "balance", method, player, gameId, currency }
-      : {
-        kind: "settle",
-        method,
-        player,
-        gameId,
-        roundId,
-        currency,
-        session: "none",
-        actions: [{ action: "close_round" }]
-      },
-    render: a8rRenderer(renderBalance)
-  }
-}
+/** Ends a round that no transaction ended. It names no game. */
+const finish: Read = (fields, method) => ({
+  call: {
+    kind: "settle",
+    method,
+    player: playerOf(fields.text("player_id")),
+    gameId: fields.optionalText("game_id"),
+    roundId: fields.text("round_id"),
+    currency: currencyOf(fields),
+    session: "none",
+    actions: [{ action: "close_round" }]
+  },
+  render: a8rRenderer(renderBalance)
+})
 
 /** The total of free spins that were issued; whose they are is known from the issue. */
 const finishFreespins: Read = (fields, method) => {

@@ -1,0 +1,367 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Crypto from "node:crypto"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import type { FormEntries } from "../../src/protocols/FormBody.ts"
+import { pragmaticHash } from "../../src/protocols/pragmatic/PragmaticHash.ts"
+import { requestSigner } from "../../src/protocols/RequestSign.ts"
+import { slotegratorSign } from "../../src/protocols/slotegrator/SlotegratorSign.ts"
+import { samples } from "../../vendor/Samples.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
+import { exchange } from "../kit/HttpCalls.ts"
+import { addVendor, sitDown, vendorCases } from "../kit/Vendors.ts"
+
+// Goal: the rules that one vendor has and others have not, each by the vendor's own messages over HTTP. Method: the public server on a real
+// database; messages are written by hand, and what is looked at besides the answers is the player's money.
+
+const opening = 10_000
+
+interface Table {
+  readonly port: number
+  readonly slug: string
+  readonly agent: Effect.Success<ReturnType<typeof makeAgent>>
+  readonly gameId: string
+  readonly token: string
+  readonly playerRef: string
+  readonly playerId: number
+}
+
+/** A player with 100.00 of the euro at a vendor's game. */
+const newTable = Effect.fnUntraced(function*(protocol: string) {
+  const found = vendorCases.find(({ name }) => name === protocol)
+  if (found === undefined) return yield* Effect.die(new Error(`no case of ${protocol}`))
+  const port = yield* portOf
+  const agent = yield* makeAgent()
+  const name = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
+  const tenant = yield* addTenant(agent, port, `o${name}`)
+  const vendor = yield* addVendor(agent, port, `v${name}`, found)
+  const playerId = yield* register(tenant.call, `p${name}`)
+  yield* deposit(tenant.call, playerId, opening, name)
+  const { gameId, playerRef, token } = yield* sitDown(vendor, playerId)
+  return { port, slug: vendor.slug, agent, gameId, token, playerRef, playerId } satisfies Table
+})
+
+const realOf = ({ playerId }: Table) =>
+  Effect.flatMap(PlayerActors, (actors) => Effect.map(actors.read(null, playerId), ({ real }) => real))
+
+const post = Effect.fnUntraced(
+  function*({ agent, port, slug }: Table, path: string, raw: string, headers: { readonly [name: string]: string }) {
+    const { status, text } = yield* exchange(agent, port, `/api/v1/integrations/${slug}${path}`, {
+      method: "POST",
+      headers,
+      raw
+    })
+    const values: { readonly [name: string]: unknown } = JSON.parse(text)
+    const answer: { readonly [name: string]: unknown } = { ...values, status }
+    return answer
+  }
+)
+
+type Fields = { readonly [name: string]: string }
+
+const form = { "content-type": "application/x-www-form-urlencoded" }
+
+const textOf = (entries: FormEntries): string => new URLSearchParams(Object.fromEntries(entries)).toString()
+
+const secretOf = (protocol: string, name: string): string => String(samples[protocol]?.("").provider[name])
+
+const pragmatic = (table: Table) => (method: string, fields: Fields) => {
+  const entries = Object.entries({ providerId: "pragmaticplay", userId: table.playerRef, ...fields })
+  const hash = pragmaticHash(secretOf("pragmatic", "secret_key"), entries)
+  return post(table, `/${method}.html`, textOf([...entries, ["hash", hash]]), form)
+}
+
+const slotegrator = (table: Table) =>
+  Effect.fnUntraced(function*(action: string, fields: Fields) {
+    const now = yield* Clock.currentTimeMillis
+    const entries = Object.entries({
+      action,
+      player_id: table.playerRef,
+      currency: "EUR",
+      game_uuid: table.gameId,
+      session_id: table.token,
+      ...fields
+    })
+    const headers = {
+      "X-Merchant-Id": "merchant-1",
+      "X-Timestamp": String(Math.floor(now / 1000)),
+      "X-Nonce": "n"
+    }
+    const key = Crypto.createSecretKey(secretOf("slotegrator", "merchant_key"), "utf8")
+    return yield* post(table, "", textOf(entries), {
+      ...headers,
+      ...form,
+      "X-Sign": slotegratorSign(key, entries, headers)
+    })
+  })
+
+const signed = (table: Table, protocol: string, path: string, values: object) => {
+  const raw = JSON.stringify(values)
+  return post(table, path, raw, {
+    "content-type": "application/json",
+    "x-request-sign": requestSigner(secretOf(protocol, "auth_token")).sign(raw)
+  })
+}
+
+const a8r = (table: Table) => (method: string, fields: object) =>
+  signed(table, "a8r", `/v2/a8r_casino.${method}`, { player_id: table.playerRef, currency: "EUR", ...fields })
+
+const round = (table: Table, id: string) => ({ round_id: id, game_id: table.gameId, provider: "vendor" })
+
+const gcp = (table: Table) => (path: string, fields: object) =>
+  signed(table, "gcp", path, {
+    user_id: table.playerRef,
+    currency: "EUR",
+    game: table.gameId,
+    game_id: "r1",
+    ...fields
+  })
+
+const spin = (table: Table, reference: string, amount: string, roundId = "1"): Fields => ({
+  gameId: table.gameId,
+  roundId,
+  amount,
+  reference,
+  timestamp: "1700000000000",
+  roundDetails: "spin"
+})
+
+layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rules of vendors", (it) => {
+  it.effect("Pragmatic Play: a result before its bet is asked for again, and paid once when the bet has come", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("pragmatic")
+      const call = pragmatic(table)
+      assert.deepInclude(yield* call("result", spin(table, "w1", "5.00")), { status: 200, error: 100 })
+      assert.deepInclude(yield* call("bet", { ...spin(table, "b1", "2.00"), token: table.token }), {
+        error: 0,
+        cash: 98
+      })
+      assert.deepInclude(yield* call("result", spin(table, "w1", "5.00")), { error: 0, cash: 103 })
+      assert.deepInclude(yield* call("result", spin(table, "w1", "5.00")), { error: 0, cash: 103 })
+      assert.deepInclude(yield* call("endRound", { gameId: table.gameId, roundId: "1" }), { error: 0, cash: 103 })
+      assert.deepInclude(yield* call("endRound", { gameId: table.gameId, roundId: "1" }), { error: 0, cash: 103 })
+    }))
+
+  it.effect("Pragmatic Play: a refund comes once, first or last, and never of a bet that was paid", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("pragmatic")
+      const call = pragmatic(table)
+      const early = yield* call("refund", { reference: "b1" })
+      assert.deepInclude(early, { error: 0, transactionId: "refund:b1" })
+      assert.notProperty(early, "cash")
+      assert.deepInclude(yield* call("bet", spin(table, "b1", "2.00")), { error: 120 })
+      assert.deepInclude(yield* call("bet", spin(table, "b2", "2.00", "2")), { error: 0, cash: 98 })
+      for (let time = 0; time < 2; time++) assert.deepInclude(yield* call("refund", { reference: "b2" }), { error: 0 })
+      assert.deepInclude(yield* call("result", spin(table, "w2", "9.00", "2")), { error: 120 })
+      assert.deepInclude(yield* call("bet", spin(table, "b3", "2.00", "3")), { error: 0 })
+      assert.deepInclude(yield* call("result", spin(table, "w3", "1.00", "3")), { error: 0, cash: 99 })
+      assert.deepInclude(yield* call("refund", { reference: "b3" }), { error: 120 })
+      assert.strictEqual(yield* realOf(table), 9_900)
+    }))
+
+  it.effect("Pragmatic Play: a reference is for one message; a bet is asked for its token, a result is not", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("pragmatic")
+      const call = pragmatic(table)
+      assert.deepInclude(yield* call("bet", { ...spin(table, "b1", "2.00"), token: "over" }), { error: 4 })
+      assert.deepInclude(yield* call("bet", spin(table, "b1", "2.00")), { error: 0, cash: 98 })
+      assert.deepInclude(yield* call("bet", spin(table, "b1", "3.00")), { error: 120 })
+      assert.deepInclude(yield* call("bet", spin(table, "b2", "2.005")), { error: 7 })
+      assert.deepInclude(yield* call("bet", spin(table, "b2", "98.01")), { error: 1 })
+      assert.deepInclude(yield* call("bet", { ...spin(table, "b2", "1.00"), gameId: "other" }), { error: 8 })
+      assert.deepInclude(yield* call("endRound", { gameId: "other", roundId: "1" }), { error: 8 })
+      assert.deepInclude(yield* call("result", { ...spin(table, "b1", "1.00"), token: "over" }), { error: 0, cash: 99 })
+      assert.deepInclude(yield* call("balance", { userId: "nobody" }), { error: 2 })
+    }))
+
+  it.effect("Pragmatic Play: prizes, corrections and the total of free rounds", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("pragmatic")
+      const call = pragmatic(table)
+      yield* call("bet", spin(table, "b1", "2.00"))
+      const withPrize = {
+        ...spin(table, "w1", "1.00"),
+        promoWinAmount: "4.00",
+        promoWinReference: "p1",
+        promoCampaignID: "7",
+        promoCampaignType: "T"
+      }
+      for (let time = 0; time < 2; time++) {
+        assert.deepInclude(yield* call("result", withPrize), { error: 0, cash: 103 })
+      }
+      const prize = {
+        campaignId: "7",
+        campaignType: "T",
+        amount: "4.00",
+        currency: "EUR",
+        reference: "p1",
+        timestamp: "1"
+      }
+      assert.deepInclude(yield* call("promoWin", prize), { error: 0, cash: 103 })
+      assert.deepInclude(yield* call("promoWin", { ...prize, reference: "p2" }), { error: 0, cash: 107 })
+      const total = { amount: "9.00", reference: "t1", timestamp: "1", bonusCode: "code" }
+      assert.deepInclude(yield* call("bonusWin", total), { error: 0, cash: 107 })
+      const correction = { ...spin(table, "a1", "-7.00"), validBetAmount: "1.00" }
+      for (let time = 0; time < 2; time++) {
+        assert.deepInclude(yield* call("adjustment", correction), { error: 0, cash: 100 })
+      }
+      assert.deepInclude(yield* call("adjustment", { ...correction, reference: "a2", amount: "-100.01" }), { error: 1 })
+      assert.deepInclude(yield* call("adjustment", { ...correction, reference: "a3", amount: "0.50" }), { cash: 100.5 })
+      assert.deepInclude(yield* call("GetBalancePerGame", { gameIdList: `${table.gameId},other` }), {
+        error: 0,
+        gamesBalances: [
+          { gameID: table.gameId, cash: 100.5, bonus: 0 },
+          { gameID: "other", cash: 100.5, bonus: 0 }
+        ]
+      })
+      assert.strictEqual(yield* realOf(table), 10_050)
+    }))
+
+  it.effect("Slotegrator: a refund before its bet, and a second one under another id", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("slotegrator")
+      const call = slotegrator(table)
+      const refund = { amount: "2.00", bet_transaction_id: "b1", transaction_id: "f1" }
+      const first = yield* call("refund", refund)
+      assert.deepInclude(first, { status: 200, balance: 100, transaction_id: "pb-refund:b1" })
+      assert.deepStrictEqual(yield* call("refund", { ...refund, transaction_id: "f2" }), first)
+      const bet = { amount: "2.00", transaction_id: "b1", type: "bet", round_id: "r1" }
+      assert.deepInclude(yield* call("bet", bet), { error_code: "INTERNAL_ERROR" })
+      assert.deepInclude(yield* call("bet", { ...bet, amount: "100.01", transaction_id: "b2" }), {
+        error_code: "INSUFFICIENT_FUNDS"
+      })
+      assert.strictEqual(yield* realOf(table), opening)
+    }))
+
+  const listed = (...transactions: ReadonlyArray<readonly [action: string, id: string]>): Fields =>
+    Object.fromEntries(transactions.flatMap(([action, id], place) => [
+      [`rollback_transactions[${place}][action]`, action],
+      [`rollback_transactions[${place}][amount]`, "2.00"],
+      [`rollback_transactions[${place}][transaction_id]`, id],
+      [`rollback_transactions[${place}][type]`, action]
+    ]))
+
+  it.effect("Slotegrator: a rollback takes back what it lists, wins, bets and refunds in any order, once", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("slotegrator")
+      const call = slotegrator(table)
+      yield* call("bet", { amount: "2.00", transaction_id: "b1", type: "bet", round_id: "r1" })
+      yield* call("win", { amount: "5.00", transaction_id: "w1", type: "win", round_id: "r1" })
+      yield* call("bet", { amount: "3.00", transaction_id: "b2", type: "bet", round_id: "r1" })
+      yield* call("refund", { amount: "3.00", transaction_id: "f2", bet_transaction_id: "b2", round_id: "r1" })
+      assert.strictEqual(yield* realOf(table), opening + 300)
+      const all = { transaction_id: "rb1", type: "rollback", provider_round_id: "r1", round_id: "r1" }
+      const fields = { ...all, ...listed(["bet", "b1"], ["win", "w1"], ["bet", "b2"], ["refund", "f2"], ["bet", "b3"]) }
+      for (let time = 0; time < 2; time++) {
+        assert.deepInclude(yield* call("rollback", fields), {
+          balance: 100,
+          transaction_id: "pb-rb1",
+          rollback_transactions: ["b1", "w1", "b2", "f2", "b3"]
+        })
+      }
+      assert.deepInclude(
+        yield* call("bet", { amount: "2.00", transaction_id: "b3", type: "bet", round_id: "r1" }),
+        { error_code: "INTERNAL_ERROR" }
+      )
+      assert.strictEqual(yield* realOf(table), opening)
+    }))
+
+  it.effect("Slotegrator: wins are paid after the session, without a round, and of a bet that was refunded", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("slotegrator")
+      const call = slotegrator(table)
+      yield* call("bet", { amount: "2.00", transaction_id: "b1", type: "bet", round_id: "r1" })
+      yield* call("refund", { amount: "2.00", transaction_id: "f1", bet_transaction_id: "b1", round_id: "r1" })
+      const late = { amount: "1.00", transaction_id: "w1", type: "win", round_id: "r1", session_id: "over" }
+      assert.deepInclude(yield* call("win", late), { balance: 101, transaction_id: "pb-w1" })
+      const spins = { amount: "1.50", transaction_id: "w2", type: "freespin", freespin_id: "f" }
+      assert.deepInclude(yield* call("win", spins), { balance: 102.5 })
+      const free = { amount: "1.00", transaction_id: "b2", type: "freespin", round_id: "r2" }
+      assert.deepInclude(yield* call("bet", free), { balance: 102.5, transaction_id: "pb-b2" })
+      assert.deepInclude(yield* call("bet", { ...free, type: "bet", transaction_id: "b3", session_id: "over" }), {
+        error_code: "INTERNAL_ERROR"
+      })
+    }))
+
+  it.effect("A8R: a win before its bet is paid, and all transactions of a call are settled or none", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("a8r")
+      const call = a8r(table)
+      const settle = (...transactions: ReadonlyArray<object>) =>
+        call("Round/BetWin", { ...round(table, "r1"), finished: false, transactions })
+      assert.deepInclude(yield* settle({ id: "w1", type: "win", amount: "5" }), { status: 200, balance: "105.00" })
+      assert.deepInclude(yield* settle({ id: "b1", type: "bet", amount: "2.00" }), { balance: "103.00" })
+      const refused = yield* settle({ id: "w2", type: "win", amount: "1" }, { id: "b2", type: "bet", amount: "104.01" })
+      assert.deepInclude(refused, { status: 400 })
+      assert.deepInclude(refused["meta"], { api_code: "100", balance: "103.00" })
+      const known = yield* settle({ id: "b1", type: "bet", amount: "50" }, { id: "w3", type: "win", amount: "1" })
+      assert.deepInclude(known, { status: 200, balance: "104.00" })
+      const taken = yield* settle({ id: "b1", type: "win", amount: "2.00" })
+      assert.deepInclude(taken, { status: 400, code: "already_exists" })
+      assert.deepInclude(taken["meta"], { api_code: "409", balance: "104.00" })
+      const malformed = yield* settle({ id: "b4", type: "bet", amount: "0.001" })
+      assert.deepInclude(malformed["meta"], { api_code: "400", balance: "104.00" })
+    }))
+
+  it.effect("A8R: a rollback is always accepted, also of what never came and of money that is spent", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("a8r")
+      const call = a8r(table)
+      const settle = (...transactions: ReadonlyArray<object>) =>
+        call("Round/BetWin", { ...round(table, "r1"), finished: true, transactions })
+      const rollBack = (id: string, original: string) =>
+        call("Round/Rollback", { ...round(table, "r1"), finished: true, transactions: [{ id, original_id: original }] })
+      assert.deepInclude(yield* rollBack("x1", "b1"), { status: 200, balance: "100.00" })
+      assert.deepInclude(yield* settle({ id: "b1", type: "bet", amount: "2.00" }), { status: 200, balance: "100.00" })
+      yield* settle({ id: "b2", type: "bet", amount: "10" }, { id: "w2", type: "win", amount: "50" })
+      assert.deepInclude(yield* settle({ id: "b3", type: "bet", amount: "140" }), { balance: "0.00" })
+      assert.deepInclude(yield* rollBack("x2", "w2"), { status: 200, balance: "0.00" })
+      assert.strictEqual(yield* realOf(table), -5_000)
+      assert.deepInclude(yield* call("Player/Balance", {}), { balance: "0.00" })
+      assert.deepInclude(yield* settle({ id: "w4", type: "win", amount: "60" }), { balance: "10.00" })
+      assert.deepInclude(yield* rollBack("x3", "b2"), { balance: "20.00" })
+      assert.deepInclude(yield* rollBack("x4", "b2"), { balance: "20.00" })
+    }))
+
+  it.effect("A8R: a finished round is closed without its game's name, and an unknown issue is refused", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const table = yield* newTable("a8r")
+      const call = a8r(table)
+      const transactions = [{ id: "b1", type: "bet", amount: "2.00" }]
+      yield* call("Round/BetWin", { ...round(table, "r1"), finished: false, transactions })
+      const closed = sql<{ closed: boolean }>`SELECT closed FROM rounds WHERE player_id = ${table.playerId}`
+      assert.deepStrictEqual(yield* closed, [{ closed: false }])
+      assert.deepInclude(yield* call("Round/Finish", { round_id: "r1" }), { status: 200, balance: "98.00" })
+      assert.deepStrictEqual(yield* closed, [{ closed: true }])
+      assert.deepInclude(yield* call("Round/Finish", { round_id: "never" }), { status: 200, balance: "98.00" })
+      assert.deepStrictEqual(yield* closed, [{ closed: true }])
+      const unknown = yield* call("Freespins/Finish", { issue_id: "i-1", amount: "5", player_id: undefined })
+      assert.deepInclude(unknown, { status: 400 })
+      const currency = yield* call("Round/Finish", { round_id: "r1", currency: "USD" })
+      assert.deepInclude(currency["meta"], { api_code: "154" })
+    }))
+
+  it.effect("GCP: subunits, one id for one action, and nothing that was rolled back before it came", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("gcp")
+      const call = gcp(table)
+      assert.deepInclude(yield* call("/play", { finished: false }), { status: 200, balance: 10_000 })
+      const actions = [{ action: "bet", amount: 200, action_id: "b1" }, { action: "win", amount: 50, action_id: "w1" }]
+      for (let time = 0; time < 2; time++) {
+        assert.deepInclude(yield* call("/play", { finished: true, actions }), { balance: 9_850, game_id: "r1" })
+      }
+      const rollback = (id: string, original: string) =>
+        call("/rollback", { actions: [{ action: "rollback", action_id: id, original_action_id: original }] })
+      assert.deepInclude(yield* rollback("x1", "b2"), { status: 200, balance: 9_850 })
+      const late = yield* call("/play", { actions: [{ action: "bet", amount: 100, action_id: "b2" }] })
+      assert.deepInclude(late, { status: 412, code: 400, balance: 9_850 })
+      assert.deepInclude(yield* rollback("x2", "b1"), { status: 200, balance: 10_050 })
+      const much = yield* call("/play", { actions: [{ action: "bet", amount: 10_051, action_id: "b3" }] })
+      assert.deepInclude(much, { status: 412, code: 100, balance: 10_050 })
+      assert.deepInclude(yield* call("/play", { currency: "USD" }), { status: 412, code: 154 })
+    }))
+})
