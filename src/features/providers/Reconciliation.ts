@@ -36,7 +36,7 @@ const tooMany = refuse(
   }
 )
 
-const transactionRows = rowsOf(Schema.Struct({
+const TransactionRow = Schema.Struct({
   id: Schema.String,
   kind: Schema.String,
   status: Schema.String,
@@ -44,7 +44,9 @@ const transactionRows = rowsOf(Schema.Struct({
   playerId: Schema.Number,
   currency: Schema.String,
   targetId: Schema.NullOr(Schema.String)
-}))
+})
+const transactionRows = rowsOf(TransactionRow)
+const ourRows = rowsOf(Schema.Struct({ ...TransactionRow.fields, isUndone: Schema.Boolean }))
 
 const roundRows = rowsOf(Schema.Struct({
   playerId: Schema.Number,
@@ -57,7 +59,7 @@ const roundRows = rowsOf(Schema.Struct({
   isDue: Schema.Boolean
 }))
 
-type OurTransaction = Effect.Success<ReturnType<typeof transactionRows>>[number]
+type OurTransaction = typeof TransactionRow.Type
 type OurRound = Effect.Success<ReturnType<typeof roundRows>>[number]
 
 const minorOf = (amount: Decimal, currency: string): number | null =>
@@ -198,10 +200,12 @@ export class Reconciliation extends Context.Service<Reconciliation, {
           comparison.take(id, vendor, ours === undefined ? undefined : ourTransaction(ours), isSame)
         }
         const named = new Set(lines.map(({ transactionId }) => transactionId))
-        // what moved nothing a vendor may leave out
-        const rows = yield* transactionRows(
+        // what moved nothing a vendor may leave out: a bet that was taken back together with its rollback as well
+        const rows = yield* ourRows(
           sql`SELECT t.transaction_id AS id, t.kind, t.status, t.amount, t.player_id AS "playerId", p.currency,
-              t.target_transaction_id AS "targetId"
+              t.target_transaction_id AS "targetId",
+              EXISTS (SELECT FROM provider_transactions r WHERE r.provider_id = t.provider_id
+                AND r.target_transaction_id = t.transaction_id AND r.kind = 'rollback' AND r.status = 'processed') AS "isUndone"
             FROM provider_transactions t JOIN players p ON p.id = t.player_id
             WHERE t.provider_id = ${providerId} AND t.created_at >= ${toDate(fromMs + clocksDifferMs)}
               AND t.created_at < ${toDate(toMs - clocksDifferMs)} AND t.status = 'processed' AND t.amount <> 0
@@ -210,7 +214,8 @@ export class Reconciliation extends Context.Service<Reconciliation, {
         )
         if (rows.length > maxOurs) return yield* Effect.fail(tooMany)
         for (const row of rows) {
-          if (!named.has(row.id)) comparison.onlyHere.add({ id: row.id, here: ourTransaction(row) })
+          const movedNothing = row.isUndone || (row.kind === "rollback" && !named.has(row.targetId ?? ""))
+          if (!named.has(row.id) && !movedNothing) comparison.onlyHere.add({ id: row.id, here: ourTransaction(row) })
         }
         return comparison
       })
