@@ -23,6 +23,14 @@ const endOf = ({ answer }: Delivery): End => {
   return answer._tag === "Refused" || (answer._tag === "Reply" && answer.status >= 400) ? "refused" : "done"
 }
 
+/** Whether a message was answered as ignored, because its rollback came first: it leaves no mark. */
+const isForgotten = ({ answer, request }: Delivery, mark: string): boolean =>
+  request.kind === "vendor" && answer?._tag === "Settled" &&
+  request.actions.some(({ action, transactionId }, index) =>
+    action !== "rollback" && answer.results[index]?.status === "ignored" &&
+    transactionKey(request.providerId, transactionId) === mark
+  )
+
 /** The ids under which a request leaves its mark. */
 const marksOf = (request: Request): ReadonlyArray<string> => {
   const of = (providerId: number, ...ids: ReadonlyArray<string>) => ids.map((id) => transactionKey(providerId, id))
@@ -35,6 +43,7 @@ const marksOf = (request: Request): ReadonlyArray<string> => {
     case "bet_win":
       return of(request.providerId, request.message.transactionId, request.message.win.transactionId)
     case "batch":
+    case "vendor":
       return of(request.providerId, ...request.actions.map(({ transactionId }) => transactionId))
     case "deposit":
       return [`payment ${request.reference}`]
@@ -68,7 +77,10 @@ const marksIn = ({ database }: Remains, books: Books): ReadonlyMap<string, numbe
 const checkMarks = (remains: Remains, books: Books, report: Report): void => {
   const ends = new Map<string, Array<End>>()
   for (const delivery of remains.network.deliveries) {
-    for (const mark of marksOf(delivery.request)) ends.set(mark, [...ends.get(mark) ?? [], endOf(delivery)])
+    for (const mark of marksOf(delivery.request)) {
+      const end = isForgotten(delivery, mark) ? "open" : endOf(delivery)
+      ends.set(mark, [...ends.get(mark) ?? [], end])
+    }
   }
   const marks = marksIn(remains, books)
   for (const [mark, own] of ends) {
@@ -152,7 +164,9 @@ class AnswerCheck {
     const playerId = this.remains.clients.playerOf(delivery.actionId)
     const balance = details["balance"]
     // what a batch would have left behind before the action that was refused was never so
-    if (code !== "INSUFFICIENT_FUNDS" || request.kind === "batch" || playerId === undefined) return
+    if (
+      code !== "INSUFFICIENT_FUNDS" || request.kind === "batch" || request.kind === "vendor" || playerId === undefined
+    ) return
     if (typeof balance === "number") this.sightings.see(delivery, playerId, -1, { real: balance, bonus: undefined })
   }
 

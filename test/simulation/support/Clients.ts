@@ -299,6 +299,8 @@ export class Clients {
         const bonusId = this.made.get(what.of)
         return bonusId === undefined ? undefined : { ...what, bonusId }
       }
+      case "vendor":
+        return { ...what, playerId }
       case "correct":
       case "kyc":
       case "restrict":

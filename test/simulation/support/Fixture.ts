@@ -4,6 +4,7 @@ import { SealedSecrets } from "../../../src/auth/SealedSecrets.ts"
 import type { CatalogueBonus, PromoCode } from "../../../src/domain/bonus/BonusGrants.ts"
 import type { Operator, Provider } from "../../../src/domain/Operator.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
+import type { SettledGame, SettlementPolicy } from "../../../src/domain/settlement/Settlement.ts"
 import type { Game } from "../../../src/features/games/Game.ts"
 import { Games } from "../../../src/features/games/Games.ts"
 import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
@@ -12,6 +13,7 @@ import { type PaymentMethod, PaymentMethods } from "../../../src/features/paymen
 import { ActiveOperators } from "../../../src/features/operators/ActiveOperators.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
 import { newPlayer } from "../../kit/players.ts"
+import { policies } from "../../kit/Policies.ts"
 
 const operatorOf = (id: number, terms: Partial<Operator>): Operator => ({
   id,
@@ -48,6 +50,18 @@ export const operatorOfPlayer = (playerId: number): number => playerId === 104 ?
 /** An operator whose player this is not. */
 export const strangerTo = (playerId: number): number => 3 - operatorOfPlayer(playerId)
 
+/** Vendors with protocols of their own, each with a game: a provider for every policy. */
+export const vendors: ReadonlyArray<
+  { readonly policy: SettlementPolicy; readonly providerId: number; readonly game: SettledGame }
+> = Object.values(policies).slice(1).map((policy, index) => {
+  const providerId = 11 + index
+  return {
+    policy,
+    providerId,
+    game: { id: 100 + index, providerId, type: index % 2 === 0 ? "rng" : "live", active: true }
+  }
+})
+
 /** The players, each with so much real money. Minor units. */
 export const playersAt = (now: number, opening: number): ReadonlyArray<Player> =>
   playerIds.map((id) =>
@@ -56,7 +70,7 @@ export const playersAt = (now: number, opening: number): ReadonlyArray<Player> =
       operatorId: operatorOfPlayer(id),
       kycStatus: id === 101 ? "verified" : "not_started",
       real: opening,
-      providerIds: [1, 2],
+      providerIds: [1, 2, ...vendors.map(({ providerId }) => providerId)],
       realUpdatedAt: now,
       bonusUpdatedAt: now
     })

@@ -17,7 +17,8 @@ const walkPlayer = (before: Player, books: Books, report: Report): void => {
     if (version !== last + 1) report("versions have no gap", `${name}: ${version} follows ${last}`)
     last = version
     for (const { entries, transactions } of changes) {
-      at = checkEntries(name, at, entries, report)
+      const reinstating = new Set(transactions.flatMap(({ entryIds, kind }) => kind === "rollback" ? entryIds : []))
+      at = checkEntries(name, at, entries, report, reinstating)
       for (const transaction of transactions) checkTransaction(name, transaction, entries, report)
     }
     if (state.real !== at.real || state.bonus !== at.bonus || state.entrySeq !== at.seq) {
@@ -63,15 +64,25 @@ const checkHolds = (books: Books, player: Player, report: Report): void => {
 const checkTransactions = ({ database }: Remains, books: Books, report: Report): void => {
   const rows = [...books.transactions.values()].map(({ row }) => row)
   const takenBack = new Map<string, number>()
+  const undone = new Set(
+    rows.filter(({ kind, status }) => kind === "rollback" && status === "processed")
+      .map(({ providerId, targetId }) => transactionKey(providerId, targetId ?? ""))
+  )
+  const reinstated = new Set<string>()
   for (const row of rows) {
     if (row.kind !== "rollback" || row.targetId === null) continue
     const key = transactionKey(row.providerId, row.targetId)
-    if (row.status === "processed") takenBack.set(key, (takenBack.get(key) ?? 0) + 1)
+    const isUndone = undone.has(transactionKey(row.providerId, row.transactionId))
+    if (row.status === "processed" && isUndone) reinstated.add(key)
+    if (row.status === "processed" && !isUndone) takenBack.set(key, (takenBack.get(key) ?? 0) + 1)
     const target = books.transactions.get(key)?.row
     if (row.status !== "processed") continue
     if (target === undefined || target.kind === "tombstone" || target.playerId !== row.playerId) {
       report("a rollback has its target", `${row.transactionId} takes back ${row.targetId}`)
-    } else if (target.bonusAmount === 0 && row.realAmount !== 0 - target.realAmount) {
+    } else if (
+      target.bonusAmount === 0 && (target.kind !== "rollback" || target.bonusId === null) &&
+      row.realAmount !== 0 - target.realAmount
+    ) {
       report("a rollback returns what was taken", `${row.transactionId}: ${row.realAmount} of ${target.realAmount}`)
     }
   }
@@ -80,7 +91,10 @@ const checkTransactions = ({ database }: Remains, books: Books, report: Report):
     if (row.kind !== "rollback" || row.targetId === null) continue
     const key = transactionKey(row.providerId, row.targetId)
     const target = books.transactions.get(key)?.row
-    const stands = target !== undefined && target.kind !== "tombstone" && !takenBack.has(key)
+    // a rollback of what moved nothing, or of a bet that stands again since, takes nothing back
+    const isIdle = row.status === "ignored" && (target?.kind === "rollback" || reinstated.has(key)) ||
+      undone.has(transactionKey(row.providerId, row.transactionId))
+    const stands = target !== undefined && target.kind !== "tombstone" && !takenBack.has(key) && !isIdle
     if (stands) {
       report("what was taken back does not stand", `${target.kind} ${key}, rolled back by ${row.transactionId}`)
     }
@@ -97,23 +111,25 @@ const checkRounds = (
   database: Remains["database"],
   report: Report
 ): void => {
-  const sums = new Map<string, { real: number; bonus: number; wins: number }>()
+  const sums = new Map<string, { real: number; bonus: number; wins: number; bets: number }>()
   for (const row of standing) {
     if (row.gameId === null || row.roundId === null || row.kind === "rollback") continue
     const key = `${row.playerId} ${roundKey(row.gameId, row.roundId)}`
-    const sum = sums.get(key) ?? { real: 0, bonus: 0, wins: 0 }
+    const sum = sums.get(key) ?? { real: 0, bonus: 0, wins: 0, bets: 0 }
     if (row.kind === "bet") {
+      sum.bets++
       sum.real -= row.realAmount
       sum.bonus -= row.bonusAmount
-    } else if (row.amount > 0) {
+    } else if (row.kind === "win" && row.amount > 0) {
       sum.wins++
     }
     sums.set(key, sum)
   }
   for (const [playerId, rounds] of database.memory.tables().rounds) {
-    for (const [key, { bonusStake, paidWins, realStake }] of rounds) {
-      const sum = sums.get(`${playerId} ${key}`) ?? { real: 0, bonus: 0, wins: 0 }
-      if (realStake !== sum.real || bonusStake !== sum.bonus || paidWins !== sum.wins) {
+    for (const [key, { bonusStake, openBets, paidWins, realStake }] of rounds) {
+      const sum = sums.get(`${playerId} ${key}`) ?? { real: 0, bonus: 0, wins: 0, bets: 0 }
+      const hasOthers = openBets === null || openBets < 0 || openBets > sum.bets
+      if (realStake !== sum.real || bonusStake !== sum.bonus || paidWins !== sum.wins || hasOthers) {
         report(
           "a round is its messages",
           `${key} of player ${playerId}: ${realStake}/${bonusStake}, ${paidWins} wins`

@@ -56,6 +56,7 @@ class Ledger {
   real: number
   readonly happened: Array<Counted> = []
   private readonly byTransaction = new Map<string, Counted>()
+  private readonly byRollback = new Map<string, Counted>()
   private readonly name: string
   private readonly report: Report
 
@@ -100,11 +101,18 @@ class Ledger {
     const { amount, createdAt, kind, providerId, realAmount, targetId, transactionId } = transaction
     const key = transactionKey(providerId, transactionId)
     if (kind === "rollback") {
-      const target = this.byTransaction.get(transactionKey(providerId, targetId ?? ""))
-      if (target !== undefined) target.isTakenBack = true
+      const targetKey = transactionKey(providerId, targetId ?? "")
+      const target = this.byTransaction.get(targetKey)
+      if (target !== undefined) {
+        target.isTakenBack = true
+        this.byRollback.set(key, target)
+      }
+      // a bet whose rollback is taken back counts again
+      const reinstated = this.byRollback.get(targetKey)
+      if (reinstated !== undefined) reinstated.isTakenBack = false
       return
     }
-    if (kind !== "bet" && kind !== "win") return
+    if (kind !== "bet" && kind !== "win" && kind !== "adjustment") return
     const loss = 0 - realAmount
     const counted = { at: createdAt, stake: kind === "bet" ? amount : 0, loss, deposit: 0, isTakenBack: false }
     this.byTransaction.set(key, counted)

@@ -6,7 +6,8 @@ import type { ExclusionPeriod } from "../../../src/domain/limit/Exclusions.ts"
 import type { LimitField } from "../../../src/domain/limit/Limits.ts"
 import type { PaymentMove } from "../../../src/domain/payment/PaymentMoves.ts"
 import type { KycStatus, PlayerStatus } from "../../../src/domain/player/Player.ts"
-import { bonuses, games, operatorOfPlayer, playerIds } from "./Fixture.ts"
+import type { Adjustment, Bet, Closing, Rollback, Win } from "../../../src/domain/settlement/Settlement.ts"
+import { bonuses, games, operatorOfPlayer, playerIds, vendors } from "./Fixture.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
 
 /** The bounds of a service (`ActorsOptions`). */
@@ -23,6 +24,9 @@ export interface ServicePlan {
  * once, for the same players.
  */
 export type Topology = "one" | "standby" | "both"
+
+/** A message of a vendor, as its codec would make it. */
+export type VendorAction = Bet | Win | Rollback | Adjustment
 
 /** A stake on a round. */
 export interface Stake {
@@ -60,6 +64,8 @@ export type What =
   | { readonly kind: "batch"; readonly moves: ReadonlyArray<Move> }
   | { readonly kind: "close"; readonly gameId: number; readonly round: string }
   | { readonly kind: "promo_win"; readonly tx: string; readonly amount: number; readonly isTournament: boolean }
+  /** A list in the protocol of a vendor. */
+  | { readonly kind: "vendor"; readonly providerId: number; readonly actions: ReadonlyArray<VendorAction> }
   | { readonly kind: "balance" }
   | { readonly kind: "status"; readonly tx: string; readonly gameId: number }
   | { readonly kind: "deposit"; readonly amount: number; readonly reference: string; readonly hasKey: boolean }
@@ -166,6 +172,7 @@ const kinds: ReadonlyArray<readonly [What["kind"], number]> = [
   ["batch", 4],
   ["close", 2],
   ["promo_win", 2],
+  ["vendor", 14],
   ["balance", 4],
   ["status", 1],
   ["deposit", 8],
@@ -208,6 +215,7 @@ interface Past {
   readonly payouts: Array<Payout & { readonly playerId: number }>
   readonly payments: Array<{ readonly id: string; readonly playerId: number; readonly isDeposit: boolean }>
   readonly grants: Array<{ readonly id: string; readonly playerId: number }>
+  readonly vendor: Array<{ readonly playerId: number; readonly action: VendorAction }>
 }
 
 /** One of the last few, oftenest of the very last. */
@@ -236,6 +244,65 @@ const payoutOf = (chance: Chance, id: string, stake: Stake): Payout => ({
   amount: chance.pick([0, 10, 50, 150, 400]),
   closes: chance.happens(0.4)
 })
+
+/** One message of a vendor, mostly about what came before it in its round. */
+const vendorActionOf = (
+  chance: Chance,
+  tx: string,
+  known: ReadonlyArray<VendorAction>,
+  round: Pick<Adjustment, "policy" | "providerId" | "game" | "roundId">
+): VendorAction => {
+  const { policy, providerId } = round
+  const message = { ...round, transactionId: tx, currency: "EUR" }
+  const closesRound = chance.pick<Closing>([false, false, false, true, "when_settled"])
+  const bets = known.filter((action) => action.action === "bet")
+  const early = `${tx}-early`
+  switch (chance.pickBy<VendorAction["action"]>([["bet", 5], ["win", 4], ["rollback", 4], ["adjust", 1]])) {
+    case "bet": {
+      // now and then the bet of a win or of a rollback that came before it
+      const missed = known.flatMap((action) =>
+        action.action === "rollback"
+          ? [action.targetTransactionId]
+          : action.action === "win"
+          ? [action.betTransactionId ?? tx]
+          : []
+      ).filter((id) => id.endsWith("-early"))
+      const transactionId = chance.happens(0.5) ? recent(chance, missed) ?? tx : tx
+      const amount = chance.pick([10, 20, 50, 100])
+      return { ...message, transactionId, action: "bet", amount, session: "none", closesRound }
+    }
+    case "win": {
+      const bet = recent(chance, bets)?.transactionId ?? early
+      const betTransactionId = chance.pick([bet, bet, null, early])
+      return { ...message, action: "win", betTransactionId, amount: chance.pick([0, 10, 60, 300]), closesRound }
+    }
+    case "rollback": {
+      const target = recent(chance, known)?.transactionId ?? early
+      const targetTransactionId = chance.happens(0.85) ? target : early
+      return { action: "rollback", policy, providerId, transactionId: tx, targetTransactionId, closesRound }
+    }
+    case "adjust":
+      return { ...message, action: "adjust", amount: chance.pick([30, -10, -200]) }
+  }
+}
+
+const vendorListOf = (chance: Chance, id: string, past: Past, playerId: number): Extract<What, { kind: "vendor" }> => {
+  const own = past.vendor.filter((one) => one.playerId === playerId).map(({ action }) => action)
+  const earlier = chance.happens(0.75)
+    ? recent(chance, own.filter((action) => action.action !== "rollback"))
+    : undefined
+  const vendor = vendors.find(({ providerId }) => providerId === earlier?.providerId) ?? chance.pick(vendors)
+  const roundId = earlier !== undefined && "roundId" in earlier ? earlier.roundId : `v${id}`
+  const actions: Array<VendorAction> = []
+  const count = chance.pick([1, 1, 1, 2, 3])
+  for (let number = 0; number < count; number++) {
+    const ofRound = [...own, ...actions].filter((action) =>
+      action.providerId === vendor.providerId && (action.action === "rollback" || action.roundId === roundId)
+    )
+    actions.push(vendorActionOf(chance, `${id}v${number}`, ofRound, { ...vendor, roundId }))
+  }
+  return { kind: "vendor", providerId: vendor.providerId, actions }
+}
 
 const whatOf = (
   chance: Chance,
@@ -282,6 +349,8 @@ const whatOf = (
       return stake === undefined ? undefined : { kind, gameId: stake.gameId, round: stake.round }
     case "promo_win":
       return { kind, tx: id, amount: chance.pick([20, 70]), isTournament: chance.happens(0.5) }
+    case "vendor":
+      return vendorListOf(chance, id, past, playerId)
     case "balance":
       return { kind }
     case "status":
@@ -352,6 +421,7 @@ const remember = (past: Past, id: string, playerId: number, what: What): void =>
     past.payments.push({ id, playerId, isDeposit: what.kind === "deposit" })
   }
   if (what.kind === "grant") past.grants.push({ id, playerId })
+  if (what.kind === "vendor") { for (const action of what.actions) past.vendor.push({ playerId, action }) }
 }
 
 interface Follower {
@@ -400,7 +470,7 @@ const makeActions = (seed: number, steps: number): ReadonlyArray<Action> => {
   const pace = swarm.pick([1, 5, 15, 60])
   const crowd = playerIds.slice(0, swarm.between(1, playerIds.length))
   let longPauses = swarm.pick([0, 1, 2, 3])
-  const past: Past = { stakes: [], payouts: [], payments: [], grants: [] }
+  const past: Past = { stakes: [], payouts: [], payments: [], grants: [], vendor: [] }
   const actions: Array<Action> = []
   let at = 100
   for (let number = 0; actions.length < steps && number < 4 * steps; number++) {

@@ -22,6 +22,7 @@ export type ProviderRequest =
   | { readonly kind: "win"; readonly providerId: number; readonly message: WinMessage }
   | { readonly kind: "rollback"; readonly providerId: number; readonly message: RollbackMessage }
   | { readonly kind: "batch"; readonly providerId: number; readonly actions: ReadonlyArray<ActionMessage> }
+  | (Planned<"vendor"> & { readonly playerId: number })
   | { readonly kind: "close"; readonly providerId: number; readonly message: CloseRoundMessage }
   | { readonly kind: "promo_win"; readonly providerId: number; readonly message: PromoWinMessage }
   | { readonly kind: "balance"; readonly providerId: number; readonly playerRef: string }

@@ -12,7 +12,7 @@ import { readLimitChanges } from "../../../src/domain/limit/LimitChanges.ts"
 import type { LimitsResource } from "../../../src/domain/limit/LimitUsage.ts"
 import { paymentFields, type PaymentOutcome } from "../../../src/domain/payment/Payments.ts"
 import { type Refusal, statusByCode } from "../../../src/domain/Refusal.ts"
-import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
+import { settleAll, type Settlement } from "../../../src/domain/settlement/Settlement.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
 import type { LaunchedGame } from "../../../src/features/games/Launches.ts"
 import { Launches } from "../../../src/features/games/Launches.ts"
@@ -72,7 +72,7 @@ export const layerService = (database: Database, connection: Connection, plan: S
     DueAccountChanges.layerWithoutRepository,
     Idempotency.layerWithoutRepository
   ).pipe(
-    Layer.provide(actors),
+    Layer.provideMerge(actors),
     Layer.provide([Thresholds.layer, StaffSpending.layer]),
     Layer.provide([layerIds(database), Placement.layerHere, layerCatalogues, layerNames]),
     Layer.provide([layerRepositories(database, connection), layerNoStatements, layerPersonal])
@@ -116,6 +116,7 @@ const refusedAs = (refusal: Refusal): Answer => ({
 const settled = (results: ReadonlyArray<Settlement>): Answer => ({ _tag: "Settled", results })
 
 export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(function*() {
+  const actors = yield* PlayerActors
   const provider = yield* ProviderWallet
   const wallet = yield* Wallet
   const payments = yield* Payments
@@ -145,6 +146,11 @@ export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(fun
         return Effect.map(provider.closeRound(by, request.message), one)
       case "promo_win":
         return Effect.map(provider.promoWin(by, request.message), one)
+      case "vendor":
+        return Effect.map(
+          actors.ask(null, request.playerId, (player, context) => settleAll(player, request.actions, context)),
+          settled
+        )
       case "balance":
         return Effect.map(provider.balance(by, { playerRef: request.playerRef }), ({ balance, bonusBalance }) => ({
           _tag: "Balances",
