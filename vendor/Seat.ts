@@ -33,6 +33,8 @@ export interface SeatOptions {
   readonly tally: Tally
   readonly pace: Effect.Effect<void>
   readonly notePlayed: (played: PlayedTransaction) => void
+  /** Before the first repeat of a call that the wallet could not answer; doubled for each further one. */
+  readonly repeatDelay_ms?: number
 }
 
 type Sent = { readonly reading: Reading; readonly status: number; readonly body: string } | undefined
@@ -55,12 +57,14 @@ const asksAgain = ({ reading }: NonNullable<Sent>, { codes }: Expectation): bool
 
 /** Takes a seat; the first messages find out whose it is and what there is to play with. */
 export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
-  const { dialect, notePlayed, pace, tally, url } = options
+  const { dialect, notePlayed, pace, repeatDelay_ms = 100, tally, url } = options
   const client = yield* HttpClient.HttpClient
   const digits = minorDigits(options.session.currency)
   const minorOf = ({ amount }: { readonly amount: Decimal }): number => toMinorUnits(amount, digits) ?? Number.NaN
   const books = new Books(dialect, minorOf)
   let session = options.session
+
+  const waitAfter = (repeats: number) => Effect.sleep(Math.min(2000, repeatDelay_ms * 2 ** repeats))
 
   const about = (message: Message): string => {
     const name = "id" in message ? ` ${message.id}` : message.kind === "bet_win" ? ` ${message.bet.id}` : ""
@@ -147,7 +151,7 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
     while ((sent === undefined || asksAgain(sent, expectation)) && repeats < maxRepeats) {
       repeats++
       tally.countAnswer(sent === undefined ? "no answer" : `${message.kind}: ${sent.reading.code}, sent again`)
-      yield* Effect.sleep(Math.min(2000, 50 * 2 ** repeats))
+      yield* waitAfter(repeats - 1)
       sent = yield* attempt(message, sending)
     }
     if (sent === undefined) {
@@ -209,7 +213,7 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
         judgeBalance(rollback, "given up", taken)
         return
       }
-      yield* Effect.sleep(50 * 2 ** Math.min(repeats, 5))
+      yield* waitAfter(repeats)
     }
     tally.differ(`${about(rollback)}: no answer`)
   })
@@ -229,7 +233,7 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
         }
         return judgeBalance(win, situation, paid)
       }
-      yield* Effect.sleep(50 * 2 ** Math.min(repeats, 5))
+      yield* waitAfter(repeats)
     }
     tally.differ(`${about(win)}: no answer`)
   })

@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer"
 import { type Decimal, parseDecimal } from "./Decimal.ts"
 
 /** A number that a double might not hold exactly, as it was written. */
-export class JsonNumber {
+class JsonNumber {
   readonly text: string
   constructor(text: string) {
     this.text = text
