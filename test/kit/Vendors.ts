@@ -2,7 +2,7 @@
  * Vendors that call in their own protocols, over real HTTP: requests are written and answers judged by the dialects of the vendor in a box,
  * which know the vendors' descriptions and nothing of our code.
  */
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type * as Http from "node:http"
 import { PlayerRefs } from "../../src/features/games/PlayerRefs.ts"
@@ -10,13 +10,9 @@ import { SessionTokens } from "../../src/features/games/SessionTokens.ts"
 import { makeProviderSettings } from "../../src/features/providers/ProviderSettings.ts"
 import { launchStep } from "../../src/domain/settlement/Launch.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
-import type { Circumstances, Dialect, DialectDefinition, Message, Session } from "../../vendor/Dialect.ts"
+import type { Circumstances, Dialect, Message, Session } from "../../vendor/Dialect.ts"
+import { makeDialect, protocolNames } from "../../vendor/Dialects.ts"
 import { protocolOfSample, samples } from "../../vendor/Samples.ts"
-import { a8rDialect } from "../../vendor/dialects/A8r.ts"
-import { evolutionDialect } from "../../vendor/dialects/Evolution.ts"
-import { gcpDialect } from "../../vendor/dialects/Gcp.ts"
-import { pragmaticDialect } from "../../vendor/dialects/Pragmatic.ts"
-import { slotegratorDialect } from "../../vendor/dialects/Slotegrator.ts"
 import { addGame, type Game } from "./E2eWorld.ts"
 import { exchange } from "./HttpCalls.ts"
 import { addProvider } from "./Keys.ts"
@@ -29,26 +25,22 @@ export interface VendorCase {
   readonly dialect: Dialect
 }
 
-const vendorCase = <Settings>(name: string, definition: DialectDefinition<Settings>): VendorCase => {
-  const { provider, vendor } = (samples[name] ?? none)("https://vendor.example")
+/** A sample's protocol, with the vendor at an address. */
+export const vendorCaseAt = (name: string, gamesUrl: string): VendorCase => {
+  const { provider, vendor } = samples[name]?.(gamesUrl) ?? { provider: {}, vendor: {} }
+  const protocol = protocolOfSample(name)
   return {
     name,
-    protocol: protocolOfSample(name),
+    protocol,
     settings: provider,
-    dialect: definition.make(Schema.decodeUnknownSync(definition.settings)({ ...provider, ...vendor }))
+    dialect: Effect.runSync(makeDialect(protocol, { ...provider, ...vendor }))
   }
 }
 
-const none = () => ({ provider: {}, vendor: {} })
-
-/** Every protocol that a vendor can be played for. */
-export const vendorCases: ReadonlyArray<VendorCase> = [
-  vendorCase("evolution", evolutionDialect),
-  vendorCase("pragmatic", pragmaticDialect),
-  vendorCase("slotegrator", slotegratorDialect),
-  vendorCase("a8r", a8rDialect),
-  vendorCase("gcp", gcpDialect)
-]
+/** The samples of every protocol that a vendor can be played for. */
+export const vendorNames: ReadonlyArray<string> = Object.keys(samples).filter((name) =>
+  protocolNames.includes(protocolOfSample(name))
+)
 
 export interface Vendor {
   readonly id: number
@@ -61,7 +53,13 @@ export interface Vendor {
 
 /** A provider that speaks the case's protocol, with one game. */
 export const addVendor = Effect.fnUntraced(
-  function*(agent: Http.Agent, port: number, slug: string, { dialect, protocol, settings }: VendorCase) {
+  function*(
+    agent: Http.Agent,
+    port: number,
+    slug: string,
+    { dialect, protocol, settings }: VendorCase,
+    gameId = `${slug}-table`
+  ) {
     const sql = yield* SqlClient.SqlClient
     const providerSettings = yield* makeProviderSettings
     const { id } = yield* addProvider(slug)
@@ -70,7 +68,7 @@ export const addVendor = Effect.fnUntraced(
     const divided = providerSettings.divide(id, known, settings)
     yield* sql`UPDATE providers SET protocol = ${protocol}, settings = ${JSON.stringify(divided.settings)}::text::jsonb,
       settings_sealed = ${divided.settings_sealed} WHERE id = ${id}`
-    const game = yield* addGame(id, `${slug}-table`, { type: "live", category: "live" })
+    const game = yield* addGame(id, gameId, { type: "live", category: "live" })
     return { id, slug, dialect, game, port, agent } satisfies Vendor
   }
 )

@@ -1,0 +1,76 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { layerHouse, makeHouse } from "../../vendor/House.ts"
+import { play } from "../../vendor/Play.ts"
+import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { makeAgent, staffOf } from "../kit/E2eHttp.ts"
+import { addTenant, deposit, launch, register } from "../kit/E2eWorld.ts"
+import { addStaff } from "../kit/Keys.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
+import { addVendor, vendorCaseAt, vendorNames } from "../kit/Vendors.ts"
+
+// Goal: a service that dies in the middle of vendors' calls loses no money and makes none, in any protocol. Method: vendors of all protocols play
+// at once, with retries, crossed orders and time-outs, while the service is killed with SIGKILL and started again; every answer and every
+// balance is held against the vendors' own books, and the ledger against its laws.
+
+const kills = 3
+const playersPerVendor = 6
+const callsPerSecond = 60
+const secondsBetween = 6
+
+layer(layerOwnDatabase, { excludeTestServices: true, timeout: "5 minutes" })("a service that is killed", (it) => {
+  it.effect("answers every vendor as its books say, and keeps the ledger whole", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      const agent = yield* makeAgent()
+      const start = startService({
+        port,
+        databaseUrl: yield* databaseUrl,
+        environment: { LOG_LEVEL: "error", PROVIDER_ALLOW_INSECURE: "on" }
+      })
+      let service = yield* start
+      const { call } = yield* addTenant(agent, port, "acme")
+      const playing = yield* Effect.forEach(vendorNames, (name, index) =>
+        Effect.gen(function*() {
+          const vendorPort = yield* freePort
+          const url = `http://127.0.0.1:${vendorPort}`
+          const vendorCase = vendorCaseAt(name, url)
+          const { house, notePlayed, opened } = yield* makeHouse(url)
+          yield* Layer.build(layerHouse(vendorCase.dialect, house, vendorPort))
+          const vendor = yield* addVendor(agent, port, `vendor-${index}`, vendorCase, house.games[0]?.id)
+          for (let player = 0; player < playersPerVendor; player++) {
+            const id = yield* register(call, `${name}-${player}`)
+            yield* deposit(call, id, 10_000_000, `${name}-${player}`)
+            yield* launch(call, id, vendor.game.id)
+          }
+          const played = play({
+            url: `http://127.0.0.1:${port}/api/v1/integrations/${vendor.slug}`,
+            dialect: vendorCase.dialect,
+            opened,
+            grants: house.grants,
+            notePlayed,
+            players: playersPerVendor,
+            callsPerSecond,
+            seconds: secondsBetween * (kills + 1),
+            seed: index
+          })
+          return { name, fiber: yield* Effect.forkChild(Effect.scoped(played)) }
+        }))
+      for (let kill = 0; kill < kills; kill++) {
+        yield* Effect.sleep(`${secondsBetween} seconds`)
+        service.kill("SIGKILL")
+        yield* service.exited
+        service = yield* start
+      }
+      for (const { fiber, name } of playing) {
+        const { tally } = yield* Fiber.join(fiber)
+        assert.deepStrictEqual(tally.differences, [], name)
+        assert.isAbove(tally.calls, callsPerSecond * secondsBetween, name)
+      }
+      const staff = staffOf(agent, () => service.backofficePort, yield* addStaff("auditor"))
+      const { json } = yield* staff.send("/backoffice/v1/ledger/verification")
+      assert.deepStrictEqual(Object(json).data.violations, [])
+      assert.strictEqual(Object(json).data.players, vendorNames.length * playersPerVendor)
+    }).pipe(Effect.provide(FetchHttpClient.layer)))
+})
