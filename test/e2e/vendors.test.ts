@@ -8,12 +8,10 @@ import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
 import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register, type Tenant } from "../kit/E2eWorld.ts"
-import { addVendor, play, sitDown, type Vendor, type VendorCase, vendorCaseAt, vendorNames } from "../kit/Vendors.ts"
+import { addVendor, play, sitDown, type Vendor, type VendorCase, vendorCases } from "../kit/Vendors.ts"
 
 // Goal: whatever way a vendor's messages come, money moves once, and the vendor hears its own words, *try again* among them. Method: every
 // protocol's dialect against the public server and a real database.
-
-const vendorCases: ReadonlyArray<VendorCase> = vendorNames.map((name) => vendorCaseAt(name, "https://vendor.example"))
 
 const opening = 100_000
 

@@ -42,6 +42,11 @@ export const vendorNames: ReadonlyArray<string> = Object.keys(samples).filter((n
   protocolNames.includes(protocolOfSample(name))
 )
 
+/** {@link vendorNames}, with vendors that nobody calls. */
+export const vendorCases: ReadonlyArray<VendorCase> = vendorNames.map((name) =>
+  vendorCaseAt(name, "https://vendor.example")
+)
+
 export interface Vendor {
   readonly id: number
   readonly slug: string
