@@ -9,7 +9,7 @@ export interface Decimal {
 }
 
 /** An amount that is told in minor units, whatever its currency is. */
-export interface MinorUnits {
+interface MinorUnits {
   readonly minor: number
 }
 

@@ -6,7 +6,7 @@ import type { PlayerName, VendorAnswer, WalletAction, WalletCall, WalletOutcome 
 import { a8rIssueRenderer, a8rRenderer, balanceText, type Granted } from "./A8rAnswers.ts"
 
 /** A call that was read. */
-export interface A8rCall {
+interface A8rCall {
   readonly call: WalletCall
   readonly render: (outcome: WalletOutcome) => VendorAnswer
 }

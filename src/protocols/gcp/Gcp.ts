@@ -39,7 +39,7 @@ const bind = (settings: GcpSettings) => {
   return { receive, outbound: gcpOutbound(settings) }
 }
 
-export const gcp: Protocol<GcpSettings> = {
+const gcp: Protocol<GcpSettings> = {
   name: "gcp",
   settings: GcpSettings,
   secrets: ["auth_token"],

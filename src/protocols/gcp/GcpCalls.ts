@@ -9,7 +9,7 @@ import { shownTotal } from "../ShownFunds.ts"
 import { gcpIssueRenderer, gcpRenderer, type Granted } from "./GcpAnswers.ts"
 
 /** A call that was read. */
-export interface GcpCall {
+interface GcpCall {
   readonly call: WalletCall
   readonly render: (outcome: WalletOutcome) => VendorAnswer
 }

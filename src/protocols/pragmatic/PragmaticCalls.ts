@@ -7,13 +7,13 @@ import { balanceFields, type Granted, moneyFields } from "./PragmaticAnswers.ts"
 import type { PragmaticForm } from "./PragmaticForm.ts"
 
 /** A call that was read: what it asks, and the fields of its good answer. Without a call nothing is asked. */
-export interface PragmaticCall {
+interface PragmaticCall {
   readonly call?: WalletCall
   readonly fieldsOf: (outcome: Granted) => string
 }
 
 /** What of the settings the calls depend on. */
-export interface PragmaticTerms {
+interface PragmaticTerms {
   /** Whether `bonusWin` pays, or tells the total of wins that came one by one. */
   readonly paysFreeRounds: boolean
 }

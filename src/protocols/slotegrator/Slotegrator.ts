@@ -53,7 +53,7 @@ const bind = (settings: SlotegratorSettings) => {
   return { receive, outbound: slotegratorOutbound(settings) }
 }
 
-export const slotegrator: Protocol<SlotegratorSettings> = {
+const slotegrator: Protocol<SlotegratorSettings> = {
   name: "slotegrator",
   settings: SlotegratorSettings,
   secrets: ["merchant_key"],

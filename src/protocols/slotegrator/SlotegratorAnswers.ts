@@ -3,9 +3,6 @@ import { toMajorText } from "../Decimal.ts"
 import type { Funds, VendorAnswer, WalletOutcome } from "../Protocol.ts"
 import { shownTotal } from "../ShownFunds.ts"
 
-/** An outcome that is no refusal. */
-export type Granted = Exclude<WalletOutcome, { readonly _tag: "Refused" }>
-
 /** A failed bet is refunded and anything else is sent again: a final refusal is not in the protocol. */
 export const slotegratorError = (
   code: "INSUFFICIENT_FUNDS" | "INTERNAL_ERROR",
@@ -13,7 +10,7 @@ export const slotegratorError = (
 ): VendorAnswer => ({ status: 200, body: JSON.stringify({ error_code: code, error_description: description }) })
 
 /** The balance is a number of JSON in major units, written from minor units without arithmetic; other fields follow as JSON. */
-export const balanceAnswer = (funds: Funds, fields = ""): VendorAnswer => ({
+const balanceAnswer = (funds: Funds, fields = ""): VendorAnswer => ({
   status: 200,
   body: `{"balance":${toMajorText(shownTotal(funds), funds.currency)}${fields}}`
 })
