@@ -8,6 +8,7 @@ import { command, layerBothServers, made, runHere, staffCall } from "../kit/Back
 import { fresh, openCasino, signedCall, staff } from "../kit/Casino.ts"
 import { amount, bareProtocol, fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
 import { dataOf } from "../kit/PublicApi.ts"
+import { soon } from "../kit/WebhookSink.ts"
 
 // Goal: the catalogue follows the vendor's and leaves staff's switches alone; a day that the vendor and the ledger do not agree on is
 // named, transaction by transaction. Method: both servers over HTTP, a vendor of the test's own; days and errands are moved in the
@@ -167,6 +168,19 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.deepStrictEqual(yield* dueOf, [1, 1])
       vendor.mood = "good"
       assert.strictEqual(yield* errands.runDue, 0)
+      yield* sql`UPDATE provider_errands SET next_at = now() WHERE provider_id = ${id} AND kind = 'sync'`
+      // the job of the service does not wait for a vendor
+      vendor.mood = "hang"
+      const asked = vendor.asked.length
+      assert.deepStrictEqual(yield* errands.start, { done: 0, hasMore: false })
+      yield* soon(() => vendor.asked.length > asked)
+      assert.deepStrictEqual(yield* dueOf, [2, 1], "it is taken until it ends")
+      assert.deepStrictEqual(yield* errands.start, { done: 0, hasMore: false })
+      assert.strictEqual(vendor.asked.length, asked + 1)
+      vendor.cut()
+      assert.strictEqual(yield* errands.runDue, 0)
+      assert.deepStrictEqual(yield* dueOf, [1, 2])
+      vendor.mood = "good"
       yield* sql`UPDATE provider_errands SET next_at = now() WHERE provider_id = ${id} AND kind = 'sync'`
       assert.strictEqual(yield* errands.runDue, 1)
       assert.deepStrictEqual(yield* dueOf, [6, 0])

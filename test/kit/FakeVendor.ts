@@ -139,6 +139,8 @@ export interface FakeVendor {
   feed: Feed
   /** Runs while a launch is asked for. */
   launching: (order: LaunchOrder) => void
+  /** Cuts what it has left hanging. */
+  readonly cut: () => void
 }
 
 /** A vendor at a free port of the loopback, until the scope closes. */
@@ -191,7 +193,8 @@ export const makeFakeVendor = Effect.gen(function*() {
     mood: "good",
     games: [],
     feed: { by: "transaction", lines: [] },
-    launching: () => {}
+    launching: () => {},
+    cut: () => server.closeAllConnections()
   }
   return vendor
 })
