@@ -186,7 +186,7 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
   BET_ROLLED_BACK: {
     meaning: "The bet was rolled back, or its rollback came first.",
     message: "The transaction bet-1041 was rolled back.",
-    details: { transaction_id: "bet-1041" }
+    details: { transaction_id: "bet-1041", tombstone: false }
   },
   BET_ALREADY_SETTLED: {
     meaning: "The bet's round was paid a win that still stands. Roll the win back first.",

@@ -3,6 +3,7 @@ import type { Context } from "../../src/domain/Decision.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import { type Action, settle, settleAll, type SettlementPolicy } from "../../src/domain/settlement/Settlement.ts"
 import { adjustment, bet, close, makeBonus, makePlayer, noon, rollback, win } from "../kit/Messages.ts"
+import { protocols } from "../../src/protocols/Protocols.ts"
 import { policies } from "../kit/Policies.ts"
 import { checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import { checkCounters, forgetting } from "../kit/SettlementChecks.ts"
@@ -104,6 +105,14 @@ const same = (
 }
 
 const isProtocol = (name: string): name is keyof typeof policies => name in policies
+
+describe("the policies of the protocols", () => {
+  for (const { name, policy } of protocols) {
+    it(`of ${name} is one that is held against the model`, () => {
+      assert.deepStrictEqual(policy, isProtocol(name) ? policies[name] : undefined)
+    })
+  }
+})
 
 for (const [protocol, policy] of Object.entries(policies)) {
   describe(`every order of a round's messages under the policy of ${protocol}`, () => {

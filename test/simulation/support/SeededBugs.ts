@@ -65,6 +65,22 @@ const keepsCountersOnRollback: SeededBug = altering(({ change, state }, before) 
     : { change, state }
 )
 
+/** A bet that is taken back goes on being one of its round's open bets. */
+const keepsBetsOpenOnRollback: SeededBug = altering(({ change, state }) =>
+  change.transactions.some(({ kind, status }) => kind === "rollback" && status === "processed")
+    ? {
+      state,
+      change: {
+        ...change,
+        rounds: change.rounds.map(({ isNew, round }) => ({
+          isNew,
+          round: { ...round, openBets: (round.openBets ?? 0) + 1 }
+        }))
+      }
+    }
+    : { change, state }
+)
+
 /** A service that takes over has read all players when it was started, to be quick, and shows them as they were then. */
 const showsWhatWasAtItsStart: SeededBug = {
   ...noBug,
@@ -229,6 +245,7 @@ export const seededBugs: { readonly [name: string]: SeededBug } = {
   "forgets a tombstone": forgetsTombstones,
   "doubles with a retry": retriesAsNew,
   "keeps counters on a rollback": keepsCountersOnRollback,
+  "keeps a bet open on a rollback": keepsBetsOpenOnRollback,
   "shows what was, after a failover": showsWhatWasAtItsStart,
   "converts a bonus twice": convertsTwice,
   "checks an exclusion at the launch only": checksExclusionAtLaunchOnly,
