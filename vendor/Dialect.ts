@@ -52,7 +52,7 @@ export interface PromoMessage {
 }
 
 /** One call that bets and wins. */
-export interface BetWinMessage {
+interface BetWinMessage {
   readonly kind: "bet_win"
   readonly bet: BetMessage
   readonly win: WinMessage
@@ -102,7 +102,7 @@ export interface Expectation {
   readonly balance?: "required" | "absent"
 }
 
-export interface WireRequest {
+interface WireRequest {
   readonly method: "GET" | "POST"
   /** Below the wallet's address: empty, or beginning with a slash. */
   readonly path: string
