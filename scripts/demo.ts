@@ -10,6 +10,7 @@ import { findService, seat } from "./demo/Setup.ts"
 import { tellOne } from "./demo/Stories.ts"
 import type { Table } from "./demo/Table.ts"
 import { makePace, Tally } from "./demo/Tally.ts"
+import { playVendor, vendorNames } from "./demo/Vendor.ts"
 
 const number = (flag: Flag.Flag<number>, minimum: number, maximum: number, description: string) =>
   flag.pipe(
@@ -22,6 +23,10 @@ const flags = {
   seconds: number(Flag.Finite("seconds"), 0.1, 86_400, "How long to play (15)").pipe(Flag.withDefault(15)),
   players: number(Flag.Int("players"), 1, 1000, "Players who play at the same time (5)").pipe(Flag.withDefault(5)),
   seed: number(Flag.Int("seed"), 0, 2 ** 31 - 1, "What is played follows from it (a new one)").pipe(Flag.optional),
+  protocol: Flag.String("protocol").pipe(
+    Flag.withDescription(`Play a vendor's protocol instead of Pitboss's own: ${vendorNames.join(", ")}`),
+    Flag.optional
+  ),
   url: Flag.String("url").pipe(
     Flag.withDescription("The service (http://HOST:PORT of the service's settings)"),
     Flag.optional
@@ -42,6 +47,16 @@ const demo = Command.make("demo", flags, (input) =>
       `Pitboss at ${service.url}: ${players} players, ${ratePerSecond} requests a second for ${seconds} s, seed ${seed}\n`
     )
     const run = (yield* Clock.currentTimeMillis).toString(36) + randomInt(36 ** 2).toString(36)
+    if (input.protocol._tag === "Some") {
+      const name = input.protocol.value
+      const vendor = { name, service, run, players, callsPerSecond: ratePerSecond, seconds, seed }
+      const differences = yield* playVendor(vendor)
+      const tally = new Tally()
+      yield* printVerification(tally)
+      yield* printVerdict(tally)
+      if (differences + tally.violations.length === 0) return
+      return yield* new DemoError({ message: "the service and the protocol disagree" })
+    }
     const tally = new Tally()
     const pace = makePace(ratePerSecond)
     const numbers = Array.from({ length: players }, (_, index) => index + 1)
@@ -63,7 +78,7 @@ const demo = Command.make("demo", flags, (input) =>
     yield* printVerification(tally)
     yield* printVerdict(tally)
     if (tally.violations.length > 0) return yield* new DemoError({ message: "the service and the contract disagree" })
-  })).pipe(
+  }).pipe(Effect.scoped)).pipe(
     Command.withDescription("Registers players, plays rounds with everything that goes wrong, checks every answer")
   )
 

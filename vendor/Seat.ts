@@ -81,11 +81,12 @@ export const takeSeat = Effect.fnUntraced(function*(options: SeatOptions) {
       const address = `${url}${wire.path}${wire.query === undefined ? "" : `?${wire.query}`}`
       const { "content-type": contentType = "application/json", ...headers } = wire.headers
       const request = HttpClientRequest.make(wire.method)(address, { headers })
+      tally.calls++
       const response = yield* client.execute(
         wire.method === "GET" ? request : HttpClientRequest.bodyText(request, wire.body, contentType)
       )
       const body = yield* response.text
-      tally.countCall((yield* Clock.currentTimeMillis) - now)
+      tally.countAnswered((yield* Clock.currentTimeMillis) - now)
       const answer = { status: response.status, contentType: response.headers["content-type"] ?? "", body }
       return { reading: dialect.read(message, other, callId, answer), status: response.status, body }
     }

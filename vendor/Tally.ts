@@ -8,17 +8,18 @@ const maxDifferencesKept = 100
 const maxLatencies = 1_000_000
 
 export class Tally {
-  /** Calls that went out, repeats among them. */
+  /** Calls that went out, repeats and those that were given up among them. */
   calls = 0
   differenceCount = 0
   readonly differences: Array<string> = []
   readonly answers = new Map<string, number>()
   readonly stories = new Map<string, number>()
   readonly #latencies_ms: Array<number> = []
+  #answered = 0
 
-  countCall(latency_ms: number): void {
-    this.#latencies_ms[this.calls % maxLatencies] = latency_ms
-    this.calls++
+  countAnswered(latency_ms: number): void {
+    this.#latencies_ms[this.#answered % maxLatencies] = latency_ms
+    this.#answered++
   }
 
   countAnswer(label: string): void {

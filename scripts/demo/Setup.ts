@@ -118,15 +118,14 @@ export interface SeatOptions {
   readonly pace: Effect.Effect<void>
 }
 
-/** Registers a player, deposits, launches a game, and lets the provider find out who that is. */
-export const seat = Effect.fnUntraced(function*(
-  { number, pace, run, service, tally }: SeatOptions
-): Effect.fn.Return<Table, DemoError> {
-  const { games, operator, provider } = service
+const players = "/api/v1/operator/players"
+
+/** Registers a player and deposits. */
+export const openAccount = Effect.fnUntraced(function*(
+  { number, run, service: { operator } }: Pick<SeatOptions, "number" | "run" | "service">
+) {
   const username = `demo_${run}_${number}`
   const prefix = `${run}-${number}`
-  const game = games[(number - 1) % games.length] ?? games[0]
-  const players = "/api/v1/operator/players"
   const player = yield* expectData(
     "the registration",
     201,
@@ -152,13 +151,28 @@ export const seat = Effect.fnUntraced(function*(
     Paid,
     operator.post(`${players}/${player.id}/deposits`, JSON.stringify(deposit))
   )
-  const launch = (mode: string) =>
-    expectData(
-      "the launch",
-      200,
-      Launched,
-      operator.post(`${players}/${player.id}/games/${game.id}/launch`, JSON.stringify({ mode }))
-    )
+  return player
+})
+
+/** Launches a game. */
+export const launchGame = ({ operator }: Service, playerId: number, gameId: number, mode: "real" | "demo") =>
+  expectData(
+    "the launch",
+    200,
+    Launched,
+    operator.post(`${players}/${playerId}/games/${gameId}/launch`, JSON.stringify({ mode }))
+  )
+
+/** Registers a player, deposits, launches a game, and lets the provider find out who that is. */
+export const seat = Effect.fnUntraced(function*(
+  { number, pace, run, service, tally }: SeatOptions
+): Effect.fn.Return<Table, DemoError> {
+  const { games, operator, provider } = service
+  const prefix = `${run}-${number}`
+  const game = games[(number - 1) % games.length] ?? games[0]
+  const player = yield* openAccount({ number, run, service })
+  const { username } = player
+  const launch = (mode: "real" | "demo") => launchGame(service, player.id, game.id, mode)
   const { session_token: token } = yield* launch("real")
   const { session_token: demoToken } = yield* launch("demo")
   const session = yield* expectData(
