@@ -124,6 +124,13 @@ const heardOf = Effect.fnUntraced(function*(reply: Reply) {
   return { answer, ids: data.wallet_transaction_ids }
 })
 
+/** What of the model's answer is on the wire. */
+const answered = (answer: ModelAnswer) => {
+  if (typeof answer === "string") return answer
+  const { first: _, ...told } = answer
+  return told
+}
+
 const Status = Schema.Struct({ transaction_id: Schema.String, status: Schema.String })
 
 layer(layerE2eServer)("a round's messages", (it) => {
@@ -142,7 +149,7 @@ layer(layerE2eServer)("a round's messages", (it) => {
       const play = Effect.fnUntraced(function*(play: Play, at: Seat, model: SettlementModel) {
         const entries = new Map<Message, ReadonlyArray<number>>()
         for (const [index, message] of play.sequence.entries()) {
-          const expected = tellModel(model, play, message)
+          const expected = answered(tellModel(model, play, message))
           const reply = yield* tell(studio.call, paths[message], bodyOf(play, at, message))
           const { answer, ids } = yield* heardOf(reply)
           const where = `${play.name}: ${play.sequence.join(", ")}; message ${index + 1}: ${reply.text}`
