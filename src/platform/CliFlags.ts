@@ -1,5 +1,5 @@
 /** Kinds of flags that a command line is made of, for `effect/cli`. */
-import { Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
+import { Effect, FileSystem, Option, type PlatformError, Schema, Stdio, Stream } from "effect"
 import { CliError, Flag } from "effect/cli"
 
 export const about = <A>(flag: Flag.Flag<A>, description: string) => Flag.withDescription(flag, description)
@@ -20,10 +20,12 @@ const parseObject = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Reco
 export const jsonFile = (name: string, description: string) =>
   text(name, `${description}: a file with a JSON object, or - for standard input`).pipe(
     Flag.mapEffect((file) => {
-      const bytes = file === "-"
-        ? Stream.unwrap(Effect.map(Stdio.Stdio, ({ stdin }) => stdin))
-        : Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file)))
-      return Stream.mkString(Stream.decodeText(bytes)).pipe(
+      const content: Effect.Effect<string, PlatformError.PlatformError, Stdio.Stdio | FileSystem.FileSystem> =
+        file === "-"
+          ? Effect.flatMap(Stdio.Stdio, ({ stdin }) => Stream.mkString(Stream.decodeText(stdin)))
+          // not as a stream, which reads at places and so no pipe
+          : Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(file))
+      return content.pipe(
         Effect.flatMap(parseObject),
         // without what is in it, which may be secret
         Effect.mapError(() =>
