@@ -232,9 +232,14 @@ export class Draft {
     this.carryAs(target, { ...target, rolledBack: true })
   }
 
-  /** Carries a message as standing again, whose rollback was taken back. */
-  markReinstated(target: Transaction): void {
-    this.carryAs(target, { ...target, rolledBack: false, reinstated: target.reinstated + 1 })
+  /** Carries a message as standing again, whose rollback was taken back; `lost` of its bonus part could not be taken again. */
+  markReinstated(target: Transaction, lost: number): void {
+    this.carryAs(target, {
+      ...target,
+      rolledBack: false,
+      reinstated: target.reinstated + 1,
+      lost: target.lost + lost
+    })
   }
 
   /** Whether it was carried before or came from the store: what follows in the same decision must see it. */

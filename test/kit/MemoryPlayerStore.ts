@@ -136,6 +136,8 @@ interface RoundRow {
 
 const transactionKey = (providerId: number, transactionId: string): string => `${providerId} ${transactionId}`
 
+const movedBy = ({ bonusAmount, realAmount }: Transaction): number => realAmount + bonusAmount
+
 /** A target is taken back once, and once more after each time that it was reinstated. */
 const rollbackKey = (providerId: number, targetId: string, reinstated: number): string =>
   `${providerId} ${reinstated} ${targetId}`
@@ -206,12 +208,15 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       if (found === undefined) return undefined
       const rollbackOf = (targetId: string, times: number) =>
         standingRollbacks.get(rollbackKey(query.providerId, targetId, times))
-      let reinstated = 0
+      let [reinstated, lost] = [0, 0]
       let rollback = rollbackOf(transactionId, 0)
-      while (rollback !== undefined && rollbackOf(rollback.transactionId, 0) !== undefined) {
+      for (;;) {
+        const again = rollback && rollbackOf(rollback.transactionId, 0)
+        if (rollback === undefined || again === undefined) break
+        if (found.kind === "bet") lost += movedBy(rollback) + movedBy(again)
         rollback = rollbackOf(transactionId, ++reinstated)
       }
-      return { ...found, rolledBack: rollback !== undefined, reinstated }
+      return { ...found, rolledBack: rollback !== undefined, reinstated, lost }
     }),
     rounds: extend(
       known?.rounds,

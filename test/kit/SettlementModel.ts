@@ -120,6 +120,8 @@ interface Settled {
   /** What a rollback takes back. */
   readonly target: string | null
   takenBack: boolean
+  /** Bonus money of a bet that was gone when the bet stood again. */
+  lost: number
 }
 
 export class SettlementModel {
@@ -639,7 +641,7 @@ export class SettlementModel {
     player.real -= own
     let [real, bonus] = [0 - own, 0]
     if (target.kind === "bet") {
-      const credited = this.creditBonus(player, -target.bonus, target.bonusId)
+      const credited = this.creditBonus(player, -target.bonus - target.lost, target.bonusId)
       real += credited.real
       bonus = credited.bonus
     } else if (ofBonus !== 0) {
@@ -656,7 +658,7 @@ export class SettlementModel {
     this.remember(rollback, { ...about, real, bonus })
     const forfeited = target.kind === "win" ? target.amount - target.real - target.bonus : 0
     const hasEntries = forfeited !== 0 || target.real !== 0 || real !== 0 || bonus !== 0 ||
-      (target.kind === "bet" && target.bonus !== 0)
+      (target.kind === "bet" && target.bonus + target.lost !== 0)
     const after = target.kind === "promo"
       ? "closed"
       : this.leave(playerId, target.game, target.round, target.kind === "bet" ? -1 : 0, rollback.closesRound)
@@ -695,11 +697,13 @@ export class SettlementModel {
       player.real -= cameBack
       past.late -= cameBack
     }
+    const forfeited = 0 - bet.bonus - bet.lost - cameBack
+    bet.lost += cameBack + bonus + (real - bet.real)
     if (isRunning && player.active !== null) player.active.wagered += bet.wagered
     else if (past !== undefined) past.bonus.wagered += bet.wagered
     this.remember(rollback, { ...about, real, bonus })
     const after = this.leave(player.id, game, round, 1, rollback.closesRound)
-    return this.moved(player, real, bonus, after, bet.real !== 0 || bonus !== 0 || cameBack !== 0 || bet.bonus !== 0)
+    return this.moved(player, real, bonus, after, bet.real !== 0 || bonus !== 0 || real !== bet.real || forfeited !== 0)
   }
 
   // How things stand
@@ -731,6 +735,7 @@ export class SettlementModel {
       wagered: 0,
       late: 0,
       takenBack: false,
+      lost: 0,
       ...fields
     })
   }

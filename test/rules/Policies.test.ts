@@ -109,6 +109,20 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.player().activeBonus?.wagered, 130)
       })
 
+      it("leaves nothing to give back of bonus money that it could not take again", () => {
+        const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
+        runner.accept(does(bet("b", 60)))
+        runner.accept(does(rollback("k", "b")))
+        runner.accept(does(bet("c", 70, { roundId: "other" })))
+        // as one call may list them: the refund of a bet, and the bet
+        runner.accept(doesAll(rollback("kk", "k", forced), rollback("l", "b", forced)))
+        assert.strictEqual(runner.player().bonus, 30, "of 100, 70 are at stake")
+        runner.accept(does(rollback("ll", "l", forced)))
+        assert.strictEqual(runner.player().bonus, 0)
+        runner.accept(does(rollback("m", "b", forced)))
+        assert.strictEqual(runner.player().bonus, 30)
+      })
+
       it("is refused where it gave back no bet, and ignored where it moved nothing", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
         runner.accept(does(bet("b", 100)))

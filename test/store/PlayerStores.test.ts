@@ -348,6 +348,23 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* look("the code of others", 1, { promoCodeId: 31, bonusIds: [bonusIds] })
   yield* look("bonuses", 2, { bonusIds: [bonusIds, ...waiting.map(({ id }) => id), 3] })
 
+  // A bet on the bonus that stands again when the bonus is spent: that part of it is not there to be given back
+  yield* does("a bonus that is long wagered", 2, grant({ wageringMultiplier: 100 }))
+  const { bonus: staked, real: own } = (yield* load(2)).state
+  const all = Math.max(own, 0) + staked
+  yield* does("a bet on it", 2, vendors(bet("lb", all, of("spent"))))
+  yield* does("its rollback", 2, vendors(rollback("lk", "lb", { policy })))
+  yield* does("another bet on it", 2, vendors(bet("lc", all, of("other"))))
+  yield* does("the first bet once more", 2, vendors(rollback("lkk", "lk", { policy })))
+  const spent = yield* look("a bet that could not be taken whole", 2, { transactionIds: ["lb", "lk", "lkk"] })
+  assert.strictEqual(spent.transactions.get("lb")?.lost, staked)
+  assert.isAbove(staked, 0)
+  yield* does("a rollback of it", 2, vendors(rollback("ll", "lb", { policy })))
+  yield* look("a bet that gave back what it took", 2, { transactionIds: ["lb", "ll"] })
+  yield* load(2)
+  yield* does("a rollback of the other", 2, vendors(rollback("lm", "lc", { policy })))
+  yield* load(2)
+
   // Originals: first seeds, rounds, a rotation, and all of it in one commit
   yield* does("first seeds", 2, startSeedsOf("two"))
   yield* look("seeds", 2, { seeds: true })

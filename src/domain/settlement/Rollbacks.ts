@@ -106,7 +106,8 @@ const takeBack = (
   if (target.kind === "bet" && target.bonusId !== null) takeBackWager(draft, target.bonusId, target.wagered)
   // what a win brought the real wallet in the place of a converted bonus follows the bonus
   const late = target.kind === "win" ? target.wagered : 0
-  const ofBonus = target.bonusAmount + late
+  // of a stake that stands again only what could be taken of it again
+  const ofBonus = target.bonusAmount + late + target.lost
   const realEntry = draft.post("real", "casino_rollback", late - target.realAmount, references)
   const moved = ofBonus === 0 || target.bonusId === null
     ? nothingMoved
@@ -220,7 +221,7 @@ const reinstate = (
   const realEntry = draft.post("real", "casino_bet", bet.realAmount, references)
   // what came back of the stake for a bonus goes where the bonus is now; what was forfeited of it comes and goes once more
   const ofBonus = target.realAmount + bet.realAmount + target.bonusAmount
-  const forfeited = -bet.bonusAmount - ofBonus
+  const forfeited = -bet.bonusAmount - bet.lost - ofBonus
   const standing = bet.bonusId === null ? "over" : bonusStanding(draft, known, bet.bonusId) ?? "over"
   const moved = bet.bonusId === null || ofBonus === 0
     ? nothingMoved
@@ -240,7 +241,7 @@ const reinstate = (
     bonusId: bet.bonusAmount === 0 ? null : bet.bonusId
   })
   draft.markRolledBack(target)
-  draft.markReinstated(bet)
+  draft.markReinstated(bet, ofBonus + moved.bonus + moved.real)
   draft.record(transaction)
   const openBets = withOpenBet(round.openBets)
   const closed = isClosedAfter(round.closed, rollback.closesRound, openBets)

@@ -48,7 +48,9 @@ export const Transaction = Schema.Struct({
   /** True once a rollback took it back, until that one is taken back. */
   rolledBack: Schema.Boolean,
   /** How many of its rollbacks were taken back. */
-  reinstated: Schema.Number
+  reinstated: Schema.Number,
+  /** Of a bet: how much of its bonus part was spent when it was reinstated, and is not given back again. */
+  lost: Schema.Number
 })
 
 export type Transaction = typeof Transaction.Type

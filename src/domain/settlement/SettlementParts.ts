@@ -182,6 +182,7 @@ export const newTransaction = (
   createdAt: draft.now,
   rolledBack: false,
   reinstated: 0,
+  lost: 0,
   ...fields
 })
 

@@ -43,6 +43,10 @@ const transactionsText = `SELECT ${
       AND NOT EXISTS (SELECT FROM provider_transactions s WHERE ${rollbackOf("r", "s")}))`,
     reinstated: `(SELECT count(*) FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
       WHERE ${rollbackOf("t", "r")})`,
+    // what its rollbacks gave back and those that took them back did not take again
+    lost: `(SELECT coalesce(sum(r.real_amount + r.bonus_amount + s.real_amount + s.bonus_amount), 0)::float8
+      FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
+      WHERE t.kind = 'bet' AND ${rollbackOf("t", "r")})`,
     request: "u.request"
   })
 } FROM unnest($1::float8[], $2::text[], $3::float8[]) AS u(provider_id, transaction_id, request)
