@@ -174,6 +174,8 @@ export interface EndedSession {
   readonly playerId: number
   /** Epoch milliseconds. */
   readonly endedAt: number
+  /** Whether it was exchanged for another; else its launch came to nothing. */
+  readonly exchanged: boolean
 }
 
 /** A line of the audit log. */

@@ -115,6 +115,7 @@ for (const remembers of [true, false]) {
       runner.accept(endSession(session))
       runner.accept(endSession(session))
       assert.strictEqual(codeOf(runner, session), "INVALID_SESSION")
+      assert.strictEqual(runner.refuse(exchangeSession(session)).code, "INVALID_SESSION")
       const paid = runner.accept((player, context) => settle(player, win("w", `b${bets - 1}`, 5), context))
       assert.strictEqual(paid.status, "processed")
       runner.now = session.expiresAt
@@ -136,7 +137,9 @@ for (const remembers of [true, false]) {
       runner.now = session.expiresAt + minute
       const next = runner.accept(launch({ providerId: 1 }))
       runner.accept(exchangeSession({ ...session, id: next.sessionId, expiresAt: next.expiresAt }))
-      assert.deepStrictEqual(runner.player().endedSessions, [{ id: next.sessionId, expiresAt: next.expiresAt }])
+      assert.deepStrictEqual(runner.player().endedSessions, [
+        { id: next.sessionId, expiresAt: next.expiresAt, exchanged: true }
+      ])
     })
   })
 }

@@ -56,6 +56,15 @@ export interface WithdrawalHold {
 export const heldBy = (holds: ReadonlyArray<WithdrawalHold>): ReadonlyArray<number> =>
   holds.filter(({ isLifted }) => !isLifted).map(({ alertId }) => alertId)
 
+/** A wallet session that takes no more bets before its time. */
+interface CarriedEnd {
+  readonly id: number
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+  /** Whether it was exchanged for another; else its launch came to nothing. */
+  readonly exchanged: boolean
+}
+
 export interface Player {
   readonly id: number
   readonly operatorId: number
@@ -101,7 +110,7 @@ export interface Player {
   /** How often each bonus of the catalogue was granted, by its id. */
   readonly bonusGrants: { readonly [bonusId: string]: number }
   /** Wallet sessions that were exchanged or given up and have not expired: the newest, in the order of their ids. */
-  readonly endedSessions: ReadonlyArray<{ readonly id: number; readonly expiresAt: number }>
+  readonly endedSessions: ReadonlyArray<CarriedEnd>
   /** Providers that ever had a real-mode session with the player. */
   readonly providerIds: ReadonlyArray<number>
 
@@ -122,8 +131,8 @@ export const activeExclusion = (player: Player, now: number): Exclusion | null =
     : null
 
 /**
- * How many ended sessions a player carries; they expire in half a day. Of one who exchanges more than so many in that time the oldest takes bets
- * again: the same player's, until it expires.
+ * How many ended sessions a player carries; they expire in half a day. Of one who exchanges more than so many in that time everything older
+ * than the carried ones counts as ended.
  */
 export const endedSessionsCarried = 64
 

@@ -95,8 +95,13 @@ export const launchStep =
   }
 
 /** A player with a session ended. What has expired is not carried. */
-const withEnded = (player: Player, { expiresAt, id }: BetSession, now: number): Player["endedSessions"] =>
-  [...player.endedSessions.filter((ended) => ended.id !== id && now < ended.expiresAt), { id, expiresAt }]
+const withEnded = (
+  player: Player,
+  { expiresAt, id }: BetSession,
+  exchanged: boolean,
+  now: number
+): Player["endedSessions"] =>
+  [...player.endedSessions.filter((ended) => ended.id !== id && now < ended.expiresAt), { id, expiresAt, exchanged }]
     .sort((a, b) => a.id - b.id).slice(-endedSessionsCarried)
 
 /** A real-mode session of the player, as its token says. */
@@ -117,16 +122,20 @@ export const exchangeSession =
     const { expiresAt, gameId, id, ip, platform } = session
     if (!isSessionRunning(player, expiresAt, now)) return refused(invalidSession)
     const isGivenUp = isSessionGivenUp(player, id)
+    // one whose launch came to nothing was never to be played under
+    if (isGivenUp && !player.endedSessions.some((ended) => ended.id === id && ended.exchanged)) {
+      return refused(invalidSession)
+    }
     return {
       _tag: "Accept",
-      state: isGivenUp ? player : { ...player, endedSessions: withEnded(player, session, now) },
+      state: isGivenUp ? player : { ...player, endedSessions: withEnded(player, session, true, now) },
       reply: { sessionId, expiresAt },
       change: {
         ...noChange,
         sessions: [
           { id: sessionId, playerId: player.id, gameId, mode: "real", platform, ip, openedAt: now, expiresAt }
         ],
-        endedSessions: isGivenUp ? noChange.endedSessions : [{ id, playerId: player.id, endedAt: now }]
+        endedSessions: isGivenUp ? noChange.endedSessions : [{ id, playerId: player.id, endedAt: now, exchanged: true }]
       },
       idsUsed: 1
     }
@@ -138,8 +147,8 @@ export const endSession = (session: BetSession) => (player: Player, { now }: Con
     ? answer(player, undefined)
     : {
       _tag: "Accept",
-      state: { ...player, endedSessions: withEnded(player, session, now) },
+      state: { ...player, endedSessions: withEnded(player, session, false, now) },
       reply: undefined,
-      change: { ...noChange, endedSessions: [{ id: session.id, playerId: player.id, endedAt: now }] },
+      change: { ...noChange, endedSessions: [{ id: session.id, playerId: player.id, endedAt: now, exchanged: false }] },
       idsUsed: 0
     }

@@ -148,7 +148,8 @@ const sessionColumns: ReadonlyArray<Column<GameSession>> = [
 const endedSessionColumns: ReadonlyArray<Column<EndedSession>> = [
   number("id", (session) => session.id),
   number("player_id", (session) => session.playerId),
-  time("ended_at", (session) => session.endedAt)
+  time("ended_at", (session) => session.endedAt),
+  flag("exchanged", (session) => session.exchanged)
 ]
 
 const eventColumns: ReadonlyArray<Column<Event>> = [
@@ -236,7 +237,10 @@ const convertedEntries: Section<Converted<Entry>> = {
 
 const sessions = insertInto("game_sessions", sessionColumns)
 // a session is ended by who was told its token, and so in a later commit than its own
-const endedSessions = update("game_sessions", endedSessionColumns, { keys: ["id", "player_id"], set: ["ended_at"] })
+const endedSessions = update("game_sessions", endedSessionColumns, {
+  keys: ["id", "player_id"],
+  set: ["ended_at", "exchanged"]
+})
 const audit = insertInto("audit_log", auditColumns)
 const replies = insertInto("idempotency_keys", replyColumns)
 

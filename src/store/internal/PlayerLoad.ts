@@ -67,7 +67,11 @@ const PlayerRow = Schema.Struct({
   counters: Schema.String,
   activity: Schema.String,
   providerIds: Schema.Array(Schema.Number),
-  endedSessions: Schema.NullOr(Schema.Array(Schema.Struct({ id: Schema.Number, expiresAt: Schema.Number }))),
+  endedSessions: Schema.NullOr(Schema.Array(Schema.Struct({
+    id: Schema.Number,
+    expiresAt: Schema.Number,
+    exchanged: Schema.Boolean
+  }))),
   realUpdatedAt: Instant,
   bonusUpdatedAt: Instant,
   openBonuses: Schema.NullOr(Schema.Array(OpenBonus)),
@@ -151,9 +155,9 @@ const playerColumns = columnsOf(PlayerRow, "p", {
     FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished')`,
   endedSessions: `(SELECT jsonb_agg(jsonb_build_object('id', s.id, 'expiresAt', ${
     epochMs("s.expires_at")
-  }) ORDER BY s.id)
-    FROM (SELECT id, expires_at FROM game_sessions WHERE player_id = p.id AND ended_at IS NOT NULL AND expires_at > $2
-      ORDER BY id DESC LIMIT ${endedSessionsCarried}) s)`,
+  }, 'exchanged', s.exchanged) ORDER BY s.id)
+    FROM (SELECT id, expires_at, exchanged FROM game_sessions
+      WHERE player_id = p.id AND ended_at IS NOT NULL AND expires_at > $2 ORDER BY id DESC LIMIT ${endedSessionsCarried}) s)`,
   bonusGrants: `(SELECT jsonb_object_agg(g.bonus_id, g.granted) FROM (SELECT b.bonus_id, count(*) AS granted
     FROM player_bonuses b WHERE b.player_id = p.id GROUP BY b.bonus_id) g)`
 })
