@@ -156,6 +156,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(yield* call("bet", spin(table, "b2", "2.00", "2")), { error: 0, cash: 98 })
       for (let time = 0; time < 2; time++) assert.deepInclude(yield* call("refund", { reference: "b2" }), { error: 0 })
       assert.deepInclude(yield* call("result", spin(table, "w2", "9.00", "2")), { error: 120 })
+      assert.deepInclude(yield* call("bet", spin(table, "b2", "2.00", "2")), { error: 120 })
       assert.deepInclude(yield* call("bet", spin(table, "b3", "2.00", "3")), { error: 0 })
       assert.deepInclude(yield* call("result", spin(table, "w3", "1.00", "3")), { error: 0, cash: 99 })
       assert.deepInclude(yield* call("refund", { reference: "b3" }), { error: 120 })

@@ -320,6 +320,11 @@ describe("bet of Pragmatic Play", () => {
     })
   })
 
+  it("that is repeated after its refund is refused for good", () => {
+    const again = settled(euros(100), { status: "replayed", rolledBack: true })
+    assert.deepInclude(json(answerTo(receive("bet", bet), again)), { error: 120 })
+  })
+
   const refusals: ReadonlyArray<readonly [string, WalletOutcome, number]> = [
     ["funds", refusedWith("INSUFFICIENT_FUNDS"), 1],
     ["an unknown player", refusedWith("NOT_FOUND", {}, null), 2],

@@ -126,8 +126,7 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
     first: done(true),
     again: done(false),
     tombstoned: notDone("120"),
-    // known, and known to be taken back
-    rolled_back: { codes: ["0", "120"], moves: false },
+    rolled_back: notDone("120"),
     too_much: notDone("1")
   },
   win: {

@@ -83,11 +83,18 @@ const errorOf = (refusal: Refusal): ErrorCode => {
   }
 }
 
+/** A bet that is sent again after its refund: its stake is back with the player, so no game may go on with it. */
+const isOfRefunded = (outcome: Granted): boolean =>
+  outcome._tag === "Settled" && outcome.settlements.some(({ rolledBack }) => rolledBack === true)
+
 /** Renders outcomes; `fieldsOf` gives the fields of a good one. */
-export const pragmaticRenderer = (fieldsOf: (outcome: Granted) => string) => (outcome: WalletOutcome): VendorAnswer =>
-  outcome._tag === "Refused"
-    ? pragmaticError(
-      errorOf(outcome.refusal),
-      outcome.refusal.code === "VALIDATION_FAILED" ? Object.keys(outcome.refusal.details).join(", ") : undefined
-    )
-    : pragmaticSuccess(fieldsOf(outcome))
+export const pragmaticRenderer = (fieldsOf: (outcome: Granted) => string) => (outcome: WalletOutcome): VendorAnswer => {
+  if (outcome._tag !== "Refused") {
+    return isOfRefunded(outcome) ? pragmaticError(120) : pragmaticSuccess(fieldsOf(outcome))
+  }
+  const { code, details } = outcome.refusal
+  return pragmaticError(
+    errorOf(outcome.refusal),
+    code === "VALIDATION_FAILED" ? Object.keys(details).join(", ") : undefined
+  )
+}
