@@ -1,5 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { SessionTokens } from "../../src/features/games/SessionTokens.ts"
+import { endSession } from "../../src/domain/settlement/Launch.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { evolutionDialect } from "../../vendor/dialects/Evolution.ts"
 import { samples } from "../../vendor/Samples.ts"
 import { makeAgent } from "../kit/E2eHttp.ts"
@@ -95,6 +98,34 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* credit("b-1", 15), ["OK", 105])
       assert.deepInclude(yield* balance(next), { status: "OK", balance: 105 })
       assert.deepStrictEqual(yield* debit("b-2", 10, { sid: next }), ["OK", 95])
+    }))
+
+  it.effect("the sid of a launch that came to nothing is INVALID_SID, to check as well, and settles what was played", () =>
+    Effect.gen(function*() {
+      const { balance, check, credit, debit, sid } = yield* newTable
+      assert.deepStrictEqual(yield* debit("b-1", 10), ["OK", 90])
+      const session = (yield* SessionTokens).verify(sid)
+      assert.isDefined(session)
+      const { expiresAt, playerId, sessionId: id } = session
+      const actors = yield* PlayerActors
+      yield* actors.ask(null, playerId, endSession({ id, expiresAt }))
+      actors.renew(playerId, () => true)
+      assert.strictEqual((yield* check()).status, "INVALID_SID")
+      assert.strictEqual((yield* balance()).status, "INVALID_SID")
+      assert.deepStrictEqual(yield* debit("b-2", 10), ["INVALID_SID", 90])
+      assert.deepStrictEqual(yield* credit("b-1", 15), ["OK", 105])
+    }))
+
+  it.effect("a call that is malformed is INVALID_PARAMETER with the balance", () =>
+    Effect.gen(function*() {
+      const { ask, balance, debit, playerRef, sid } = yield* newTable
+      assert.deepStrictEqual(yield* debit("b-1", -10), ["INVALID_PARAMETER", 100])
+      const bare = { sid, userId: playerRef, currency: "EUR" }
+      for (const method of ["debit", "credit", "cancel", "promo_payout"]) {
+        assert.deepInclude(yield* ask(method, bare), { status: "INVALID_PARAMETER", balance: 100, uuid: "call-1" })
+      }
+      assert.notProperty(yield* ask("debit", { ...bare, userId: "nobody" }), "balance")
+      assert.strictEqual((yield* balance()).balance, 100)
     }))
 
   it.effect("a sid with another userId answers INVALID_SID to every call and moves nothing", () =>

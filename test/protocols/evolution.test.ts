@@ -7,6 +7,7 @@ import {
   asAction,
   asAnswer,
   asCall,
+  balanceOf,
   bound,
   euros,
   noon,
@@ -102,21 +103,41 @@ describe("requests", () => {
     return body
   }
 
+  /** The answer to what is malformed; of a known player it says the balance, for which alone the wallet is asked. */
+  const malformed = (method: string, body: unknown) => {
+    const received = send(method, body)
+    if (received._tag !== "Call") return valuesOf(asAnswer(received).answer)
+    assert.deepInclude(received.call, { kind: "balance", player: { ref: "1018", token: null, transactionId: null } })
+    const { body: text, status } = received.render(balanceOf(euros(9000)))
+    assert.strictEqual(status, 200)
+    assert.include(text, `"balance":90.00,"bonus":0.00`)
+    return valuesOf(received.render(refusedWith("NOT_FOUND", {}, null)))
+  }
+
   it("sid, userId and uuid are asked of all", () => {
     for (const method of ["check", "balance", "debit", "credit", "cancel"]) {
       for (const field of ["sid", "userId", "uuid"]) {
-        const { answer } = asAnswer(send(method, without(field)))
-        assert.strictEqual(answer.status, 200)
-        assert.strictEqual(valuesOf(answer).status, "INVALID_PARAMETER", `${method} without ${field}`)
+        assert.strictEqual(malformed(method, without(field)).status, "INVALID_PARAMETER", `${method} without ${field}`)
       }
     }
+  })
+
+  it("what is malformed is answered with the balance where the player is known", () => {
+    for (const method of ["balance", "debit", "credit", "cancel", "promo_payout"]) {
+      assert.strictEqual(send(method, { ...money(), currency: 978 })._tag, "Call")
+    }
+    assert.strictEqual(send("check", { ...about, sid: 7 })._tag, "Answered")
+    assert.strictEqual(send("debit", { ...money(), userId: 7 })._tag, "Answered")
   })
 
   it("game, transaction and a currency of three letters are asked of debit, credit and cancel", () => {
     for (const method of ["debit", "credit", "cancel"]) {
       for (const field of ["game", "transaction", "currency"]) {
-        const { answer } = asAnswer(send(method, without(field)))
-        assert.deepStrictEqual(valuesOf(answer), { status: "INVALID_PARAMETER", uuid: "call-1" }, `${method}, ${field}`)
+        assert.deepStrictEqual(
+          malformed(method, without(field)),
+          { status: "INVALID_PARAMETER", uuid: "call-1" },
+          `${method}, ${field}`
+        )
       }
       for (
         const body of [
@@ -125,7 +146,7 @@ describe("requests", () => {
           money(1, { refId: 7 })
         ]
       ) {
-        assert.strictEqual(valuesOf(asAnswer(send(method, body)).answer).status, "INVALID_PARAMETER")
+        assert.strictEqual(malformed(method, body).status, "INVALID_PARAMETER")
       }
     }
   })
@@ -229,7 +250,8 @@ describe("requests", () => {
 describe("money", () => {
   const amountOf = (text: string) => {
     const received = send("debit", JSON.stringify(money("AMOUNT")).replace("\"AMOUNT\"", text))
-    if (received._tag !== "Call") return valuesOf(asAnswer(received).answer).status
+    const { call, render } = asCall(received)
+    if (call.kind === "balance") return valuesOf(render(balanceOf(euros(0)))).status
     const { action } = asAction(received)
     return action.action === "bet" ? action.amount : undefined
   }

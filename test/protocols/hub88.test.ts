@@ -132,8 +132,14 @@ describe("signature", () => {
       const { answer, reason } = asAnswer(hub88.receive(vendorCall("/transaction/bet", text, { headers })))
       assert.strictEqual(reason, "signature")
       assert.strictEqual(answer.status, 200)
-      assert.deepStrictEqual(valuesOf(answer), { status: "RS_ERROR_INVALID_SIGNATURE" })
+      assert.deepStrictEqual(valuesOf(answer), {
+        user: "1018",
+        status: "RS_ERROR_INVALID_SIGNATURE",
+        request_uuid: "request-1"
+      })
     }
+    const { answer } = asAnswer(hub88.receive(vendorCall("/transaction/bet", "{")))
+    assert.deepStrictEqual(valuesOf(answer), { status: "RS_ERROR_INVALID_SIGNATURE" })
   })
 
   it("stands in X-Auth-Signature with Caleta", () => {
@@ -283,6 +289,12 @@ describe("calls", () => {
     assert.deepInclude(paid.action, { amount: { coefficient: 105, scale: 1 } })
     assert.deepInclude(paid.call.grant, { reference: "reward-1" })
     assert.isUndefined(asAction(send("/transaction/bet", { ...bet, reward_uuid: null })).call.grant)
+    assert.isUndefined(asAction(send("/transaction/win", { ...win, reward_uuid: "" })).call.grant)
+    assert.isNull(asAction(send("/transaction/rollback", { ...rollback, token: "" })).call.player.token)
+    const { call: { player } } = asAction(
+      sendCaleta("/wallet/win", { ...win, user: "1018", supplier_user: "", reward_uuid: "" })
+    )
+    assert.strictEqual(player.ref, "1018")
   })
 
   it("user info names the player alone, a balance the token as well", () => {

@@ -1,5 +1,5 @@
 /** Evolution's One Wallet, with settlement of each debit on its own ("mixed"). */
-import { type Method, methods, readCall } from "./EvolutionCalls.ts"
+import { type Method, methods, readCall, readTable } from "./EvolutionCalls.ts"
 import { answerOf, answerTo } from "./EvolutionAnswers.ts"
 import { makeLaunch } from "./EvolutionLaunch.ts"
 import { EvolutionSettings } from "./EvolutionSettings.ts"
@@ -20,11 +20,23 @@ const makeReceive = ({ auth_token: authToken }: EvolutionSettings) => {
     const body = parseJson(call.body)
     const uuid = readText(body?.uuid)
     const asked = body && readCall(method, body)
-    if (asked === undefined) {
-      const status = body === undefined ? 400 : 200
-      return { _tag: "Answered", method, reason: "form", answer: answerOf("INVALID_PARAMETER", { uuid }, status) }
+    if (asked !== undefined) return { _tag: "Call", call: asked, render: (outcome) => answerTo(method, uuid, outcome) }
+    const ref = readText(body?.userId)
+    if (body === undefined || method === "check" || ref === undefined) {
+      const answer = answerOf("INVALID_PARAMETER", { uuid }, body === undefined ? 400 : 200)
+      return { _tag: "Answered", method, reason: "form", answer }
     }
-    return { _tag: "Call", call: asked, render: (outcome) => answerTo(method, uuid, outcome) }
+    // refusals say the balance, also those of the form: the wallet is asked for nothing else
+    const player = { ref, token: null, transactionId: null }
+    return {
+      _tag: "Call",
+      call: { kind: "balance", method, player, gameId: readTable(body) ?? null, currency: null },
+      render: (outcome) =>
+        answerOf("INVALID_PARAMETER", {
+          uuid,
+          funds: outcome._tag === "Balance" || outcome._tag === "Refused" ? outcome.funds : null
+        })
+    }
   }
 }
 

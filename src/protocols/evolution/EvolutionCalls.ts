@@ -28,7 +28,8 @@ interface Played {
   readonly tableId: string
 }
 
-const readTable = (body: JsonObject): string | undefined =>
+/** The table that a call is about, as far as it says so. */
+export const readTable = (body: JsonObject): string | undefined =>
   readText(readObject(readObject(readObject(body.game)?.details)?.table)?.id)
 
 const readGame = (body: JsonObject): Played | undefined => {

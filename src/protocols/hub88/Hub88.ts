@@ -17,13 +17,12 @@ const makeReceive = (settings: Hub88Settings) => {
   return (call: VendorCall): Received => {
     const method = Object.hasOwn(dialect.paths, call.path) ? dialect.paths[call.path] : undefined
     if (method === undefined || call.method !== "POST") return { _tag: "NotFound" }
-    if (!isSigned(call.body, call.header(header))) {
-      const answer = answerOf("RS_ERROR_INVALID_SIGNATURE", { user: null, requestId: undefined })
-      return { _tag: "Answered", method, reason: "signature", answer }
-    }
     const body = parseJson(call.body)
-    const name = dialect.isCaleta ? body?.["supplier_user"] ?? body?.["user"] : body?.["user"]
-    const echo = { user: readText(name) ?? null, requestId: readText(body?.["request_uuid"]) }
+    const named = dialect.isCaleta ? readText(body?.["supplier_user"]) : undefined
+    const echo = { user: named ?? readText(body?.["user"]) ?? null, requestId: readText(body?.["request_uuid"]) }
+    if (!isSigned(call.body, call.header(header))) {
+      return { _tag: "Answered", method, reason: "signature", answer: answerOf("RS_ERROR_INVALID_SIGNATURE", echo) }
+    }
     const asked = body === undefined ? "RS_ERROR_WRONG_SYNTAX" : readCall(method, body, dialect)
     return typeof asked === "string"
       ? { _tag: "Answered", method, reason: "form", answer: answerOf(asked, echo) }

@@ -37,8 +37,9 @@ class Fields {
     return this.#necessary(name, this.#read(name, (value) => readText(value, maxLength)), "")
   }
 
+  /** Nothing where it is missing or empty. */
   textOrNull(name: string, maxLength = 128): string | null {
-    return this.#read(name, (value) => readText(value, maxLength)) ?? null
+    return this.#body[name] === "" ? null : this.#read(name, (value) => readText(value, maxLength)) ?? null
   }
 
   flag(name: string): boolean {
