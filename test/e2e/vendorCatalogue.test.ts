@@ -168,7 +168,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.deepStrictEqual(yield* dueOf, [1, 1])
       vendor.mood = "good"
       assert.strictEqual(yield* errands.runDue, 0)
-      yield* sql`UPDATE provider_errands SET next_at = now() WHERE provider_id = ${id} AND kind = 'sync'`
+      yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
       // the job of the service does not wait for a vendor
       vendor.mood = "hang"
       const asked = vendor.asked.length
@@ -181,13 +181,13 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.strictEqual(yield* errands.runDue, 0)
       assert.deepStrictEqual(yield* dueOf, [1, 2])
       vendor.mood = "good"
-      yield* sql`UPDATE provider_errands SET next_at = now() WHERE provider_id = ${id} AND kind = 'sync'`
+      yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
       assert.strictEqual(yield* errands.runDue, 1)
       assert.deepStrictEqual(yield* dueOf, [6, 0])
       const { data } = yield* staffCall("GET", `/backoffice/v1/games?provider=${id}`)
       assert.deepInclude(Object(data[0]), { external_id: "a", active: false })
       yield* sql`UPDATE providers SET sync_hours = 0 WHERE id = ${id}`
-      yield* sql`UPDATE provider_errands SET next_at = now() WHERE provider_id = ${id} AND kind = 'sync'`
+      yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
       assert.strictEqual(yield* errands.runDue, 0)
     }))
 
