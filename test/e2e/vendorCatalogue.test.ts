@@ -106,12 +106,14 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
         game(""),
         game("x".repeat(129)),
         game("tab\t"),
-        game("nameless", { name: " ", category: "" })
+        game("nameless", { name: " ", category: "" }),
+        game("unseen", { thumbnailUrl: "https://img.example/\0.png" })
       ]
-      assert.deepInclude(yield* sync(), { games: 2, added: ["good", "nameless"], unreadable: 4 })
+      assert.deepInclude(yield* sync(), { games: 3, added: ["good", "nameless", "unseen"], unreadable: 4 })
       const found = yield* games
       assert.deepInclude(found("good"), { name: "Twice" })
       assert.deepInclude(found("nameless"), { name: "nameless", category: "slots" })
+      assert.deepInclude(found("unseen"), { thumbnail_url: null })
       vendor.games = Array.from({ length: 1201 }, (_, index) => game(`many-${index}`))
       const { added, gone } = yield* sync()
       assert.deepStrictEqual([added.length, gone.length], [1201, 0])
@@ -128,8 +130,10 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
         assert.strictEqual(exitCode, 1)
         return JSON.parse(stderr).error
       })
-      vendor.games = []
-      assert.strictEqual((yield* refused).details.reason, "empty_catalogue")
+      for (const none of [[], [game("x".repeat(129))]]) {
+        vendor.games = none
+        assert.strictEqual((yield* refused).details.reason, "empty_catalogue")
+      }
       vendor.mood = { no: "CASINO_CLOSED" }
       assert.deepInclude((yield* refused).details, { reason: "vendor", vendor: "CASINO_CLOSED" })
       vendor.mood = { status: 500 }

@@ -43,7 +43,8 @@ const controls = /[\u0000-\u001f\u007f]+/g
 const line = (text: string, maxLength: number): string =>
   text.toWellFormed().replaceAll(controls, " ").trim().slice(0, maxLength).toWellFormed()
 
-const isPicture = (url: string): boolean => url.length <= 2000 && /^https:\/\//i.test(url) && URL.canParse(url)
+const isPicture = (url: string): boolean =>
+  url.length <= 2000 && line(url, 2000) === url && /^https:\/\//i.test(url) && URL.canParse(url)
 
 /** A game as it is kept; undefined for one whose id the wallet could not take from the vendor again. */
 const readGame = (game: CatalogueGame) => {
@@ -142,12 +143,13 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
           const { outbound, tools } = yield* vendors.find(providerId)
           if (outbound.catalogue === undefined) return yield* Effect.fail(noCatalogue)
           const told = yield* Effect.mapError(outbound.catalogue(tools), refusedByVendor)
-          if (told.length === 0) return yield* Effect.fail(empty)
           if (told.length > maxGames) return yield* Effect.fail(tooLarge)
           const read = new Map(told.flatMap((game) => {
             const kept = readGame(game)
             return kept === undefined ? [] : [[kept.external_id, kept] as const]
           }))
+          // one of which nothing can be read would switch off all games as well
+          if (read.size === 0) return yield* Effect.fail(empty)
           const report = yield* auditLog.change(actor, ({ now, record }) =>
             Effect.gen(function*() {
               // two at a time must not both add a game
