@@ -192,6 +192,7 @@ describe("Player/Balance", () => {
   it("shows a deficit as 0", () => {
     const received = send("Player/Balance", calls["Player/Balance"])
     assert.strictEqual(valuesOf(answerTo(received, balanceOf(euros(-500))))["balance"], "0.00")
+    assert.strictEqual(valuesOf(answerTo(received, balanceOf(euros(-500, 2000))))["balance"], "0.00")
   })
 })
 
@@ -291,7 +292,7 @@ describe("Round/BetWin", () => {
     const { meta } = valuesOf(
       answerTo(send("Round/BetWin", betWin), refusedWith("INSUFFICIENT_FUNDS", {}, euros(-5, 100)))
     )
-    assert.deepInclude(meta, { balance: "0.95" })
+    assert.deepInclude(meta, { balance: "0.00" })
   })
 })
 

@@ -39,8 +39,8 @@ const codeOf = (apiCode: ApiCode): string => {
   }
 }
 
-/** The balance as it is shown, in major units. */
-export const balanceText = (funds: Funds): string => toMajorText(shownTotal(funds), funds.currency)
+/** The balance as it is shown, in major units: nothing while a deficit stands, whatever the bonus is. */
+export const balanceText = (funds: Funds): string => toMajorText(funds.real < 0 ? 0 : shownTotal(funds), funds.currency)
 
 /** An answer that says why not; the balance stands in it where the player is known. */
 export const a8rError = (apiCode: ApiCode, funds: Funds | null = null, about?: string): VendorAnswer => {
