@@ -612,6 +612,9 @@ describe("calls to the vendor", () => {
         kind: "refused",
         word: "RS_ERROR_INVALID_GAME"
       })
+      for (const said of [{ status: "RS_ERROR_INVALID_GAME" }, { error: "RS_ERROR_INVALID_GAME" }]) {
+        assert.deepInclude(yield* failureOf(said), { kind: "refused", word: "RS_ERROR_INVALID_GAME" })
+      }
       assert.deepInclude(yield* failureOf("oops", 500), { kind: "unavailable" })
       assert.deepInclude(yield* failureOf({ other: 1 }), { kind: "unavailable" })
       assert.deepInclude(yield* failureOf({ url: "data:text/html,x" }), { kind: "unavailable" })

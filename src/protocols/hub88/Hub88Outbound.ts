@@ -100,7 +100,13 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
       const signature = Crypto.sign("sha256", Buffer.from(body), privateKey).toString("base64")
       const url = vendorUrl(gamesUrl, `/operator/generic/v2${path}`)
       const response = yield* postJson(send, url, body, { [signatureHeader]: signature })
-      if (response.status < 400 || response.status >= 500) return response
+      if (response.status >= 500) return response
+      if (response.status < 400) {
+        // business errors may come under HTTP 200, as those of the wallet do
+        const said = yield* Effect.option(readRefusal(response))
+        const word = said._tag === "Some" ? said.value.error ?? said.value.status : undefined
+        return word?.startsWith("RS_ERROR") === true ? yield* Effect.fail(refusedByVendor(word)) : response
+      }
       const { error, message, status } = yield* readRefusal(response)
       return yield* Effect.fail(refusedByVendor(error ?? status ?? message ?? `HTTP ${response.status}`))
     }
