@@ -108,7 +108,13 @@ export type WalletCall =
     readonly session: "token" | "none"
     readonly actions: ReadonlyArray<WalletAction>
     /** The vendor's free-round grant that the call ends or belongs to; an unknown one is refused with NOT_FOUND where `mustExist`. */
-    readonly grant?: { readonly reference: string; readonly mustExist: boolean; readonly finishes: boolean }
+    readonly grant?: {
+      readonly reference: string
+      readonly mustExist: boolean
+      readonly finishes: boolean
+      /** What they won in all, where that is not what the call's actions pay; null: not said. */
+      readonly won?: Amount | null
+    }
   }
 
 /** What a player has to play a game with, minor units; `bonus` is zero where it may not be staked on the game. May be negative. */

@@ -60,6 +60,19 @@ const post = Effect.fnUntraced(
   }
 )
 
+/** Free rounds of the player under a reference; gives what became of them. */
+const issued = Effect.fnUntraced(function*({ gameId, playerId }: Table, reference: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO free_rounds (id, operator_id, player_id, provider_id, game_id, reference, rounds, stake, currency, status,
+      valid_until, created_by, created_at, updated_at)
+    SELECT p.id, p.operator_id, p.id, g.provider_id, g.id, ${reference}, 10, 20, 'EUR', 'issued', now(), 'test', now(), now()
+    FROM players p, games g WHERE p.id = ${playerId} AND g.external_id = ${gameId}`
+  return sql<
+    { status: string; won: number | null }
+  >`SELECT status, won::float8 FROM free_rounds WHERE reference = ${reference}
+    AND player_id = ${playerId}`
+})
+
 type Fields = { readonly [name: string]: string }
 
 const form = { "content-type": "application/x-www-form-urlencoded" }
@@ -204,7 +217,9 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(yield* call("promoWin", prize), { error: 0, cash: 103 })
       assert.deepInclude(yield* call("promoWin", { ...prize, reference: "p2" }), { error: 0, cash: 107 })
       const total = { amount: "9.00", reference: "t1", timestamp: "1", bonusCode: "code" }
+      const grant = yield* issued(table, "code")
       assert.deepInclude(yield* call("bonusWin", total), { error: 0, cash: 107 })
+      assert.deepStrictEqual(yield* grant, [{ status: "finished", won: 900 }])
       const correction = { ...spin(table, "a1", "-7.00"), validBetAmount: "1.00" }
       for (let time = 0; time < 2; time++) {
         assert.deepInclude(yield* call("adjustment", correction), { error: 0, cash: 100 })
@@ -278,8 +293,10 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       yield* call("refund", { amount: "2.00", transaction_id: "f1", bet_transaction_id: "b1", round_id: "r1" })
       const late = { amount: "1.00", transaction_id: "w1", type: "win", round_id: "r1", session_id: "over" }
       assert.deepInclude(yield* call("win", late), { balance: 101, transaction_id: "pb-w1" })
-      const spins = { amount: "1.50", transaction_id: "w2", type: "freespin", freespin_id: "f" }
+      const spins = { amount: "1.50", transaction_id: "w2", type: "freespin", freespin_id: "f", quantity: "0" }
+      const grant = yield* issued(table, "f")
       assert.deepInclude(yield* call("win", spins), { balance: 102.5 })
+      assert.deepStrictEqual(yield* grant, [{ status: "finished", won: null }], "it is the last spin's win")
       const free = { amount: "1.00", transaction_id: "b2", type: "freespin", round_id: "r2" }
       assert.deepInclude(yield* call("bet", free), { balance: 102.5, transaction_id: "pb-b2" })
       assert.deepInclude(yield* call("bet", { ...free, type: "bet", transaction_id: "b3", session_id: "over" }), {

@@ -417,7 +417,7 @@ describe("bonusWin of Pragmatic Play", () => {
     assert.deepInclude(call, {
       actions: [],
       session: "none",
-      grant: { reference: "grant-1", mustExist: false, finishes: true }
+      grant: { reference: "grant-1", mustExist: false, finishes: true, won: { coefficient: 5, scale: 0 } }
     })
     const { call: paid } = asCall(receive("bonusWin", calls["bonusWin"] ?? {}, paying))
     assert.deepInclude(paid, {

@@ -243,7 +243,7 @@ describe("bet of Slotegrator", () => {
   it("of type tip is a bet, and of type freespin costs nothing and belongs to its grant", () => {
     assert.deepInclude(actionsOf(send({ ...bet, type: "tip" }))[0], { amount: { coefficient: 105, scale: 1 } })
     const { call } = asCall(send({ ...bet, type: "freespin", freespin_id: "f-1", quantity: "3" }))
-    assert.deepInclude(call, { grant: { reference: "f-1", mustExist: false, finishes: false } })
+    assert.deepInclude(call, { grant: { reference: "f-1", mustExist: false, finishes: false, won: null } })
     assert.deepInclude(actionsOf(send({ ...bet, type: "freespin" }))[0], { amount: { coefficient: 0, scale: 0 } })
   })
 
@@ -326,7 +326,7 @@ describe("win of Slotegrator", () => {
       })
       assert.deepInclude(asCall(received).call, {
         roundId: null,
-        grant: { reference: "f-1", mustExist: false, finishes: true }
+        grant: { reference: "f-1", mustExist: false, finishes: true, won: null }
       })
     })
   }

@@ -76,6 +76,12 @@ const mayBeLooked = (action: WalletAction): boolean =>
 /** Whether free rounds have to be looked up: a free bet that names them settles without. */
 const isGrantLooked = ({ grant }: Settle): boolean => grant !== undefined && (grant.mustExist || grant.finishes)
 
+/** What free rounds won that a call ends, minor units; null when it does not say. */
+const wonOf = ({ won }: Exclude<Settle["grant"], undefined>, { funds, settlements }: Settled): number | null =>
+  won === undefined
+    ? settlements.reduce((sum, { bonusAmount, realAmount }) => sum + realAmount + bonusAmount, 0)
+    : (won && toMinorUnits(won, minorDigits(funds.currency))) ?? null
+
 const noSuchGrant = refuse("NOT_FOUND", "There are no such free rounds of this player.")
 
 /** What the player has to play the game with; without one, whatever the bonus may be staked on. */
@@ -352,11 +358,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
           if (!isTheirs && grant.mustExist) return yield* Effect.fail(noSuchGrant)
           const outcome = yield* settleFor(provider, call, named)
           if (found !== undefined && isTheirs && grant.finishes && outcome._tag === "Settled") {
-            const won = outcome.settlements.reduce(
-              (sum, { bonusAmount, realAmount }) => sum + realAmount + bonusAmount,
-              0
-            )
-            yield* freeRounds.finish(found.id, won)
+            yield* freeRounds.finish(found.id, wonOf(grant, outcome))
           }
           return outcome
         }

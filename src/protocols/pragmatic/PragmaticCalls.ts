@@ -161,7 +161,7 @@ const bonusWin: Read = (form, { paysFreeRounds }) => {
       actions: paysFreeRounds
         ? [{ action: "promo_win", transactionId: id, kind: "free_rounds", campaignId: code, amount }]
         : [],
-      grant: { reference: code, mustExist: false, finishes: true }
+      grant: { reference: code, mustExist: false, finishes: true, won: amount }
     },
     fieldsOf: transactionOf(id)
   }

@@ -139,7 +139,8 @@ const settle = (
       actions: parts.actions,
       ...(freespinId === null
         ? {}
-        : { grant: { reference: freespinId, mustExist: false, finishes: parts.finishesGrant === true } })
+        // the last spin of them says what it won itself
+        : { grant: { reference: freespinId, mustExist: false, finishes: parts.finishesGrant === true, won: null } })
     },
     render: slotegratorRenderer(method, parts.fields)
   }
