@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { SessionTokens } from "../../src/features/games/SessionTokens.ts"
 import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
+import { anyProtocol } from "../../src/protocols/Protocol.ts"
 import { layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { fresh, openCasino, outcomeOf } from "../kit/Casino.ts"
 import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
@@ -11,7 +12,19 @@ import { dataOf } from "../kit/PublicApi.ts"
 // Goal: a game of a vendor opens at the address the vendor gives, once for each idempotency key, and a vendor that gives none leaves
 // nothing behind. Method: both servers over HTTP, a vendor of the test's own that answers as it is told.
 
-const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol])))
+/** A protocol with a defect. */
+const brokenProtocol = anyProtocol({
+  name: "broken",
+  settings: Schema.Struct({}),
+  secrets: [],
+  policy: fakeProtocol.policy,
+  bind: () => ({
+    receive: () => ({ _tag: "NotFound" }),
+    outbound: { launch: () => Effect.die(new Error("a launch that breaks off")) }
+  })
+})
+
+const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol, brokenProtocol])))
 
 /** A casino with a game of a vendor. */
 const openAtVendor = Effect.gen(function*() {
@@ -120,6 +133,15 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       const settings = { games_url: "http://127.0.0.1:1" }
       yield* staffCall("PATCH", `/backoffice/v1/providers/${provider.id}`, { settings })
       assert.strictEqual(outcomeOf(yield* launch()), "TRY_AGAIN")
+    }))
+
+  it.effect("that breaks off leaves no session", () =>
+    Effect.gen(function*() {
+      const { casino, player } = yield* openAtVendor
+      const broken = yield* made("/providers", { slug: fresh("broken-"), name: "Broken", protocol: "broken" })
+      const game = yield* made("/games", { provider: broken.slug, external_id: "x", name: "X" })
+      assert.strictEqual((yield* casino.post(`/players/${player}/games/${game.id}/launch`, {})).status, 500)
+      assert.deepStrictEqual(yield* sessionsOf(player), [])
     }))
 
   it.effect("asks no vendor for a player who may not play", () =>

@@ -120,9 +120,10 @@ export class Launches extends Context.Service<Launches, {
           }
           // the vendor may call as soon as it knows the token: the session is there before it is asked
           const opened = yield* actors.ask(operatorId, playerId, opening(game, request, () => null))
-          const player = yield* actors.read(operatorId, playerId)
-          const launchUrl = yield* vendors.address(game, player, request, opened.sessionToken).pipe(
-            Effect.tapError(() => endOpened(operatorId, playerId, opened))
+          const launchUrl = yield* actors.read(operatorId, playerId).pipe(
+            Effect.flatMap((player) => vendors.address(game, player, request, opened.sessionToken)),
+            // a defect as well leaves no session
+            Effect.onError(() => endOpened(operatorId, playerId, opened))
           )
           const launched = { ...opened, launchUrl }
           return claim === undefined
