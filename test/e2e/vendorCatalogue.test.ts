@@ -306,6 +306,16 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
         totals: { only_vendor: 1, only_here: 1, different: 2 }
       })
 
+      // a bet whose rollback was taken back in its turn stands, and is missed
+      yield* sql`INSERT INTO provider_transactions (provider_id, transaction_id, player_id, kind, status, amount, target_transaction_id,
+          real_amount, bonus_amount, entry_ids, wagered, created_at)
+        SELECT provider_id, 'xx3', player_id, 'rollback', 'processed', amount, 'x3', 0, 0, '{}', 0, created_at
+        FROM provider_transactions WHERE provider_id = ${provider.id} AND transaction_id = 'x3'`
+      vendor.feed = { by: "transaction", lines: good.slice(0, 3) }
+      assert.deepStrictEqual((yield* reconcile).report.only_here, [
+        { id: "b3", here: { ...here, kind: "bet", amount: 300 } }
+      ])
+
       const round = { currency: "EUR", playerRef: ref, gameId: "book" }
       vendor.feed = {
         by: "round",

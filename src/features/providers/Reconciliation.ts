@@ -205,7 +205,9 @@ export class Reconciliation extends Context.Service<Reconciliation, {
           sql`SELECT t.transaction_id AS id, t.kind, t.status, t.amount, t.player_id AS "playerId", p.currency,
               t.target_transaction_id AS "targetId",
               EXISTS (SELECT FROM provider_transactions r WHERE r.provider_id = t.provider_id
-                AND r.target_transaction_id = t.transaction_id AND r.kind = 'rollback' AND r.status = 'processed') AS "isUndone"
+                AND r.target_transaction_id = t.transaction_id AND r.kind = 'rollback' AND r.status = 'processed'
+                AND NOT EXISTS (SELECT FROM provider_transactions s WHERE s.provider_id = r.provider_id
+                  AND s.target_transaction_id = r.transaction_id AND s.kind = 'rollback' AND s.status = 'processed')) AS "isUndone"
             FROM provider_transactions t JOIN players p ON p.id = t.player_id
             WHERE t.provider_id = ${providerId} AND t.created_at >= ${toDate(fromMs + clocksDifferMs)}
               AND t.created_at < ${toDate(toMs - clocksDifferMs)} AND t.status = 'processed' AND t.amount <> 0
