@@ -5,6 +5,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import type { Dialect, Grant, House, HouseGame, PlayedTransaction, Session } from "./Dialect.ts"
+import { VendorError } from "./VendorError.ts"
 
 /** Transactions that the feed still has; older ones go first. */
 const maxPlayed = 200_000
@@ -40,6 +41,16 @@ export const makeHouse = Effect.fnUntraced(function*(url: string) {
   }
   return { house, opened, notePlayed }
 })
+
+/** The player's browser goes to the address of a launch. Vendors that are asked for no address hear of the player only then. */
+export const openInBrowser = (address: string): Effect.Effect<void, VendorError> =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const page = await fetch(address, { signal })
+      await page.text()
+    },
+    catch: () => new VendorError({ message: `${address} does not answer` })
+  })
 
 /** Serves the vendor's side on a port, until its scope ends. */
 export const layerHouse = (dialect: Dialect, house: House, port: number) => {

@@ -2,7 +2,7 @@
 import { Effect, Layer, Queue, Schema, type Scope } from "effect"
 import { makeDialect } from "../../vendor/Dialects.ts"
 import type { Session } from "../../vendor/Dialect.ts"
-import { layerHouse, makeHouse } from "../../vendor/House.ts"
+import { layerHouse, makeHouse, openInBrowser } from "../../vendor/House.ts"
 import { protocolOfSample, samples } from "../../vendor/Samples.ts"
 import { BenchError } from "../BenchError.ts"
 import { freePort } from "./FreePort.ts"
@@ -22,7 +22,7 @@ const marks: Readonly<Record<string, string>> = {
   evolution: "\"status\":\"OK\""
 }
 
-const Launch = Schema.Struct({ session_token: Schema.String })
+const Launch = Schema.Struct({ session_token: Schema.String, launch_url: Schema.String })
 
 const failed = (error: { readonly message: string }) => new BenchError({ message: error.message })
 
@@ -56,6 +56,7 @@ export const atVendor = Effect.fnUntraced(function*(
     pitboss.players,
     ({ id }) =>
       client.call("POST", `/api/v1/operator/players/${id}/games/${game.id}/launch`, { mode: "real" }, Launch).pipe(
+        Effect.tap(({ launch_url }) => Effect.mapError(openInBrowser(launch_url), failed)),
         Effect.tap(() => Effect.sync(() => progress(`${name}: ${++ready} of ${pitboss.players.length} launches`)))
       ),
     { concurrency: signedConcurrency }

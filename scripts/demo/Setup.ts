@@ -103,7 +103,7 @@ export const expectData = Effect.fnUntraced(
 
 const Registered = Schema.Struct({ id: Schema.Int, username: Schema.String, currency: Schema.Literal(currency) })
 const Paid = Schema.Struct({ status: Schema.Literal("paid"), amount: Schema.Int })
-const Launched = Schema.Struct({ session_token: Schema.String })
+const Launched = Schema.Struct({ session_token: Schema.String, launch_url: Schema.NullOr(Schema.String) })
 const Session = Schema.Struct({ player_ref: Schema.String, currency: Schema.String, balance: Schema.Int })
 
 /** What each player starts with, in minor units. */

@@ -4,7 +4,7 @@ import { ChildProcess } from "effect/process"
 import { randomInt } from "node:crypto"
 import { join } from "node:path"
 import { makeDialect } from "../../vendor/Dialects.ts"
-import { layerHouse, makeHouse } from "../../vendor/House.ts"
+import { layerHouse, makeHouse, openInBrowser } from "../../vendor/House.ts"
 import { play } from "../../vendor/Play.ts"
 import { printSummary } from "../../vendor/Report.ts"
 import { protocolOfSample, samples } from "../../vendor/Samples.ts"
@@ -81,7 +81,8 @@ export const playVendor = Effect.fnUntraced(function*(demo: VendorDemo) {
     Array.from({ length: players }, (_, index) => index + 1),
     Effect.fnUntraced(function*(number) {
       const { id } = yield* openAccount({ number, run, service })
-      yield* launchGame(service, id, gameId, "real")
+      const { launch_url: address } = yield* launchGame(service, id, gameId, "real")
+      yield* Effect.mapError(openInBrowser(address ?? ""), ({ message }) => new DemoError({ message }))
     }),
     { concurrency: 8, discard: true }
   )

@@ -3,7 +3,7 @@ import { Effect, Layer, Queue } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { makeDialect } from "../../vendor/Dialects.ts"
-import { layerHouse, makeHouse } from "../../vendor/House.ts"
+import { layerHouse, makeHouse, openInBrowser } from "../../vendor/House.ts"
 import { play } from "../../vendor/Play.ts"
 import { protocolOfSample, samples } from "../../vendor/Samples.ts"
 import { BothServers, command, layerBothServers, made, runHere } from "../kit/Backoffice.ts"
@@ -73,6 +73,7 @@ layer(layerBothServers, { excludeTestServices: true })("a vendor that is connect
         dataOf(yield* casino.deposit(player, 1_000_000), 201)
         const launched = dataOf(yield* casino.launch(player, {}, game))
         assert.match(launched.launch_url, new RegExp(`^${url}/`))
+        yield* openInBrowser(launched.launch_url)
         assert.strictEqual(yield* Queue.size(opened), 1)
         const demo = yield* casino.launch(player, { mode: "demo" }, game)
         assert.strictEqual(outcomeOf(demo), offer.demo ? 200 : "GAME_UNAVAILABLE")

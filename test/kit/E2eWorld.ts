@@ -178,13 +178,17 @@ export const deposit = Effect.fnUntraced(
   }
 )
 
-/** Launches a game; gives the session token. */
-export const launch = Effect.fnUntraced(
+/** Launches a game; gives the session token and the address of the game. */
+export const launched = Effect.fnUntraced(
   function*(operator: Caller, playerId: number, gameId: number, mode: "real" | "demo" = "real") {
     const reply = yield* operator.post(`/api/v1/operator/players/${playerId}/games/${gameId}/launch`, { mode })
-    return (yield* dataOf(reply, 200, Launched, "a launch")).session_token
+    return yield* dataOf(reply, 200, Launched, "a launch")
   }
 )
+
+/** Launches a game; gives the session token. */
+export const launch = (...about: Parameters<typeof launched>) =>
+  Effect.map(launched(...about), ({ session_token }) => session_token)
 
 /** Sends a message of a provider; `path` follows the base of the wallet API. */
 export const tell = (

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { layerHouse, makeHouse } from "../../vendor/House.ts"
+import { layerHouse, makeHouse, openInBrowser } from "../../vendor/House.ts"
 import { play } from "../../vendor/Play.ts"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { addTenant, deposit, launch, register } from "../kit/E2eWorld.ts"
+import { addTenant, deposit, launched, register } from "../kit/E2eWorld.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 import { addVendor, vendorCaseAt, vendorNames } from "../kit/Vendors.ts"
@@ -45,7 +45,8 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is killed
           for (let player = 0; player < playersPerVendor; player++) {
             const id = yield* register(call, `${name}-${player}`)
             yield* deposit(call, id, 10_000_000, `${name}-${player}`)
-            yield* launch(call, id, vendor.game.id)
+            const { launch_url: address } = yield* launched(call, id, vendor.game.id)
+            yield* openInBrowser(address ?? "")
           }
           const played = play({
             url: `http://127.0.0.1:${port}/api/v1/integrations/${vendor.slug}`,
