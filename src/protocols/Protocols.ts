@@ -6,6 +6,7 @@ import { hub88Protocol } from "./hub88/Hub88.ts"
 import { pragmaticProtocol } from "./pragmatic/Pragmatic.ts"
 import type { AnyProtocol } from "./Protocol.ts"
 import { slotegratorProtocol } from "./slotegrator/Slotegrator.ts"
+import { spribeProtocol } from "./spribe/Spribe.ts"
 
 export const protocols: ReadonlyArray<AnyProtocol> = [
   hub88Protocol,
@@ -13,5 +14,6 @@ export const protocols: ReadonlyArray<AnyProtocol> = [
   slotegratorProtocol,
   a8rProtocol,
   gcpProtocol,
-  evolutionProtocol
+  evolutionProtocol,
+  spribeProtocol
 ]

@@ -11,5 +11,6 @@ export const policies = {
   pragmatic: { ...vendor, settledBets: "refuse" },
   slotegrator: { ...vendor, winsBeforeBets: "pay" },
   a8r: { ...vendor, winsBeforeBets: "pay", afterTombstone: "ignore", sameMessage: "kind" },
-  gcp: { ...vendor, winsBeforeBets: "pay", sameMessage: "kind" }
+  gcp: { ...vendor, winsBeforeBets: "pay", sameMessage: "kind" },
+  spribe: { ...vendor, settledBets: "refuse" }
 } satisfies { readonly [protocol: string]: SettlementPolicy }

@@ -80,6 +80,15 @@ const rounds: { readonly [protocol in keyof typeof policies]: (policy: Settlemen
     "rollback of the bet": rollback("rb", "b", { policy }),
     "rollback of the win": rollback("rw", "w", { policy }),
     "rollback of the rollback": rollback("rr", "rb", { policy })
+  }),
+  // the id of a rollback is made of what it takes back
+  spribe: (policy) => ({
+    withdraw: bet("b", 40, { policy }),
+    "the withdrawal with another amount": bet("b", 41, { policy }),
+    deposit: win("w", "b", 50, { policy, closesRound: "when_settled" }),
+    "second deposit": win("v", "b", 20, { policy, closesRound: "when_settled" }),
+    "rollback of the withdrawal": rollback("rb", "b", { policy, closesRound: "when_settled" }),
+    "rollback of the deposit": rollback("rw", "w", { policy, closesRound: "when_settled" })
   })
 }
 

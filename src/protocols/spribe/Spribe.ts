@@ -1,0 +1,48 @@
+/**
+ * Spribe's wallet protocol (Aviator and its other games), in the form since November 2024, when calls came to be signed.
+ *
+ * The policy, and where it is from. What follows is known of operators that publish how they answer; Spribe publishes no description.
+ * - `settledBets`: said by none. Refused: the win has to be taken back first, so that nobody has both.
+ * - `winsBeforeBets`: a deposit whose withdrawal is not known is answered 408.
+ * - `closedRounds`: a bet is a round of its own here. A further deposit of it is paid, since nothing says that there is only one.
+ * - `afterTombstone`: said by none. Refused, as a bet that was taken back must not be played.
+ * - `sameMessage`: a `provider_tx_id` is one transaction. One that says something else is no retry.
+ */
+import { parseJson } from "../JsonBody.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { answerOf, answerTo } from "./SpribeAnswers.ts"
+import { type Method, methods, readCall } from "./SpribeCalls.ts"
+import { makeLaunch } from "./SpribeLaunch.ts"
+import { SpribeSettings } from "./SpribeSettings.ts"
+import { makeSignatureCheck } from "./SpribeSign.ts"
+
+const isMethod = (name: string): name is Method => (methods as ReadonlyArray<string>).includes(name)
+
+const makeReceive = (settings: SpribeSettings) => {
+  const isTheirs = makeSignatureCheck(settings)
+  return (call: VendorCall): Received => {
+    const method = call.path.slice(1)
+    if (call.method !== "POST" || !call.path.startsWith("/") || !isMethod(method)) return { _tag: "NotFound" }
+    if (!isTheirs(call)) return { _tag: "Answered", method, reason: "signature", answer: answerOf(413) }
+    const body = parseJson(call.body)
+    const asked = body && readCall(method, body)
+    if (asked === undefined) return { _tag: "Answered", method, reason: "form", answer: answerOf(405) }
+    return { _tag: "Call", call: asked.call, render: (outcome) => answerTo(method, asked.echo, outcome) }
+  }
+}
+
+const spribe: Protocol<SpribeSettings> = {
+  name: "spribe",
+  settings: SpribeSettings,
+  secrets: ["secret_key"],
+  policy: {
+    settledBets: "refuse",
+    winsBeforeBets: "refuse",
+    closedRounds: "accept",
+    afterTombstone: "refuse",
+    sameMessage: "content"
+  },
+  bind: (settings) => ({ receive: makeReceive(settings), outbound: { launch: makeLaunch(settings) } })
+}
+
+export const spribeProtocol = anyProtocol(spribe)

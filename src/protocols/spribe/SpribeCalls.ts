@@ -1,0 +1,154 @@
+/** Spribe's calls: from their words to the wallet's. */
+import { type Decimal, fromUnits } from "../Decimal.ts"
+import { joinIds } from "../Ids.ts"
+import { type JsonObject, readInteger, readText } from "../JsonBody.ts"
+import type { WalletAction, WalletCall } from "../Protocol.ts"
+
+export const methods = ["auth", "info", "withdraw", "deposit", "rollback"] as const
+
+export type Method = (typeof methods)[number]
+
+/** What an answer repeats of its call. */
+export interface Echo {
+  readonly provider: string | null
+  readonly transactionId: string | null
+}
+
+/** A call, and what its answer needs of it. */
+export interface Asked {
+  readonly call: WalletCall
+  readonly echo: Echo
+}
+
+/** Amounts are whole thousandths of the currency's unit. */
+export const amountScale = 3
+
+/** Their ids are texts in one description and numbers in another. */
+const readId = (body: JsonObject, name: string): string | undefined => {
+  const number = readInteger(body[name])
+  return number === undefined ? readText(body[name]) : String(number)
+}
+
+const readAmount = (body: JsonObject): Decimal | undefined => {
+  const units = readInteger(body.amount)
+  return units === undefined || units < 0 ? undefined : fromUnits(units, amountScale)
+}
+
+const readCurrency = (body: JsonObject): string | undefined => {
+  const currency = readText(body.currency)
+  return currency !== undefined && /^[A-Z]{3}$/.test(currency) ? currency : undefined
+}
+
+/** Our id of a withdrawal or a deposit: one space for both, as a duplicate is found by `provider_tx_id` alone. */
+const transactionIdOf = (providerTxId: string): string => joinIds("tx", providerTxId)
+
+/** Our id of a rollback is made of what it takes back: sent again under another `provider_tx_id` it is the same. */
+const rollbackIdOf = (target: string): string => joinIds("rollback", target)
+
+type PromoKind = Extract<WalletAction, { readonly action: "promo_win" }>["kind"]
+
+/** Deposits that no withdrawal came before, by their `action`. */
+const promoKinds: ReadonlyMap<string, PromoKind> = new Map([
+  ["freebet", "free_rounds"],
+  ["rainfreebet", "free_rounds"],
+  ["promofreebet", "free_rounds"],
+  ["challengefreebet", "free_rounds"],
+  ["challengeprizemoney", "tournament"]
+])
+
+interface Money {
+  readonly action: WalletAction
+  readonly roundId: string | null
+}
+
+const depositOf = (body: JsonObject, transactionId: string, amount: Decimal): Money | undefined => {
+  const campaignId = readText(body.action) ?? ""
+  const kind = promoKinds.get(campaignId)
+  if (kind !== undefined) {
+    return { roundId: null, action: { action: "promo_win", transactionId, kind, campaignId, amount } }
+  }
+  const bet = readId(body, "withdraw_provider_tx_id")
+  if (bet === undefined) return undefined
+  return {
+    roundId: bet,
+    action: {
+      action: "win",
+      transactionId,
+      betTransactionId: transactionIdOf(bet),
+      amount,
+      closesRound: "when_settled"
+    }
+  }
+}
+
+/**
+ * What moves money. A bet is a round of its own: what belongs to it names it by its id, and nothing that is described holds several together.
+ * No lost bet is told, so its round stays open.
+ */
+const moneyOf = (method: "withdraw" | "deposit" | "rollback", body: JsonObject): Money | undefined => {
+  if (method === "rollback") {
+    const target = readId(body, "rollback_provider_tx_id")
+    // its amount is not asked for: what is given back is what was moved
+    return target === undefined ? undefined : {
+      roundId: null,
+      action: {
+        action: "rollback",
+        transactionId: rollbackIdOf(target),
+        targetTransactionId: transactionIdOf(target),
+        closesRound: "when_settled"
+      }
+    }
+  }
+  const providerTxId = readId(body, "provider_tx_id")
+  const amount = readAmount(body)
+  if (providerTxId === undefined || amount === undefined) return undefined
+  const transactionId = transactionIdOf(providerTxId)
+  return method === "deposit"
+    ? depositOf(body, transactionId, amount)
+    : { roundId: providerTxId, action: { action: "bet", transactionId, amount, closesRound: false } }
+}
+
+const authOf = (body: JsonObject): WalletCall | undefined => {
+  const token = readText(body.user_token, 512)
+  return token === undefined ? undefined : {
+    kind: "identify",
+    method: "auth",
+    player: { ref: null, token, transactionId: null },
+    // they go on under a session token of their own, and may ask again when they heard no answer
+    exchange: false,
+    gameId: null
+  }
+}
+
+/** What a call asks of the wallet; undefined when its form is wrong. */
+export const readCall = (method: Method, body: JsonObject): Asked | undefined => {
+  const echo = { provider: readText(body.provider) ?? null, transactionId: readId(body, "provider_tx_id") ?? null }
+  if (method === "auth") {
+    const call = authOf(body)
+    return call && { call, echo }
+  }
+  const ref = readId(body, "user_id")
+  if (ref === undefined) return undefined
+  const player = { ref, token: null, transactionId: null }
+  const currency = readCurrency(body)
+  if (method === "info") {
+    return { echo, call: { kind: "balance", method, player, gameId: null, currency: currency ?? null } }
+  }
+  const money = moneyOf(method, body)
+  const gameId = readText(body.game)
+  // a rollback says its transaction, and no more is needed to take it back
+  if (money === undefined || method !== "rollback" && (currency === undefined || gameId === undefined)) return undefined
+  return {
+    echo,
+    call: {
+      kind: "settle",
+      method,
+      player,
+      gameId: gameId ?? null,
+      roundId: money.roundId,
+      currency: currency ?? null,
+      session: "none",
+      actions: [money.action]
+    }
+  }
+}
