@@ -7,6 +7,7 @@ import { gcpDialect } from "./dialects/Gcp.ts"
 import { pragmaticDialect } from "./dialects/Pragmatic.ts"
 import { slotegratorDialect } from "./dialects/Slotegrator.ts"
 import { hub88Dialect } from "./dialects/Hub88.ts"
+import { spribeDialect } from "./dialects/Spribe.ts"
 import { VendorError } from "./VendorError.ts"
 
 type Make = (settings: unknown) => Effect.Effect<Dialect, VendorError>
@@ -26,7 +27,8 @@ const dialects: { readonly [protocol: string]: Make } = {
   slotegrator: making(slotegratorDialect),
   a8r: making(a8rDialect),
   gcp: making(gcpDialect),
-  evolution: making(evolutionDialect)
+  evolution: making(evolutionDialect),
+  spribe: making(spribeDialect)
 }
 
 export const protocolNames = Object.keys(dialects)

@@ -61,6 +61,17 @@ export const samples: { readonly [name: string]: (gamesUrl: string) => Sample } 
   evolution: (games_url) => ({
     provider: { auth_token: "an-auth-token-of-samples", casino_key: "casino", api_token: "an-api-token", games_url },
     vendor: {}
+  }),
+  spribe: (games_url) => ({
+    provider: {
+      client_id: "casino",
+      secret_key: "a-secret-key-of-samples",
+      operator_key: "casino-operator",
+      games_url,
+      // as behind a gateway, whose path is signed and not ours
+      wallet_path: "/callbacks/spribe"
+    },
+    vendor: {}
   })
 }
 

@@ -13,7 +13,7 @@ import { atVendor } from "../targets/Vendor.ts"
 import { audit, checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
-const protocols = ["hub88", "caleta", "pragmatic", "slotegrator", "a8r", "gcp", "evolution"] as const
+const protocols = ["hub88", "caleta", "pragmatic", "slotegrator", "a8r", "gcp", "evolution", "spribe"] as const
 
 /** Protocols whose vendors sign with RSA: a signature takes a second to make two thousand, and a fifteenth of that to check. */
 const signedByRsa: ReadonlyArray<string> = ["hub88", "caleta"]

@@ -19,7 +19,8 @@ const marks: Readonly<Record<string, string>> = {
   slotegrator: "\"transaction_id\":",
   a8r: "\"round_id_casino\":",
   gcp: "\"transactions\":",
-  evolution: "\"status\":\"OK\""
+  evolution: "\"status\":\"OK\"",
+  spribe: "\"code\":200"
 }
 
 const Launch = Schema.Struct({ session_token: Schema.String, launch_url: Schema.String })

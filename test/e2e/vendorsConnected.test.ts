@@ -23,7 +23,8 @@ const offers = {
   slotegrator: { ...everything, feed: false },
   a8r: { ...everything, feed: false },
   gcp: { ...everything, catalogue: false, feed: false },
-  evolution: { catalogue: false, demo: false, freeRounds: false, feed: false }
+  evolution: { catalogue: false, demo: false, freeRounds: false, feed: false },
+  spribe: { catalogue: false, demo: false, freeRounds: false, feed: false }
 }
 
 /** Plays for so long: long enough for every kind of story. */
