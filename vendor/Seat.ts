@@ -45,10 +45,12 @@ interface SendOptions {
   readonly damage?: Circumstances["damage"]
 }
 
+/** Either of two answers; of the balance only what both of them ask. */
 const union = (one: Expectation, other: Expectation): Expectation => ({
-  ...one,
   codes: [...one.codes, ...other.codes],
-  http: [...one.http ?? [200], ...other.http ?? [200]]
+  http: [...one.http ?? [200], ...other.http ?? [200]],
+  moves: one.moves,
+  ...one.balance !== undefined && one.balance === other.balance && { balance: one.balance }
 })
 
 /** Whether the wallet asks for the call again: some protocols have one word for that and for a refusal that is wanted here. */
