@@ -133,6 +133,19 @@ const gcp = (table: Table) => (path: string, fields: object) =>
     ...fields
   })
 
+const spribe = (table: Table) => (method: string, fields: object) => {
+  const raw = JSON.stringify({ user_id: table.playerRef, currency: "EUR", game: table.gameId, ...fields })
+  const text = `1700000000${secretOf("spribe", "wallet_path")}/${method}${raw}`
+  return post(table, `/${method}`, raw, {
+    "content-type": "application/json",
+    "X-Spribe-Client-ID": secretOf("spribe", "client_id"),
+    "X-Spribe-Client-TS": "1700000000",
+    "X-Spribe-Client-Signature": Crypto.createHmac("sha256", secretOf("spribe", "secret_key")).update(text).digest(
+      "hex"
+    )
+  })
+}
+
 const spin = (table: Table, reference: string, amount: string, roundId = "1"): Fields => ({
   gameId: table.gameId,
   roundId,
@@ -381,5 +394,49 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       const much = yield* call("/play", { actions: [{ action: "bet", amount: 10_051, action_id: "b3" }] })
       assert.deepInclude(much, { status: 412, code: 100, balance: 10_050 })
       assert.deepInclude(yield* call("/play", { currency: "USD" }), { status: 412, code: 154 })
+    }))
+
+  it.effect("Spribe: a paid withdrawal is rolled back after its deposit, and once, whatever id the rollback has", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("spribe")
+      const call = spribe(table)
+      const told = (code: number, before: number, after: number) => ({ code, from: before * 1_000, to: after * 1_000 })
+      const settle = Effect.fnUntraced(function*(method: string, provider_tx_id: string, fields: object) {
+        const { code, data } = yield* call(method, { provider_tx_id, ...fields })
+        const { new_balance, old_balance } = Object(data)
+        return { code, ...data !== undefined && { from: old_balance, to: new_balance } }
+      })
+      const taken = (id: string, rollback_provider_tx_id: string) =>
+        settle("rollback", id, { rollback_provider_tx_id, game: undefined, currency: undefined })
+      const bet = { amount: 10_000, action: "bet" }
+      const win = { amount: 25_000, action: "win", withdraw_provider_tx_id: "b1" }
+      assert.deepStrictEqual(yield* settle("withdraw", "b1", bet), told(200, 100, 90))
+      assert.deepStrictEqual(yield* settle("withdraw", "b1", bet), told(409, 90, 90))
+      assert.deepStrictEqual(yield* settle("deposit", "w1", win), told(200, 90, 115))
+      assert.deepStrictEqual(yield* taken("x1", "b1"), { code: 405 })
+      assert.deepStrictEqual(yield* taken("x2", "w1"), told(200, 115, 90))
+      assert.deepStrictEqual(yield* taken("x3", "b1"), told(200, 90, 100))
+      assert.deepStrictEqual(yield* taken("x4", "b1"), told(409, 100, 100))
+      assert.deepStrictEqual(yield* settle("withdraw", "b1", bet), { code: 405 })
+      assert.deepStrictEqual(yield* settle("deposit", "w2", win), { code: 408 })
+      assert.deepStrictEqual(yield* taken("x5", "never"), { code: 408 })
+      assert.deepStrictEqual(yield* settle("withdraw", "never", bet), { code: 405 })
+      assert.deepStrictEqual(yield* settle("withdraw", "b2", { ...bet, amount: 10_001 }), { code: 405 })
+      assert.strictEqual(yield* realOf(table), opening)
+    }))
+
+  it.effect("Spribe: deposits of free bets come without a withdrawal, and nobody else bets", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("spribe")
+      const call = spribe(table)
+      const free = { provider_tx_id: "f1", amount: 3_000, action: "rainfreebet" }
+      assert.deepInclude(yield* call("deposit", free), { code: 200 })
+      assert.deepInclude(yield* call("deposit", free), { code: 409 })
+      assert.deepInclude(yield* call("deposit", { ...free, provider_tx_id: "f2", action: "win" }), { code: 405 })
+      const stake = { provider_tx_id: "b1", amount: 1_000, action: "bet" }
+      assert.deepInclude(yield* call("withdraw", { ...stake, user_id: "nobody" }), { code: 401 })
+      assert.deepInclude(yield* call("withdraw", { ...stake, currency: "USD" }), { code: 405 })
+      assert.deepInclude(yield* call("withdraw", { ...stake, amount: 103_010 }), { code: 402 })
+      assert.strictEqual(yield* realOf(table), opening + 300)
     }))
 })
