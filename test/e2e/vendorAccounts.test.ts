@@ -48,7 +48,8 @@ const words: { readonly [vendor: string]: { readonly [state in State]: string } 
     excluded: "ACCOUNT_LOCKED",
     limited: "CASINO_LIMIT_EXCEEDED_STAKE",
     ended: "INVALID_SID"
-  }
+  },
+  spribe: { locked: "405", closed: "405", excluded: "405", limited: "405", ended: "200" }
 }
 
 const euros = (text: string) => parseDecimal(text) ?? { coefficient: Number.NaN, scale: 0 }
