@@ -8,7 +8,7 @@ export const policies = {
   hub88: vendor,
   caleta: { ...vendor, sameMessage: "round" },
   evolution: vendor,
-  pragmatic: { ...vendor, settledBets: "refuse" },
+  pragmatic: vendor,
   slotegrator: { ...vendor, winsBeforeBets: "pay" },
   a8r: { ...vendor, winsBeforeBets: "pay", afterTombstone: "ignore", sameMessage: "kind" },
   gcp: { ...vendor, winsBeforeBets: "pay", sameMessage: "kind" },

@@ -142,7 +142,7 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
     unknown: done(false, "absent"),
     tombstoned: done(false, "absent"),
     rolled_back: done(false, "absent"),
-    settled: notDone("120")
+    settled: done(true, "absent")
   },
   promo: { first: done(true), again: done(false) },
   close: { first: done(false) }

@@ -51,9 +51,9 @@ export const pragmatic: Protocol<PragmaticSettings> = {
   name: "pragmatic",
   settings: PragmaticSettings,
   secrets: ["secret_key", "feed_password"],
-  // a refund comes where a bet had no good answer, so a bet that was paid is not its to take back
   policy: {
-    settledBets: "refuse",
+    // a refund comes where a bet had no good answer; that another bet of the round was paid meanwhile must not cost the player the stake
+    settledBets: "roll_back",
     winsBeforeBets: "refuse",
     closedRounds: "accept",
     afterTombstone: "refuse",
