@@ -199,11 +199,14 @@ export class Credentials extends Context.Service<Credentials, {
         })
       })
 
+      // a provider speaks one protocol: the keys of those that have another one sign nothing here
       const providers = yield* makeKeyDirectory<typeof ProviderRow.Type, ProviderCredential>({
         version: version(sql`
-          SELECT md5(coalesce(string_agg(id || ' ' || xmin, ',' ORDER BY id), '')) AS version FROM providers`),
+          SELECT md5(coalesce(string_agg(id || ' ' || xmin, ',' ORDER BY id), '')) AS version
+          FROM providers WHERE protocol = 'pitboss'`),
         rows: orTryAgain(providerRows(sql`
-          SELECT id, slug, name, key, secret_sealed, launch_url, demo_url, ip_allowlist, active FROM providers`)),
+          SELECT id, slug, name, key, secret_sealed, launch_url, demo_url, ip_allowlist, active
+          FROM providers WHERE protocol = 'pitboss'`)),
         open: Effect.fnUntraced(function*(row, earlier) {
           const provider = toProvider(row)
           return {

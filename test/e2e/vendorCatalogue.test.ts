@@ -205,7 +205,9 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       const { id: player } = yield* casino.register()
       dataOf(yield* casino.deposit(player, 100_000), 201)
       const { session_token } = dataOf(yield* casino.launch(player, {}, book))
-      // the wallet of the platform's own protocol is open to every provider: it brings the same transactions
+      const speak = (protocol: string) => sql`UPDATE providers SET protocol = ${protocol} WHERE id = ${provider.id}`
+      // the platform's own protocol brings the same transactions
+      yield* speak("pitboss")
       const tell = (path: string, body: object) =>
         Effect.map(
           signedCall(
@@ -245,6 +247,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       yield* win("w2", "b2", 0)
       yield* bet("b3", 300)
       yield* tell("rollback", { transaction_id: "x3", player_ref: ref, target_transaction_id: "b3" })
+      yield* speak("fake")
       yield* sql`ALTER TABLE provider_transactions DISABLE TRIGGER USER`
       yield* sql`UPDATE provider_transactions SET created_at = date_trunc('day', now(), 'UTC') - interval '12 hours'
         WHERE provider_id = ${provider.id}`
