@@ -53,8 +53,11 @@ const demo = Command.make("demo", flags, (input) =>
       const differences = yield* playVendor(vendor)
       const tally = new Tally()
       yield* printVerification(tally)
+      if (differences > 0) {
+        tally.violate(`${differences} answers differ from what the vendor's description says, see above`)
+      }
       yield* printVerdict(tally)
-      if (differences + tally.violations.length === 0) return
+      if (tally.violations.length === 0) return
       return yield* new DemoError({ message: "the service and the protocol disagree" })
     }
     const tally = new Tally()

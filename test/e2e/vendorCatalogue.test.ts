@@ -206,20 +206,17 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       dataOf(yield* casino.deposit(player, 100_000), 201)
       const { session_token } = dataOf(yield* casino.launch(player, {}, book))
       const speak = (protocol: string) => sql`UPDATE providers SET protocol = ${protocol} WHERE id = ${provider.id}`
+      const ask = (path: string, body: object) =>
+        signedCall(
+          { header: "X-Provider-Key", key: provider.key, secret: provider.secret },
+          `/api/v1/provider/wallet/${path}`,
+          { method: "POST", body: { request_id: fresh("r"), ...body } }
+        )
+      const tell = (path: string, body: object) => Effect.map(ask(path, body), (answer) => dataOf(answer))
+      const stranger = yield* ask("authenticate", { session_token })
+      assert.deepStrictEqual([stranger.status, stranger.code], [401, "INVALID_API_KEY"], "it has another protocol")
       // the platform's own protocol brings the same transactions
       yield* speak("pitboss")
-      const tell = (path: string, body: object) =>
-        Effect.map(
-          signedCall(
-            { header: "X-Provider-Key", key: provider.key, secret: provider.secret },
-            `/api/v1/provider/wallet/${path}`,
-            {
-              method: "POST",
-              body: { request_id: fresh("r"), ...body }
-            }
-          ),
-          (answer) => dataOf(answer)
-        )
       const { player_ref: ref } = yield* tell("authenticate", { session_token })
       const bet = (id: string, stake: number) =>
         tell("bet", {
