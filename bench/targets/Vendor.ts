@@ -1,7 +1,6 @@
 /** The players of the service at a vendor: a provider in the vendor's protocol, with a game that the vendor's own server launches. */
 import { Effect, Layer, Queue, Schema, type Scope } from "effect"
 import { makeDialect } from "../../vendor/Dialects.ts"
-import type { Session } from "../../vendor/Dialect.ts"
 import { layerHouse, makeHouse, openInBrowser } from "../../vendor/House.ts"
 import { protocolOfSample, samples } from "../../vendor/Samples.ts"
 import { BenchError } from "../BenchError.ts"
@@ -53,24 +52,31 @@ export const atVendor = Effect.fnUntraced(function*(
   )
   const client = yield* makeSignedClient(`http://${pitboss.host}:${pitboss.port}`, "x-api-key", pitboss.operator)
   let ready = 0
-  const tokens = yield* Effect.forEach(
-    pitboss.players,
-    ({ id }) =>
-      client.call("POST", `/api/v1/operator/players/${id}/games/${game.id}/launch`, { mode: "real" }, Launch).pipe(
-        Effect.tap(({ launch_url }) => Effect.mapError(openInBrowser(launch_url), failed)),
-        Effect.tap(() => Effect.sync(() => progress(`${name}: ${++ready} of ${pitboss.players.length} launches`)))
-      ),
-    { concurrency: signedConcurrency }
-  )
-  const sessions = new Map<string, Session>()
-  for (const session of yield* Queue.takeAll(opened)) sessions.set(session.token, session)
+  const launched = Effect.fnUntraced(function*(id: number) {
+    const path = `/api/v1/operator/players/${id}/games/${game.id}/launch`
+    const { launch_url, session_token } = yield* client.call("POST", path, { mode: "real" }, Launch)
+    yield* Effect.mapError(openInBrowser(launch_url), failed)
+    progress(`${name}: ${++ready} of ${pitboss.players.length} launches`)
+    return session_token
+  })
+  const ids = pitboss.players.map(({ id }) => id)
+  const firstToken = yield* launched(ids[0] ?? 0)
+  const first = yield* Queue.take(opened)
+  // a vendor that is told no token of ours opens its sessions in the order of the launches
+  const isToldToken = first.token === firstToken
+  const tokens = [
+    firstToken,
+    ...yield* Effect.forEach(ids.slice(1), launched, { concurrency: isToldToken ? signedConcurrency : 1 })
+  ]
+  const inOrder = [first, ...yield* Queue.takeAll(opened)]
+  const byToken = new Map(inOrder.map((session) => [session.token, session]))
   return {
     ...pitboss,
     name,
     gameId,
-    players: pitboss.players.map(({ id }, index) => {
-      const { playerRef = "", token = "" } = sessions.get(tokens[index]?.session_token ?? "") ?? {}
-      return { id, sessionToken: token, playerRef }
+    players: ids.map((id, index) => {
+      const session = isToldToken ? byToken.get(tokens[index] ?? "") : inOrder[index]
+      return { id, sessionToken: session?.token ?? "", playerRef: session?.playerRef ?? "" }
     }),
     vendor: { protocol, settings, path: `/api/v1/integrations/${slug}`, mark: marks[name] ?? "", ahead: 0 }
   }

@@ -11,9 +11,12 @@ export interface SignedHeaders {
 
 const headerNames = new Set(["X-Merchant-Id", "X-Timestamp", "X-Nonce"])
 
+/** Most names and values: nothing in them is written otherwise. */
+const isPlain = /^[\w.-]*$/
+
 /** RFC 1738: a space is a plus sign, and of punctuation only `-`, `_` and `.` stand for themselves. */
 const encode = (text: string): string =>
-  encodeURIComponent(text)
+  isPlain.test(text) ? text : encodeURIComponent(text)
     .replaceAll("%20", "+")
     .replaceAll(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 
