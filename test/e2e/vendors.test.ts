@@ -129,7 +129,15 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
           [bet, opening - 1_050],
           [winOf(table, "w1", bet), opening + 1_450],
           [lost, opening + 400],
-          [rollbackOf("x2", lost), opening + 1_450]
+          [rollbackOf("x2", lost), opening + 1_450],
+          ...dialect.promo
+            ? [
+              [
+                { kind: "promo", id: "p1", gameId: bet.gameId, amount: amount("7"), grant: null },
+                opening + 2_150
+              ] as const
+            ]
+            : []
         ]
         for (const [message, real] of steps) {
           const release = yield* holdPlayer(table.playerId)
