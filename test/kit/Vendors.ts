@@ -6,6 +6,7 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type * as Http from "node:http"
 import { PlayerRefs } from "../../src/features/games/PlayerRefs.ts"
+import { Integrations } from "../../src/features/integrations/Integrations.ts"
 import { SessionTokens } from "../../src/features/games/SessionTokens.ts"
 import { makeProviderSettings } from "../../src/features/providers/ProviderSettings.ts"
 import { launchStep } from "../../src/domain/settlement/Launch.ts"
@@ -73,6 +74,9 @@ export const addVendor = Effect.fnUntraced(
     const divided = providerSettings.divide(id, known, settings)
     yield* sql`UPDATE providers SET protocol = ${protocol}, settings = ${JSON.stringify(divided.settings)}::text::jsonb,
       settings_sealed = ${divided.settings_sealed} WHERE id = ${id}`
+    // as the service does, where it is in this process: one that was not announced is found within two seconds
+    const integrations = yield* Effect.serviceOption(Integrations)
+    if (integrations._tag === "Some") integrations.value.invalidate(slug)
     const game = yield* addGame(id, gameId, { type: "live", category: "live" })
     return { id, slug, dialect, game, port, agent } satisfies Vendor
   }
