@@ -42,18 +42,21 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   protocols: ["domain", "platform"],
   engine: ["platform"],
   chain: ["domain", "platform"],
-  store: ["domain", "platform", "engine", "chain"],
+  // who owns what, and the way to the owner: no player, no HTTP
+  cluster: ["platform", "engine"],
+  store: ["domain", "platform", "engine", "chain", "cluster"],
   contract: ["domain"],
   "features: api": ["domain", "contract"],
   "contract: put together": ["domain", "contract", "features: api"],
   client: ["contract", "contract: put together"],
-  auth: ["domain", "platform", "chain", "store"],
-  features: ["domain", "platform", "protocols", "chain", "store", "features: api", "auth"],
-  http: ["domain", "platform", "protocols", "store", "contract", "contract: put together", "auth"],
+  auth: ["domain", "platform", "chain", "cluster", "store"],
+  features: ["domain", "platform", "protocols", "chain", "cluster", "store", "features: api", "auth"],
+  http: ["domain", "platform", "protocols", "cluster", "store", "contract", "contract: put together", "auth"],
   "features: handlers": [
     "domain",
     "platform",
     "protocols",
+    "cluster",
     "store",
     "contract",
     "features: api",
@@ -65,7 +68,7 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   // `chain`: an export is verified without the service
   commands: ["domain", "platform", "contract", "contract: put together"],
   "features: commands": ["domain", "platform", "chain", "features: api", "contract: put together", "commands"],
-  servers: ["domain", "platform", "contract: put together", "features", "features: handlers", "http"]
+  servers: ["domain", "platform", "cluster", "contract: put together", "features", "features: handlers", "http"]
 }
 
 const roots = ["src/main.ts", "src/cli.ts", "src/commandLine.ts", "src/service.ts"]

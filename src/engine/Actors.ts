@@ -118,9 +118,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     capacity: options.maxWaiting
   })
 
-  const noTasks: ReadonlyArray<AnyTask> = []
   const newRun = (): Run => ({
-    group: noTasks,
+    group: [],
     next: 0,
     aloneUntil: 0,
     known: undefined,
@@ -139,6 +138,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
   const cells = Cells.makeCells<State, Change, Query, Knowledge>(
     options,
+    placement.isShared,
     () => monotonic.currentTimeMillisUnsafe(),
     (key) => {
       counts.passivations++
@@ -225,10 +225,21 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return false
   }
 
+  /** Whether the key is this process's. What an actor knew under an epoch that is over counts for nothing. */
+  const isOwned = (cell: Cell, run: Run): boolean => {
+    if (placement.holds(cell.key, cell.epoch)) return true
+    const epoch = placement.epochOf(cell.key)
+    if (epoch === 0) return false
+    cells.begin(cell, epoch)
+    run.known = undefined
+    run.clashed = undefined
+    return true
+  }
+
   const load = (cell: Cell, run: Run): boolean =>
     need(cell, run, Effect.suspend(() => store.load(cell.key, cell.isDoubtful)), (exit) => {
       if (Exit.isFailure(exit)) return answer(run, run.group.length, failureOf(cell, exit))
-      if (cell.isDoubtful || cell.version > 0) counts.reloads++
+      if (cell.version > 0 || cell.isDoubtful && !placement.isShared) counts.reloads++
       else counts.loads++
       if (exit.value === undefined) return answer(run, run.group.length, Exit.fail(new NoSuchActor()))
       cell.state = exit.value.state
@@ -405,6 +416,11 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         // an unknown outcome is resolved at once, with those of all others in the commit
         else run.isRecovering = true
       }
+      if (!isOwned(cell, run)) {
+        if (run.next === run.group.length) return rest(cell)
+        answer(run, run.group.length, Exit.fail(new NotHere()))
+        continue
+      }
       const mayGoOn = cell.state === undefined ? load(cell, run) : decideNext(cell, run, cell.state)
       if (!mayGoOn) return
     }
@@ -412,14 +428,16 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   const rest = (cell: Cell): void => {
     cell.run = undefined
-    if (cell.state === undefined && !cell.isDoubtful) cells.remove(cell.key)
+    // where keys move, the first load is fenced anyhow
+    if (cell.state === undefined && (!cell.isDoubtful || placement.isShared)) cells.remove(cell.key)
     running--
     if (running === 0) { for (const resume of whenIdle.splice(0)) resume() }
   }
 
   const post: Actors<State, Change, Query, Knowledge>["post"] = (key, step, done, span) => {
-    if (!placement.isHere(key)) return done(Exit.fail(new NotHere()))
-    const cell = isClosed || waiting >= options.maxWaiting ? undefined : cells.getOrMake(key)
+    const epoch = placement.epochOf(key)
+    if (epoch === 0) return done(Exit.fail(new NotHere()))
+    const cell = isClosed || waiting >= options.maxWaiting ? undefined : cells.getOrMake(key, epoch)
     if (cell === undefined || cell.mailbox.length >= options.maxMailbox) {
       counts.refused++
       return done(Exit.fail(new MailboxFull()))
@@ -446,7 +464,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const read = (key: number): Effect.Effect<State, EngineFailure> =>
     Effect.suspend(() => {
       const cell = cells.get(key)
-      if (cell?.state !== undefined && !cell.isStale && placement.isHere(key)) {
+      if (cell?.state !== undefined && !cell.isStale && placement.epochOf(key) === cell.epoch) {
         cell.wasAsked = true
         return Effect.succeed(cell.state)
       }
@@ -457,6 +475,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     const cell = cells.get(key)
     if (cell?.state !== undefined && isStale(cell.state)) cell.isStale = true
   }
+
+  placement.onRelease(cells.release)
 
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("1 minute"), cells.passivate)))
 

@@ -1,9 +1,28 @@
-/** Placement of actors on processes. One process holds every key; a layer over a sharding service would spread them. */
-import { Context, Layer } from "effect"
+/** Placement of actors on processes: which keys this one may write, and from when on. */
+import { Context, Effect, Layer } from "effect"
+
+/** Finishes what the actors of some keys have accepted, and removes them from memory. */
+export type Release = (isReleased: (key: number) => boolean) => Effect.Effect<void>
 
 export class Placement extends Context.Service<Placement, {
-  /** True when this process is the one to run the actor of `key`. */
-  readonly isHere: (key: number) => boolean
+  /**
+   * Since when this process owns `key`: a number that differs each time it becomes the owner, 0 when it is not, not certainly, or when the key
+   * is about to be handed over. A command is accepted only under an epoch.
+   */
+  readonly epochOf: (key: number) => number
+  /**
+   * Whether this process has owned `key` without a gap since that epoch began. Also true while the key is handed over: what was accepted is
+   * still decided. Examined after everything that is waited for, before a decision and before a state is shown.
+   */
+  readonly holds: (key: number, epoch: number) => boolean
+  /** Whether another process may have owned a key before: the first load under an epoch is fenced then. */
+  readonly isShared: boolean
+  /** Names what finishes the commands of keys that are handed over. */
+  readonly onRelease: (release: Release) => void
 }>()("pitboss/engine/Placement") {
-  static readonly layerHere = Layer.succeed(Placement, Placement.of({ isHere: () => true }))
+  /** One process that owns every key, always. */
+  static readonly layerHere = Layer.succeed(
+    Placement,
+    Placement.of({ epochOf: () => 1, holds: () => true, isShared: false, onRelease: () => {} })
+  )
 }

@@ -397,7 +397,15 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.ask(2, post("a", 1))).total, 1)
         assert.strictEqual((yield* Effect.flip(actors.ask(1, post("b", 1)))).toString(), "NotHere")
         assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotHere")
-      }).pipe(Effect.provide([Ids.layerTest(), Layer.succeed(Placement, { isHere: (key) => key % 2 === 0 })])))
+      }).pipe(Effect.provide([
+        Ids.layerTest(),
+        Layer.succeed(Placement, {
+          epochOf: (key) => key % 2 === 0 ? 1 : 0,
+          holds: (key) => key % 2 === 0,
+          isShared: false,
+          onRelease: () => {}
+        })
+      ])))
   })
 
   describe("a rejected commit", () => {

@@ -1,11 +1,14 @@
 /** Actors in memory: found, made, and removed when they are idle or room is needed. */
 import { Effect } from "effect"
 import type { ActorsOptions } from "../ActorsOptions.ts"
+import type { Release } from "../Placement.ts"
 import type { Task } from "./Command.ts"
 
 /** An actor in memory. */
 export interface Cell<State, Change, Query, Knowledge> {
   readonly key: number
+  /** The epoch of the placement that its state was loaded under. */
+  epoch: number
   /** Committed; undefined while it has to be loaded. */
   state: State | undefined
   version: number
@@ -46,14 +49,21 @@ export interface Run<State, Change, Query, Knowledge> {
 /** Actors per slice of passivation, about a millisecond. */
 const passivatedPerSlice = 500
 
+/** Pause before the actors of keys that are handed over are examined again. */
+const releasePause = "5 millis"
+
 /** Actors examined to make room for one. */
 const looksForRoom = 64
 
 export interface Cells<State, Change, Query, Knowledge> {
   readonly get: (key: number) => Cell<State, Change, Query, Knowledge> | undefined
-  /** The actor of a key, made when it is not in memory; undefined when there is no room for it. */
-  readonly getOrMake: (key: number) => Cell<State, Change, Query, Knowledge> | undefined
+  /** The idle or running actor of a key, made when it is not in memory; undefined when there is no room for it. */
+  readonly getOrMake: (key: number, epoch: number) => Cell<State, Change, Query, Knowledge> | undefined
   readonly remove: (key: number) => boolean
+  /** Has an actor begin anew under an epoch: it loads its state, and behind a fence where keys are shared. */
+  readonly begin: (cell: Cell<State, Change, Query, Knowledge>, epoch: number) => void
+  /** Removes the actors of these keys, each when it has done what it accepted. */
+  readonly release: Release
   readonly size: () => number
   /** Commands in the fullest mailbox. */
   readonly longestMailbox: () => number
@@ -61,12 +71,13 @@ export interface Cells<State, Change, Query, Knowledge> {
   readonly passivate: Effect.Effect<void>
 }
 
-/** `now`: monotonic milliseconds. `removed` is called for each actor that passivation or the want of room removes. */
+/** `isShared`: other processes may have owned a key. `now`: monotonic milliseconds. `removed` is called for each actor that passivation or the want of room removes. */
 export const makeCells = <State, Change, Query, Knowledge>(
   { compact, idleMinutes, maxResident }: Pick<
     ActorsOptions<State, Change, Query, Knowledge>,
     "compact" | "idleMinutes" | "maxResident"
   >,
+  isShared: boolean,
   now: () => number,
   removed: (key: number) => void
 ): Cells<State, Change, Query, Knowledge> => {
@@ -96,17 +107,43 @@ export const makeCells = <State, Change, Query, Knowledge>(
     return idle !== undefined && forget(idle)
   }
 
+  /** True when none of them is left. */
+  const removeIdle = (isReleased: (key: number) => boolean): boolean => {
+    let isDone = true
+    for (const [key, { run }] of cells) {
+      if (!isReleased(key)) continue
+      if (run === undefined) forget(key)
+      else isDone = false
+    }
+    return isDone
+  }
+
+  const release: Release = (isReleased) =>
+    Effect.suspend(() =>
+      removeIdle(isReleased) ? Effect.void : Effect.andThen(Effect.sleep(releasePause), release(isReleased))
+    )
+
+  const begin = (cell: Cell<State, Change, Query, Knowledge>, epoch: number): void => {
+    cell.epoch = epoch
+    cell.state = undefined
+    cell.isDoubtful = isShared
+  }
+
   return {
     get: (key) => cells.get(key),
-    getOrMake: (key) => {
+    getOrMake: (key, epoch) => {
       const found = cells.get(key)
-      if (found !== undefined) return found
+      if (found !== undefined) {
+        if (found.epoch !== epoch && found.run === undefined) begin(found, epoch)
+        return found
+      }
       if (cells.size >= maxResident && !makeRoom()) return undefined
       const cell: Cell<State, Change, Query, Knowledge> = {
         key,
+        epoch,
         state: undefined,
         version: 0,
-        isDoubtful: false,
+        isDoubtful: isShared,
         mailbox: [],
         run: undefined,
         isStale: false,
@@ -117,6 +154,8 @@ export const makeCells = <State, Change, Query, Knowledge>(
       cells.set(key, cell)
       return cell
     },
+    begin,
+    release,
     remove: (key) => cells.delete(key),
     size: () => cells.size,
     longestMailbox: () => {
