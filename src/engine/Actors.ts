@@ -32,7 +32,6 @@ import { registerActorMetrics } from "./internal/ActorMetrics.ts"
 import * as WriteHealth from "./WriteHealth.ts"
 
 export * from "./ActorsOptions.ts"
-
 export interface Actors<State, Change, Query, Knowledge> {
   /** Runs a step as the only writer of `key` and answers once what it wrote is durable. Not interruptible once accepted. */
   readonly ask: <Reply, Error>(
