@@ -7,7 +7,6 @@ import { PlayerTokens } from "./auth/PlayerTokens.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
 import { SealedSecrets } from "./auth/SealedSecrets.ts"
-import { Placement } from "./engine/Placement.ts"
 import { Chain } from "./chain/Chain.ts"
 import { OldRows } from "./chain/OldRows.ts"
 import { Seals } from "./chain/Seals.ts"
@@ -64,7 +63,10 @@ import { Transport } from "./features/webhooks/Transport.ts"
 import { WebhookHousekeeping } from "./features/webhooks/WebhookHousekeeping.ts"
 import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 
-/** The rules in action over the players of `actors`. Needs the clients of a migrated database, `Settings` and `Entropy`. */
+/**
+ * The rules in action over the players of `actors`. Needs the clients of a migrated database, `Settings` and `Entropy`, and which players
+ * are this process's: `layerAlone`, or the cluster's.
+ */
 export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   Layer.mergeAll(
     ProviderWallet.layer,
@@ -120,7 +122,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Layer.provideMerge(PersonalData.layer),
     Layer.provideMerge(Layer.merge(layerChainKey, layerDigestKey)),
     Layer.provideMerge(SealedSecrets.layer),
-    Layer.provideMerge(Layer.mergeAll(Ids.layer, Placement.layerHere, Secrets.layer, Outbox.layer))
+    Layer.provideMerge(Layer.mergeAll(Ids.layer, Secrets.layer, Outbox.layer))
   )
 
 /** {@link layerCapabilitiesOver} the players of this service. */

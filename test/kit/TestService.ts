@@ -1,6 +1,7 @@
 /** Every capability of the service on a database of its own, and the first rows a test needs. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { layerAlone } from "../../src/cluster/Alone.ts"
 import type { Operator } from "../../src/domain/Operator.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
@@ -24,6 +25,7 @@ export const layerTestService = (entropy: Layer.Layer<Entropy> = Entropy.layer, 
         TestDatabase.layerService
       )
     ),
+    Layer.provideMerge(layerAlone),
     Layer.provideMerge(TestDatabase.layer),
     Layer.provideMerge(Settings.layerTest()),
     Layer.provideMerge(entropy)

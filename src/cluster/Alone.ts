@@ -1,0 +1,7 @@
+import { Layer } from "effect"
+import { Placement } from "../engine/Placement.ts"
+import { Forwarder } from "./Forwarder.ts"
+import { Nodes } from "./Nodes.ts"
+
+/** One process without a cluster: every player is here, and nothing is ever sent on. */
+export const layerAlone = Layer.mergeAll(Placement.layerHere, Forwarder.layerNone, Nodes.layerNone)
