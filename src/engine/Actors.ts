@@ -240,10 +240,10 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (Exit.isFailure(exit)) return answer(run, run.group.length, failureOf(cell, exit))
       if (cell.version > 0 || cell.isDoubtful && !placement.isShared) counts.reloads++
       else counts.loads++
+      cell.isDoubtful = false
       if (exit.value === undefined) return answer(run, run.group.length, Exit.fail(new NoSuchActor()))
       cell.state = exit.value.state
       cell.version = exit.value.version
-      cell.isDoubtful = false
     })
 
   const moreIds = Effect.mapError(ids.refill, ({ reason }) => new StoreUnavailable({ reason }))

@@ -1,5 +1,5 @@
 /** Placement of actors on processes: which keys this one may write, and from when on. */
-import { Context, Effect, Layer } from "effect"
+import { Context, type Effect, Layer } from "effect"
 
 /** Finishes what the actors of some keys have accepted, and removes them from memory. */
 export type Release = (isReleased: (key: number) => boolean) => Effect.Effect<void>

@@ -126,7 +126,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
   const begin = (cell: Cell<State, Change, Query, Knowledge>, epoch: number): void => {
     cell.epoch = epoch
     cell.state = undefined
-    cell.isDoubtful = isShared
+    if (isShared) cell.isDoubtful = true
   }
 
   return {

@@ -1,0 +1,445 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { OutcomeUnknown, type Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
+import { Placement, type Release } from "../../src/engine/Placement.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import {
+  type AccountStore,
+  failureOf,
+  isWaiting,
+  makeActors,
+  makeGate,
+  makeStore,
+  post,
+  postKnowing,
+  settle,
+  start
+} from "../kit/ToyMachine.ts"
+
+/** A placement in a test's hands: every key has the same epoch. */
+const makePlacement = (epoch: number, isShared = true) => {
+  let release: Release = () => Effect.void
+  const state = { epoch, isLeaving: false }
+  const placement = Placement.of({
+    epochOf: () => state.isLeaving ? 0 : state.epoch,
+    holds: (_, asked) => asked === state.epoch && asked !== 0,
+    isShared,
+    onRelease: (named) => {
+      release = named
+    }
+  })
+  return {
+    layer: Layer.merge(Ids.layerTest(), Layer.succeed(Placement, placement)),
+    /** The epoch is over; 0: another process owns the keys. */
+    move: (to: number) => {
+      state.epoch = to
+    },
+    /** Hands over the keys for which `isReleased` holds: nothing new is accepted, what was accepted is still decided. */
+    release: (isReleased: (key: number) => boolean = () => true) =>
+      Effect.suspend(() => {
+        state.isLeaving = true
+        return release(isReleased)
+      })
+  }
+}
+
+/** Loading waits, from the next one on, until it is let through. */
+const holdLoads = (store: AccountStore): AccountStore & { readonly gate: ReturnType<typeof makeGate> } => {
+  const gate = makeGate()
+  const wait = gate.behaviour(Effect.void).pipe(Effect.orDie)
+  return { ...store, load: (key, fence) => Effect.andThen(wait, store.load(key, fence)), gate }
+}
+
+const holdLooks = (store: AccountStore): AccountStore & { readonly gate: ReturnType<typeof makeGate> } => {
+  const gate = makeGate()
+  const wait = gate.behaviour(Effect.void).pipe(Effect.orDie)
+  return { ...store, look: (state, query, known) => Effect.andThen(wait, store.look(state, query, known)), gate }
+}
+
+describe("Epochs", () => {
+  describe("a first load", () => {
+    // Goal: what a former owner still has under way fails. Method: it commits after the load, on the version from before.
+    it.effect("fences off the former owner where keys are shared", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        const late = store.commit([{
+          key: 1,
+          version: 0,
+          before: { total: 5, receipts: [] },
+          after: { total: 0, receipts: ["theirs"] },
+          changes: [{ id: 1, receipt: "theirs", amount: -5 }]
+        }])
+        const actors = yield* makeActors(store)
+        assert.strictEqual((yield* actors.read(1)).total, 5)
+        assert.deepInclude(yield* Effect.flip(late), { _tag: "Rejected", because: "fenced" })
+        assert.strictEqual((yield* actors.ask(1, post("ours", -5))).total, 0)
+        assert.deepStrictEqual(store.loads, [{ key: 1, fence: true }])
+      }).pipe(Effect.provide(makePlacement(7).layer)))
+
+    it.effect("does not fence where they are not", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        const actors = yield* makeActors(store)
+        yield* actors.ask(1, post("a", 1))
+        assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }])
+      }).pipe(Effect.provide(makePlacement(1, false).layer)))
+
+    it.effect("of an unknown key happens once", () =>
+      Effect.gen(function*() {
+        const store = makeStore({})
+        const actors = yield* makeActors(store)
+        assert.strictEqual((yield* Effect.flip(actors.ask(9, post("a", 1)))).toString(), "NoSuchActor")
+        assert.strictEqual(actors.resident(), 0)
+        assert.deepStrictEqual(store.loads, [{ key: 9, fence: true }])
+      }).pipe(Effect.provide(makePlacement(1).layer)))
+  })
+
+  describe("an epoch that ends", () => {
+    it.effect("while an actor loads has its commands refused", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = holdLoads(makeStore({ 1: 0 }))
+        const actors = yield* makeActors(store)
+        const asking = yield* Effect.forEach(["a", "b"], (name) => start(actors.ask(1, post(name, 1))))
+        yield* store.gate.arrived
+        move(0)
+        yield* store.gate.open
+        assert.deepStrictEqual(yield* Effect.forEach(asking, failureOf), ["NotHere", "NotHere"])
+        assert.deepStrictEqual(store.commits, [])
+      }).pipe(Effect.provide(layer))
+    })
+
+    // Goal: what was loaded under the former epoch counts for nothing, or the other owner's work in between would be unknown. Method: both
+    // changes happen while the load is on its way.
+    it.effect("and begins anew while an actor loads has it load again", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const inner = makeStore({ 1: 0 })
+        const gate = makeGate()
+        let loads = 0
+        const actors = yield* makeActors({
+          ...inner,
+          load: (key, fence) =>
+            Effect.flatMap(
+              inner.load(key, fence),
+              (loaded) =>
+                ++loads > 1 ? Effect.succeed(loaded) : Effect.as(Effect.orDie(gate.behaviour(Effect.void)), loaded)
+            )
+        })
+        const asking = yield* start(actors.ask(1, post("a", 1)))
+        yield* gate.arrived
+        move(0)
+        inner.postElsewhere(1, "theirs", 10)
+        move(2)
+        yield* gate.open
+        assert.strictEqual((yield* Fiber.join(asking)).total, 11)
+        assert.deepStrictEqual(inner.loads, [{ key: 1, fence: true }, { key: 1, fence: true }])
+        assert.strictEqual(inner.commits.length, 1, "it was not fenced, but decided on what is")
+      }).pipe(Effect.provide(layer))
+    })
+
+    // Goal: what the store said under an epoch that is over is not decided upon. Method: it ends while the store looks.
+    it.effect("while a command looks something up refuses it", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = holdLooks(makeStore({ 1: 5 }))
+        const actors = yield* makeActors(store)
+        const asking = yield* start(actors.ask(1, postKnowing("a", -10)))
+        const behind = yield* start(actors.ask(1, post("b", 1)))
+        yield* store.gate.arrived
+        move(0)
+        yield* store.gate.open
+        assert.deepStrictEqual([yield* failureOf(asking), yield* failureOf(behind)], ["NotHere", "NotHere"])
+        assert.deepStrictEqual(store.commits, [])
+      }).pipe(Effect.provide(layer))
+    })
+
+    it.effect("and begins anew while a command looks something up has it look again", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const inner = makeStore({ 1: 5 })
+        const gate = makeGate()
+        let looks = 0
+        const actors = yield* makeActors({
+          ...inner,
+          look: (state, query, known) =>
+            Effect.flatMap(
+              inner.look(state, query, known),
+              (found) =>
+                ++looks > 1 ? Effect.succeed(found) : Effect.as(Effect.orDie(gate.behaviour(Effect.void)), found)
+            )
+        })
+        const asking = yield* start(actors.ask(1, postKnowing("r", -5)))
+        yield* gate.arrived
+        move(0)
+        inner.postElsewhere(1, "r", -5)
+        move(2)
+        yield* gate.open
+        assert.deepInclude(yield* Fiber.join(asking), { isRepeat: true, total: 0 })
+        assert.strictEqual(inner.accounts.get(1)?.state.total, 0)
+      }).pipe(Effect.provide(layer))
+    })
+
+    // Goal: a commit needs no look at the clock, the version decides: one that came through is told, refusals of its group included, and what
+    // was not decided is refused. Method: the epoch ends while a commit is on its way, with a command that waits behind.
+    it.effect("while a unit is committed has its callers told, and what waits refused", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        const [warmUp, gate] = [makeGate(), makeGate()]
+        store.behaviours.push(warmUp.behaviour, gate.behaviour)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("warm-up", 0)))
+        yield* warmUp.arrived
+        const all = yield* start(actors.ask(1, post("all", -5)))
+        const refused = yield* start(actors.ask(1, post("more", -1)))
+        yield* warmUp.open
+        yield* Fiber.join(first)
+        yield* gate.arrived
+        const behind = yield* start(actors.ask(1, post("behind", 1)))
+        move(0)
+        yield* gate.open
+        assert.strictEqual((yield* Fiber.join(all)).total, 0)
+        assert.deepStrictEqual([yield* failureOf(refused), yield* failureOf(behind)], ["TooLow", "NotHere"])
+      }).pipe(Effect.provide(layer))
+    })
+
+    // Goal: the new owner was faster: nothing of the former one's is written, and its callers are sent on, refusals included. Method: the new
+    // owner's fence comes between decision and commit.
+    it.effect("before a unit arrives has its callers refused, since nothing was done", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        const [warmUp, gate] = [makeGate(), makeGate()]
+        store.behaviours.push(warmUp.behaviour, gate.behaviour)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("warm-up", 0)))
+        yield* warmUp.arrived
+        const asking = yield* Effect.forEach(
+          [post("all", -5), post("more", -1)],
+          (step) => start(actors.ask(1, step))
+        )
+        yield* warmUp.open
+        yield* Fiber.join(first)
+        yield* gate.arrived
+        move(0)
+        yield* store.load(1, true)
+        yield* gate.open
+        assert.deepStrictEqual(yield* Effect.forEach(asking, failureOf), ["NotHere", "NotHere"])
+        assert.strictEqual(store.accounts.get(1)?.state.total, 5)
+      }).pipe(Effect.provide(layer))
+    })
+
+    // Goal: an outcome that is not known is told as such, never as *not here*, which has the command done again elsewhere; and the
+    // actor, whose fence is the new owner's, is forgotten.
+    it.effect("with a commit of unknown outcome leaves it unknown", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const gate = makeGate((apply) => Effect.andThen(apply, Effect.fail(new OutcomeUnknown({ reason: "cut off" }))))
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store)
+        const asking = yield* start(actors.ask(1, post("a", 1)))
+        yield* gate.arrived
+        const behind = yield* start(actors.ask(1, post("b", 1)))
+        move(0)
+        yield* gate.open
+        assert.deepStrictEqual([yield* failureOf(asking), yield* failureOf(behind)], ["OutcomeUnknown", "NotHere"])
+        yield* settle
+        assert.strictEqual(actors.resident(), 0)
+        assert.deepStrictEqual(store.loads, [{ key: 1, fence: true }], "who does not own it raises no version")
+      }).pipe(Effect.provide(layer))
+    })
+
+    it.effect("while another transaction holds the row refuses what waits", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const actors = yield* makeActors(store)
+        yield* actors.read(1)
+        store.held.add(1)
+        const asking = yield* start(actors.ask(1, post("a", 1)))
+        yield* TestClock.adjust("100 millis")
+        assert.isTrue(isWaiting(asking))
+        move(0)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* failureOf(asking), "NotHere")
+        assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, [])
+      }).pipe(Effect.provide(layer))
+    })
+
+    it.effect("has reads refused, of actors in memory too", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        const actors = yield* makeActors(store)
+        assert.strictEqual((yield* actors.read(1)).total, 5)
+        store.postElsewhere(1, "theirs", 10)
+        move(0)
+        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotHere")
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("a", 1)))).toString(), "NotHere")
+      }).pipe(Effect.provide(layer))
+    })
+  })
+
+  describe("a regained key", () => {
+    // Goal: an actor that stayed in memory knows nothing of what others did meanwhile. Method: it was idle, others wrote, it is asked again; a
+    // read first, and for another key a command first.
+    it.effect("begins anew behind a fence", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 5, 2: 5 })
+        const actors = yield* makeActors(store)
+        yield* Effect.forEach([1, 2], (key) => actors.ask(key, post(`before ${key}`, 0)))
+        move(0)
+        for (const key of [1, 2]) store.postElsewhere(key, `theirs ${key}`, 10)
+        move(2)
+        assert.strictEqual((yield* actors.read(1)).total, 15)
+        assert.strictEqual((yield* actors.ask(2, post("all", -15))).total, 0)
+        assert.deepStrictEqual(
+          store.loads.map(({ fence, key }) => `${key} ${fence}`),
+          ["1 true", "2 true", "1 true", "2 true"]
+        )
+        assert.strictEqual(store.commits.length, 3, "nothing was decided on what was no longer so")
+      }).pipe(Effect.provide(layer))
+    })
+
+    // Goal: the same while commands wait: those that were not decided under the former epoch are decided under the next. Method: both changes
+    // while a commit is on its way, which another writer's made vain.
+    it.effect("has what waits decided on what others did", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 5 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("first", -5)))
+        yield* gate.arrived
+        const behind = yield* start(actors.ask(1, post("behind", -1)))
+        move(0)
+        store.postElsewhere(1, "theirs", -5)
+        move(2)
+        yield* gate.open
+        assert.deepStrictEqual([yield* failureOf(first), yield* failureOf(behind)], ["TooLow", "TooLow"])
+        assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, ["theirs"])
+      }).pipe(Effect.provide(layer))
+    })
+
+    // Goal: doubt does not end with an epoch. Method: the outcome is unknown, the store is away when the actor asks; then the key
+    // moves and comes back.
+    it.effect("after an unknown outcome is loaded behind a fence", () => {
+      const { layer, move } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        let late: Effect.Effect<void, Rejected> = Effect.void
+        store.behaviours.push((apply) => {
+          late = apply
+          store.outage = new StoreUnavailable({ reason: "away" })
+          return Effect.fail(new OutcomeUnknown({ reason: "cut off" }))
+        })
+        const actors = yield* makeActors(store)
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("r", 10)))).toString(), "OutcomeUnknown")
+        move(0)
+        move(2)
+        store.outage = undefined
+        assert.strictEqual((yield* actors.read(1)).total, 0)
+        assert.strictEqual((yield* Effect.flip(late)).because, "fenced")
+        assert.strictEqual((yield* actors.ask(1, post("r", 10))).total, 10)
+      }).pipe(Effect.provide(layer))
+    })
+  })
+
+  describe("a release", () => {
+    // Goal: what was accepted is answered, what comes is not accepted, and the actor leaves memory only then. Method: a commit that is held, a
+    // command that waits behind it, one that comes later.
+    it.effect("finishes what was accepted and refuses what comes", () => {
+      const { layer, release } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const [gate, lastGate] = [makeGate(), makeGate()]
+        store.behaviours.push(gate.behaviour, lastGate.behaviour)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const behind = yield* start(actors.ask(1, post("behind", 1)))
+        const releasing = yield* start(release())
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("late", 1)))).toString(), "NotHere")
+        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotHere")
+        yield* gate.open
+        yield* lastGate.arrived
+        yield* TestClock.adjust("1 second")
+        assert.isTrue(isWaiting(releasing))
+        assert.strictEqual(actors.resident(), 1)
+        yield* lastGate.open
+        assert.deepStrictEqual((yield* Fiber.joinAll([first, behind])).map(({ total }) => total), [1, 2])
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(releasing)
+        assert.strictEqual(actors.resident(), 0)
+      }).pipe(Effect.provide(layer))
+    })
+
+    it.effect("of a key whose outcome is unknown waits for its fence", () => {
+      const { layer, release } = makePlacement(1)
+      return Effect.gen(function*() {
+        const inner = makeStore({ 1: 0 })
+        const commit = makeGate(() => Effect.fail(new OutcomeUnknown({ reason: "cut off" })))
+        inner.behaviours.push(commit.behaviour)
+        const gate = makeGate()
+        const wait = Effect.orDie(gate.behaviour(Effect.void))
+        let loads = 0
+        const actors = yield* makeActors({
+          ...inner,
+          load: (key, fence) =>
+            Effect.andThen(Effect.suspend(() => ++loads > 1 ? wait : Effect.void), inner.load(key, fence))
+        })
+        const asking = yield* start(actors.ask(1, post("a", 1)))
+        yield* commit.arrived
+        const releasing = yield* start(release())
+        yield* commit.open
+        assert.strictEqual(yield* failureOf(asking), "OutcomeUnknown")
+        yield* gate.arrived
+        yield* TestClock.adjust("1 second")
+        assert.isTrue(isWaiting(releasing))
+        yield* gate.open
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(releasing)
+        assert.deepStrictEqual(inner.loads.map(({ fence }) => fence), [true, true])
+      }).pipe(Effect.provide(layer))
+    })
+
+    it.effect("of idle actors is done at once, and leaves others in memory", () => {
+      const { layer, release } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0, 3: 0 })
+        const actors = yield* makeActors(store)
+        yield* Effect.forEach([1, 2, 3], (key) => actors.read(key))
+        yield* release((key) => key !== 2)
+        assert.strictEqual(actors.resident(), 1)
+      }).pipe(Effect.provide(layer))
+    })
+
+    // Goal: a release has a bound; what it did not wait for is refused, not forgotten. Method: it is given up, and the epoch ends, while a
+    // commit is on its way.
+    it.effect("that is given up leaves nobody without an answer", () => {
+      const { layer, move, release } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const actors = yield* makeActors(store)
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const behind = yield* start(actors.ask(1, post("behind", 1)))
+        const releasing = yield* start(release().pipe(Effect.timeoutOption("3 seconds")))
+        yield* TestClock.adjust("3 seconds")
+        yield* Fiber.join(releasing)
+        move(0)
+        store.postElsewhere(1, "theirs", 10)
+        yield* gate.open
+        assert.deepStrictEqual([yield* failureOf(first), yield* failureOf(behind)], ["NotHere", "NotHere"])
+        assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, ["theirs"])
+      }).pipe(Effect.provide(layer))
+    })
+  })
+})
