@@ -79,9 +79,11 @@ const Exposure = Layer.effectDiscard(Effect.gen(function*() {
   }
 }))
 
+/** One node of several says nothing: their supervisor does, once for all. */
 const Greeting = Layer.effectDiscard(Effect.gen(function*() {
   const { credentials, file } = yield* Demo
-  yield* Console.log(greeting(yield* Settings, credentials, file))
+  const settings = yield* Settings
+  if (settings.nodePort === undefined) yield* Console.log(greeting(settings, credentials, file))
 }))
 
 /** Webhooks stop being taken at the moment requests do, so that both have all of the time there is to end what is in flight. */

@@ -1,8 +1,8 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { ByteSize, Clock, Context, Effect, Layer, Schedule } from "effect"
-import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer, type HttpServerError } from "effect/http"
+import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer } from "effect/http"
 import * as Http from "node:http"
-import type { Socket } from "node:net"
+import * as Net from "node:net"
 import type { Duplex } from "node:stream"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { StartupError } from "../platform/StartupError.ts"
@@ -137,24 +137,24 @@ const makeServer = Effect.fnUntraced(
     server.on("checkExpectation", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       server.emit("request", request, response)
     })
-    const sockets = new Set<Socket>()
-    server.on("connection", (socket: Socket) => {
+    const sockets = new Set<Net.Socket>()
+    server.on("connection", (socket: Net.Socket) => {
       sockets.add(socket)
       socket.once("close", () => sockets.delete(socket))
     })
-    return { server, sockets }
+    return { server, sockets, doors: [] as Array<Net.Server> }
   }
 )
 
 type Served = Effect.Success<ReturnType<typeof makeServer>>
 
 /** Whether a socket waits for its caller: the request is incomplete, or its answer is complete. */
-const waitsForCaller = (socket: Socket): boolean => {
+const waitsForCaller = (socket: Net.Socket): boolean => {
   const owed = owedOn(socket)
   return owed === undefined || owed.writableEnded || !owed.req.complete
 }
 
-const destroyAll = (sockets: ReadonlySet<Socket>, isOver: (socket: Socket) => boolean) =>
+const destroyAll = (sockets: ReadonlySet<Net.Socket>, isOver: (socket: Net.Socket) => boolean) =>
   Effect.sync(() => {
     for (const socket of sockets) if (isOver(socket)) socket.destroy()
   })
@@ -163,8 +163,9 @@ const destroyAll = (sockets: ReadonlySet<Socket>, isOver: (socket: Socket) => bo
  * Takes no new connections, waits for requests in flight, and closes the rest when the time is up. Node.js counts a socket without a request
  * as busy, and a caller that stops sending or reading as in flight: neither may hold the service for that long.
  */
-const drainServer = Effect.fnUntraced(function*({ server, sockets }: Served) {
+const drainServer = Effect.fnUntraced(function*({ doors, server, sockets }: Served) {
   const leftMs = yield* (yield* Drain).begin
+  for (const door of doors) door.close()
   const closed = Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
   })
@@ -184,14 +185,28 @@ const drainServer = Effect.fnUntraced(function*({ server, sockets }: Served) {
 export interface Address {
   readonly host: string
   readonly port: number
+  /** A second port of the same host, of this process alone where several share the first. */
+  readonly ownPort?: number | undefined
   /** Idle time of a socket while an answer is made or taken; two minutes by default. */
   readonly silenceMs?: number
 }
 
-const cannotListen = ({ host, port }: Address, { cause }: HttpServerError.ServeError): StartupError =>
+const cannotListen = (host: string, port: number, cause: unknown): StartupError =>
   new StartupError({
     message: `cannot listen on ${host}:${port}: ${cause instanceof Error ? cause.message : "unknown"}`
   })
+
+/** Takes connections on a port of this process alone, and hands them to the server. */
+const openOwnPort = ({ doors, server }: Served, host: string, port: number) =>
+  Effect.acquireRelease(
+    Effect.callback<Net.Server, StartupError>((resume) => {
+      const door = Net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket))
+      door.maxConnections = maxConnections
+      door.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
+      door.listen({ host, port, exclusive: true }, () => resume(Effect.sync(() => (doors.push(door), door))))
+    }),
+    (door) => Effect.sync(() => void door.close())
+  )
 
 /**
  * Serves routes at an address, with bounded bodies, connections and times; requests in flight are answered when the layer closes. Requests
@@ -207,7 +222,7 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
         HttpServer.HttpServer,
         Effect.mapError(
           NodeHttpServer.make(() => server, { host: address.host, port: address.port }),
-          (error) => cannotListen(address, error)
+          ({ cause }) => cannotListen(address.host, address.port, cause)
         )
       ),
       NodeHttpServer.layerHttpServices
@@ -220,12 +235,14 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
         Layer.succeed(HttpMiddleware.TracerDisabledWhen, () => true)
       ])
     )
+    const { ownPort } = address
     // Built last, so closed first: before requests in flight would be interrupted.
     const drained = Layer.effectDiscard(
-      Effect.flatMap(
-        Drain,
-        (drain) => Effect.addFinalizer(() => Effect.provideService(drainServer(made), Drain, drain))
-      )
+      Effect.gen(function*() {
+        const drain = yield* Drain
+        if (ownPort !== undefined) yield* openOwnPort(made, address.host, ownPort)
+        yield* Effect.addFinalizer(() => Effect.provideService(drainServer(made), Drain, drain))
+      })
     )
     // Only the server goes out: with the rest would go the router, and a second server would add its routes to it.
     return Layer.effect(

@@ -88,6 +88,9 @@ const variables = Effect.all({
   /** Public API. */
   host: read("HOST", Host, "a host name or an IP address", "127.0.0.1"),
   port: read("PORT", Port, "a port number from 0 to 65535", 8080),
+  /** Of one node of several that share the ports: where this one alone is reached. */
+  nodePort: read("NODE_PORT", Port, "a port number from 0 to 65535", undefined),
+  nodeBackofficePort: read("NODE_BACKOFFICE_PORT", Port, "a port number from 0 to 65535", undefined),
   /** The address that staff use, where it is another one than host and port. */
   backofficeUrl: read("BACKOFFICE_URL", text(isOrigin), "an address like https://backoffice.example", undefined),
   /** An external PostgreSQL; undefined means the embedded one. */
@@ -209,6 +212,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       port: 0,
       backofficeHost: "127.0.0.1",
       backofficePort: 0,
+      nodePort: undefined,
+      nodeBackofficePort: undefined,
       backofficeUrl: undefined,
       databaseUrl: undefined,
       databaseOwnerUrl: undefined,

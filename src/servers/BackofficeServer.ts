@@ -114,7 +114,7 @@ export const layerBackofficeServer = <A, E, R>(more: Layer.Layer<A, E, R>) =>
   Layer.unwrap(Effect.gen(function*() {
     const settings = yield* Settings
     const ids = yield* RequestIds
-    const { backofficeHost: host, backofficePort: port } = settings
+    const { backofficeHost: host, backofficePort: port, nodeBackofficePort: ownPort } = settings
     const otherHosts = refuseOtherHosts(makeKnownHosts(settings), ids.next)
-    return serveAt(Layer.merge(Routes, more), { host, port, silenceMs: verificationMs }, otherHosts)
+    return serveAt(Layer.merge(Routes, more), { host, port, ownPort, silenceMs: verificationMs }, otherHosts)
   }))

@@ -75,11 +75,11 @@ export const layerHttpServices = Layer.mergeAll(
 
 /** Serves the public API at `HOST` and `PORT`. Needs the capabilities, the database, and {@link layerHttpServices}. */
 export const layerPublicServer = Layer.unwrap(Effect.gen(function*() {
-  const { host, port } = yield* Settings
+  const { host, nodePort: ownPort, port } = yield* Settings
   const express = yield* ExpressLane
   const vendors = yield* VendorLane
   const take: Take = (request, response) => express.take(request, response) || vendors.take(request, response)
-  return serveAt(Routes, { host, port }, take)
+  return serveAt(Routes, { host, port, ownPort }, take)
 })).pipe(
   Layer.provide([PathResources.layer, ExpressLane.layerOf(providerLanes), VendorLane.layerOf(makeVendorDesk)])
 )
