@@ -200,7 +200,10 @@ const cannotListen = (host: string, port: number, cause: unknown): StartupError 
 const openOwnPort = ({ doors, server }: Served, host: string, port: number) =>
   Effect.acquireRelease(
     Effect.callback<Net.Server, StartupError>((resume) => {
-      const door = Net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket))
+      const door = Net.createServer(
+        { allowHalfOpen: true, noDelay: true },
+        (socket) => server.emit("connection", socket)
+      )
       door.maxConnections = maxConnections
       door.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
       door.listen({ host, port, exclusive: true }, () => resume(Effect.sync(() => (doors.push(door), door))))

@@ -1,0 +1,190 @@
+// Runs several nodes on this machine over one database: npm run cluster -- --help
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Cause, Console, Effect, Exit, Layer, Redacted, Schema } from "effect"
+import { CliError, Command, Flag } from "effect/cli"
+import { logFields } from "../src/http/LogFields.ts"
+import { Entropy } from "../src/platform/Entropy.ts"
+import { layerLogging } from "../src/platform/Logging.ts"
+import { freePort } from "../src/platform/PostgresProcess.ts"
+import { layerEndWithParent } from "../src/platform/ProcessEnd.ts"
+import { Settings } from "../src/platform/Settings.ts"
+import { StartupError } from "../src/platform/StartupError.ts"
+import { type NodeAddress, type RunningNode, startNode, stopNodes, untilReady } from "./cluster/Nodes.ts"
+import { openDatabase } from "./cluster/Postgres.ts"
+
+/** Distance of the nodes' own ports from the shared one. */
+const ownPortsFrom = 100
+
+/** And of their own back-office ports: the first that leaves the shared one free. */
+const ownBackofficePortsFrom = [200, 300] as const
+
+const mostNodes = 64
+
+const flags = {
+  nodes: Flag.Int("nodes").pipe(
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostNodes }))),
+    Flag.withDescription("How many nodes (3)"),
+    Flag.withDefault(3)
+  ),
+  restart: Flag.Boolean("restart").pipe(
+    Flag.withDescription("Start a node that has died again after a second (--no-restart: leave it)"),
+    Flag.withDefault(true)
+  )
+}
+
+interface Member {
+  readonly number: number
+  readonly address: NodeAddress
+  readonly start: Effect.Effect<RunningNode>
+  running: RunningNode
+}
+
+/** A wildcard is where a node listens, not where one connects. */
+const reachable = (host: string): string => {
+  const there = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host
+  return there.includes(":") ? `[${there}]` : there
+}
+
+const lineOf = ({ address: { backofficePort, host, port }, number, running: { pid } }: Member): string =>
+  `  node ${
+    String(number).padEnd(4)
+  } http://${host}:${port}    back office http://127.0.0.1:${backofficePort}    process ${pid}`
+
+const greeting = (
+  { backofficeHost, backofficePort, demo, host, port }: Settings["Service"],
+  members: ReadonlyArray<Member>
+) =>
+  [
+    "",
+    `Pitboss is up on ${members.length === 1 ? "one node" : `${members.length} nodes`}.`,
+    `  API          http://${reachable(host)}:${port}/api/v1    any node; reference at http://${
+      reachable(host)
+    }:${port}/docs`,
+    `  Back office  http://${
+      reachable(backofficeHost)
+    }:${backofficePort}    any node; npm run -s backoffice -- node list`,
+    "",
+    "Each by itself:",
+    ...members.map(lineOf),
+    ...(demo ? ["", "See them play, in a second terminal:", "  npm run demo"] : []),
+    ""
+  ].join("\n")
+
+/** On a terminal one line that changes. */
+const showProgress = (text: string) =>
+  Effect.sync(() => void (process.stderr.isTTY && process.stderr.write(`\r\x1b[2K${text}`)))
+
+const makeMembers = Effect.fnUntraced(function*(count: number) {
+  const settings = yield* Settings
+  const { bootstrapToken, demo, host, masterKey } = settings
+  const port = settings.port === 0 ? yield* freePort : settings.port
+  const backofficePort = settings.backofficePort === 0 ? yield* freePort : settings.backofficePort
+  const firstPort = port + ownPortsFrom
+  const firstBackofficePort = port +
+    (ownBackofficePortsFrom.find((from) => backofficePort < port + from || backofficePort >= port + from + count) ?? 0)
+  if (firstBackofficePort + count > 65_536) {
+    return yield* new StartupError({ message: `PORT: ${port} leaves no room for the nodes' own ports above it` })
+  }
+  yield* showProgress("starting the database")
+  const database = yield* openDatabase(count)
+  const shared = {
+    ...database,
+    CLUSTER: "on",
+    PORT: String(port),
+    BACKOFFICE_PORT: String(backofficePort),
+    MASTER_KEY: Buffer.from(Redacted.value(masterKey)).toString("base64"),
+    ...(bootstrapToken === undefined ? {} : { BACKOFFICE_TOKEN: Redacted.value(bootstrapToken) })
+  }
+  const members: Array<Member> = []
+  yield* Effect.addFinalizer(() => Effect.suspend(() => stopNodes(members.map(({ running }) => running))))
+  for (let number = 1; number <= count; number++) {
+    const address = {
+      host: reachable(host),
+      port: firstPort + number - 1,
+      backofficePort: firstBackofficePort + number - 1
+    }
+    const start = startNode({
+      ...shared,
+      NODE_PORT: String(address.port),
+      NODE_BACKOFFICE_PORT: String(address.backofficePort),
+      // one of them seeds
+      DEMO: demo && number === 1 ? "on" : "off"
+    })
+    members.push({ number, address, start, running: yield* start })
+  }
+  return { members, settings: { ...settings, port, backofficePort } }
+})
+
+/** Waits until all of them take requests. One that ends before has said why. */
+const awaitAll = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
+  let ready = 0
+  const progress = () => showProgress(`${ready} of ${members.length} nodes are ready`)
+  yield* progress()
+  yield* Effect.forEach(members, ({ address, number, running }) => {
+    const died = Effect.flatMap(
+      running.exited,
+      (how) => Effect.fail(new StartupError({ message: `node ${number} did not start (${how})` }))
+    )
+    const isUp = Effect.andThen(untilReady(address), Effect.suspend(() => (ready++, progress())))
+    return Effect.raceFirst(isUp, died)
+  }, { concurrency: "unbounded", discard: true })
+  yield* showProgress("")
+})
+
+/** Looks after one node for as long as the supervisor runs. */
+const tend = (member: Member, restarts: boolean): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const how = yield* Effect.suspend(() => member.running.exited)
+    yield* Console.log(`node ${member.number} ended (${how})${restarts ? "" : ", and is left so"}`)
+    if (!restarts) return yield* Effect.never
+    yield* Effect.sleep("1 second")
+    member.running = yield* member.start
+    const isUp = Effect.as(untilReady(member.address), true)
+    const died = Effect.as(Effect.suspend(() => member.running.exited), false)
+    if (yield* Effect.raceFirst(isUp, died)) yield* Console.log(`started again:\n${lineOf(member)}`)
+  }).pipe(Effect.forever)
+
+const cluster = Command.make("cluster", flags, ({ nodes, restart }) =>
+  Effect.gen(function*() {
+    const { members, settings } = yield* makeMembers(nodes)
+    yield* awaitAll(members)
+    yield* Console.log(greeting(settings, members))
+    yield* Effect.forEach(members, (member) => tend(member, restart), { concurrency: "unbounded", discard: true })
+  }).pipe(
+    Effect.scoped,
+    Effect.provide([
+      layerEndWithParent,
+      layerLogging(logFields).pipe(Layer.provideMerge(Settings.layer)),
+      Entropy.layer
+    ])
+  )).pipe(
+    Command.withDescription(
+      "Runs several nodes on this machine over one database: the embedded one, or DATABASE_URL's. All answer on PORT, each also on " +
+        "a port of its own from PORT + 100 on, and all serve the back office on BACKOFFICE_PORT. SIGTERM stops all of them."
+    )
+  )
+
+const explain = (cause: Cause.Cause<unknown>) =>
+  Effect.sync(() => {
+    const error = Cause.squash(cause)
+    if (error instanceof StartupError) process.stderr.write(`pitboss: ${error.message}\n`)
+    else if (!CliError.isCliError(error)) process.stderr.write(`${Cause.pretty(cause)}\n`)
+  })
+
+cluster.pipe(
+  Command.run({ version: "1" }),
+  Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : explain(cause)),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    // a requested stop is no failure, wrong usage is another than a failed start
+    teardown: (exit, onExit) =>
+      onExit(
+        Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)
+          ? 0
+          : CliError.isCliError(Cause.squash(exit.cause))
+          ? 2
+          : 1
+      )
+  })
+)

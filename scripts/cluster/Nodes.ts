@@ -1,0 +1,72 @@
+/**
+ * Nodes as processes of this machine that share the public and the back-office port: the supervisor takes each connection and hands it to
+ * the next node in turn, with the caller's address. A node that is frozen or gone holds up nobody who connects after that.
+ */
+import { Effect, Schedule } from "effect"
+import Cluster, { type Worker } from "node:cluster"
+import { join } from "node:path"
+
+const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
+
+/** As `npm start` has it: what a player carries lives for a few bets and is not worth promoting. */
+const execArgv = ["--max-semi-space-size=64"]
+
+export interface NodeAddress {
+  readonly host: string
+  /** Its own, besides the shared ones. */
+  readonly port: number
+  readonly backofficePort: number
+}
+
+export interface RunningNode {
+  readonly pid: number
+  readonly exited: Effect.Effect<string>
+  readonly hasExited: () => boolean
+  readonly kill: (signal: "SIGTERM" | "SIGKILL") => void
+}
+
+const describeEnd = (code: number, signal: string | null): string =>
+  signal === null || signal === "" ? `exit code ${code}` : signal
+
+const runningOf = (worker: Worker): RunningNode => ({
+  pid: worker.process.pid ?? 0,
+  exited: Effect.callback((resume) => {
+    const end = (code: number, signal: string | null) => resume(Effect.succeed(describeEnd(code, signal)))
+    if (worker.isDead()) return end(worker.process.exitCode ?? 0, worker.process.signalCode)
+    worker.once("exit", end)
+    return Effect.sync(() => void worker.off("exit", end))
+  }),
+  hasExited: () => worker.isDead(),
+  kill: (signal) => void worker.process.kill(signal)
+})
+
+/** Starts one, with these variables besides the supervisor's own. */
+export const startNode = (variables: { readonly [name: string]: string }): Effect.Effect<RunningNode> =>
+  Effect.sync(() => {
+    Cluster.setupPrimary({ exec: main, args: [], execArgv })
+    return runningOf(Cluster.fork(variables))
+  })
+
+const isReady = ({ host, port }: NodeAddress) =>
+  Effect.tryPromise((signal) => fetch(`http://${host}:${port}/health/ready`, { signal })).pipe(
+    Effect.map(({ status }) => status === 200),
+    Effect.timeout("2 seconds"),
+    Effect.orElseSucceed(() => false)
+  )
+
+/** Completes when the node at the address takes requests. */
+export const untilReady = (address: NodeAddress) =>
+  Effect.repeat(isReady(address), { until: (answer) => answer, schedule: Schedule.spaced("100 millis") })
+
+/** A drain takes ten seconds at most. */
+const longestDrain = "11 seconds"
+
+/** Has all of them drain at the same time, and ends what is left. */
+export const stopNodes = Effect.fnUntraced(function*(nodes: ReadonlyArray<RunningNode>) {
+  const alive = nodes.filter(({ hasExited }) => !hasExited())
+  for (const { kill } of alive) kill("SIGTERM")
+  const allGone = Effect.forEach(alive, ({ exited }) => exited, { concurrency: "unbounded", discard: true })
+  yield* Effect.timeoutOption(allGone, longestDrain)
+  for (const { hasExited, kill } of alive) if (!hasExited()) kill("SIGKILL")
+  yield* allGone
+})
