@@ -1,0 +1,204 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { parseAst } from "vitest/node"
+
+// Goal: nobody adds state that a process keeps without saying what several nodes do about it. Method: parse every file of src, find
+// the collections, caches, buffers and variables that outlive a call, and compare their names with the list of docs/architecture.md,
+// in both directions.
+
+const root = Path.join(import.meta.dirname, "..")
+
+/** A node of a syntax tree, as far as it is looked at. */
+interface Node {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
+
+const childrenOf = (node: Node): ReadonlyArray<Node> =>
+  Object.values(node).flatMap((value): ReadonlyArray<unknown> => Array.isArray(value) ? value : [value]).filter(isNode)
+
+/** The dotted name of an expression; empty when it has none. */
+const nameOf = (value: unknown): string => {
+  if (!isNode(value)) return ""
+  if (value.type === "Identifier" || value.type === "PrivateIdentifier") return String(value["name"])
+  return value.type === "MemberExpression" ? `${nameOf(value["object"])}.${nameOf(value["property"])}` : ""
+}
+
+const collections = /^(Map|Set|WeakMap|WeakSet|RecentMap|Array|Buffer|Float64Array|(Big)?(Ui|I)nt\d+Array)$/
+
+const makers =
+  /^((Cache|Ref|SubscriptionRef|Semaphore|Queue|PubSub|FiberMap|FiberSet|FiberHandle|RcMap)\.\w+|Buffer\.alloc\w*)$/
+
+/** Whether an expression makes something that can be changed later; `classes` are those of src with a collection in a field. */
+const isState = (node: unknown, classes: ReadonlySet<string>): boolean => {
+  if (!isNode(node)) return false
+  if (node.type === "YieldExpression") return isState(node["argument"], classes)
+  if (node.type === "ArrayExpression") return Array.isArray(node["elements"]) && node["elements"].length === 0
+  const callee = nameOf(node["callee"])
+  return node.type === "NewExpression"
+    ? collections.test(callee) || classes.has(callee)
+    : node.type === "CallExpression" && makers.test(callee)
+}
+
+/** Names under which what runs once is written: layers, and what makes the state of one. */
+const runsOnce = /^(layer|make|main$|service$)/
+
+const isFunction = ({ type }: Node): boolean => /^((Arrow)?FunctionExpression|FunctionDeclaration)$/.test(type)
+
+/** Where a node is: whether what it makes outlives a call, and the name under which it is written. */
+interface Place {
+  readonly isKept: boolean
+  readonly holder: string
+  readonly parent: Node | undefined
+  /** Whether a function is around it. */
+  readonly isNested: boolean
+}
+
+/** `Effect.fn`, also with a name: `Effect.fn("name")`. */
+const isEffectFn = (callee: unknown): boolean =>
+  isNode(callee) && nameOf(callee.type === "CallExpression" ? callee["callee"] : callee).startsWith("Effect.fn")
+
+/** Whether a function runs once in a process: the body of a layer, and what such a body hands to Effect. */
+const isRunOnce = (node: Node, { holder, isKept, isNested, parent }: Place): boolean => {
+  if (!isKept || !runsOnce.test(holder)) return false
+  if (node.type === "FunctionDeclaration" || parent === undefined) return true
+  switch (parent.type) {
+    case "VariableDeclarator":
+    case "PropertyDefinition":
+      return true
+    case "CallExpression":
+      return isEffectFn(parent["callee"]) ? !isNested : /^(Effect|Layer)\./.test(nameOf(parent["callee"]))
+    // a function that is returned, or kept in an object, runs with every call
+    default:
+      return false
+  }
+}
+
+/** Names of the variables and fields of a file that hold state for longer than a call. */
+const keptIn = (text: string, classes: ReadonlySet<string>): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  const isChanged = (name: string): boolean =>
+    new RegExp(
+      `\\b${name}\\.(set|add|delete|clear|push|shift|unshift|pop|splice|fill|write\\w*|copy)\\(|\\b${name}\\[[^\\]]+\\] [-+]?= `
+    )
+      .test(text)
+  const visit = (node: Node, place: Place): void => {
+    let inside: Place = { ...place, parent: node }
+    if (isFunction(node)) {
+      const holder = node.type === "FunctionDeclaration" ? nameOf(node["id"]) : place.holder
+      inside = { isKept: isRunOnce(node, { ...place, holder }), holder, parent: node, isNested: true }
+    } else if (node.type === "VariableDeclaration") {
+      const declarators = childrenOf(node)
+      for (const declarator of declarators) {
+        const name = nameOf(declarator["id"])
+        const init = declarator["init"]
+        const isFilled = isNode(init) && /^(NewExpression|ArrayExpression)$/.test(init.type)
+        if (!place.isKept || name === "") continue
+        if (node["kind"] === "let" || isState(init, classes) && (!isFilled || isChanged(name))) found.push(name)
+      }
+    } else if (node.type === "VariableDeclarator") {
+      inside = { ...inside, holder: nameOf(node["id"]) }
+    } else if (node.type === "PropertyDefinition") {
+      inside = { ...inside, holder: nameOf(node["key"]) }
+      // fields of instances are looked at where the instance is made
+      if (node["static"] !== true) inside = { ...inside, isKept: false }
+    } else if (node.type === "ReturnStatement") {
+      // what is returned runs with every call
+      inside = { ...inside, isKept: false }
+    } else if (node.type === "Property" || node.type === "MethodDefinition") {
+      inside = { ...inside, holder: nameOf(node["key"]) }
+      const value = node["value"]
+      if (place.isKept && isNode(value) && value.type !== "ArrayExpression" && isState(value, classes)) {
+        found.push(nameOf(node["key"]))
+      }
+    }
+    for (const child of childrenOf(node)) visit(child, inside)
+  }
+  visit(parse(text), { isKept: true, holder: "", parent: undefined, isNested: false })
+  return found
+}
+
+const parse = (text: string): Node => {
+  const program: unknown = parseAst(text, { lang: "ts" })
+  if (!isNode(program)) throw new Error("the parser gives no tree")
+  return program
+}
+
+/** Names of the classes of a file whose instances hold a collection. */
+const classesIn = (text: string): ReadonlyArray<string> => {
+  const visit = (node: Node): ReadonlyArray<string> => {
+    const body = node["body"]
+    const own = node.type === "ClassDeclaration" && isNode(body) &&
+        childrenOf(body).some((field) =>
+          field.type === "PropertyDefinition" && field["static"] !== true && isState(field["value"], new Set())
+        )
+      ? [nameOf(node["id"])]
+      : []
+    return [...own, ...childrenOf(node).flatMap(visit)]
+  }
+  return visit(parse(text))
+}
+
+const sources = Fs.readdirSync(Path.join(root, "src"), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.replaceAll("\\", "/"))
+  .sort()
+  .map((file) => ({ file, text: Fs.readFileSync(Path.join(root, "src", file), "utf8") }))
+
+const classes = new Set(sources.flatMap(({ text }) => classesIn(text)))
+
+/** Every piece of state that a process keeps: `file: name`, files from `src` on. */
+const kept = sources.flatMap(({ file, text }) => keptIn(text, classes).map((name) => `${file}: ${name}`))
+
+/** The same as the page has it: the table of a file's names, one row a file. */
+const section =
+  Fs.readFileSync(Path.join(root, "docs", "architecture.md"), "utf8").split("## What a process keeps")[1]?.split(
+    /^## /m
+  )[0] ?? ""
+const listed = [...section.matchAll(/^\| `([\w/]+\.ts)`: ((?:`\w+`(?:, )?)+) *\|[^|]+\| \S[^|]+\|$/gm)]
+  .flatMap(([, file, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => `${file}: ${name}`))
+
+describe("what a process keeps", () => {
+  it("is in the list of docs/architecture.md, with what several nodes do about it", () => {
+    assert.isAbove(kept.length, 50)
+    assert.deepStrictEqual(kept.filter((one) => !listed.includes(one)), [])
+  })
+
+  it("is no longer in the list when the source has it no more", () => {
+    assert.deepStrictEqual(listed.filter((one) => !kept.includes(one)), [])
+    assert.deepStrictEqual(listed.filter((one, index) => listed.indexOf(one) !== index), [])
+  })
+
+  it("is found wherever it outlives a call, and only there", () => {
+    const found = keptIn(
+      `
+      const cached = new Map<string, number>()
+      export const lookUp = (name: string) => cached.get(name) ?? (cached.set(name, 1), 1)
+      const constant = new Set([1])
+      const filled = new Set([1])
+      filled.add(2)
+      export const once = (value: string) => { const local = new Map(); local.set(value, 1); return local }
+      export class Service {
+        static readonly layer = Layer.effect(Service, Effect.gen(function*() {
+          const kept = new RecentMap<string, string>(10)
+          const budgets = yield* Cache.make({})
+          let last = 0
+          const work = (value: number) => { let sum = 0; const seen = new Set(); seen.add(value); kept.set("", ""); last = sum }
+          return Service.of({ work, other: () => { const inner = new Map(); return inner } })
+        }))
+      }
+      export const makeThing = () => {
+        const rings = new Map<number, Ring>()
+        const things = new Thing()
+        return () => { const each = new Map(); each.set(1, 1); rings.set(1, each); things.add(1) }
+      }
+      class Thing { private readonly held = new Map() }`,
+      new Set(["Thing"])
+    )
+    assert.deepStrictEqual(found, ["cached", "filled", "kept", "budgets", "last", "rings", "things"])
+  })
+})
