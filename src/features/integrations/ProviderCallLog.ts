@@ -1,51 +1,102 @@
-/** The last calls of vendors, in memory: what they asked, what they were answered, and how long it took. */
-import { Context, Layer } from "effect"
+/**
+ * The last calls of vendors, in the memory of the node that answered them: request, answer and latency. Readings are those of all nodes.
+ */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { type Answered, Forwarder } from "../../cluster/Forwarder.ts"
 import type { RefusalCode } from "../../domain/Refusal.ts"
 
-/** How many calls of a provider are kept. */
+/** Calls of a provider that are kept by each node, and shown. */
 const keptCalls = 500
 
 /** A call of a vendor that was answered. Holds no secrets and no personal data. */
-export interface ProviderCall {
+const ProviderCall = Schema.Struct({
   /** Epoch milliseconds. */
-  readonly at: number
+  at: Schema.Number,
   /** As the protocol calls it. */
-  readonly method: string
+  method: Schema.String,
   /** The player's reference; null when the call named nobody known. */
-  readonly player: string | null
-  readonly round: string | null
+  player: Schema.NullOr(Schema.String),
+  round: Schema.NullOr(Schema.String),
   /** As the vendor wrote it, with its sign; null where the call has none. */
-  readonly amount: string | null
+  amount: Schema.NullOr(Schema.String),
   /** HTTP status of the answer. */
-  readonly status: number
+  status: Schema.Number,
   /** Why it was refused; null for a good answer. `signature` and `form` are refused before the wallet is asked. */
+  refusal: Schema.NullOr(Schema.String),
+  latencyMs: Schema.Number
+})
+export type ProviderCall = typeof ProviderCall.Type
+
+/** A call as it is noted: its refusal is one of those that there are. */
+export interface NotedCall extends ProviderCall {
   readonly refusal: RefusalCode | "signature" | "form" | null
-  readonly latencyMs: number
 }
 
+/** What came of a provider's calls since the nodes were started. */
+const ProviderCallTotals = Schema.Struct({
+  /** Epoch milliseconds; null when it did not call. */
+  lastCalledAt: Schema.NullOr(Schema.Number),
+  /** Refused calls by reason. */
+  refusals: Schema.Record(Schema.String, Schema.Number)
+})
+export type ProviderCallTotals = typeof ProviderCallTotals.Type
+
+/** The doors under which nodes ask each other; the body is the provider's id. */
+const callsDoor = "provider-calls"
+const totalsDoor = "provider-call-totals"
+
+const CallsText = Schema.fromJsonString(Schema.Array(ProviderCall))
+const TotalsText = Schema.fromJsonString(ProviderCallTotals)
+const encodeCalls = Schema.encodeSync(CallsText)
+const encodeTotals = Schema.encodeSync(TotalsText)
+const decodeCalls = Schema.decodeOption(CallsText)
+const decodeTotals = Schema.decodeOption(TotalsText)
+
+/** A node that does not answer in time is left out. */
+const askOptions = { isRepeatable: true, timeoutMs: 2000 }
+
 interface Ring {
-  readonly calls: Array<ProviderCall>
+  readonly calls: Array<NotedCall>
   /** Where the next call goes: the oldest one's place when the ring is full. */
   next: number
   lastCalledAt: number
   readonly refusals: Map<string, number>
 }
 
+/** The calls of a ring, the newest first. */
+const callsOf = (ring: Ring | undefined): ReadonlyArray<ProviderCall> =>
+  ring === undefined ? [] : [...ring.calls.slice(ring.next), ...ring.calls.slice(0, ring.next)].reverse()
+
+const totalsOf = (ring: Ring | undefined): ProviderCallTotals => ({
+  lastCalledAt: ring?.lastCalledAt ?? null,
+  refusals: Object.fromEntries(ring?.refusals ?? [])
+})
+
+const addTotals = (totals: ProviderCallTotals, more: ProviderCallTotals): ProviderCallTotals => {
+  const refusals = new Map(Object.entries(totals.refusals))
+  for (const [reason, count] of Object.entries(more.refusals)) refusals.set(reason, (refusals.get(reason) ?? 0) + count)
+  return {
+    lastCalledAt: Math.max(totals.lastCalledAt ?? 0, more.lastCalledAt ?? 0) || null,
+    refusals: Object.fromEntries(refusals)
+  }
+}
+
 /** Notes are made at every call: synchronous, and without a copy. */
 export class ProviderCallLog extends Context.Service<ProviderCallLog, {
-  readonly note: (providerId: number, call: ProviderCall) => void
-  /** The calls of a provider that are kept, the newest first. */
-  readonly recent: (providerId: number) => ReadonlyArray<ProviderCall>
-  /** Epoch milliseconds; undefined when it did not call since the start of the process. */
-  readonly lastCalledAt: (providerId: number) => number | undefined
-  /** How many calls were refused since the start of the process, by reason. */
-  readonly refusals: (providerId: number) => { readonly [reason: string]: number }
+  readonly note: (providerId: number, call: NotedCall) => void
+  /** The last calls of a provider at any node, the newest first. */
+  readonly recent: (providerId: number) => Effect.Effect<ReadonlyArray<ProviderCall>>
+  /** Totals of all nodes. */
+  readonly totals: (providerId: number) => Effect.Effect<ProviderCallTotals>
 }>()("pitboss/integrations/ProviderCallLog") {
-  static readonly layer = Layer.sync(ProviderCallLog, () => {
-    // as many rings as there are providers, which staff make
-    const rings = new Map<number, Ring>()
-    return ProviderCallLog.of({
-      note: (providerId, call) => {
+  static readonly layer = Layer.effect(
+    ProviderCallLog,
+    Effect.gen(function*() {
+      const forwarder = yield* Forwarder
+      // as many rings as there are providers, which staff make
+      const rings = new Map<number, Ring>()
+
+      const note = (providerId: number, call: NotedCall): void => {
         let ring = rings.get(providerId)
         if (ring === undefined) {
           rings.set(providerId, ring = { calls: [], next: 0, lastCalledAt: 0, refusals: new Map() })
@@ -54,13 +105,34 @@ export class ProviderCallLog extends Context.Service<ProviderCallLog, {
         ring.next = (ring.next + 1) % keptCalls
         ring.lastCalledAt = Math.max(ring.lastCalledAt, call.at)
         if (call.refusal !== null) ring.refusals.set(call.refusal, (ring.refusals.get(call.refusal) ?? 0) + 1)
-      },
-      recent: (providerId) => {
-        const ring = rings.get(providerId)
-        return ring === undefined ? [] : [...ring.calls.slice(ring.next), ...ring.calls.slice(0, ring.next)].reverse()
-      },
-      lastCalledAt: (providerId) => rings.get(providerId)?.lastCalledAt,
-      refusals: (providerId) => Object.fromEntries(rings.get(providerId)?.refusals ?? [])
+      }
+
+      const serve = (door: string, show: (ring: Ring | undefined) => string) =>
+        forwarder.serve(door, ({ body }, done) => done({ status: 200, head: "", body: show(rings.get(Number(body))) }))
+      serve(callsDoor, (ring) => encodeCalls(callsOf(ring)))
+      serve(totalsDoor, (ring) => encodeTotals(totalsOf(ring)))
+
+      /** What the nodes answered in a form that this version reads. */
+      const ask = <A>(door: string, providerId: number, decode: (text: string) => Option.Option<A>) =>
+        Effect.map(
+          forwarder.sendToAll(door, { head: "", body: String(providerId) }, askOptions),
+          (answers: ReadonlyArray<Answered>) => answers.flatMap(({ body }) => Option.toArray(decode(body)))
+        )
+
+      return ProviderCallLog.of({
+        note,
+        recent: (providerId) =>
+          Effect.map(
+            ask(callsDoor, providerId, decodeCalls),
+            // sorting is stable: those of one node keep their order
+            (all) => all.flat().toSorted((a, b) => b.at - a.at).slice(0, keptCalls)
+          ),
+        totals: (providerId) =>
+          Effect.map(
+            ask(totalsDoor, providerId, decodeTotals),
+            (all) => all.reduce(addTotals, totalsOf(undefined))
+          )
+      })
     })
-  })
+  )
 }

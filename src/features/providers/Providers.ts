@@ -69,7 +69,7 @@ export class Providers extends Context.Service<Providers, {
   ) => Effect.Effect<StaffProvider & WithSecret, Refusal<"NOT_FOUND"> | Unavailable>
   /** A provider by id or slug, with what its vendor is told and what came of its calls. */
   readonly show: (reference: string) => Effect.Effect<ProviderDetails, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The last calls of a provider's vendor in this process, the newest first. */
+  /** The last calls of a provider's vendor at any node, the newest first. */
   readonly calls: (
     reference: string
   ) => Effect.Effect<ReadonlyArray<VendorCallLine>, Refusal<"NOT_FOUND"> | Unavailable>
@@ -240,21 +240,21 @@ export class Providers extends Context.Service<Providers, {
       const show = Effect.fn("Providers.show")(function*(reference: string) {
         const provider = yield* found(reference)
         const { id, protocol, slug } = provider
-        const calledAt = callLog.lastCalledAt(id)
+        const { lastCalledAt, refusals } = yield* callLog.totals(id)
         return {
           ...provider,
           secret_settings: secretNames(protocol, yield* orTryAgain(opened(provider))),
           wallet_address: protocol === ownProtocol
             ? `${base}/api/v1/provider/wallet`
             : `${base}/api/v1/integrations/${slug}`,
-          last_called_at: calledAt === undefined ? null : iso(calledAt),
-          refusals: callLog.refusals(id)
+          last_called_at: lastCalledAt === null ? null : iso(lastCalledAt),
+          refusals
         }
       })
 
       const calls = Effect.fn("Providers.calls")(function*(reference: string) {
         const { id } = yield* found(reference)
-        return callLog.recent(id).map(({ amount, at, latencyMs, method, player, refusal, round, status }) => ({
+        return (yield* callLog.recent(id)).map(({ amount, at, latencyMs, method, player, refusal, round, status }) => ({
           at: iso(at),
           method,
           player,

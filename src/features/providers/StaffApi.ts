@@ -51,9 +51,9 @@ const ProviderDetails = Schema.Struct({
   ...StaffProvider.fields,
   secret_settings: Schema.Array(Schema.String).annotate({ description: "Names of the secret settings that it has." }),
   wallet_address: Schema.String.annotate({ description: "What the vendor calls." }),
-  last_called_at: Schema.NullOr(timestamp).annotate({ description: "Null: not since the service was started." }),
+  last_called_at: Schema.NullOr(timestamp).annotate({ description: "Null: not since the nodes were started." }),
   refusals: Schema.Record(Schema.String, Schema.Int).annotate({
-    description: "Refused calls since the service was started, by reason."
+    description: "Refused calls at any node since they were started, by reason."
   })
 })
 
