@@ -46,6 +46,7 @@ import { PersonalDataEncryption } from "./features/players/PersonalDataEncryptio
 import { PlayerAccounts } from "./features/players/PlayerAccounts.ts"
 import { ActiveOperators } from "./features/operators/ActiveOperators.ts"
 import { layerEndedSessions } from "./features/sessions/EndedSessions.ts"
+import { Errands } from "./store/Errands.ts"
 import { PlayerActors } from "./store/PlayerActors.ts"
 import { Players } from "./features/players/Players.ts"
 import { Profiles } from "./features/players/Profiles.ts"
@@ -104,6 +105,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(
       actors,
+      Errands.layer,
       ActiveOperators.layer,
       Games.layer,
       ProviderCallLog.layer,

@@ -23,6 +23,7 @@ interface Endpoint {
 /** A request of an endpoint, read to its end. */
 export interface Found extends FindMyWay.FindResult<Endpoint> {
   readonly request: ReadRequest
+  readonly source: IncomingMessage
   readonly target: ServerResponse
   /** Monotonic nanoseconds when its head had come. */
   readonly startedAt: bigint
@@ -52,6 +53,8 @@ export class Endpoints extends Context.Service<Endpoints, {
   /** Sets what runs the requests that `take` takes. */
   readonly runWith: (run: (found: Found) => void) => void
   readonly take: Take
+  /** The endpoint of a request that another node sent. */
+  readonly find: (method: string, url: string) => FindMyWay.FindResult<Endpoint> | undefined
 }>()("pitboss/http/Endpoints") {
   /** Of one server: they must not answer on another one's port. */
   static readonly make = (clock: Clock.Clock): Endpoints["Service"] => {
@@ -64,6 +67,7 @@ export class Endpoints extends Context.Service<Endpoints, {
       runWith: (given) => {
         run = given
       },
+      find: (method, url) => table.find(method, url),
       take: (source, target) => {
         const { method = "", url = "" } = source
         const length = lengthOf(source, method)
@@ -81,6 +85,7 @@ export class Endpoints extends Context.Service<Endpoints, {
               handler,
               params,
               searchParams,
+              source,
               target,
               startedAt,
               request: new ReadRequest(source, method, url, body)

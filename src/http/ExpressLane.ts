@@ -12,13 +12,16 @@ import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from ".
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
 import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
-import { type Refusal, refuseFields } from "../domain/Refusal.ts"
+import { type Answer, type Call, Forwarder, notMine } from "../cluster/Forwarder.ts"
+import { elsewhereOf } from "../store/PlayerActors.ts"
+import { type Refusal, refuseFields, temporarilyUnavailable } from "../domain/Refusal.ts"
 import type { ListBound } from "../contract/Annotations.ts"
 import { refuseLongList, refuseOverfull } from "./BodyBounds.ts"
 import { Drain } from "./Drain.ts"
 import { fieldIssues } from "../contract/FormErrors.ts"
 import { noObject } from "./FormRules.ts"
-import { CurrentLaneRequest } from "./LogFields.ts"
+import { refuseUnanswered, servedBy } from "./Forwarding.ts"
+import { CurrentLaneRequest, type LaneRequest } from "./LogFields.ts"
 import {
   maxBodyBytes,
   refusalBody,
@@ -40,6 +43,9 @@ import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits, uncountedBytes } from "./AnonymousLimits.ts"
+
+/** Where other nodes send calls about players of this one. */
+const door = "lane"
 
 /** Answers the request and says true, or leaves it untouched and says false. */
 export type Take = (request: IncomingMessage, response: ServerResponse) => boolean
@@ -112,14 +118,29 @@ const headerOf = (value: string | ReadonlyArray<string> | undefined): string | u
   typeof value === "string" ? value : undefined
 
 /** The body as an object; undefined when it is not JSON or not an object. */
-const parseObject = (body: Buffer): object | undefined => {
+const parseObject = (text: string): object | undefined => {
   try {
-    const value: unknown = JSON.parse(textOf(body))
+    const value: unknown = JSON.parse(text)
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined
   } catch {
     return undefined
   }
 }
+
+/** An answer before it is written. */
+interface Outcome {
+  readonly status: number
+  readonly body: string
+  readonly retryAfter: string | undefined
+  /** The node that gave it; undefined: this one. */
+  readonly node?: string
+}
+
+const refusing = ({ onFailure }: Lane, refusal: Refusal): Outcome => ({
+  status: statusOf(refusal),
+  body: refusalBody(withRetry(refusal, retryOf(refusal, onFailure))),
+  retryAfter: retryAfterOf(refusal)
+})
 
 const statusOfExit = (exit: Exit.Exit<unknown, Refusal>): number => {
   const failure = Exit.findErrorOption(exit)
@@ -147,6 +168,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
       ExpressLane,
       Effect.gen(function*() {
         const credentials = yield* Credentials
+        const forwarder = yield* Forwarder
         const drain = yield* Drain
         const ids = yield* RequestIds
         const failures = yield* AuthenticationFailures
@@ -166,20 +188,13 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
 
         const answer = (
           { lane, source, startedAt, target }: Request,
-          status: number,
-          body: string,
-          retryAfter?: string
+          { body, node = forwarder.node, retryAfter, status }: Outcome
         ) => {
           metrics.observe("POST", lane.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
-          write(
-            source,
-            target,
-            status,
-            `${preparedLines(headersFor(source))}content-type: application/json\r\nx-request-id: ${idOf(source)}\r\n${
-              retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`
-            }`,
-            body
-          )
+          const retry = retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`
+          const served = node === undefined ? "" : `${servedBy}: ${node}\r\n`
+          const about = `content-type: application/json\r\nx-request-id: ${idOf(source)}\r\n`
+          write(source, target, status, preparedLines(headersFor(source)) + about + retry + served, body)
         }
 
         const named = (source: IncomingMessage): Named => ({
@@ -188,54 +203,105 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         })
         const idOf = (source: IncomingMessage): string => ids.last(named(source))
 
-        const answerRefusal = (request: Request, refusal: Refusal) =>
-          answer(
-            request,
-            statusOf(refusal),
-            refusalBody(withRetry(refusal, retryOf(refusal, request.lane.onFailure))),
-            retryAfterOf(refusal)
-          )
+        const answerRefusal = (request: Request, refusal: Refusal) => answer(request, refusing(request.lane, refusal))
 
-        const traced = ({ lane, source }: Request, called: Effect.Effect<string, Refusal>) =>
-          traces === undefined ? called : traces.aroundAnswer(
-            { method: "POST", traceparent: headerOf(source.headers["traceparent"]), id: ids.of(named(source)) },
-            lane.path,
-            called,
-            statusOfExit
-          )
-
-        const answerDefect = (request: Request, cause: Cause.Cause<unknown>) => {
+        const logDefect = ({ id, path }: LaneRequest, cause: Cause.Cause<unknown>): void => {
           fork(
             Effect.logError("request failed", cause).pipe(
-              // kept: the answer has the same
-              Effect.annotateLogs({
-                request_id: ids.of(named(request.source)),
-                method: "POST",
-                path: request.lane.path
-              })
+              Effect.annotateLogs({ request_id: id(), method: "POST", path })
             )
           )
-          answerRefusal(request, serverError)
         }
 
-        const finish = (request: Request, exit: Exit.Exit<string, Refusal>) =>
-          contain(request.target, () => {
-            if (Exit.isSuccess(exit)) return answer(request, 200, exit.value)
-            const failure = Exit.findErrorOption(exit)
-            if (failure._tag === "Some") answerRefusal(request, failure.value)
-            else answerDefect(request, exit.cause)
-          })
+        /** What became of a call; of one whose player is elsewhere, the player's id. */
+        const outcomeOf = (lane: Lane, about: LaneRequest, exit: Exit.Exit<string, Refusal>): Outcome | number => {
+          if (Exit.isSuccess(exit)) return { status: 200, body: exit.value, retryAfter: undefined }
+          const failure = Exit.findErrorOption(exit)
+          if (failure._tag === "Some") return elsewhereOf(failure.value) ?? refusing(lane, failure.value)
+          logDefect(about, exit.cause)
+          return refusing(lane, serverError)
+        }
 
-        /** Whether the call was started without a fiber. */
-        const isStarted = (request: Request, call: LaneCall): boolean => {
-          if (traces !== undefined) return false
-          try {
-            return call.start((exit) => finish(request, exit))
-          } catch (defect) {
-            answerDefect(request, Cause.die(defect))
-            return true
+        /** Calls, without a fiber where nothing has to be looked up first. */
+        const perform = (
+          lane: Lane,
+          provider: Provider,
+          object: object,
+          about: LaneRequest,
+          traceparent: string | undefined,
+          done: (outcome: Outcome | number) => void
+        ): void => {
+          const call = lane.decode(provider, object)
+          const finish = (exit: Exit.Exit<string, Refusal>) => done(outcomeOf(lane, about, exit))
+          if (traces === undefined) {
+            try {
+              if (call.start(finish)) return
+            } catch (defect) {
+              return finish(Exit.die(defect))
+            }
           }
+          const traced = traces === undefined ? call.run : traces.aroundAnswer(
+            { method: "POST", traceparent, id: about.id() },
+            lane.path,
+            call.run,
+            statusOfExit
+          )
+          const forkAbout = Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))
+          forkAbout(Effect.uninterruptible(traced)).addObserver(finish)
         }
+
+        /** Has the player's node do it. A call has an id of its own: it may be sent again. */
+        const forward = (request: Request, playerId: number, id: string, body: Buffer): void => {
+          const { credential: { provider }, lane, source } = request
+          const traceparent = headerOf(source.headers["traceparent"]) ?? ""
+          const head = `${lane.path}\n${provider.key}\n${id}\n${traceparent}`
+          forwarder.post(playerId, door, { head, body: textOf(body) }, { isRepeatable: true }, (exit) =>
+            contain(request.target, () => {
+              if (Exit.isSuccess(exit)) {
+                const { body, head, node, status } = exit.value
+                return answer(request, { status, body, node, retryAfter: head === "" ? undefined : head })
+              }
+              const failure = Exit.findErrorOption(exit)
+              answerRefusal(request, failure._tag === "Some" ? refuseUnanswered(failure.value) : serverError)
+            }))
+        }
+
+        const serveForwarded = (
+          lane: Lane,
+          credential: ProviderCredential,
+          { body, head }: Call,
+          done: (answer: Answer | typeof notMine) => void
+        ): void => {
+          const [, , id = "", traceparent = ""] = head.split("\n")
+          const object = parseObject(body)
+          if (object === undefined) return done({ ...refusing(lane, noObject), head: "" })
+          const about = { id: () => id, path: lane.path, providerId: credential.provider.id }
+          perform(
+            lane,
+            credential.provider,
+            object,
+            about,
+            traceparent === "" ? undefined : traceparent,
+            (outcome) =>
+              done(
+                typeof outcome === "number"
+                  ? notMine
+                  : { status: outcome.status, head: outcome.retryAfter ?? "", body: outcome.body }
+              )
+          )
+        }
+
+        forwarder.serve(door, (call, done) => {
+          const [path = "", key = ""] = call.head.split("\n", 2)
+          const lane = byPath.get(path)
+          if (lane === undefined) return done(notMine)
+          const credential = credentials.rememberedProvider(key, clock.currentTimeMillisUnsafe())
+          if (credential !== undefined) return serveForwarded(lane, credential, call, done)
+          fork(credentials.provider(key)).addObserver((exit) => {
+            if (Exit.isSuccess(exit) && exit.value !== undefined) return serveForwarded(lane, exit.value, call, done)
+            done({ ...refusing(lane, temporarilyUnavailable), head: "" })
+          })
+        })
 
         const run = (request: Request, body: Buffer): void => {
           const { credential, lane, nonce, release, signature, source, timestamp } = request
@@ -243,21 +309,32 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           const message = { method: "POST", uri: lane.path, timestamp, nonce, body }
           if (!verify(credential.signingKey, message, signature)) {
             fork(failures.note("provider", invalidSignature, originOfMessage(source), credential.provider.key))
-              .addObserver((exit) => finish(request, Exit.fail(Exit.isSuccess(exit) ? exit.value : invalidSignature)))
+              .addObserver((exit) =>
+                contain(request.target, () =>
+                  answerRefusal(request, Exit.isSuccess(exit) ? exit.value : invalidSignature))
+              )
             return
           }
           const overfull = refuseOverfull(body)
           if (overfull !== undefined) return answerRefusal(request, overfull)
-          const object = parseObject(body)
+          const object = parseObject(textOf(body))
           if (object === undefined) return answerRefusal(request, noObject)
           const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
           if (tooLong !== undefined) return answerRefusal(request, tooLong)
-          const call = lane.decode(credential.provider, object)
-          if (isStarted(request, call)) return
+          // kept: the answer has the same
           const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
-          const forkAbout = Effect.runForkWith(Context.add(context, CurrentLaneRequest, about))
-          forkAbout(Effect.uninterruptible(traced(request, call.run)))
-            .addObserver((exit) => finish(request, exit))
+          perform(
+            lane,
+            credential.provider,
+            object,
+            about,
+            headerOf(source.headers["traceparent"]),
+            (outcome) =>
+              contain(request.target, () =>
+                typeof outcome === "number"
+                  ? forward(request, outcome, about.id(), body)
+                  : answer(request, outcome))
+          )
         }
 
         const take: Take = (source, target) => {

@@ -11,6 +11,7 @@ import { type Contain, makeContain } from "./AnswerWriter.ts"
 import { keepAliveMs } from "./AnswerWriter.ts"
 import { Drain } from "./Drain.ts"
 import { Endpoints } from "./Endpoints.ts"
+import { Forwarding } from "./Forwarding.ts"
 import type { Take } from "./ExpressLane.ts"
 import { routerConfig } from "./Methods.ts"
 import { maxBodyBytes, refusalBody, writeRefusal } from "./Refusals.ts"
@@ -187,6 +188,8 @@ export interface Address {
   readonly port: number
   /** A second port of the same host, of this process alone where several share the first. */
   readonly ownPort?: number | undefined
+  /** The name under which other nodes send it requests about players of this one. */
+  readonly door?: string
   /** Idle time of a socket while an answer is made or taken; two minutes by default. */
   readonly silenceMs?: number
 }
@@ -234,6 +237,7 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
       Layer.provideMerge(listening),
       Layer.provide([
         Layer.succeed(Endpoints, endpoints),
+        Layer.effect(Forwarding, Forwarding.make(address.door ?? "public")),
         Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
         Layer.succeed(HttpMiddleware.TracerDisabledWhen, () => true)
       ])

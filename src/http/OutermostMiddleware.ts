@@ -5,6 +5,7 @@
 import { Cause, Clock, Context, Effect, Exit, Fiber, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../contract/Api.ts"
+import { Forwarder } from "../cluster/Forwarder.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import { networks } from "../auth/Addresses.ts"
@@ -12,7 +13,9 @@ import { type Headers, linesOf, makeAnswerHeaders } from "./AnswerHeaders.ts"
 import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { type CrossOrigin, makeCrossOrigin } from "./CrossOrigin.ts"
 import { Drain } from "./Drain.ts"
+import { openDoor } from "./Door.ts"
 import { Endpoints, type Found } from "./Endpoints.ts"
+import { servedBy } from "./Forwarding.ts"
 import { type MethodsOf, methodsOf } from "./Methods.ts"
 import { answerCause, bodyText, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
@@ -47,7 +50,7 @@ const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
   )
 
 /** Headers of an answer that the direct way takes from elsewhere: the body, and the headers of every answer. */
-const writtenElsewhere = new Set(["content-length", "cache-control"])
+const writtenElsewhere = new Set(["content-length", "cache-control", servedBy])
 
 /** 405 where the path has other methods, else 404. */
 const answerUnknown = (request: HttpServerRequest.HttpServerRequest, methodsOfPath: MethodsOf) => {
@@ -90,6 +93,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     const anonymousLimits = yield* AnonymousLimits
     const clock = yield* Clock.Clock
     const traces = yield* makeRequestTraces
+    const { node } = yield* Forwarder
     const answerHeaders = makeAnswerHeaders(networks((yield* Settings).trustProxy))
 
     /** Headers of every answer; an answer keeps a `Cache-Control` of its own, as documents have. */
@@ -103,6 +107,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         ...answerHeaders(() => originOf(request).peer, headers["x-forwarded-proto"]),
         ...own === undefined ? undefined : { "cache-control": own },
         "x-request-id": ids.last(request),
+        ...node === undefined ? undefined : { [servedBy]: answer.headers[servedBy] ?? node },
         // also of a refusal that an endpoint's schema wrote
         ...answer.status === 503 && answer.headers["retry-after"] === undefined ? { "retry-after": "1" } : undefined,
         ...crossOrigin?.headers(request)
@@ -164,16 +169,17 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
 
     /** As `finish`, on the direct way. */
     const answerDirectly = (
-      { handler, request, startedAt, target }: Found,
+      { handler, request, source, startedAt, target }: Found,
       response: HttpServerResponse.HttpServerResponse
     ): void => {
       const answer = inEnvelope(response, request.url)
       const { body, status } = answer
       metrics.observe(request.method, handler.route.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
       const lines = linesOf(headersOf(request, answer)) + linesOf(answer.headers, writtenElsewhere)
-      write(request.source, target, status, lines, body._tag === "Empty" ? undefined : bodyText(answer))
+      write(source, target, status, lines, body._tag === "Empty" ? undefined : bodyText(answer))
     }
 
+    yield* openDoor(context)
     const endpoints = yield* Endpoints
     endpoints.runWith((found) => {
       const { handler: { route, serving }, params, request, searchParams, target } = found

@@ -1,15 +1,21 @@
 import { Effect, Inspectable, Option, Stream } from "effect"
 import { Headers, HttpIncomingMessage, HttpServerRequest } from "effect/http"
-import type { IncomingMessage } from "node:http"
+import type { IncomingHttpHeaders } from "node:http"
 import { textOf } from "./RequestBody.ts"
 
 const unsupported = Effect.die(new Error("no endpoint takes a body of this kind"))
+
+/** What a request came in: Node.js's message, or another node's. */
+interface Source {
+  readonly headers: IncomingHttpHeaders
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
 
 /** A request whose body is in memory. */
 export class ReadRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
   readonly [HttpServerRequest.TypeId]: typeof HttpServerRequest.TypeId = HttpServerRequest.TypeId
   readonly [HttpIncomingMessage.TypeId]: typeof HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
-  readonly source: IncomingMessage
+  readonly source: Source
   readonly body: Buffer
   readonly method: string
   readonly url: string
@@ -17,7 +23,7 @@ export class ReadRequest extends Inspectable.Class implements HttpServerRequest.
   #text: Effect.Effect<string> | undefined
   #bytes: Effect.Effect<ArrayBuffer> | undefined
 
-  constructor(source: IncomingMessage, method: string, url: string, body: Buffer) {
+  constructor(source: Source, method: string, url: string, body: Buffer) {
     super()
     this.source = source
     this.body = body

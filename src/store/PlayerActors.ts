@@ -15,12 +15,27 @@ import { makePlayerStore } from "./internal/PlayerStore.ts"
 /** What may be refused on the way to a player, whatever is asked of it. */
 export type ActorRefusal = Refusal<"NOT_FOUND" | "TRY_AGAIN">
 
+/**
+ * The refusal of a node that does not own the player: nothing was done. Requests and errands that meet it are sent to the owner; who cannot
+ * be, is asked to try again.
+ */
+interface Elsewhere extends Refusal<"TRY_AGAIN"> {
+  /** The player's id. */
+  readonly elsewhere: number
+}
+
+/** The player that another node owns, where that is why something was refused. */
+export const elsewhereOf = (error: unknown): number | undefined =>
+  typeof error === "object" && error !== null && "elsewhere" in error && typeof error.elsewhere === "number"
+    ? error.elsewhere
+    : undefined
+
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 
 const tryAgain = (message: string) => refuse("TRY_AGAIN", message, { retry: "same_request" })
 
 /** What an engine failure says to the caller. All but an unknown player are passing, and safe to retry with the same request. */
-const toRefusal = (failure: EngineFailure): ActorRefusal => {
+const toRefusal = (failure: EngineFailure, playerId: number): ActorRefusal => {
   switch (failure._tag) {
     case "NoSuchActor":
       return notFound
@@ -29,15 +44,20 @@ const toRefusal = (failure: EngineFailure): ActorRefusal => {
     case "OutcomeUnknown":
       return tryAgain("It is not known yet whether this was done. Ask again in a moment: it is never done twice.")
     case "StoreUnavailable":
-    case "NotHere":
       return tryAgain("The service cannot write right now. Try again in a moment.")
+    case "NotHere": {
+      const moving: Elsewhere = { ...beingMoved, elsewhere: playerId }
+      return moving
+    }
   }
 }
 
+const beingMoved = tryAgain("The player is being moved to another node. Try again in a moment.")
+
 const isEngineFailure = (error: { readonly _tag: string }): error is EngineFailure => error._tag !== "Refusal"
 
-const refusing = <Error extends Refusal>(error: Error | EngineFailure): Error | ActorRefusal =>
-  isEngineFailure(error) ? toRefusal(error) : error
+const refusingFor = (playerId: number) => <Error extends Refusal>(error: Error | EngineFailure): Error | ActorRefusal =>
+  isEngineFailure(error) ? toRefusal(error, playerId) : error
 
 /** The step for a player of this operator; any other is not found. */
 const checked = <Reply, Error extends Refusal>(
@@ -92,7 +112,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
           playerId: number,
           step: Step<Reply, Error>
         ): Effect.Effect<Reply, Error | ActorRefusal> =>
-          Effect.mapError(actors.ask(playerId, checked(operatorId, step)), refusing<Error | ActorRefusal>)
+          Effect.mapError(actors.ask(playerId, checked(operatorId, step)), refusingFor(playerId)<Error | ActorRefusal>)
         return PlayerActors.of({
           ask,
           post: <Reply, Error extends Refusal>(
@@ -104,11 +124,11 @@ export class PlayerActors extends Context.Service<PlayerActors, {
             actors.post<Reply, Error | ActorRefusal>(
               playerId,
               checked(operatorId, step),
-              (exit) => done(Exit.mapError(exit, refusing<Error | ActorRefusal>))
+              (exit) => done(Exit.mapError(exit, refusingFor(playerId)<Error | ActorRefusal>))
             ),
           read: (operatorId, playerId) =>
             Effect.matchEffect(actors.read(playerId), {
-              onFailure: (failure) => Effect.fail(toRefusal(failure)),
+              onFailure: (failure) => Effect.fail(toRefusal(failure, playerId)),
               onSuccess: (player) => {
                 if (operatorId !== null && player.operatorId !== operatorId) return Effect.fail(notFound)
                 return hasBonusDue(player, clock.currentTimeMillisUnsafe())

@@ -2,7 +2,7 @@
  * Grants, redemptions and cancellations of bonuses (SPEC section 4.6), each by a rule of `domain/bonus/BonusGrants.ts` in the
  * player's actor.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import {
   cancelBonusStep,
   type CatalogueBonus,
@@ -25,6 +25,7 @@ import type { Spender } from "../payments/StaffFacts.ts"
 import { type SpendingRefusal, StaffSpending } from "../payments/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
+import { Errands } from "../../store/Errands.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { isStorable, orTryAgain, type Page, type Walk, type WalkQuery } from "../../store/Rows.ts"
 import type { OwnedBonus } from "../../store/BonusRows.ts"
@@ -118,6 +119,7 @@ export class Bonuses extends Context.Service<Bonuses, {
     Effect.gen(function*() {
       const repository = yield* BonusRepository
       const actors = yield* PlayerActors
+      const errands = yield* Errands
       const spending = yield* StaffSpending
       const thresholds = yield* Thresholds
 
@@ -233,17 +235,21 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
+      const redeemOnce = errands.define({
+        name: "bonus.registration_code",
+        payload: Schema.Struct({ operatorId: Schema.Number, code: Schema.String }),
+        run: (playerId, { code, operatorId }) =>
+          redeem(operatorId, playerId, code).pipe(
+            // anything but a passing failure is an answer: the code is not tried again
+            Effect.catch((refusal) => refusal.code === "TRY_AGAIN" ? Effect.fail(refusal) : Effect.void),
+            Effect.andThen(repository.endRegistration(playerId))
+          )
+      })
+
       const redeemAtRegistration: Bonuses["Service"]["redeemAtRegistration"] = Effect.fn(
         "Bonuses.redeemAtRegistration"
       )(
-        function*(operatorId, playerId, code) {
-          yield* redeem(operatorId, playerId, code).pipe(
-            // anything but a passing failure is an answer: the code is not tried again
-            Effect.catch((refusal) => refusal.code === "TRY_AGAIN" ? Effect.fail(refusal) : Effect.void),
-            Effect.andThen(repository.endRegistration(playerId)),
-            Effect.ignore
-          )
-        }
+        (operatorId, playerId, code) => Effect.ignore(redeemOnce(playerId, { operatorId, code }))
       )
 
       const ownerOf = Effect.fnUntraced(function*(playerBonusId: number) {
@@ -275,14 +281,19 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
+      const tendOne = errands.define({
+        name: "bonus.tend",
+        payload: Schema.Null,
+        run: (playerId) => Effect.asVoid(actors.ask(null, playerId, tendBonusesStep))
+      })
+
       const tend = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const due = yield* repository.findDue(now)
         // a player that cannot be served now is found again
         const tended = yield* Effect.forEach(
           due,
-          ({ playerId }) =>
-            Effect.match(actors.ask(null, playerId, tendBonusesStep), { onFailure: () => 0, onSuccess: () => 1 }),
+          ({ playerId }) => Effect.match(tendOne(playerId, null), { onFailure: () => 0, onSuccess: () => 1 }),
           { concurrency: tendedAtOnce }
         )
         const registered = yield* repository.findRegistrations(now)

@@ -8,7 +8,8 @@ import { alertRules } from "../../domain/compliance/AlertRules.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { placeHoldStep, releaseHoldStep } from "../../domain/payment/WithdrawalHolds.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
-import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { Errands } from "../../store/Errands.ts"
+import { PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 /** Holds of one kind looked after in one run. */
@@ -34,7 +35,7 @@ export class Holds extends Context.Service<Holds, {
   readonly release: (
     alert: { readonly alertId: number; readonly playerId: number },
     actor: string
-  ) => Effect.Effect<void, ActorRefusal>
+  ) => Effect.Effect<void, Refusal>
 }>()("pitboss/compliance/Holds") {
   static readonly layer = Layer.effect(
     Holds,
@@ -42,12 +43,24 @@ export class Holds extends Context.Service<Holds, {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
 
+      const errands = yield* Errands
+      const releaseHold = errands.define({
+        name: "hold.release",
+        payload: Schema.Struct({ alertId: Schema.Number, actor: Schema.String }),
+        run: (playerId, hold) => Effect.asVoid(actors.ask(null, playerId, releaseHoldStep(hold)))
+      })
+      const placeHold = errands.define({
+        name: "hold.place",
+        payload: Schema.Struct({ alertId: Schema.Number, rule: Schema.Literals(alertRules) }),
+        run: (playerId, hold) => Effect.asVoid(actors.ask(null, playerId, placeHoldStep(hold)))
+      })
+
       const release: Holds["Service"]["release"] = Effect.fn("Holds.release")(({ alertId, playerId }, actor) =>
-        Effect.asVoid(actors.ask(null, playerId, releaseHoldStep({ alertId, actor })))
+        releaseHold(playerId, { alertId, actor })
       )
 
       const place = Effect.fnUntraced(function*({ alertId, playerId, rule }: typeof WantedHold.Type) {
-        yield* actors.ask(null, playerId, placeHoldStep({ alertId, rule }))
+        yield* placeHold(playerId, { alertId, rule })
         // the actor's commit is what counts; if this is not written, placing is tried again and changes nothing
         yield* sql`UPDATE compliance_alerts SET hold = 'placed' WHERE id = ${alertId}::float8::bigint AND hold = 'wanted'`
       })

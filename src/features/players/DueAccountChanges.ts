@@ -4,6 +4,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { exclusionKeptMs, applyDueChanges } from "../../domain/player/DueChanges.ts"
 import { toDate } from "../../platform/Time.ts"
+import { Errands } from "../../store/Errands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 
@@ -54,14 +55,18 @@ export class DueAccountChanges extends Context.Service<DueAccountChanges, {
     Effect.gen(function*() {
       const accounts = yield* DueAccounts
       const actors = yield* PlayerActors
+      const apply = (yield* Errands).define({
+        name: "account.due",
+        payload: Schema.Null,
+        run: (playerId) => Effect.asVoid(actors.ask(null, playerId, applyDueChanges))
+      })
 
       const run = Effect.gen(function*() {
         const due = yield* accounts.find(yield* Clock.currentTimeMillis)
         // a player that cannot be served now is found again
         const outcomes = yield* Effect.forEach(
           due,
-          ({ playerId }) =>
-            Effect.match(actors.ask(null, playerId, applyDueChanges), { onFailure: () => 0, onSuccess: () => 1 }),
+          ({ playerId }) => Effect.match(apply(playerId, null), { onFailure: () => 0, onSuccess: () => 1 }),
           { concurrency: atOnce }
         )
         const done = outcomes.filter((one) => one === 1).length

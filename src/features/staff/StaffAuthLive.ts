@@ -1,10 +1,11 @@
 /** Authentication of staff by bearer token, with a back-off per address, and authorisation by role. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { CurrentStaff, StaffAuth } from "../../contract/StaffApi.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
 import { makeBackOff } from "../../http/BackOff.ts"
+import { CurrentPrincipal, Forwarding } from "../../http/Forwarding.ts"
 import { withFormRules } from "../../http/FormRules.ts"
 import { answerCause } from "../../http/Refusals.ts"
 import { RequestIds } from "../../http/RequestIds.ts"
@@ -12,9 +13,20 @@ import { bearer, originOf } from "../../http/RequestOrigin.ts"
 import { type Origin, AnonymousLimits } from "../../http/AnonymousLimits.ts"
 import { sha256 } from "../../platform/Secrets.ts"
 import { monotonicClock } from "../../platform/MonotonicClock.ts"
+import { roles as allRoles } from "../../domain/Staff.ts"
 import { rolesFor } from "./Authorisation.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
 import { StaffReads } from "./StaffReads.ts"
+
+/** Who acts, on the way to the node that does it. */
+const SentActor = Schema.fromJsonString(Schema.Struct({
+  id: Schema.NullOr(Schema.Number),
+  name: Schema.String,
+  role: Schema.Literals(allRoles),
+  label: Schema.String
+}))
+const encodeActor = Schema.encodeSync(SentActor)
+const decodeActor = Schema.decodeUnknownSync(SentActor)
 
 /** Tokens that are remembered as having worked. */
 const maxWorked = 1000
@@ -86,13 +98,16 @@ export const StaffAuthLive = Layer.effect(
     const accounts = yield* StaffAccounts
     const reads = yield* StaffReads
     const tokens = yield* StaffTokens
+    const forwarding = yield* Forwarding
 
     return StaffAuth.of((handler, { endpoint, group }) => {
       const action = `${group.identifier}.${endpoint.identifier}`
       const roles = rolesFor(action)
       const withForm = withFormRules(handler)
+      const served = (actor: Actor) =>
+        Effect.provideService(forwarding.around(withForm, encodeActor(actor)), CurrentStaff, actor)
 
-      const run = Effect.gen(function*() {
+      const runHere = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const actor = yield* tokens.authenticate(bearer(request.headers["authorization"]), originOf(request))
         if (!roles.includes(actor.role)) {
@@ -101,10 +116,15 @@ export const StaffAuthLive = Layer.effect(
           )
         }
         yield* accounts.refuseBootstrap(actor, action)
-        const response = yield* Effect.provideService(withForm, CurrentStaff, actor)
+        const response = yield* served(actor)
         if (response.status < 300) yield* reads.note(actor, action, request.url)
         return response
-      }).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
+      })
+
+      const run = Effect.flatMap(
+        CurrentPrincipal,
+        (actor) => actor === undefined ? runHere : served(decodeActor(actor))
+      ).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
 
       // A caller that goes away must not stop halfway what it asked for.
       return endpoint.method === "GET" ? run : Effect.uninterruptible(run)

@@ -12,6 +12,7 @@ import {
 } from "../../contract/Middleware.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type Answer, Idempotency } from "../../store/Idempotency.ts"
+import { elsewhereOf } from "../../store/PlayerActors.ts"
 import { bodyText, isRefusal, jsonResponse, refusalBody, refuseBody, statusOf } from "../Refusals.ts"
 import { targetOf } from "../RequestTarget.ts"
 
@@ -58,7 +59,10 @@ const runOnce = <E, R, E2, R2>(
   // A refusal becomes an answer here, so that it can be stored.
   const run = handler.pipe(
     Effect.map(answered),
-    Effect.catch((error) => isRefusal(error) ? Effect.succeed(refused(error)) : Effect.fail(error))
+    Effect.catch((error) =>
+      // the answer of another node is its own
+      isRefusal(error) && elsewhereOf(error) === undefined ? Effect.succeed(refused(error)) : Effect.fail(error)
+    )
   )
   return Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest

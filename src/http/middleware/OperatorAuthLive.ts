@@ -23,6 +23,7 @@ import type { Scope } from "../../domain/Operator.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { Endpoints } from "../Endpoints.ts"
+import { CurrentPrincipal, Forwarding } from "../Forwarding.ts"
 import { makeAnswering } from "./Answering.ts"
 import { signedBody } from "../SignedBody.ts"
 import { rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
@@ -36,6 +37,8 @@ const refuseScope = (held: ReadonlyArray<Scope>, scope: Scope | undefined) =>
     ? undefined
     : refuse("INSUFFICIENT_SCOPE", `The key needs the scope ${scope}.`, { required_scopes: [scope] })
 
+type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
+
 /** Every check of an operator's request in its order, and the rate-limit headers. */
 export const OperatorAuthLive = Layer.effect(
   OperatorAuth,
@@ -46,6 +49,7 @@ export const OperatorAuthLive = Layer.effect(
     const replays = yield* ReplayStore
     const limiter = yield* RateLimiter
     const anonymousLimits = yield* AnonymousLimits
+    const forwarding = yield* Forwarding
     const { answering, counting } = yield* makeAnswering("operator")
     const proxies = networks((yield* Settings).trustProxy)
 
@@ -66,7 +70,23 @@ export const OperatorAuthLive = Layer.effect(
       const feature = Context.getOrUndefined(annotations, RequiredFeature)
       const onlyReads = endpoint.method === "GET"
       // failures are answered inside, where log lines carry the caller
-      const answered = answering()(handler)
+      const served = (caller: OperatorCredential["caller"]) =>
+        Effect.provideService(
+          answering()(forwarding.around(handler, caller.apiKey.key)),
+          CurrentOperator,
+          caller
+        )
+
+      /** What another node has authenticated, as the operator whose key it names. */
+      const serveForwarded = (key: string) => {
+        const remembered = credentials.rememberedOperator(key, clock.currentTimeMillisUnsafe())
+        return remembered !== undefined
+          ? served(remembered.caller)
+          : Effect.flatMap(
+            credentials.operator(key),
+            (found) => found === undefined ? Effect.fail(invalidKey) : served(found.caller)
+          )
+      }
 
       /** From the signature on, which proves that the request is the key's; fails with the first refusal. */
       const serveRead = (
@@ -88,7 +108,7 @@ export const OperatorAuthLive = Layer.effect(
         const noted = replays.write(signature, now)
         const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller.operator, feature)
         if (refusal !== undefined) return Effect.andThen(noted, Effect.fail(refusal))
-        const provided = Effect.provideService(answered, CurrentOperator, caller)
+        const provided = served(caller)
         return onlyReads
           // a read runs while the signature is written; its answer waits for that
           ? Effect.flatMap(Effect.exit(provided), (exit) => Effect.andThen(noted, exit))
@@ -111,9 +131,7 @@ export const OperatorAuthLive = Layer.effect(
           : Effect.fail(refusal)
       }
 
-      const run = Effect.flatMap(HttpServerRequest.HttpServerRequest, (
-        request
-      ): Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest> => {
+      const runHere = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Served => {
         const headers = signedHeaders(request.headers, "x-api-key")
         if (headers === undefined) return counting(request)(Effect.fail(noCredentials))
         const { key } = headers
@@ -131,7 +149,12 @@ export const OperatorAuthLive = Layer.effect(
               ? counting(request, key)(Effect.fail(invalidKey))
               : serveAs(credential, clock.currentTimeMillisUnsafe()))
           : serveAs(remembered, now)
-      }).pipe(answering())
+      })
+
+      const run = answering()(Effect.flatMap(
+        CurrentPrincipal,
+        (key): Served => key === undefined ? runHere : serveForwarded(key)
+      ))
 
       // a caller that disconnects must not interrupt a write
       const serving = onlyReads ? run : Effect.uninterruptible(run)

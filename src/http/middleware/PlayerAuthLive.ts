@@ -11,6 +11,7 @@ import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { bearer } from "../RequestOrigin.ts"
 import { Endpoints } from "../Endpoints.ts"
+import { Forwarding } from "../Forwarding.ts"
 import { makeAnswering } from "./Answering.ts"
 import { playerBody } from "../SignedBody.ts"
 import { playerRateLimited, rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
@@ -39,6 +40,7 @@ export const PlayerAuthLive = Layer.effect(
     const clock = yield* Clock.Clock
     const actors = yield* PlayerActors
     const limiter = yield* RateLimiter
+    const forwarding = yield* Forwarding
     const { answering, counting } = yield* makeAnswering("player")
 
     /** Fails unless the token still works at `now`. */
@@ -98,12 +100,14 @@ export const PlayerAuthLive = Layer.effect(
         }
         const now = clock.currentTimeMillisUnsafe()
         const remembered = credentials.rememberedOperator(token.key, now)
-        return remembered === undefined
+        const serving = remembered === undefined
           ? Effect.flatMap(
             credentials.operator(token.key),
             (found) => serveAs(found, clock.currentTimeMillisUnsafe())
           )
           : serveAs(remembered, now)
+        // the player's node judges the token: what it has ended is in the player's state
+        return forwarding.around(serving, "", token.playerId)
       }).pipe(answering())
 
       // a caller that disconnects must not interrupt a write

@@ -15,10 +15,12 @@ import {
 } from "../../auth/Checks.ts"
 import { Credentials, type ProviderCredential } from "../../auth/Credentials.ts"
 import { verify } from "../../auth/Signature.ts"
+import type { Provider } from "../../domain/Operator.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { withFormRules } from "../FormRules.ts"
 import { Endpoints } from "../Endpoints.ts"
+import { CurrentPrincipal, Forwarding } from "../Forwarding.ts"
 import { makeAnswering } from "./Answering.ts"
 import { AnonymousLimits } from "../AnonymousLimits.ts"
 import { signedBody } from "../SignedBody.ts"
@@ -41,6 +43,7 @@ export const ProviderAuthLive = Layer.effect(
     const endpoints = yield* Endpoints
     const clock = yield* Clock.Clock
     const anonymousLimits = yield* AnonymousLimits
+    const forwarding = yield* Forwarding
     const { answering: answeringWith, counting } = yield* makeAnswering("provider")
     const proxies = networks((yield* Settings).trustProxy)
 
@@ -52,7 +55,15 @@ export const ProviderAuthLive = Layer.effect(
       const answering = answeringWith(onFailure)
 
       // failures are answered inside, where log lines carry the caller
-      const answered = answering(withForm)
+      const served = (provider: Provider) =>
+        Effect.provideService(answering(forwarding.around(withForm, provider.key)), CurrentProvider, provider)
+
+      /** What another node has authenticated, as the provider whose key it names. */
+      const serveForwarded = (key: string) =>
+        Effect.flatMap(
+          credentials.provider(key),
+          (found) => found === undefined ? Effect.fail(invalidKey) : served(found.provider)
+        )
 
       const serveRead = (
         request: HttpServerRequest.HttpServerRequest,
@@ -66,7 +77,7 @@ export const ProviderAuthLive = Layer.effect(
           const { forwardedFor, peer } = originOf(request)
           if (!isWithin(allowed, clientAddress(peer, forwardedFor, proxies))) return Effect.fail(addressNotAllowed)
         }
-        return Effect.provideService(answered, CurrentProvider, provider)
+        return served(provider)
       }
 
       const serveAs = (
@@ -95,9 +106,14 @@ export const ProviderAuthLive = Layer.effect(
           : serveAs(request, headers, remembered, now)
       }
 
-      const run = answering(Effect.flatMap(
+      const runHere = Effect.flatMap(
         HttpServerRequest.HttpServerRequest,
         (request) => counting(request, request.headers["x-provider-key"])(serve(request))
+      )
+
+      const run = answering(Effect.flatMap(
+        CurrentPrincipal,
+        (key) => key === undefined ? runHere : serveForwarded(key)
       ))
 
       // a provider that disconnects must not interrupt a write

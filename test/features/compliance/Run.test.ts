@@ -8,6 +8,8 @@ import type { Finding } from "../../../src/domain/compliance/AlertRules.ts"
 import { makeAlertStore } from "../../../src/features/compliance/internal/AlertStore.ts"
 import { refuse } from "../../../src/domain/Refusal.ts"
 import { Ids, IdsUnavailable } from "../../../src/platform/Ids.ts"
+import { Forwarder } from "../../../src/cluster/Forwarder.ts"
+import { Errands } from "../../../src/store/Errands.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
@@ -63,6 +65,7 @@ const layerPlayers = Layer.effectDiscard(Effect.gen(function*() {
 
 const services = Compliance.layer.pipe(
   Layer.provide(Holds.layer),
+  Layer.provide(Errands.layer.pipe(Layer.provide(Forwarder.layerNone))),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(layerIds),
   Layer.provide(layerActors),

@@ -13,7 +13,8 @@ import type { LimitsResource } from "../../../src/domain/limit/LimitUsage.ts"
 import { paymentFields, type PaymentOutcome } from "../../../src/domain/payment/Payments.ts"
 import { type Refusal, statusByCode } from "../../../src/domain/Refusal.ts"
 import { settleAll, type Settlement } from "../../../src/domain/settlement/Settlement.ts"
-import { Placement } from "../../../src/engine/Placement.ts"
+import { layerAlone } from "../../../src/cluster/Alone.ts"
+import { Errands } from "../../../src/store/Errands.ts"
 import type { LaunchedGame } from "../../../src/features/games/Launches.ts"
 import { Launches } from "../../../src/features/games/Launches.ts"
 import { Idempotency } from "../../../src/store/Idempotency.ts"
@@ -72,9 +73,9 @@ export const layerService = (database: Database, connection: Connection, plan: S
     DueAccountChanges.layerWithoutRepository,
     Idempotency.layerWithoutRepository
   ).pipe(
-    Layer.provideMerge(actors),
+    Layer.provideMerge(Layer.merge(actors, Errands.layer)),
     Layer.provide([Thresholds.layer, StaffSpending.layer]),
-    Layer.provide([layerIds(database), Placement.layerHere, layerCatalogues, layerNames]),
+    Layer.provide([layerIds(database), layerAlone, layerCatalogues, layerNames]),
     Layer.provide([layerRepositories(database, connection), layerNoStatements, layerPersonal])
   )
 }

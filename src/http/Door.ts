@@ -1,0 +1,71 @@
+/** Serves the requests that other nodes send to a server's endpoints. */
+import { Cause, Context, Effect, Exit, Fiber, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { type Answer, Forwarder, notMine } from "../cluster/Forwarder.ts"
+import { Endpoints } from "./Endpoints.ts"
+import { CurrentPrincipal, ForwardedHead, Forwarding, misdirected } from "./Forwarding.ts"
+import { ReadRequest } from "./ReadRequest.ts"
+import { bodyText, draining, refusalBody, serverError, statusOf } from "./Refusals.ts"
+import { RequestIds } from "./RequestIds.ts"
+import { makeRequestTraces } from "./RequestTraces.ts"
+
+const decodeHead = Schema.decodeUnknownSync(ForwardedHead)
+
+const answerOf = (response: HttpServerResponse.HttpServerResponse): Answer => ({
+  status: response.status,
+  head: JSON.stringify(response.headers),
+  body: response.body._tag === "Empty" ? "" : bodyText(response)
+})
+
+const refusing = (refusal: typeof draining | typeof serverError): Answer => ({
+  status: statusOf(refusal),
+  head: "{}",
+  body: refusalBody(refusal)
+})
+
+/** Opens the door of the server whose `Endpoints` and `Forwarding` these are. `context` is what its endpoints need; its scope waits for what is served. */
+export const openDoor = Effect.fnUntraced(function*(context: Context.Context<never>) {
+  const forwarder = yield* Forwarder
+  if (forwarder.node === undefined) return
+  const { door } = yield* Forwarding
+  const endpoints = yield* Endpoints
+  const ids = yield* RequestIds
+  const traces = yield* makeRequestTraces
+  const scope = yield* Effect.scope
+
+  forwarder.serve(door, ({ body, head }, done) => {
+    const { headers, method, peer, principal, target, url } = decodeHead(head)
+    const found = endpoints.find(method, url)
+    // an endpoint that this version does not have: the one that sent it may still get the player
+    if (found === undefined) return done(notMine)
+    const source = { url: target, headers, socket: { remoteAddress: peer } }
+    const request = new ReadRequest(source, method, url, Buffer.from(body))
+    const { handler: { route, serving }, params, searchParams } = found
+    const asked = Context.add(
+      Context.add(
+        Context.add(
+          Context.add(context, HttpServerRequest.HttpServerRequest, request),
+          HttpServerRequest.ParsedSearchParams,
+          searchParams
+        ),
+        HttpRouter.RouteContext,
+        { route, params }
+      ),
+      CurrentPrincipal,
+      principal
+    )
+    const traced = traces === undefined ? serving : traces.aroundAnswer(
+      { method, traceparent: headers["traceparent"], id: ids.of(request) },
+      route.path,
+      serving,
+      (exit) => Exit.isSuccess(exit) ? exit.value.status : 500
+    )
+    const fiber = Effect.runForkWith(asked)(traced)
+    fiber.addObserver((exit) => {
+      if (Exit.isFailure(exit)) return done(refusing(Cause.hasInterruptsOnly(exit.cause) ? draining : serverError))
+      done(exit.value.status === misdirected.status ? notMine : answerOf(exit.value))
+    })
+    // the end of the service waits for it, before what it works on ends
+    Fiber.runIn(fiber, scope)
+  })
+})

@@ -1,0 +1,90 @@
+/** Commands that services give to a player from inside, done by the node that owns the player. */
+import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
+import { type Call, Forwarder, notMine, type Open } from "../cluster/Forwarder.ts"
+import { type Refusal, type RefusalCode, refuse, statusByCode, temporarilyUnavailable } from "../domain/Refusal.ts"
+import { elsewhereOf } from "./PlayerActors.ts"
+
+const door = "errand"
+
+/** A job sends many of them, and may wait. */
+const timeoutMs = 10_000
+
+const isCode = (code: string): code is RefusalCode => Object.hasOwn(statusByCode, code)
+
+/** A refusal on its way between nodes. */
+const SentRefusal = Schema.fromJsonString(Schema.Struct({
+  code: Schema.String,
+  message: Schema.String,
+  details: Schema.Record(Schema.String, Schema.Unknown)
+}))
+const readRefusal = Schema.decodeUnknownEffect(SentRefusal)
+
+export interface Errand<Payload> {
+  /** The same on every node, for as long as two versions may run side by side. */
+  readonly name: string
+  readonly payload: Schema.Codec<Payload, unknown>
+  /** Does it for a player of this node. Harmless when it is done twice. */
+  readonly run: (playerId: number, payload: Payload) => Effect.Effect<void, Refusal>
+}
+
+export class Errands extends Context.Service<Errands, {
+  /** Names an errand, at the start of every node, and gives what runs it wherever its player is. */
+  readonly define: <Payload>(
+    errand: Errand<Payload>
+  ) => (playerId: number, payload: Payload) => Effect.Effect<void, Refusal>
+}>()("pitboss/store/Errands") {
+  static readonly layer = Layer.effect(
+    Errands,
+    Effect.gen(function*() {
+      const forwarder = yield* Forwarder
+      const fork = Effect.runForkWith(yield* Effect.context<never>())
+      const errands = new Map<string, (playerId: number, body: string) => Effect.Effect<void, Refusal>>()
+
+      const open: Open = ({ body, head }, done) => {
+        const [name = "", player = ""] = head.split(" ")
+        const run = errands.get(name)
+        // another version's: who sends it tries again, and meets a node that knows it
+        if (run === undefined) return done({ status: 404, head: "", body: "" })
+        fork(run(Number(player), body)).addObserver((exit) => {
+          if (Exit.isSuccess(exit)) return done({ status: 200, head: "", body: "" })
+          const failure = Exit.findErrorOption(exit)
+          if (failure._tag === "Some") {
+            if (elsewhereOf(failure.value) !== undefined) return done(notMine)
+            const { code, details, message } = failure.value
+            return done({ status: statusByCode[code], head: "", body: JSON.stringify({ code, message, details }) })
+          }
+          fork(Effect.annotateLogs(Effect.logError("errand failed", Cause.fromReasons(exit.cause.reasons)), { name }))
+          done({ status: 500, head: "", body: "" })
+        })
+      }
+      forwarder.serve(door, open)
+
+      const send = Effect.fnUntraced(function*(playerId: number, call: Call) {
+        const { body, status } = yield* Effect.mapError(
+          forwarder.send(playerId, door, call, { isRepeatable: true, timeoutMs }),
+          () => temporarilyUnavailable
+        )
+        if (status === 200) return
+        const { code, details, message } = yield* Effect.mapError(readRefusal(body), () => temporarilyUnavailable)
+        return yield* Effect.fail<Refusal>(isCode(code) ? refuse(code, message, details) : temporarilyUnavailable)
+      })
+
+      return Errands.of({
+        define: ({ name, payload, run }) => {
+          const encode = Schema.encodeSync(Schema.fromJsonString(payload))
+          const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(payload))
+          errands.set(
+            name,
+            (playerId, body) => Effect.flatMap(Effect.orDie(decode(body)), (decoded) => run(playerId, decoded))
+          )
+          return (playerId, given) =>
+            Effect.catchIf(
+              run(playerId, given),
+              (refusal) => elsewhereOf(refusal) !== undefined,
+              () => send(playerId, { head: `${name} ${playerId}`, body: encode(given) })
+            )
+        }
+      })
+    })
+  )
+}
