@@ -160,6 +160,15 @@ interface Request {
   readonly release: (() => void) | undefined
 }
 
+/** A call that was authenticated, here or by another node. */
+interface Performed {
+  readonly about: LaneRequest
+  readonly lane: Lane
+  readonly object: object
+  readonly provider: Provider
+  readonly traceparent: string | undefined
+}
+
 /** The lane of this process, for the server's listener. */
 export class ExpressLane extends Context.Service<ExpressLane, { readonly take: Take }>()("pitboss/http/ExpressLane") {
   /** The layer of these lanes. */
@@ -224,11 +233,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
 
         /** Calls, without a fiber where nothing has to be looked up first. */
         const perform = (
-          lane: Lane,
-          provider: Provider,
-          object: object,
-          about: LaneRequest,
-          traceparent: string | undefined,
+          { about, lane, object, provider, traceparent }: Performed,
           done: (outcome: Outcome | number) => void
         ): void => {
           const call = lane.decode(provider, object)
@@ -275,20 +280,14 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           const [, , id = "", traceparent = ""] = head.split("\n")
           const object = parseObject(body)
           if (object === undefined) return done({ ...refusing(lane, noObject), head: "" })
-          const about = { id: () => id, path: lane.path, providerId: credential.provider.id }
-          perform(
-            lane,
-            credential.provider,
-            object,
-            about,
-            traceparent === "" ? undefined : traceparent,
-            (outcome) =>
-              done(
-                typeof outcome === "number"
-                  ? notMine
-                  : { status: outcome.status, head: outcome.retryAfter ?? "", body: outcome.body }
-              )
-          )
+          const { provider } = credential
+          const about = { id: () => id, path: lane.path, providerId: provider.id }
+          const performed = { about, lane, object, provider, traceparent: traceparent === "" ? undefined : traceparent }
+          perform(performed, (outcome) => {
+            if (typeof outcome === "number") return done(notMine)
+            const { body, retryAfter, status } = outcome
+            done({ status, head: retryAfter ?? "", body })
+          })
         }
 
         forwarder.serve(door, (call, done) => {
@@ -322,19 +321,15 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
           if (tooLong !== undefined) return answerRefusal(request, tooLong)
           // kept: the answer has the same
-          const about = { id: () => ids.of(named(source)), path: lane.path, providerId: credential.provider.id }
-          perform(
-            lane,
-            credential.provider,
-            object,
-            about,
-            headerOf(source.headers["traceparent"]),
-            (outcome) =>
-              contain(request.target, () =>
-                typeof outcome === "number"
-                  ? forward(request, outcome, about.id(), body)
-                  : answer(request, outcome))
-          )
+          const { provider } = credential
+          const about = { id: () => ids.of(named(source)), path: lane.path, providerId: provider.id }
+          const traceparent = headerOf(source.headers["traceparent"])
+          perform({ about, lane, object, provider, traceparent }, (outcome) => {
+            contain(request.target, () => {
+              if (typeof outcome === "number") forward(request, outcome, about.id(), body)
+              else answer(request, outcome)
+            })
+          })
         }
 
         const take: Take = (source, target) => {
