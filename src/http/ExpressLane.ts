@@ -277,7 +277,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           { body, head }: Call,
           done: (answer: Answer | typeof notMine) => void
         ): void => {
-          const [, , id = "", traceparent = ""] = head.split("\n")
+          const [id = "", traceparent = ""] = head.split("\n").slice(2)
           const object = parseObject(body)
           if (object === undefined) return done({ ...refusing(lane, noObject), head: "" })
           const { provider } = credential
@@ -307,11 +307,11 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           release?.()
           const message = { method: "POST", uri: lane.path, timestamp, nonce, body }
           if (!verify(credential.signingKey, message, signature)) {
-            fork(failures.note("provider", invalidSignature, originOfMessage(source), credential.provider.key))
-              .addObserver((exit) =>
-                contain(request.target, () =>
-                  answerRefusal(request, Exit.isSuccess(exit) ? exit.value : invalidSignature))
-              )
+            const noted = failures.note("provider", invalidSignature, originOfMessage(source), credential.provider.key)
+            fork(noted).addObserver((exit) => {
+              const refusal = Exit.isSuccess(exit) ? exit.value : invalidSignature
+              contain(request.target, () => answerRefusal(request, refusal))
+            })
             return
           }
           const overfull = refuseOverfull(body)

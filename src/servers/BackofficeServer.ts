@@ -116,5 +116,9 @@ export const layerBackofficeServer = <A, E, R>(more: Layer.Layer<A, E, R>) =>
     const ids = yield* RequestIds
     const { backofficeHost: host, backofficePort: port, nodeBackofficePort: ownPort } = settings
     const otherHosts = refuseOtherHosts(makeKnownHosts(settings), ids.next)
-    return serveAt(Layer.merge(Routes, more), { host, port, ownPort, door: "staff", silenceMs: verificationMs }, otherHosts)
+    return serveAt(
+      Layer.merge(Routes, more),
+      { host, port, ownPort, door: "staff", silenceMs: verificationMs },
+      otherHosts
+    )
   }))
