@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Predicate, Redacted, Result, Schema } from "eff
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, SqlSchema } from "effect/sql"
 import { registerColumnArrays } from "./ColumnArrays.ts"
+import { DatabaseHosts, followPrimary, primaryOf } from "./DatabaseHosts.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { Entropy } from "./Entropy.ts"
 import { ensureRole, excessiveRights, roleOf } from "./Privileges.ts"
@@ -199,7 +200,10 @@ const withBoundedWait = (client: PgClient.PgClient, connections: number) => {
 /** A connection for what the owner of the tables does at the start: migrations, roles and rights. */
 export const layerOwnerClient = (url: Redacted.Redacted) =>
   PgClient.layerFrom(
-    PgClient.make({ ...general(url, 1), applicationName: "pitboss-owner" }).pipe(Effect.mapError(unreachable))
+    primaryOf(url).pipe(
+      Effect.flatMap((primary) => PgClient.make({ ...general(primary, 1), applicationName: "pitboss-owner" })),
+      Effect.mapError(unreachable)
+    )
   )
 
 const ServerFacts = Schema.Struct({
@@ -276,7 +280,12 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
   Layer.unwrap(Effect.gen(function*() {
     const { url } = yield* DatabaseUrl
     const connections = options.maxConnections ?? 10
-    const open = (config: PgClient.PgPoolConfig) => PgClient.make(config).pipe(Effect.mapError(unreachable))
+    const hosts = Layer.effect(DatabaseHosts, Effect.mapError(followPrimary(url), unreachable))
+    const open = (config: PgClient.PgPoolConfig) =>
+      DatabaseHosts.pipe(
+        Effect.flatMap(({ onPrimary }) => PgClient.make(onPrimary(config))),
+        Effect.mapError(unreachable)
+      )
     const clients = Layer.mergeAll(
       Layer.effect(
         SqlClient.SqlClient,
@@ -288,7 +297,7 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
       Layer.effect(JournalClient, open(journal(url, options.maxJournalConnections ?? 3))).pipe(
         Layer.provide(Reactivity.layer)
       )
-    )
+    ).pipe(Layer.provideMerge(hosts))
     return Layer.effectDiscard(verifyServer({ allowFsyncOff: options.allowFsyncOff ?? false })).pipe(
       Layer.provideMerge(clients)
     )

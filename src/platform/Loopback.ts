@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js"
+import { hostsOf } from "./DatabaseHosts.ts"
 
 /** Whether a host name or an address is this machine's. */
 export const isLoopback = (host: string): boolean => {
@@ -7,7 +8,9 @@ export const isLoopback = (host: string): boolean => {
 }
 
 /** Whether an address of PostgreSQL leads to another machine without TLS being asked for. */
-export const isOpenConnection = (databaseUrl: string): boolean => {
+export const isOpenConnection = (databaseUrl: string): boolean => hostsOf(databaseUrl).some(isOpen)
+
+const isOpen = (databaseUrl: string): boolean => {
   const url = URL.parse(databaseUrl)
   if (url === null) return false
   const host = url.searchParams.get("host") ?? decodeURIComponent(url.hostname)

@@ -201,7 +201,7 @@ export const startServer = (
         const lines = (partial + chunk).split("\n")
         partial = lines.pop() ?? ""
         for (const line of lines) onLine(line)
-        if (child.pid !== undefined && lines.some((line) => line.includes("ready to accept connections"))) {
+        if (child.pid !== undefined && lines.some((line) => /ready to accept (read-only )?connections/.test(line))) {
           resume(Effect.succeed({ pid: child.pid, exited, stop }))
         }
       })

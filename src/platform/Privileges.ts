@@ -4,6 +4,7 @@
  */
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
+import { hostsOf } from "./DatabaseHosts.ts"
 
 /** Rights on a table besides reading and inserting. */
 interface Rights {
@@ -95,7 +96,10 @@ export const declaredTables: ReadonlyArray<string> = Object.keys(rights)
 const quoted = (name: string): string => `"${name.replaceAll("\"", "\"\"")}"`
 
 /** The user of a `postgres://` address. */
-export const roleOf = (url: Redacted.Redacted): string => decodeURIComponent(new URL(Redacted.value(url)).username)
+export const roleOf = (url: Redacted.Redacted): string => {
+  const [first = ""] = hostsOf(Redacted.value(url))
+  return decodeURIComponent(new URL(first).username)
+}
 
 const Database = Schema.Struct({ name: Schema.String })
 

@@ -1,0 +1,125 @@
+/**
+ * The servers of a database address that names several (`postgres://user:password@one:5432,two:5432/name`), and which of them takes writes.
+ * The driver knows one host only. Here every connection goes to the primary of the moment; when another server is promoted, connections to
+ * the former one are cut, for a machine that lost its power does not say so.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Redacted, type Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlError } from "effect/sql"
+import * as Net from "node:net"
+
+/** The addresses of the single servers. */
+export const hostsOf = (url: string): ReadonlyArray<string> => {
+  const [, scheme = "", authority = "", rest = ""] = /^([a-z]+:\/\/)([^/?#]*)(.*)$/s.exec(url) ?? []
+  const at = authority.lastIndexOf("@") + 1
+  const hosts = authority.slice(at).split(",")
+  return hosts.length < 2 ? [url] : hosts.map((host) => `${scheme}${authority.slice(0, at)}${host}${rest}`)
+}
+
+/** Time between two looks at the primary. */
+const period = "500 millis"
+
+/** A server that takes longer to say what it is counts as away. */
+const patience = "2 seconds"
+
+const noPrimary = (hosts: number) =>
+  new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({
+      cause: new Error(`none of ${hosts} servers takes writes`),
+      message: "no primary",
+      operation: "connect"
+    })
+  })
+
+const mustTakeWrites = Effect.fnUntraced(function*(client: PgClient.PgClient) {
+  const [row] = yield* client<
+    { readonly readOnly: string }
+  >`SELECT current_setting('transaction_read_only') AS "readOnly"`
+  if (row?.readOnly !== "off") return yield* noPrimary(1)
+})
+
+/** Fails unless a new connection to the server takes writes. */
+const probe = (url: string) =>
+  PgClient.makeClient({ url: Redacted.make(url), applicationName: "pitboss-probe", connectTimeout: patience }).pipe(
+    Effect.flatMap(mustTakeWrites),
+    Effect.scoped,
+    Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(noPrimary(1)) }),
+    Effect.provide(Reactivity.layer)
+  )
+
+/** The one of these that takes writes; the first to say so. */
+const findPrimary = (hosts: ReadonlyArray<string>): Effect.Effect<string, SqlError.SqlError> =>
+  Effect.raceAll(hosts.map((host) => Effect.as(probe(host), host))).pipe(
+    Effect.mapError((error) => hosts.length === 1 ? error : noPrimary(hosts.length))
+  )
+
+/** The address of the server that takes writes now. One that is alone is not asked. */
+export const primaryOf = (url: Redacted.Redacted): Effect.Effect<Redacted.Redacted, SqlError.SqlError> => {
+  const hosts = hostsOf(Redacted.value(url))
+  return hosts.length === 1 ? Effect.succeed(url) : Effect.map(findPrimary(hosts), (host) => Redacted.make(host))
+}
+
+/** Has the connections of a pool go to the primary of the moment. */
+export type OnPrimary = (config: PgClient.PgPoolConfig) => PgClient.PgPoolConfig
+
+/** Follows the primary among the servers of `url` until the scope closes. */
+export const followPrimary = Effect.fnUntraced(function*(
+  url: Redacted.Redacted
+): Effect.fn.Return<DatabaseHosts["Service"], SqlError.SqlError, Scope.Scope> {
+  const hosts = hostsOf(Redacted.value(url))
+  if (hosts.length === 1) return { onPrimary: (config) => config }
+  let primary = yield* findPrimary(hosts)
+  const sockets = new Map<Net.Socket, string>()
+  const connect = (): Net.Socket => {
+    const { hostname, port } = new URL(primary)
+    const socket = Net.connect({
+      host: hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: port === "" ? 5432 : Number(port),
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 10_000
+    })
+    sockets.set(socket, primary)
+    socket.once("close", () => sockets.delete(socket))
+    return socket
+  }
+  // read by the driver at every attempt to connect
+  const onPrimary: OnPrimary = (config) => ({
+    ...config,
+    get url() {
+      return Redacted.make(primary)
+    },
+    stream: connect
+  })
+
+  const own = yield* PgClient.make(
+    onPrimary({ applicationName: "pitboss-primary", maxConnections: 1, connectTimeout: patience })
+  )
+    .pipe(Effect.provide(Reactivity.layer))
+  const isStill = mustTakeWrites(own).pipe(
+    Effect.timeout("1 second"),
+    Effect.match({ onFailure: () => false, onSuccess: () => true })
+  )
+  const look = Effect.gen(function*() {
+    if (yield* isStill) return
+    const found = yield* findPrimary(hosts)
+    if (found === primary) return
+    const former = primary
+    primary = found
+    yield* Effect.annotateLogs(Effect.logWarning("database has another primary"), {
+      former: new URL(former).host,
+      primary: new URL(found).host
+    })
+    for (const [socket, host] of sockets) if (host !== found) socket.destroy()
+  })
+  yield* Effect.forkScoped(
+    Effect.forever(Effect.andThen(Effect.catchTag(look, "SqlError", () => Effect.void), Effect.sleep(period)))
+  )
+  return { onPrimary }
+})
+
+/** Has the connections of every pool of the service's role go to the primary. */
+export class DatabaseHosts extends Context.Service<DatabaseHosts, { readonly onPrimary: OnPrimary }>()(
+  "pitboss/platform/DatabaseHosts"
+) {}

@@ -1,0 +1,136 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
+import { layerChainUnkeyed } from "../kit/Chains.ts"
+import { chanceOf, seedOfRun } from "../kit/Chance.ts"
+import { playAll, settleAll, until } from "../kit/Client.ts"
+import { layerDatabaseAt } from "../kit/E2eDatabase.ts"
+import { callerOf, makeAgent, staffOf } from "../kit/E2eHttp.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, seat, tell } from "../kit/E2eWorld.ts"
+import { History, type Line } from "../kit/History.ts"
+import { audit } from "../kit/HistoryAudit.ts"
+import { addStaff } from "../kit/Keys.ts"
+import { withdrawalMethod } from "../kit/Operations.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
+import { makeStandbyServers } from "../kit/StandbyServers.ts"
+
+// Goal: when the primary dies and the standby is promoted, the service goes on by itself with everything that it acknowledged. Method: two
+// servers, the second a synchronous standby; services with both in their address; clients who play through HTTP and write everything
+// down; the first server is killed under them, the second promoted, and their history compared with what is stored there.
+
+const seed = seedOfRun()
+const clients = 8
+
+/** What is promised, from the promotion to the first bet. */
+const longestSilenceMs = 10_000
+
+const play = Effect.gen(function*() {
+  const servers = yield* makeStandbyServers
+  const agent = yield* makeAgent()
+  const port = yield* freePort
+  const service = yield* startService({
+    port,
+    databaseUrl: Redacted.value(servers.primary.url),
+    environment: {
+      LOG_LEVEL: "warn",
+      DATABASE_URL: servers.serviceUrl,
+      DATABASE_OWNER_URL: servers.ownerUrl
+    }
+  })
+  const before = layerDatabaseAt(servers.primary.url)
+  const chance = chanceOf(seed)
+  const { game, line, seats, single, studio } = yield* Effect.gen(function*() {
+    const { call: operator, operator: { id } } = yield* addTenant(agent, port, "acme")
+    yield* addPaymentMethod(id, withdrawalMethod)
+    const studio = yield* addStudio(agent, port, "studio")
+    const game = yield* addGame(studio.id, "dice")
+    const token = yield* addStaff("Grace")
+    const line: Line = {
+      operator: callerOf(agent, port, operator.signer),
+      provider: callerOf(agent, port, studio.call.signer),
+      staff: staffOf(agent, () => service.backofficePort, token)
+    }
+    const single = yield* seat(operator, studio.call, game, { username: "single", balance: 1_000_000 })
+    const seats = yield* Effect.forEach(
+      ["player0", "player1", "player2", "player3"],
+      (username) => seat(operator, studio.call, game, { username, balance: chance.pick([500, 20_000, 1_000_000]) })
+    )
+    return { game, line, seats, single, studio }
+  }).pipe(Effect.provide(before))
+
+  const history = new History()
+  let isOver = false
+  const playing = yield* playAll(clients, {
+    history,
+    seats,
+    chanceOf: (stream) => chanceOf(seed, stream),
+    lines: [line],
+    isOver: () => isOver
+  })
+  yield* until(() => history.answers >= 300, playing)
+
+  yield* servers.killPrimary
+  const lostBefore = history.lost + history.triedAgain
+  yield* until(() => history.lost + history.triedAgain > lostBefore, playing)
+  yield* servers.promote
+  const promotedAt = performance.now()
+  let number = 0
+  yield* Effect.suspend(() =>
+    tell(studio.call, "bet", {
+      request_id: `again${++number}`,
+      transaction_id: `again${number}`,
+      session_token: single.token,
+      game_id: game.externalId,
+      round_id: "again",
+      amount: 1,
+      currency: "EUR"
+    })
+  ).pipe(
+    Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeout("60 seconds")
+  )
+  const silentMs = performance.now() - promotedAt
+
+  const answered = history.answers
+  yield* until(() => history.answers >= answered + 300, playing)
+  isOver = true
+  yield* Fiber.join(playing)
+  yield* settleAll(history, line)
+  assert.isFalse(service.hasExited(), service.output())
+
+  const beginning = {
+    references: new Set(seats.map((_, index) => `first-player${index}`)),
+    others: new Set([single.playerId])
+  }
+  const found = yield* Effect.gen(function*() {
+    const { violations } = yield* Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined))
+    assert.deepStrictEqual(violations, [])
+    return yield* audit(history, beginning)
+  }).pipe(
+    Effect.provide(LedgerAudit.layer.pipe(
+      Layer.provide(layerChainUnkeyed),
+      Layer.provideMerge(layerDatabaseAt(servers.standby.url))
+    ))
+  )
+  return { found, history, silentMs }
+})
+
+describe("a primary that dies", () => {
+  it.live(
+    `takes nothing acknowledged with it, and its standby is found within ten seconds (E2E_SEED=${seed})`,
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const { found, history, silentMs } = yield* play
+        assert.deepStrictEqual(found.violations, [])
+        assert.isAbove(found.entries, 0)
+        assert.isAbove(history.triedAgain + history.lost, 0)
+        assert.isBelow(silentMs, longestSilenceMs)
+        process.stderr.write(
+          `failover: ${history.answers} answers, ${history.triedAgain} told to try again; a bet ${
+            Math.round(silentMs)
+          } ms after the promotion\n`
+        )
+      })),
+    300_000
+  )
+})
