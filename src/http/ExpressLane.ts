@@ -12,7 +12,7 @@ import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from ".
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
 import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
-import { type Answer, type Call, Forwarder, notMine } from "../cluster/Forwarder.ts"
+import { type Answer, type Answered, type Call, Forwarder, type NotAnswered, notMine } from "../cluster/Forwarder.ts"
 import { elsewhereOf } from "../store/PlayerActors.ts"
 import { type Refusal, refuseFields, temporarilyUnavailable } from "../domain/Refusal.ts"
 import type { ListBound } from "../contract/Annotations.ts"
@@ -260,15 +260,18 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           const { credential: { provider }, lane, source } = request
           const traceparent = headerOf(source.headers["traceparent"]) ?? ""
           const head = `${lane.path}\n${provider.key}\n${id}\n${traceparent}`
-          forwarder.post(playerId, door, { head, body: textOf(body) }, { isRepeatable: true }, (exit) =>
-            contain(request.target, () => {
-              if (Exit.isSuccess(exit)) {
-                const { body, head, node, status } = exit.value
-                return answer(request, { status, body, node, retryAfter: head === "" ? undefined : head })
-              }
-              const failure = Exit.findErrorOption(exit)
-              answerRefusal(request, failure._tag === "Some" ? refuseUnanswered(failure.value) : serverError)
-            }))
+          const conclude = (exit: Exit.Exit<Answered, NotAnswered>): void => {
+            if (Exit.isSuccess(exit)) {
+              const { body, head, node, status } = exit.value
+              return answer(request, { status, body, node, retryAfter: head === "" ? undefined : head })
+            }
+            const failure = Exit.findErrorOption(exit)
+            answerRefusal(request, failure._tag === "Some" ? refuseUnanswered(failure.value) : serverError)
+          }
+          const call = { head, body: textOf(body) }
+          forwarder.post(playerId, door, call, { isRepeatable: true }, (exit) => {
+            contain(request.target, () => conclude(exit))
+          })
         }
 
         const serveForwarded = (
@@ -282,8 +285,8 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           if (object === undefined) return done({ ...refusing(lane, noObject), head: "" })
           const { provider } = credential
           const about = { id: () => id, path: lane.path, providerId: provider.id }
-          const performed = { about, lane, object, provider, traceparent: traceparent === "" ? undefined : traceparent }
-          perform(performed, (outcome) => {
+          const parent = traceparent === "" ? undefined : traceparent
+          perform({ about, lane, object, provider, traceparent: parent }, (outcome) => {
             if (typeof outcome === "number") return done(notMine)
             const { body, retryAfter, status } = outcome
             done({ status, head: retryAfter ?? "", body })
@@ -325,10 +328,9 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           const about = { id: () => ids.of(named(source)), path: lane.path, providerId: provider.id }
           const traceparent = headerOf(source.headers["traceparent"])
           perform({ about, lane, object, provider, traceparent }, (outcome) => {
-            contain(request.target, () => {
-              if (typeof outcome === "number") forward(request, outcome, about.id(), body)
-              else answer(request, outcome)
-            })
+            const conclude = () =>
+              typeof outcome === "number" ? forward(request, outcome, about.id(), body) : answer(request, outcome)
+            contain(request.target, conclude)
           })
         }
 
