@@ -4,7 +4,7 @@
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Context, Effect, Exit, Layer, Redacted } from "effect"
-import { layerAlone } from "./cluster/Alone.ts"
+import { layerCluster, layerLeave } from "./cluster/Cluster.ts"
 import { layerBackoffice } from "./servers/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./features/demo/DemoSeed.ts"
 import { layerBackofficeServer } from "./servers/BackofficeServer.ts"
@@ -92,6 +92,7 @@ const WebhooksStop = Layer.effectDiscard(
 )
 
 const Service = layerHardStop(8500).pipe(
+  Layer.provideMerge(layerLeave),
   Layer.provideMerge(layerEndWithParent),
   Layer.provideMerge(WebhooksStop),
   Layer.provideMerge(Greeting),
@@ -105,7 +106,7 @@ const Service = layerHardStop(8500).pipe(
   Layer.provideMerge(layerWebhooks),
   Layer.provideMerge(layerCompliance),
   Layer.provideMerge(layerCapabilities),
-  Layer.provideMerge(layerAlone),
+  Layer.provideMerge(layerCluster),
   Layer.provideMerge(layerMigratedDatabase),
   Layer.provideMerge(layerTracing),
   Layer.provideMerge(layerLogging(logFields)),

@@ -6,6 +6,7 @@ import { draining, jsonResponse, refusalResponse } from "./Refusals.ts"
 
 const alive = jsonResponse(200, JSON.stringify({ status: "ok" }))
 const notReading = refuse("TRY_AGAIN", "The database does not answer.")
+const notJoined = refuse("TRY_AGAIN", "This node does not know yet which players are its own.")
 const notWriting = refuse("TRY_AGAIN", "The database accepts no commits.")
 
 const answerOf = (ready: Ready) => {
@@ -14,6 +15,8 @@ const answerOf = (ready: Ready) => {
       return alive
     case "draining":
       return refusalResponse(draining)
+    case "not_joined":
+      return refusalResponse(notJoined)
     case "not_writing":
       return refusalResponse(notWriting)
     case "not_reading":
@@ -21,7 +24,10 @@ const answerOf = (ready: Ready) => {
   }
 }
 
-/** `/health/live`: the process answers. `/health/ready`: the database answers, commits succeed, and no drain has begun. */
+/**
+ * `/health/live`: the process answers. `/health/ready`: the node takes requests: the database answers, commits
+ * succeed, the owners of players are known, and neither a drain nor a handover has begun.
+ */
 export const Health = Layer.unwrap(Effect.gen(function*() {
   const { check } = yield* Readiness
   return Layer.mergeAll(

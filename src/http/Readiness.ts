@@ -1,5 +1,6 @@
 /** Readiness, for load balancers and monitoring. */
 import { Context, Effect, Layer } from "effect"
+import { Nodes } from "../cluster/Nodes.ts"
 import { ServingClient } from "../platform/Database.ts"
 import { withMonotonicClock } from "../platform/MonotonicClock.ts"
 import { PlayerActors } from "../store/PlayerActors.ts"
@@ -8,7 +9,7 @@ import { Drain } from "./Drain.ts"
 /** The journal's limit of a statement: a longer stall is no slowness. */
 const maxStalledMs = 5000
 
-export type Ready = "ready" | "draining" | "not_writing" | "not_reading"
+export type Ready = "ready" | "draining" | "not_joined" | "not_writing" | "not_reading"
 
 /** Asks the database at most once a second; the state of commits is known. */
 export class Readiness extends Context.Service<Readiness, {
@@ -20,6 +21,7 @@ export class Readiness extends Context.Service<Readiness, {
       const sql = yield* ServingClient
       const drain = yield* Drain
       const actors = yield* PlayerActors
+      const nodes = yield* Nodes
       const ping = yield* sql`SELECT 1`.pipe(
         Effect.timeout("2 seconds"),
         Effect.match({ onSuccess: (): Ready => "ready", onFailure: (): Ready => "not_reading" }),
@@ -27,8 +29,10 @@ export class Readiness extends Context.Service<Readiness, {
         Effect.map(withMonotonicClock)
       )
       const check = Effect.suspend((): Effect.Effect<Ready> =>
-        drain.isDraining()
+        drain.isDraining() || nodes.isLeaving()
           ? Effect.succeed("draining")
+          : !nodes.isJoined()
+          ? Effect.succeed("not_joined")
           : actors.writesStalledMs() >= maxStalledMs
           ? Effect.succeed("not_writing")
           : ping

@@ -143,6 +143,14 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   }
 })
 
+/** Membership and locks of the cluster: one connection is the locks, for as long as the process lives. */
+const membership = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
+  ...connection(url),
+  applicationName: "pitboss-cluster",
+  maxConnections: 2,
+  startupParameters: { statement_timeout: "2s", timezone: "UTC" }
+})
+
 /** How long a statement or a transaction waits for a connection of the general pool while all are taken. */
 const longestWait = "5 seconds"
 
@@ -302,6 +310,12 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
       Layer.provideMerge(clients)
     )
   }))
+
+/** The connections of the cluster's membership, apart from all others: a lock is kept however busy the service is. */
+export const layerMembershipClient = Layer.unwrap(Effect.map(
+  DatabaseUrl,
+  ({ url }) => PgClient.layerFrom(PgClient.make(membership(url)).pipe(Effect.mapError(unreachable)))
+))
 
 /** Says which rights the service's role has too many: its account is worth as much to an intruder as what it may do. */
 export const layerRightsWarning = Layer.effectDiscard(

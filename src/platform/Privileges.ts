@@ -29,6 +29,7 @@ const rights: Readonly<Record<string, Rights>> = {
   chain_old_rows: { fixed: columns("id before_id") },
   chain_seal_heads: appendOnly,
   chain_seals: appendOnly,
+  cluster_runners: { delete: true, fixed: columns("machine_id address") },
   compliance_alerts: { fixed: columns("id operator_id player_id rule occurrence created_at") },
   compliance_effects: { delete: true, fixed: columns("id kind player_id subject_id at") },
   compliance_settings: { fixed: columns("operator_id rule") },

@@ -7,11 +7,12 @@ import { makeGaugeFamily, registerCounter, registerGauge } from "./Metrics.ts"
 /** Sampling interval of the event loop's delay, in milliseconds. */
 const resolution = 10
 
-const { version } = createRequire(import.meta.url)("../../package.json")
+/** Version of this release. */
+export const release = String(createRequire(import.meta.url)("../../package.json").version)
 
 const buildInfo = Metric.gauge("build_info", {
   description: "The release that runs; always 1",
-  attributes: { version: String(version), node: process.version }
+  attributes: { version: release, node: process.version }
 })
 const cpuSeconds = Metric.counter("process_cpu_seconds_total", {
   description: "Processor time of the process, user and system",

@@ -64,6 +64,8 @@ const isOn = (word: "on" | "off"): boolean => word === "on"
 
 const bytesOf = (key: string): Redacted.Redacted<Uint8Array> =>
   Redacted.make(new Uint8Array(Buffer.from(key, "base64")))
+/** `off`, or the files of a certificate, its key and the authority that signs all nodes' certificates. */
+const ClusterTls = text((files) => files === "off" || listOf(files).length === 3)
 const optional = <A, B>(map: (value: A) => B) => (value: A | undefined): B | undefined =>
   value === undefined ? undefined : map(value)
 
@@ -133,6 +135,18 @@ const variables = Effect.all({
     "* or a comma-separated list of origins like https://casino.example",
     "*"
   ).pipe(Effect.map((origins) => origins === "*" ? "*" as const : listOf(origins))),
+  /** Takes part in the cluster of its database. */
+  cluster: read("CLUSTER", Switch, "on or off", "off").pipe(Effect.map(isOn)),
+  /** Where other nodes reach this one. */
+  clusterHost: read("CLUSTER_HOST", Host, "a host name or an IP address", "127.0.0.1"),
+  /** 0: a free one. */
+  clusterPort: read("CLUSTER_PORT", Port, "a port number from 0 to 65535", 0),
+  /** How long a node that says nothing keeps its players. */
+  clusterLeaseSeconds: read("CLUSTER_LEASE_SECONDS", wholeNumber(2, 60), "a whole number of seconds from 2 to 60", 4),
+  /** Certificates of nodes, or that the network between them is private. */
+  clusterTls: read("CLUSTER_TLS", ClusterTls, "off or the files certificate,key,authority", undefined).pipe(
+    Effect.map(optional((files) => files === "off" ? "off" as const : listOf(files)))
+  ),
   logLevel: read("LOG_LEVEL", LogLevel, "one of trace, debug, info, warn, error, fatal, none", "info").pipe(
     Effect.map((level) => logLevels[level])
   )
@@ -180,6 +194,16 @@ const load = Effect.gen(function*() {
   }
   if (!isEmbedded && masterKey === undefined) {
     return yield* new StartupError({ message: "MASTER_KEY is required with DATABASE_URL: 32 bytes in base64" })
+  }
+  if (given.cluster && isEmbedded) {
+    return yield* new StartupError({
+      message: "CLUSTER=on needs DATABASE_URL: `npm run cluster` runs several nodes over the embedded database"
+    })
+  }
+  if (given.cluster && !isLoopback(given.clusterHost) && given.clusterTls === undefined) {
+    return yield* new StartupError({
+      message: "CLUSTER_HOST off loopback needs CLUSTER_TLS: files certificate,key,authority, or off on a private network"
+    })
   }
   const newKey = () => Buffer.from(entropy.bytes(32)).toString("base64")
   return {
@@ -231,6 +255,11 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       docs: true,
       trustProxy: [],
       playerOrigins: "*",
+      cluster: false,
+      clusterHost: "127.0.0.1",
+      clusterPort: 0,
+      clusterLeaseSeconds: 4,
+      clusterTls: undefined,
       logLevel: "Info",
       ...overrides
     })

@@ -1,0 +1,117 @@
+/** A node of the cluster: which players are here, the way to the others, and what staff see of it. */
+import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
+import { Clock, Effect, Layer, Schema } from "effect"
+import { RunnerAddress } from "effect/cluster"
+import { Placement } from "../engine/Placement.ts"
+import { Entropy } from "../platform/Entropy.ts"
+import { release } from "../platform/ProcessMetrics.ts"
+import { Settings } from "../platform/Settings.ts"
+import { StartupError } from "../platform/StartupError.ts"
+import { layerAlone } from "./Alone.ts"
+import { Forwarder } from "./Forwarder.ts"
+import { makeForwarding } from "./Forwarding.ts"
+import { layerMembership, refuseLiveNodes } from "./Membership.ts"
+import { Nodes } from "./Nodes.ts"
+import { Ownership } from "./Ownership.ts"
+import { makeTrust } from "./Trust.ts"
+
+const NodeJson = Schema.fromJsonString(Schema.Struct({
+  id: Schema.String,
+  address: Schema.String,
+  pid: Schema.Int,
+  version: Schema.String,
+  shards: Schema.Int,
+  since: Schema.Int,
+  leaseMsLeft: Schema.NullOr(Schema.Int),
+  isDraining: Schema.Boolean
+}))
+const encodeNode = Schema.encodeSync(NodeJson)
+const decodeNode = Schema.decodeEffect(NodeJson)
+
+/** Doors of a node. */
+const describeDoor = "node"
+const drainDoor = "node drain"
+
+const question = { head: "", body: "" }
+
+const makeNodes = Effect.fnUntraced(function*(id: string) {
+  const ownership = yield* Ownership
+  const forwarder = yield* Forwarder
+  const since = yield* Clock.currentTimeMillis
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  forwarder.serve(describeDoor, (_, done) => {
+    const leaseMsLeft = ownership.leaseMsLeft()
+    done({
+      status: 200,
+      head: "",
+      body: encodeNode({
+        id,
+        address: ownership.self,
+        pid: process.pid,
+        version: release,
+        shards: ownership.shardsHeld(),
+        since,
+        leaseMsLeft: leaseMsLeft === null ? null : Math.round(leaseMsLeft),
+        isDraining: ownership.isLeaving()
+      })
+    })
+  })
+  const handOver = Effect.gen(function*() {
+    if (ownership.isLeaving()) return
+    yield* Effect.logInfo("handing over players")
+    yield* ownership.handOver
+    yield* Effect.logInfo("players handed over")
+  })
+  forwarder.serve(drainDoor, (_, done) => {
+    fork(handOver).addObserver(() => done({ status: 204, head: "", body: "" }))
+  })
+  return Nodes.of({
+    list: forwarder.sendToAll(describeDoor, question, { isRepeatable: true, timeoutMs: 2000 }).pipe(
+      Effect.flatMap((answers) => Effect.forEach(answers, ({ body }) => decodeNode(body))),
+      Effect.map((nodes) => nodes.toSorted((one, other) => one.since - other.since || (one.id < other.id ? -1 : 1))),
+      Effect.orDie
+    ),
+    drain: (node) =>
+      forwarder.sendTo(node, drainDoor, question, { isRepeatable: true, timeoutMs: 8000 }).pipe(
+        Effect.map((answer) => answer !== undefined),
+        // it goes on handing over
+        Effect.catch(({ because }) => Effect.succeed(because === "lost"))
+      ),
+    leave: handOver,
+    isLeaving: ownership.isLeaving,
+    isJoined: ownership.isJoined
+  })
+})
+
+/** Needs the database; closing it leaves the cluster. */
+const layerNode = Layer.unwrap(Effect.gen(function*() {
+  const { clusterHost, clusterLeaseSeconds, clusterPort } = yield* Settings
+  const trust = yield* makeTrust
+  const id = (yield* Entropy).token("", 6)
+  const server = yield* NodeSocketServer.makeTls({ ...trust.server, host: clusterHost, port: clusterPort }).pipe(
+    Effect.mapError(() =>
+      new StartupError({ message: `CLUSTER_HOST, CLUSTER_PORT: cannot listen on ${clusterHost}:${clusterPort}` })
+    )
+  )
+  const port = server.address._tag === "UnixPathAddress" ? clusterPort : server.address.port
+  return Layer.effect(Nodes, makeNodes(id)).pipe(
+    Layer.provideMerge(Layer.effect(
+      Forwarder,
+      Effect.map(makeForwarding({ node: id, server, trust }), ({ forwarder }) => forwarder)
+    )),
+    Layer.provideMerge(Layer.effect(Placement, Effect.map(Ownership, ({ placement }) => placement))),
+    Layer.provide(layerMembership(RunnerAddress.make(clusterHost, port), clusterLeaseSeconds))
+  )
+}))
+
+/** What the setting CLUSTER asks for. */
+export const layerCluster = Layer.unwrap(Effect.gen(function*() {
+  if ((yield* Settings).cluster) return layerNode
+  yield* refuseLiveNodes
+  return layerAlone
+}))
+
+/** Leaves the cluster before anything else of the service is closed: requests are still taken, and sent to who owns their players now. */
+export const layerLeave = Layer.effectDiscard(
+  Effect.flatMap(Nodes, ({ leave }) => Effect.addFinalizer(() => leave))
+)

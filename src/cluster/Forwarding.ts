@@ -1,0 +1,385 @@
+/**
+ * The calls of this node to the owners of keys, and what it is asked by others.
+ *
+ * A call waits in one of three places: it is looked for an owner, again and again while a takeover may take; it waits for its turn on the
+ * line to the owner; it was sent and waits for its answer. All of them are bounded, in number, bytes and time. Nothing is sent again because it
+ * is slow: only when the owner says that the key is not its own, when the line is lost or when the owner left, and then only what may be.
+ */
+import { Cause, Clock, Effect, Exit, FiberMap, Latch, Layer, Semaphore } from "effect"
+import type { SocketServer } from "effect/socket"
+import { makeLogThrottle } from "../platform/LogThrottle.ts"
+import { monotonicClock } from "../platform/MonotonicClock.ts"
+import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open, type SendOptions } from "./Forwarder.ts"
+import { Ownership } from "./Ownership.ts"
+import type { Trust } from "./Trust.ts"
+import { answerCalls, dial, type Line, noDoorStatus, noKey, notMineStatus, type SentAnswer, type SentCall } from "./Wire.ts"
+
+/** Calls in one message. */
+const maxMessage = 256
+
+/** Characters of a message, but for its last call. */
+const maxMessageLength = 1024 * 1024
+
+/** Messages to a peer that it has not taken yet. */
+const maxMessagesInFlight = 4
+
+/** Calls to a peer that it has not answered yet, and those that wait behind them; one more is refused. */
+const maxSent = 1024
+const maxQueued = 1024
+
+/** Of calls that are looked for an owner. */
+const maxLooking = 4096
+
+/** Characters of all waiting calls; one more is refused. */
+const maxWaitingLength = 32 * 1024 * 1024
+
+/** How long an owner is looked for: as long as a takeover may take. */
+const maxLookMs = 4500
+
+/** Pause between two looks. */
+const lookPause = "40 millis"
+
+/** A peer that left the cluster and is silent for so long does not answer any more. */
+const maxSilentMs = 1000
+
+const defaultTimeoutMs = 5500
+
+/** Pause before a peer is called again. */
+const dialPause = "200 millis"
+
+/** Counts since the start. */
+export interface ForwardingCounts {
+  sent: number
+  answered: number
+  /** Calls of others to this node, and those of them that were for a key it did not own. */
+  received: number
+  notMine: number
+  lost: number
+  unsent: number
+  overloaded: number
+}
+
+type Done = (exit: Exit.Exit<Answered, NotAnswered>) => void
+
+interface Waiting {
+  readonly id: number
+  readonly key: number
+  readonly door: string
+  readonly call: Call
+  readonly isRepeatable: boolean
+  readonly deadline: number
+  /** Until when an owner is looked for. */
+  lookUntil: number
+  readonly done: Done
+}
+
+interface Peer {
+  readonly address: string
+  line: Line | undefined
+  queued: Array<Waiting>
+  readonly sent: Map<number, Waiting>
+  /** Monotonic milliseconds of the last answer. */
+  heardAt: number
+  /** Open while something is queued and may be sent. */
+  readonly maySend: Latch.Latch
+}
+
+const failures = {
+  unsent: Exit.fail(new NotAnswered({ because: "unsent" })),
+  lost: Exit.fail(new NotAnswered({ because: "lost" })),
+  overloaded: Exit.fail(new NotAnswered({ because: "overloaded" }))
+}
+
+const lengthOf = ({ call, door }: Waiting): number => door.length + call.head.length + call.body.length
+
+/** Makes the calls of the node `node`, and answers those of others on `server`. */
+export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust }: {
+  readonly node: string
+  readonly server: SocketServer.SocketServer["Service"]
+  readonly trust: Trust
+}) {
+  const ownership = yield* Ownership
+  const { placement } = ownership
+  const monotonic = monotonicClock(yield* Clock.Clock)
+  const now = () => monotonic.currentTimeMillisUnsafe()
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const doors = new Map<string, Open>()
+  const peers = new Map<string, Peer>()
+  let looking: Array<Waiting> = []
+  let lastId = 0
+  let waitingLength = 0
+  const counts: ForwardingCounts = { sent: 0, answered: 0, received: 0, notMine: 0, lost: 0, unsent: 0, overloaded: 0 }
+
+  /** Runs what is not ours: its defect is told in the log, and nobody else misses an answer for it. */
+  const contain = (run: () => void): void => {
+    try {
+      run()
+    } catch (defect) {
+      fork(Effect.logError("call failed", Cause.die(defect)))
+    }
+  }
+
+  const finish = (waiting: Waiting, exit: Exit.Exit<Answered, NotAnswered>): void => {
+    waitingLength -= lengthOf(waiting)
+    contain(() => waiting.done(exit))
+  }
+
+  const refuse = (waiting: Waiting, because: NotAnswered["because"]): void => {
+    counts[because]++
+    finish(waiting, failures[because])
+  }
+
+  const look = (waiting: Waiting): void => {
+    if (waiting.key === noKey || now() >= waiting.lookUntil) refuse(waiting, "unsent")
+    else if (looking.length >= maxLooking) refuse(waiting, "overloaded")
+    else looking.push(waiting)
+  }
+
+  const openHere = (waiting: Waiting): void => {
+    const open = doors.get(waiting.door)
+    if (open === undefined) return refuse(waiting, "unsent")
+    contain(() =>
+      open(waiting.call, (answer) =>
+        answer === notMine ? look(waiting) : finish(waiting, Exit.succeed({ ...answer, node })))
+    )
+  }
+
+  const queue = (peer: Peer, waiting: Waiting): void => {
+    if (peer.queued.length >= maxQueued) return refuse(waiting, "overloaded")
+    peer.queued.push(waiting)
+    peer.maySend.openUnsafe()
+  }
+
+  const place = (waiting: Waiting): void => {
+    if (placement.epochOf(waiting.key) !== 0) return openHere(waiting)
+    const owner = ownership.ownerOf(waiting.key)
+    const peer = owner === undefined ? undefined : peers.get(owner)
+    if (peer?.line === undefined) look(waiting)
+    else queue(peer, waiting)
+  }
+
+  const lookAgain = (): void => {
+    const again = looking
+    looking = []
+    for (const waiting of again) place(waiting)
+  }
+
+  /** The next message to a peer. */
+  const takeMessage = (peer: Peer): ReadonlyArray<SentCall> => {
+    const calls: Array<SentCall> = []
+    let length = 0
+    for (const waiting of peer.queued) {
+      if (calls.length >= maxMessage || peer.sent.size >= maxSent || length > maxMessageLength) break
+      const { call: { body, head }, door, id, key } = waiting
+      length += lengthOf(waiting)
+      calls.push({ id, key, door, head, body })
+      peer.sent.set(id, waiting)
+    }
+    peer.queued = peer.queued.slice(calls.length)
+    if (peer.queued.length === 0 || peer.sent.size >= maxSent) peer.maySend.closeUnsafe()
+    counts.sent += calls.length
+    return calls
+  }
+
+  const talk = (peer: Peer) => (line: Line) =>
+    Effect.gen(function*() {
+      peer.line = line
+      peer.heardAt = now()
+      lookAgain()
+      const turns = Semaphore.makeUnsafe(maxMessagesInFlight)
+      while (true) {
+        yield* peer.maySend.await
+        // what is posted in this turn of the event loop travels together
+        yield* Effect.yieldNow
+        yield* turns.take(1)
+        const calls = takeMessage(peer)
+        // a line that is lost says so to who hears the answers
+        yield* Effect.forkChild(
+          Effect.ensuring(calls.length === 0 ? Effect.void : Effect.ignore(line.send(calls)), turns.release(1))
+        )
+      }
+    })
+
+  const hear = (peer: Peer) => (answers: ReadonlyArray<SentAnswer>): void => {
+    peer.heardAt = now()
+    for (const { body, head, id, status } of answers) {
+      const waiting = peer.sent.get(id)
+      // who was told that it was too late
+      if (waiting === undefined) continue
+      peer.sent.delete(id)
+      counts.answered++
+      if (status === notMineStatus) look(waiting)
+      else if (status === noDoorStatus) refuse(waiting, "unsent")
+      else finish(waiting, Exit.succeed({ status, head, body, node: peer.line?.node ?? "" }))
+    }
+    if (peer.queued.length > 0) peer.maySend.openUnsafe()
+  }
+
+  const lose = (peer: Peer): void => {
+    peer.line = undefined
+    peer.maySend.closeUnsafe()
+    const { queued } = peer
+    const sent = [...peer.sent.values()]
+    peer.queued = []
+    peer.sent.clear()
+    for (const waiting of sent) {
+      if (!waiting.isRepeatable) refuse(waiting, "lost")
+      else {
+        waiting.lookUntil = Math.min(waiting.deadline, now() + maxLookMs)
+        look(waiting)
+      }
+    }
+    for (const waiting of queued) look(waiting)
+  }
+
+  const throttle = yield* makeLogThrottle(10_000)
+  const keepLine = (peer: Peer, host: string, port: number): Effect.Effect<void> =>
+    dial({ node, trust, host, port, hear: hear(peer), use: talk(peer) }).pipe(
+      Effect.catch(({ reason }) =>
+        ownership.nodes().has(peer.address)
+          ? throttle((suppressed) =>
+            Effect.annotateLogs(Effect.logWarning("peer not connected"), { address: peer.address, reason, suppressed })
+          )
+          : Effect.void
+      ),
+      Effect.ensuring(Effect.sync(() => lose(peer))),
+      Effect.andThen(Effect.sleep(dialPause)),
+      Effect.repeat({ while: () => ownership.nodes().has(peer.address) }),
+      Effect.ensuring(Effect.sync(() => peers.delete(peer.address)))
+    )
+
+  const lines = yield* FiberMap.make<string>()
+  const keep = yield* FiberMap.runtime(lines)()
+  const noteNodes = (): void => {
+    for (const address of ownership.nodes()) {
+      if (address === ownership.self || peers.has(address)) continue
+      const peer: Peer = {
+        address,
+        line: undefined,
+        queued: [],
+        sent: new Map(),
+        heardAt: now(),
+        maySend: Latch.makeUnsafe(false)
+      }
+      peers.set(address, peer)
+      const colon = address.lastIndexOf(":")
+      keep(address, keepLine(peer, address.slice(0, colon), Number(address.slice(colon + 1))))
+    }
+    lookAgain()
+  }
+  ownership.listen(noteNodes)
+  noteNodes()
+
+  /** Ends the waiting of calls whose time is up. */
+  const endOverdue = (peer: Peer): void => {
+    const at = now()
+    for (const waiting of peer.sent.values()) {
+      if (at < waiting.deadline) continue
+      peer.sent.delete(waiting.id)
+      refuse(waiting, "lost")
+    }
+    if (peer.queued.some(({ deadline }) => at >= deadline)) {
+      const { queued } = peer
+      peer.queued = queued.filter(({ deadline }) => at < deadline)
+      for (const waiting of queued) if (at >= waiting.deadline) refuse(waiting, "unsent")
+    }
+    if (peer.queued.length > 0 && peer.sent.size < maxSent && peer.line !== undefined) peer.maySend.openUnsafe()
+  }
+
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(
+    Effect.sleep(lookPause),
+    Effect.suspend(() => {
+      lookAgain()
+      const gone: Array<string> = []
+      for (const peer of peers.values()) {
+        endOverdue(peer)
+        if (!ownership.nodes().has(peer.address) && now() - peer.heardAt > maxSilentMs) gone.push(peer.address)
+      }
+      return Effect.forEach(gone, (address) => FiberMap.remove(lines, address), { discard: true })
+    })
+  )))
+
+  const take = (call: SentCall, answer: (answer: SentAnswer) => void): void => {
+    const nothing = (status: number) => answer({ id: call.id, status, head: "", body: "" })
+    counts.received++
+    if (call.key !== noKey && placement.epochOf(call.key) === 0) {
+      counts.notMine++
+      return nothing(notMineStatus)
+    }
+    const open = doors.get(call.door)
+    if (open === undefined) return nothing(noDoorStatus)
+    contain(() =>
+      open(call, (given) => {
+        if (given !== notMine) return answer({ id: call.id, status: given.status, head: given.head, body: given.body })
+        counts.notMine++
+        nothing(notMineStatus)
+      })
+    )
+  }
+  yield* Layer.build(answerCalls({ node, trust, server, take }))
+
+  const make = (key: number, door: string, call: Call, options: SendOptions, done: Done): Waiting | undefined => {
+    const at = now()
+    const deadline = at + (options.timeoutMs ?? defaultTimeoutMs)
+    const waiting: Waiting = {
+      id: ++lastId,
+      key,
+      door,
+      call,
+      isRepeatable: options.isRepeatable,
+      deadline,
+      lookUntil: Math.min(deadline, at + maxLookMs),
+      done
+    }
+    waitingLength += lengthOf(waiting)
+    if (waitingLength <= maxWaitingLength) return waiting
+    refuse(waiting, "overloaded")
+    return undefined
+  }
+
+  const post: Forwarder["Service"]["post"] = (key, door, call, options, done) => {
+    const waiting = make(key, door, call, options, done)
+    if (waiting !== undefined) place(waiting)
+  }
+
+  /** `peer` undefined: this node. */
+  const ask = (peer: Peer | undefined, door: string, call: Call, options: SendOptions) =>
+    Effect.callback<Answered, NotAnswered>((resume) => {
+      const waiting = make(noKey, door, call, options, resume)
+      if (waiting === undefined) return
+      if (peer === undefined) openHere(waiting)
+      else queue(peer, waiting)
+    })
+
+  const forwarder = Forwarder.of({
+    node,
+    serve: (door, open) => void doors.set(door, open),
+    post,
+    send: (key, door, call, options) =>
+      Effect.callback((resume) => post(key, door, call, options, resume)),
+    sendTo: (id, door, call, options) =>
+      Effect.suspend((): Effect.Effect<Answered | undefined, NotAnswered> => {
+        if (id === node) return ask(undefined, door, call, options)
+        const peer = [...peers.values()].find(({ line }) => line?.node === id)
+        return peer === undefined ? Effect.undefined : ask(peer, door, call, options)
+      }),
+    sendToAll: (door, call, options) =>
+      Effect.suspend(() =>
+        Effect.forEach(
+          [undefined, ...[...peers.values()].filter(({ line }) => line !== undefined)],
+          (peer) =>
+            Effect.match(ask(peer, door, call, options), {
+              onFailure: () => [],
+              onSuccess: (answer) => [answer]
+            }),
+          { concurrency: "unbounded" }
+        )
+      ).pipe(Effect.map((answers) => answers.flat()))
+  })
+  const waitingCalls = (): number => {
+    let waiting = looking.length
+    for (const { queued, sent } of peers.values()) waiting += queued.length + sent.size
+    return waiting
+  }
+  return { forwarder, counts, waitingCalls }
+})

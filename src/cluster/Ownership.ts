@@ -1,0 +1,231 @@
+/**
+ * Which keys this node owns, until when, and who owns the others.
+ *
+ * effect/cluster decides: nodes register in PostgreSQL, a hash ring gives every shard to one of them, and an advisory lock makes sure that it
+ * is one. This listens to what passes between `Sharding` and its storage, and keeps three things that `Sharding` does not tell: until when a
+ * lock is certainly held, a new epoch whenever one was taken, and who owns what is not here.
+ */
+import { Clock, Context, Deferred, Duration, Effect, Layer, Semaphore } from "effect"
+import { RunnerStorage, ShardingConfig } from "effect/cluster"
+import { Placement, type Release } from "../engine/Placement.ts"
+import { monotonicClock } from "../platform/MonotonicClock.ts"
+import { assign, nameOf, shardCount, shardOf } from "./Shards.ts"
+
+/** The clocks of two machines run at the same speed, to this part of the lease. */
+const leaseMargin = 0.05
+
+/** Time for what was accepted, when a shard is handed over. What is left then fails: its commit is fenced. */
+const maxDrainTime = "3 seconds"
+
+/** Of a node that hands over: time for PostgreSQL to hear of it. */
+const maxFarewellTime = "2 seconds"
+
+/** Counts since the start. */
+export interface OwnershipCounts {
+  /** Shards taken and given. */
+  moves: number
+  /** Looks at an epoch that was over. */
+  stale: number
+}
+
+export class Ownership extends Context.Service<Ownership, {
+  readonly placement: Placement["Service"]
+  /** `host:port` of this node. */
+  readonly self: string
+  /** The node that is to own a key, as far as is known here; undefined before anybody is. */
+  readonly ownerOf: (key: number) => string | undefined
+  /** All live nodes, also those that own nothing because they leave. */
+  readonly nodes: () => ReadonlySet<string>
+  /** Hears of every change of the nodes or the owners. */
+  readonly listen: (listener: () => void) => void
+  /** Whether the owners are known, and this node has held what is its own. */
+  readonly isJoined: () => boolean
+  readonly isLeaving: () => boolean
+  /** Gives all shards to others and takes no more. */
+  readonly handOver: Effect.Effect<void>
+  readonly shardsHeld: () => number
+  /** Milliseconds that all shards held are certainly held; null when there are none. */
+  readonly leaseMsLeft: () => number | null
+  readonly counts: Readonly<OwnershipCounts>
+}>()("pitboss/cluster/Ownership") {
+  /** Gives `RunnerStorage` as `Sharding` must be given it, over the one it is built on. */
+  static readonly layer = Layer.effectContext(Effect.gen(function*() {
+    const config = yield* ShardingConfig.ShardingConfig
+    const storage = yield* RunnerStorage.RunnerStorage
+    const monotonic = monotonicClock(yield* Clock.Clock)
+    const now = () => monotonic.currentTimeMillisUnsafe()
+    if (config.runnerAddress._tag === "None") return yield* Effect.die("a node needs an address")
+    const address = config.runnerAddress.value
+    const self = nameOf(address)
+    const leaseMs = Duration.toMillis(Duration.fromInputUnsafe(config.shardLockExpiration)) * (1 - leaseMargin)
+
+    /** By shard: the epoch of its lock, 0 without one; until when it is certainly held; whether it is about to be given. */
+    const epochs = new Uint32Array(shardCount + 1)
+    const heldUntil = new Float64Array(shardCount + 1)
+    const isReleased = new Uint8Array(shardCount + 1)
+    let lastEpoch = 0
+    const counts: OwnershipCounts = { moves: 0, stale: 0 }
+
+    let owners: ReadonlyArray<string> = []
+    let nodes: ReadonlySet<string> = new Set()
+    let seen = ""
+    let isJoined = false
+    let isLeaving = false
+    const listeners: Array<() => void> = []
+    const releases: Array<Release> = []
+
+    const isHeld = (shard: number): boolean => now() < (heldUntil[shard] ?? 0)
+
+    const placement = Placement.of({
+      isShared: true,
+      epochOf: (key) => {
+        const shard = shardOf(key)
+        const epoch = epochs[shard] ?? 0
+        if (epoch === 0 || isReleased[shard] === 1) return 0
+        if (isHeld(shard)) return epoch
+        counts.stale++
+        return 0
+      },
+      holds: (key, epoch) => {
+        const shard = shardOf(key)
+        if (epochs[shard] === epoch && isHeld(shard)) return true
+        counts.stale++
+        return false
+      },
+      onRelease: (release) => void releases.push(release)
+    })
+
+    const end = (shard: number): void => {
+      if (epochs[shard] !== 0) counts.moves++
+      epochs[shard] = 0
+      heldUntil[shard] = 0
+      isReleased[shard] = 0
+    }
+
+    const noteJoined = (): void => {
+      isJoined ||= owners.length > 0 && owners.every((owner, index) => owner !== self || epochs[index + 1] !== 0)
+    }
+
+    const note = (runners: Effect.Success<typeof storage.getRunners>): void => {
+      const live = runners.map(([{ address, weight }, isHealthy]) => ({ address, weight, isHealthy }))
+      const text = live.map(({ address, isHealthy, weight }) => `${nameOf(address)}*${weight}${isHealthy ? "" : "-"}`)
+        .toSorted().join(" ")
+      if (text !== seen) {
+        seen = text
+        nodes = new Set(live.map(({ address }) => nameOf(address)))
+        owners = assign(live.filter(({ isHealthy }) => isHealthy))
+        for (const listener of listeners) listener()
+      }
+      noteJoined()
+    }
+
+    /** The shards that are released in one turn: the actors are walked once for all of them. */
+    let gathering: { readonly shards: Set<number>; readonly done: Deferred.Deferred<void> } | undefined
+    const drain = (shards: ReadonlyArray<number>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        for (const shard of shards) isReleased[shard] = 1
+        if (gathering !== undefined) {
+          for (const shard of shards) gathering.shards.add(shard)
+          return Deferred.await(gathering.done)
+        }
+        const mine = { shards: new Set(shards), done: Deferred.makeUnsafe<void>() }
+        gathering = mine
+        const released = Effect.suspend(() => {
+          gathering = undefined
+          return Effect.forEach(releases, (release) => release((key) => mine.shards.has(shardOf(key))), {
+            concurrency: "unbounded",
+            discard: true
+          })
+        })
+        return Effect.andThen(Effect.yieldNow, released).pipe(
+          Effect.timeoutOption(maxDrainTime),
+          Effect.ensuring(Effect.suspend(() => {
+            if (gathering === mine) gathering = undefined
+            for (const shard of mine.shards) end(shard)
+            return Deferred.succeed(mine.done, undefined)
+          })),
+          Effect.asVoid
+        )
+      })
+
+    const heldShards = () => Array.from(epochs.keys()).filter((shard) => epochs[shard] !== 0)
+
+    // a lock that was asked for before the handover must not be given after it
+    const turn = Semaphore.makeUnsafe(1)
+
+    const watched = RunnerStorage.RunnerStorage.of({
+      ...storage,
+      getRunners: Effect.tap(storage.getRunners, (runners) => Effect.sync(() => note(runners))),
+      // a node is dead when its lease is over, and leaves when it says so: there is no other judge
+      setRunnerHealth: () => Effect.void,
+      acquire: (runner, asked) =>
+        turn.withPermits(1)(Effect.suspend(() => {
+          if (isLeaving) return Effect.succeed([])
+          const before = now()
+          return Effect.map(storage.acquire(runner, asked), (taken) => {
+            if (isLeaving) return []
+            for (const { id } of taken) {
+              if (epochs[id] === 0) {
+                epochs[id] = ++lastEpoch
+                counts.moves++
+              }
+              heldUntil[id] = before + leaseMs
+            }
+            noteJoined()
+            return taken
+          })
+        })),
+      refresh: (runner, asked) =>
+        Effect.suspend(() => {
+          const shards = Array.from(asked)
+          const before = now()
+          return Effect.tap(storage.refresh(runner, shards), (kept) =>
+            Effect.sync(() => {
+              const held = new Set(kept.map(({ id }) => id))
+              for (const { id } of shards) {
+                if (!held.has(id)) end(id)
+                else if (epochs[id] !== 0) heldUntil[id] = before + leaseMs
+              }
+            }))
+        }),
+      release: (runner, shard) => Effect.andThen(drain([shard.id]), storage.release(runner, shard)),
+      releaseAll: (runner) =>
+        Effect.andThen(Effect.suspend(() => drain(heldShards())), storage.releaseAll(runner))
+    })
+
+    /** Unhealthy nodes own nothing; this one goes on saying that it lives. */
+    const farewell = storage.releaseAll(address).pipe(
+      Effect.andThen(storage.setRunnerHealth(address, false)),
+      turn.withPermits(1),
+      Effect.timeout(maxFarewellTime),
+      Effect.catchCause((cause) => Effect.logWarning("cluster not told of the handover", cause))
+    )
+    const handOver = Effect.suspend(() => {
+      if (isLeaving) return Effect.void
+      isLeaving = true
+      return Effect.andThen(drain(heldShards()), farewell)
+    })
+
+    return Context.make(RunnerStorage.RunnerStorage, watched).pipe(
+      Context.add(
+        Ownership,
+        Ownership.of({
+          placement,
+          self,
+          ownerOf: (key) => owners[shardOf(key) - 1],
+          nodes: () => nodes,
+          listen: (listener) => void listeners.push(listener),
+          isJoined: () => isJoined,
+          isLeaving: () => isLeaving,
+          handOver,
+          shardsHeld: () => heldShards().filter(isHeld).length,
+          leaseMsLeft: () => {
+            const held = heldShards()
+            return held.length === 0 ? null : Math.max(0, Math.min(...held.map((shard) => heldUntil[shard] ?? 0)) - now())
+          },
+          counts
+        })
+      )
+    )
+  }))
+}
