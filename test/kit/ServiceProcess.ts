@@ -10,6 +10,7 @@ import { asService } from "./TestServer.ts"
 
 const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
 const movableClock = join(import.meta.dirname, "movableClock.ts")
+const detours = join(import.meta.dirname, "detours.ts")
 
 /** What stops a wait that would never end; it measures nothing. */
 const longEnough = "60 seconds"
@@ -34,7 +35,7 @@ export interface ServiceProcess {
   /** Sets its clock this far ahead of everybody's, or behind, in milliseconds. Only with `hasMovableClock`. */
   readonly moveClock: (offsetMs: number) => void
   /** At once, and from anywhere. */
-  readonly kill: (signal: "SIGTERM" | "SIGKILL") => void
+  readonly kill: (signal: "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT") => void
   readonly exited: Effect.Effect<Ending>
   readonly hasExited: () => boolean
   /** What it printed. */
@@ -63,6 +64,10 @@ export interface ServiceOptions {
   readonly databaseUrl: string
   readonly environment?: { readonly [name: string]: string }
   readonly hasMovableClock?: boolean
+  /** Ports that its connections go to instead of others. */
+  readonly detours?: ReadonlyMap<number, number>
+  /** Another `src/main.ts`. */
+  readonly main?: string
   /** Called with all that it prints. */
   readonly onOutput?: (text: string) => void
 }
@@ -83,8 +88,11 @@ export const startService = Effect.fnUntraced(function*(
   const backofficePort = yield* freePort
   const service = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const preload = options.hasMovableClock === true ? ["--import", pathToFileURL(movableClock).href] : []
-      const child = spawn(process.execPath, [...preload, main], {
+      const preload = [
+        ...options.hasMovableClock === true ? [movableClock] : [],
+        ...options.detours === undefined ? [] : [detours]
+      ].flatMap((file) => ["--import", pathToFileURL(file).href])
+      const child = spawn(process.execPath, [...preload, options.main ?? main], {
         env: {
           PATH: process.env["PATH"],
           PORT: String(options.port),
@@ -95,6 +103,9 @@ export const startService = Effect.fnUntraced(function*(
           },
           MASTER_KEY: masterKey,
           DEMO: "off",
+          ...options.detours === undefined
+            ? {}
+            : { DETOURS: [...options.detours].map((pair) => pair.join("=")).join(",") },
           // Node's own folder for it: a service that is started again and again need not be compiled each time.
           NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
           ...options.environment

@@ -1,0 +1,62 @@
+/** A way over the network that can fall silent and speak again: nothing is lost on it, nothing is closed, and nothing arrives. */
+import { Effect, type Scope } from "effect"
+import * as Net from "node:net"
+
+export interface HoldingProxy {
+  readonly port: number
+  /** From now on nothing arrives at either end, and who connects is not told that nobody is there. */
+  readonly hold: () => void
+  /** What was sent meanwhile arrives now. */
+  readonly release: () => void
+  /** Breaks every connection. */
+  readonly cut: () => void
+}
+
+/** A proxy at a free port of the loopback in front of another, until the scope closes. */
+export const makeHoldingProxy = (upstreamPort: number): Effect.Effect<HoldingProxy, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const sockets = new Set<Net.Socket>()
+    let isHeld = false
+    const pass = (from: Net.Socket, to: Net.Socket): void => {
+      sockets.add(from)
+      from.setNoDelay(true)
+      from.on("data", (chunk) => void to.write(chunk))
+      from.on("error", () => to.destroy())
+      from.on("end", () => to.end())
+      from.on("close", () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+      if (isHeld) from.pause()
+    }
+    const server = Net.createServer({ allowHalfOpen: true }, (client) => {
+      const upstream = Net.connect({ port: upstreamPort, host: "127.0.0.1", allowHalfOpen: true })
+      pass(client, upstream)
+      pass(upstream, client)
+    })
+    yield* Effect.acquireRelease(
+      Effect.callback<void>((resume) => {
+        server.listen(0, "127.0.0.1", () => resume(Effect.void))
+      }),
+      () =>
+        Effect.callback<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          for (const socket of sockets) socket.destroy()
+        })
+    )
+    const address = server.address()
+    return {
+      port: typeof address === "object" && address !== null ? address.port : 0,
+      hold: () => {
+        isHeld = true
+        for (const socket of sockets) socket.pause()
+      },
+      release: () => {
+        isHeld = false
+        for (const socket of sockets) socket.resume()
+      },
+      cut: () => {
+        for (const socket of sockets) socket.destroy()
+      }
+    }
+  })

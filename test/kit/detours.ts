@@ -1,0 +1,29 @@
+/**
+ * Loaded before the service (`node --import`): connections to some ports go to others instead, where a test has put a proxy. `DETOURS` holds
+ * them, like `25001=31001,25002=31002`.
+ */
+import * as Net from "node:net"
+import { isObject } from "../../src/platform/Table.ts"
+
+const detours = new Map(
+  (process.env["DETOURS"] ?? "").split(",").map((pair): [number, number] => {
+    const [from, to] = pair.split("=")
+    return [Number(from), Number(to)]
+  })
+)
+
+const { connect } = Net.Socket.prototype
+
+/** The options of a connection: the first argument, or the first of a list that Node.js has made of all arguments. */
+const optionsOf = (args: ReadonlyArray<unknown>): unknown => Array.isArray(args[0]) ? args[0][0] : args[0]
+
+Net.Socket.prototype.connect = new Proxy(connect, {
+  apply: (target, socket, args: ReadonlyArray<unknown>) => {
+    const options = optionsOf(args)
+    if (isObject(options) && "port" in options) {
+      const to = detours.get(Number(options.port))
+      if (to !== undefined) Object.assign(options, { port: to })
+    }
+    return Reflect.apply(target, socket, args)
+  }
+})
