@@ -12,7 +12,16 @@ import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open, type SendOptions } from "./Forwarder.ts"
 import { Ownership } from "./Ownership.ts"
 import type { Trust } from "./Trust.ts"
-import { answerCalls, dial, type Line, noDoorStatus, noKey, notMineStatus, type SentAnswer, type SentCall } from "./Wire.ts"
+import {
+  answerCalls,
+  dial,
+  type Line,
+  noDoorStatus,
+  noKey,
+  notMineStatus,
+  type SentAnswer,
+  type SentCall
+} from "./Wire.ts"
 
 /** Calls in one message. */
 const maxMessage = 256
@@ -139,8 +148,10 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     const open = doors.get(waiting.door)
     if (open === undefined) return refuse(waiting, "unsent")
     contain(() =>
-      open(waiting.call, (answer) =>
-        answer === notMine ? look(waiting) : finish(waiting, Exit.succeed({ ...answer, node })))
+      open(
+        waiting.call,
+        (answer) => answer === notMine ? look(waiting) : finish(waiting, Exit.succeed({ ...answer, node }))
+      )
     )
   }
 
@@ -355,8 +366,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     node,
     serve: (door, open) => void doors.set(door, open),
     post,
-    send: (key, door, call, options) =>
-      Effect.callback((resume) => post(key, door, call, options, resume)),
+    send: (key, door, call, options) => Effect.callback((resume) => post(key, door, call, options, resume)),
     sendTo: (id, door, call, options) =>
       Effect.suspend((): Effect.Effect<Answered | undefined, NotAnswered> => {
         if (id === node) return ask(undefined, door, call, options)

@@ -1,6 +1,14 @@
 /** Membership of the cluster: effect/cluster decides who owns which shard, on PostgreSQL, and does nothing else. */
 import { Effect, Layer, Option, Schema } from "effect"
-import { MessageStorage, type RunnerAddress, RunnerHealth, Runners, Sharding, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
+import {
+  MessageStorage,
+  type RunnerAddress,
+  RunnerHealth,
+  Runners,
+  Sharding,
+  ShardingConfig,
+  SqlRunnerStorage
+} from "effect/cluster"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { layerMembershipClient } from "../platform/Database.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -54,11 +62,13 @@ export const refuseLiveNodes = Effect.gen(function*() {
   })(undefined)
   if (live === undefined || live.nodes === 0) return
   return yield* new StartupError({
-    message: `CLUSTER=off while ${live.nodes} nodes of a cluster serve this database: stop them, or start with CLUSTER=on`
+    message:
+      `CLUSTER=off while ${live.nodes} nodes of a cluster serve this database: stop them, or start with CLUSTER=on`
   })
 }).pipe(
   Effect.catchTags({
     SqlError: () => Effect.fail(new StartupError({ message: "the database does not say whether a cluster serves it" })),
-    SchemaError: () => Effect.fail(new StartupError({ message: "the database does not say whether a cluster serves it" }))
+    SchemaError: () =>
+      Effect.fail(new StartupError({ message: "the database does not say whether a cluster serves it" }))
   })
 )

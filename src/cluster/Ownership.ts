@@ -189,8 +189,7 @@ export class Ownership extends Context.Service<Ownership, {
             }))
         }),
       release: (runner, shard) => Effect.andThen(drain([shard.id]), storage.release(runner, shard)),
-      releaseAll: (runner) =>
-        Effect.andThen(Effect.suspend(() => drain(heldShards())), storage.releaseAll(runner))
+      releaseAll: (runner) => Effect.andThen(Effect.suspend(() => drain(heldShards())), storage.releaseAll(runner))
     })
 
     /** Unhealthy nodes own nothing; this one goes on saying that it lives. */
@@ -221,7 +220,9 @@ export class Ownership extends Context.Service<Ownership, {
           shardsHeld: () => heldShards().filter(isHeld).length,
           leaseMsLeft: () => {
             const held = heldShards()
-            return held.length === 0 ? null : Math.max(0, Math.min(...held.map((shard) => heldUntil[shard] ?? 0)) - now())
+            return held.length === 0
+              ? null
+              : Math.max(0, Math.min(...held.map((shard) => heldUntil[shard] ?? 0)) - now())
           },
           counts
         })

@@ -120,7 +120,9 @@ const open = (host: string, port: number, trust: Trust) =>
         const socket = Tls.connect({ ...trust.client, host, port })
         socket.setNoDelay(true)
         const fail = (cause: Error) =>
-          resume(Effect.fail(new Socket.SocketError({ reason: new Socket.SocketOpenError({ kind: "Unknown", cause }) })))
+          resume(
+            Effect.fail(new Socket.SocketError({ reason: new Socket.SocketOpenError({ kind: "Unknown", cause }) }))
+          )
         socket.once("error", fail)
         socket.once("secureConnect", () => resume(Effect.succeed(socket)))
         return Effect.sync(() => socket.destroy())

@@ -312,10 +312,11 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
   }))
 
 /** The connections of the cluster's membership, apart from all others: a lock is kept however busy the service is. */
-export const layerMembershipClient = Layer.unwrap(Effect.map(
-  DatabaseUrl,
-  ({ url }) => PgClient.layerFrom(PgClient.make(membership(url)).pipe(Effect.mapError(unreachable)))
-))
+export const layerMembershipClient = Layer.unwrap(Effect.gen(function*() {
+  const { url } = yield* DatabaseUrl
+  const { onPrimary } = yield* DatabaseHosts
+  return PgClient.layerFrom(PgClient.make(onPrimary(membership(url))).pipe(Effect.mapError(unreachable)))
+}))
 
 /** Says which rights the service's role has too many: its account is worth as much to an intruder as what it may do. */
 export const layerRightsWarning = Layer.effectDiscard(

@@ -202,7 +202,8 @@ const load = Effect.gen(function*() {
   }
   if (given.cluster && !isLoopback(given.clusterHost) && given.clusterTls === undefined) {
     return yield* new StartupError({
-      message: "CLUSTER_HOST off loopback needs CLUSTER_TLS: files certificate,key,authority, or off on a private network"
+      message:
+        "CLUSTER_HOST off loopback needs CLUSTER_TLS: files certificate,key,authority, or off on a private network"
     })
   }
   const newKey = () => Buffer.from(entropy.bytes(32)).toString("base64")

@@ -31,39 +31,47 @@ describe("nodes over one database", () => {
       }
     }).pipe(Effect.scoped, Effect.provide(TestDatabase.layer)), 60_000)
 
-  it.live("a node that leaves hands over what it owned, and goes on sending calls to the new owners", () =>
-    Effect.gen(function*() {
-      const one = yield* startNode()
-      const two = yield* startNode()
-      yield* settled([one, two])
-      serveWhere(one)
-      serveWhere(two)
-      const moved = keys.filter((key) => one.placement.epochOf(key) !== 0)
-      yield* one.nodes.leave
-      assert.isTrue(one.nodes.isLeaving())
-      assert.strictEqual(owned(one), 0)
-      const answers = yield* Effect.forEach(
-        moved,
-        (key) => one.forwarder.send(key, "where", where(key), { isRepeatable: false }),
-        { concurrency: "unbounded" }
-      )
-      assert.deepStrictEqual([...new Set(answers.map(({ node }) => node))], [two.id])
-      const listed = yield* two.nodes.list
-      assert.deepStrictEqual(listed.map(({ id, isDraining, shards }) => ({ id, isDraining, shards })), [
-        { id: one.id, isDraining: true, shards: 0 },
-        { id: two.id, isDraining: false, shards: 300 }
-      ])
-      yield* one.close
-      const back = yield* startNode()
-      yield* settled([two, back])
-    }).pipe(Effect.scoped, Effect.provide(TestDatabase.layer)), 60_000)
+  it.live(
+    "a node that leaves hands over what it owned, and goes on sending calls to the new owners",
+    () =>
+      Effect.gen(function*() {
+        const one = yield* startNode()
+        const two = yield* startNode()
+        yield* settled([one, two])
+        serveWhere(one)
+        serveWhere(two)
+        const moved = keys.filter((key) => one.placement.epochOf(key) !== 0)
+        yield* one.nodes.leave
+        assert.isTrue(one.nodes.isLeaving())
+        assert.strictEqual(owned(one), 0)
+        const answers = yield* Effect.forEach(
+          moved,
+          (key) => one.forwarder.send(key, "where", where(key), { isRepeatable: false }),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual([...new Set(answers.map(({ node }) => node))], [two.id])
+        const listed = yield* two.nodes.list
+        assert.deepStrictEqual(listed.map(({ id, isDraining, shards }) => ({ id, isDraining, shards })), [
+          { id: one.id, isDraining: true, shards: 0 },
+          { id: two.id, isDraining: false, shards: 300 }
+        ])
+        yield* one.close
+        const back = yield* startNode()
+        yield* settled([two, back])
+      }).pipe(Effect.scoped, Effect.provide(TestDatabase.layer)),
+    60_000
+  )
 
-  it.live("the players of a node that ends without a word go to the others when its lease is over", () =>
-    Effect.gen(function*() {
-      const one = yield* startNode()
-      const two = yield* startNode()
-      yield* settled([one, two])
-      yield* one.close
-      yield* eventually(() => owned(two) === keys.length)
-    }).pipe(Effect.scoped, Effect.provide(TestDatabase.layer)), 60_000)
+  it.live(
+    "the players of a node that ends without a word go to the others when its lease is over",
+    () =>
+      Effect.gen(function*() {
+        const one = yield* startNode()
+        const two = yield* startNode()
+        yield* settled([one, two])
+        yield* one.close
+        yield* eventually(() => owned(two) === keys.length)
+      }).pipe(Effect.scoped, Effect.provide(TestDatabase.layer)),
+    60_000
+  )
 })

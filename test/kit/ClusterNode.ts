@@ -57,8 +57,7 @@ export const eventually = (isSo: () => boolean) =>
 export const keys = Array.from({ length: 300 }, (_, index) => index + 1)
 
 /** How many of the keys a node owns. */
-export const owned = ({ placement }: ClusterNode): number =>
-  keys.filter((key) => placement.epochOf(key) !== 0).length
+export const owned = ({ placement }: ClusterNode): number => keys.filter((key) => placement.epochOf(key) !== 0).length
 
 /** Waits until every key has one owner, and each of these nodes some. */
 export const settled = (nodes: ReadonlyArray<ClusterNode>) =>
@@ -69,8 +68,11 @@ export const settled = (nodes: ReadonlyArray<ClusterNode>) =>
 
 /** Opens a door at a node that says where it is, as the owner of the key in `head`. */
 export const serveWhere = (node: ClusterNode): void =>
-  node.forwarder.serve("where", ({ body, head }, done) =>
-    done(node.placement.epochOf(Number(head)) === 0 ? notMine : { status: 200, head, body: `${node.id} ${body}` }))
+  node.forwarder.serve(
+    "where",
+    ({ body, head }, done) =>
+      done(node.placement.epochOf(Number(head)) === 0 ? notMine : { status: 200, head, body: `${node.id} ${body}` })
+  )
 
 export const where = (key: number): Call => ({ head: String(key), body: "?" })
 

@@ -1,0 +1,87 @@
+/** Nodes of one cluster as processes, with a way of their own to the database and to each other that a test can hold. */
+import { Effect, Scope } from "effect"
+import { type HoldingProxy, makeHoldingProxy } from "./HoldingProxy.ts"
+import { freePort, type ServiceDied, type ServiceProcess, startService } from "./ServiceProcess.ts"
+
+export interface ClusterNode {
+  readonly number: number
+  readonly port: number
+  /** As it runs now, or ran last. */
+  readonly process: () => ServiceProcess
+  /** Starts it again after its end; completes when it takes requests. */
+  readonly restart: Effect.Effect<void, ServiceDied>
+  /** Its way to the database. */
+  readonly database: HoldingProxy
+  /** The ways between it and its peers, both directions. */
+  readonly peers: ReadonlyArray<HoldingProxy>
+}
+
+export interface ClusterOptions {
+  readonly count: number
+  /** Of the owner of the tables, without the proxies. */
+  readonly databaseUrl: string
+  readonly leaseSeconds?: number
+  readonly environment?: { readonly [name: string]: string }
+  /** Another `src/main.ts` for all of them. */
+  readonly main?: string
+  readonly onOutput?: (node: number, text: string) => void
+}
+
+/** Starts them until the scope closes. */
+export const startCluster = Effect.fnUntraced(function*(options: ClusterOptions) {
+  const numbers = Array.from({ length: options.count }, (_, index) => index + 1)
+  const upstream = new URL(options.databaseUrl)
+  const planned = yield* Effect.forEach(numbers, (number) =>
+    Effect.gen(function*() {
+      return {
+        number,
+        port: yield* freePort,
+        clusterPort: yield* freePort,
+        database: yield* makeHoldingProxy(Number(upstream.port))
+      }
+    }))
+  /** The way from one to another, by both numbers. */
+  const ways = new Map<string, HoldingProxy>()
+  for (const from of planned) {
+    for (const to of planned) {
+      if (from !== to) ways.set(`${from.number} ${to.number}`, yield* makeHoldingProxy(to.clusterPort))
+    }
+  }
+  const scope = yield* Effect.scope
+  return yield* Effect.forEach(planned, ({ clusterPort, database, number, port }) =>
+    Effect.gen(function*() {
+      const url = new URL(options.databaseUrl)
+      url.port = String(database.port)
+      const others = planned.filter((other) => other.number !== number)
+      const start = Scope.provide(
+        startService({
+          port,
+          databaseUrl: url.href,
+          environment: {
+            LOG_LEVEL: "warn",
+            CLUSTER: "on",
+            CLUSTER_PORT: String(clusterPort),
+            CLUSTER_LEASE_SECONDS: String(options.leaseSeconds ?? 4),
+            ...options.environment
+          },
+          detours: new Map(
+            others.map((other) => [other.clusterPort, ways.get(`${number} ${other.number}`)?.port ?? other.clusterPort])
+          ),
+          ...options.main === undefined ? {} : { main: options.main },
+          onOutput: (text) => options.onOutput?.(number, text)
+        }),
+        scope
+      )
+      let running = yield* start
+      return {
+        number,
+        port,
+        process: () => running,
+        restart: Effect.map(start, (next) => {
+          running = next
+        }),
+        database,
+        peers: [...ways].flatMap(([between, way]) => between.split(" ").includes(String(number)) ? [way] : [])
+      } satisfies ClusterNode
+    }), { concurrency: "unbounded" })
+})
