@@ -1,4 +1,5 @@
-import { Context, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Forwarder } from "../cluster/Forwarder.ts"
 
 const windowMs = 60_000
 
@@ -19,8 +20,8 @@ interface Window {
   taken: number
 }
 
-/** Windows by id: of keys, or of players. */
-const makeWindows = () => {
+/** Windows by id: of keys, or of players. `now` in epoch milliseconds. */
+export const makeRateWindows = () => {
   /** In the order of their starts: expired ones come first. */
   const windows = new Map<number, Window>()
 
@@ -49,35 +50,94 @@ const makeWindows = () => {
   }
 
   return {
+    /** Counts a request, unless the window is used up. */
     take: (id: number, limit: number, now: number): RateLimitStatus => {
       const window = running(id, now) ?? start(id, now)
       if (window.taken >= limit) return status(window, limit, now, false)
       window.taken++
       return status(window, limit, now, true)
     },
-    look: (id: number, limit: number, now: number): RateLimitStatus => status(running(id, now), limit, now, true)
+    /** The status without counting anything. */
+    look: (id: number, limit: number, now: number): RateLimitStatus => status(running(id, now), limit, now, true),
+    /** Takes over what another node has counted. */
+    note: (id: number, { limit, remaining, resetsAt }: RateLimitStatus): void => {
+      const startedAt = resetsAt - windowMs
+      start(id, startedAt).taken = limit - remaining
+    }
   }
 }
 
 /** The share of a key's rate that one player may use: a fifth, or thirty requests a minute where that is more. */
 export const playerShare = (keyLimit: number): number => Math.min(keyLimit, Math.max(30, Math.ceil(keyLimit / 5)))
 
+const door = "rate"
+
+/** Time for the count of another node, milliseconds. */
+const timeoutMs = 1000
+
+const Status = Schema.fromJsonString(Schema.Struct({
+  isAllowed: Schema.Boolean,
+  limit: Schema.Number,
+  remaining: Schema.Number,
+  resetsAt: Schema.Number
+}))
+const decodeStatus = Schema.decodeUnknownOption(Status)
+
 /**
- * Rate limits per key and per player, in windows of 60 seconds that start with a request. Counted in memory: each process gives a key its
- * full rate, and a restart starts anew.
+ * Rate limits per key and per player, in windows of 60 seconds that start with a request. Counted in memory, and a restart starts anew. Over
+ * several nodes a key is counted by the node that owns the key's number, a player by the player's own node; where the owner does not answer,
+ * a node counts by itself.
  *
- *     const status = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
+ *     const status = yield* limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
  */
 export class RateLimiter extends Context.Service<RateLimiter, {
   /** Counts a request, unless the window is used up. `now` in epoch milliseconds. */
-  readonly take: (keyId: number, limit: number, now: number) => RateLimitStatus
-  /** The status without counting anything. */
+  readonly take: (keyId: number, limit: number, now: number) => Effect.Effect<RateLimitStatus>
+  /** The status as it was last heard, without counting anything. */
   readonly look: (keyId: number, limit: number, now: number) => RateLimitStatus
-  /** As `take`, of a player, whichever of the operator's keys issued the token. */
+  /** As `take`, of a player of this node, whichever of the operator's keys issued the token. */
   readonly takeOfPlayer: (playerId: number, limit: number, now: number) => RateLimitStatus
 }>()("pitboss/auth/RateLimiter") {
-  static readonly layer = Layer.sync(RateLimiter, () => {
-    const { look, take } = makeWindows()
-    return { take, look, takeOfPlayer: makeWindows().take }
-  })
+  static readonly layer = Layer.effect(
+    RateLimiter,
+    Effect.gen(function*() {
+      const forwarder = yield* Forwarder
+      const clock = yield* Clock.Clock
+      const { look, note, take } = makeRateWindows()
+      const takeOfPlayer = makeRateWindows().take
+      if (forwarder.node === undefined) {
+        return RateLimiter.of({
+          take: (keyId, limit, now) => Effect.sync(() => take(keyId, limit, now)),
+          look,
+          takeOfPlayer
+        })
+      }
+
+      /** What this node counts for all. */
+      const counted = makeRateWindows()
+      forwarder.serve(door, ({ head }, done) => {
+        const [keyId = 0, limit = 0] = head.split(" ").map(Number)
+        const status = counted.take(keyId, limit, clock.currentTimeMillisUnsafe())
+        done({ status: 200, head: "", body: JSON.stringify(status) })
+      })
+
+      return RateLimiter.of({
+        take: (keyId, limit, now) =>
+          Effect.match(
+            forwarder.send(keyId, door, { head: `${keyId} ${limit}`, body: "" }, { isRepeatable: false, timeoutMs }),
+            {
+              onFailure: () => take(keyId, limit, now),
+              onSuccess: ({ body }) => {
+                const status = decodeStatus(body)
+                if (status._tag === "None") return take(keyId, limit, now)
+                note(keyId, status.value)
+                return status.value
+              }
+            }
+          ),
+        look,
+        takeOfPlayer
+      })
+    })
+  )
 }

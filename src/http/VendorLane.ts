@@ -2,10 +2,12 @@
  * Calls of game providers in their own protocols, straight from the socket's request (`docs/decisions/0043-provider-protocols.md`). Every
  * request below the address takes this way; what the provider's protocol says decides the answer, its words for *try again* included.
  */
-import { type Cause, Clock, Context, Effect, Exit, Layer } from "effect"
+import { type Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { clientAddress, isWithin, type Networks, networks } from "../auth/Addresses.ts"
 import { addressNotAllowed, invalidSignature } from "../auth/Checks.ts"
+import { type Answer, type Answered, Forwarder, type NotAnswered, notMine } from "../cluster/Forwarder.ts"
+import { elsewhereOf } from "../store/PlayerActors.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { Bound, Received, VendorAnswer, VendorCall, WalletCall, WalletOutcome } from "../protocols/Protocol.ts"
@@ -16,6 +18,7 @@ import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { refuseOverfull } from "./BodyBounds.ts"
 import { Drain } from "./Drain.ts"
 import type { Take } from "./ExpressLane.ts"
+import { refuseUnanswered, servedBy } from "./Forwarding.ts"
 import { CurrentLaneRequest } from "./LogFields.ts"
 import { bodyTooLarge, draining, maxBodyBytes, refusalBody, retryAfterOf, serverError, statusOf } from "./Refusals.ts"
 import { type Named, RequestIds } from "./RequestIds.ts"
@@ -86,17 +89,43 @@ interface Request<Known extends Integration = Integration> {
   readonly startedAt: bigint
 }
 
-const callOf = ({ now, rest, source }: Request, body: Buffer): VendorCall => {
+const callOf = (
+  { headers, method = "" }: Pick<IncomingMessage, "headers" | "method">,
+  rest: string,
+  now: number,
+  body: Buffer
+): VendorCall => {
   const question = rest.indexOf("?")
   return {
-    method: source.method ?? "",
+    method,
     path: question < 0 ? rest : rest.slice(0, question),
     query: question < 0 ? "" : rest.slice(question + 1),
-    header: (name) => headerOf(source.headers[name]),
+    header: (name) => headerOf(headers[name]),
     body,
     now
   }
 }
+
+/** Where other nodes send calls about players of this one. */
+const door = "vendor"
+
+/** A call on its way to the player's node, which reads it as this one has. */
+const SentCall = Schema.fromJsonString(Schema.Struct({
+  slug: Schema.String,
+  method: Schema.String,
+  rest: Schema.String,
+  headers: Schema.Record(Schema.String, Schema.String),
+  now: Schema.Number,
+  id: Schema.String
+}))
+const encodeCall = Schema.encodeSync(SentCall)
+const decodeCall = Schema.decodeUnknownSync(SentCall)
+
+type Asked = Extract<Received, { readonly _tag: "Call" }>
+
+/** The player of another node, where that is why the wallet refused. */
+const elsewhereIn = (outcome: WalletOutcome): number | undefined =>
+  outcome._tag === "Refused" ? elsewhereOf(outcome.refusal) : undefined
 
 /** The lane of this process, for the server's listener. */
 export class VendorLane extends Context.Service<VendorLane, { readonly take: Take }>()("pitboss/http/VendorLane") {
@@ -106,6 +135,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
       VendorLane,
       Effect.gen(function*() {
         const desk = yield* makeDesk
+        const forwarder = yield* Forwarder
         const drain = yield* Drain
         const ids = yield* RequestIds
         const failures = yield* AuthenticationFailures
@@ -131,7 +161,8 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           target: ServerResponse,
           startedAt: bigint,
           { body, contentType = "application/json", status }: VendorAnswer,
-          retryAfter?: string
+          retryAfter?: string,
+          node = forwarder.node
         ): number => {
           const tookNs = clock.monotonicTimeNanosUnsafe() - startedAt
           metrics.observe(source.method ?? "", route, status, tookNs)
@@ -143,9 +174,9 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
             source,
             target,
             status,
-            `${lines}content-type: ${contentType}\r\nx-request-id: ${ids.last(named(source))}\r\n${
-              retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`
-            }`,
+            `${lines}content-type: ${contentType}\r\nx-request-id: ${ids.last(named(source))}\r\n` +
+              (retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`) +
+              (node === undefined ? "" : `${servedBy}: ${node}\r\n`),
             body
           )
           return Number(tookNs) / 1e6
@@ -172,10 +203,10 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           desk.note(integration, { ...answered, at: now, latencyMs })
         }
 
-        const logDefect = (source: IncomingMessage, cause: Cause.Cause<unknown>): void => {
+        const logDefect = (id: string, method: string, cause: Cause.Cause<unknown>): void => {
           fork(
             Effect.logError("request failed", cause).pipe(
-              Effect.annotateLogs({ request_id: ids.of(named(source)), method: source.method ?? "", path: route })
+              Effect.annotateLogs({ request_id: id, method, path: route })
             )
           )
         }
@@ -191,28 +222,28 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           )
         }
 
-        const ask = (request: Request<Known>, { call, render }: Extract<Received, { readonly _tag: "Call" }>): void => {
-          const { integration, source, target } = request
-          const conclude = (outcome: WalletOutcome): void =>
-            contain(
-              target,
-              () => answer(request, { method: call.method, call, outcome, answer: render(outcome), reason: undefined })
-            )
+        /** Asks the wallet, without a fiber where nothing has to be looked up first. */
+        const perform = (
+          integration: Known,
+          call: WalletCall,
+          id: () => string,
+          traceparent: string | undefined,
+          done: (outcome: WalletOutcome) => void
+        ): void => {
           const finish = (exit: Exit.Exit<WalletOutcome>): void => {
-            if (Exit.isSuccess(exit)) return conclude(exit.value)
-            logDefect(source, exit.cause)
-            conclude(refused(serverError))
+            if (Exit.isSuccess(exit)) return done(exit.value)
+            logDefect(id(), "POST", exit.cause)
+            done(refused(serverError))
           }
-          if (drain.isDraining()) return conclude(refused(draining))
           try {
             if (traces === undefined && desk.start(integration, call, finish)) return
           } catch (defect) {
             return finish(Exit.die(defect))
           }
-          const about = { id: () => ids.of(named(source)), path: route, providerId: integration.providerId }
+          const about = { id, path: route, providerId: integration.providerId }
           const run = desk.run(integration, call)
           const traced = traces === undefined ? run : traces.aroundAnswer(
-            { method: "POST", traceparent: headerOf(source.headers["traceparent"]), id: about.id() },
+            { method: "POST", traceparent, id: id() },
             `${route} ${call.method}`,
             run,
             (exit) => Exit.isSuccess(exit) ? 200 : 500
@@ -221,10 +252,90 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
             .addObserver(finish)
         }
 
+        /** Has the player's node do it, and note it. A call has an id of its own: it may be sent again. */
+        const forward = (request: Request<Known>, asked: Asked, playerId: number, body: Buffer): void => {
+          const { integration: { slug }, now, rest, source, startedAt, target } = request
+          const headers: Record<string, string> = {}
+          for (const [name, value] of Object.entries(source.headers)) headers[name] = headerOf(value) ?? ""
+          const head = encodeCall({ slug, method: source.method ?? "", rest, headers, now, id: ids.of(named(source)) })
+          const conclude = (exit: Exit.Exit<Answered, NotAnswered>): void => {
+            if (Exit.isSuccess(exit)) {
+              const { body, head, node, status } = exit.value
+              return void send(source, target, startedAt, { status, body, contentType: head }, undefined, node)
+            }
+            const failure = Exit.findErrorOption(exit)
+            tell(request, asked, refused(failure._tag === "Some" ? refuseUnanswered(failure.value) : serverError))
+          }
+          const call = { head, body: body.toString("latin1") }
+          forwarder.post(playerId, door, call, { isRepeatable: true }, (exit) => {
+            contain(target, () => conclude(exit))
+          })
+        }
+
+        const tell = (request: Request<Known>, { call, render }: Asked, outcome: WalletOutcome): void =>
+          answer(request, { method: call.method, call, outcome, answer: render(outcome), reason: undefined })
+
+        const ask = (request: Request<Known>, asked: Asked, body: Buffer): void => {
+          const { integration, source, target } = request
+          if (drain.isDraining()) return contain(target, () => tell(request, asked, refused(draining)))
+          const traceparent = headerOf(source.headers["traceparent"])
+          perform(integration, asked.call, () => ids.of(named(source)), traceparent, (outcome) => {
+            const elsewhere = elsewhereIn(outcome)
+            contain(target, () => {
+              if (elsewhere === undefined) tell(request, asked, outcome)
+              else forward(request, asked, elsewhere, body)
+            })
+          })
+        }
+
+        /** A call that another node has received of a vendor: it is believed that its signature was right. */
+        const serveForwarded = (
+          integration: Known,
+          sent: typeof SentCall.Type,
+          body: Buffer,
+          startedAt: bigint,
+          done: (answer: Answer | typeof notMine) => void
+        ): void => {
+          const { headers, id, method, now, rest } = sent
+          const received = integration.bound.receive(callOf({ headers, method }, rest, now, body))
+          // settings that differ for as long as one of the nodes remembers the old ones
+          if (received._tag !== "Call") return done(notMine)
+          const { call, render } = received
+          perform(integration, call, () => id, headers["traceparent"], (outcome) => {
+            if (elsewhereIn(outcome) !== undefined) return done(notMine)
+            const answered = render(outcome)
+            const latencyMs = Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e6
+            desk.note(integration, {
+              method: call.method,
+              call,
+              outcome,
+              answer: answered,
+              reason: undefined,
+              at: now,
+              latencyMs
+            })
+            const { body, contentType = "application/json", status } = answered
+            done({ status, head: contentType, body })
+          })
+        }
+
+        forwarder.serve(door, ({ body, head }, done) => {
+          const startedAt = clock.monotonicTimeNanosUnsafe()
+          const sent = decodeCall(head)
+          const bytes = Buffer.from(body, "latin1")
+          const known = desk.peek(sent.slug, clock.currentTimeMillisUnsafe())
+          if (known !== undefined) return serveForwarded(known, sent, bytes, startedAt, done)
+          fork(desk.find(sent.slug)).addObserver((exit) =>
+            Exit.isSuccess(exit) && exit.value !== undefined
+              ? serveForwarded(exit.value, sent, bytes, startedAt, done)
+              : done(notMine)
+          )
+        })
+
         const receive = (request: Request<Known>, body: Buffer): void => {
           const overfull = refuseOverfull(body)
           if (overfull !== undefined) return void reject(request, overfull)
-          const received = request.integration.bound.receive(callOf(request, body))
+          const received = request.integration.bound.receive(callOf(request.source, request.rest, request.now, body))
           switch (received._tag) {
             case "NotFound":
               return void reject(request, noSuchPath)
@@ -233,7 +344,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
               return received.reason === "signature" ? answerStranger(request, answered) : answer(request, answered)
             }
             case "Call":
-              return ask(request, received)
+              return ask(request, received, body)
           }
         }
 
@@ -294,7 +405,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
                   : read({ integration: exit.value, source, target, rest, now, startedAt })
               }
               const failure = Exit.findErrorOption(exit)
-              if (failure._tag === "None") logDefect(source, exit.cause)
+              if (failure._tag === "None") logDefect(ids.of(named(source)), source.method ?? "", exit.cause)
               refuseAs(source, target, startedAt, failure._tag === "Some" ? failure.value : serverError)
             })
           )

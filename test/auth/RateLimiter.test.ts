@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import { RateLimiter } from "../../src/auth/RateLimiter.ts"
+import { makeRateWindows } from "../../src/auth/RateLimiter.ts"
 
 // Goal: a key gets its limit in each window and no more, and windows begin with a request. Method: a model of one window
 // that is asked the same random questions.
 
-const withLimiter = <A>(use: (limiter: RateLimiter["Service"]) => A) =>
-  Effect.map(RateLimiter, use).pipe(Effect.provide(RateLimiter.layer))
+const withLimiter = <A>(use: (limiter: ReturnType<typeof makeRateWindows>) => A) =>
+  Effect.sync(() => use(makeRateWindows()))
 
 describe("RateLimiter", () => {
   it.effect("agrees with a plain count per window", () =>

@@ -100,11 +100,22 @@ export const OperatorAuthLive = Layer.effect(
         if (!verify(signingKey, message, signature)) return Effect.fail(invalidSignature)
         if (!replays.remember(signature, now)) return Effect.fail(replayedRequest)
         const elsewhere: Refusal | undefined = comesFromElsewhere(request, allowed) ? addressNotAllowed : undefined
-        if (elsewhere === undefined) {
-          const status = limiter.take(caller.apiKey.id, caller.apiKey.rateLimitPerMinute, now)
+        if (elsewhere !== undefined) return serveCounted(signature, caller, now, elsewhere)
+        return Effect.flatMap(
+          limiter.take(caller.apiKey.id, caller.apiKey.rateLimitPerMinute, now),
           // a request over the limit is not even written to the replay store
-          if (!status.isAllowed) return Effect.fail(rateLimited(status, now))
-        }
+          (status) =>
+            status.isAllowed ? serveCounted(signature, caller, now, undefined) : Effect.fail(rateLimited(status, now))
+        )
+      }
+
+      /** What counts against the key's rate, or comes from an address that is not allowed. */
+      const serveCounted = (
+        signature: string,
+        caller: OperatorCredential["caller"],
+        now: number,
+        elsewhere: Refusal | undefined
+      ): ReturnType<typeof serveRead> => {
         const noted = replays.write(signature, now)
         const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller.operator, feature)
         if (refusal !== undefined) return Effect.andThen(noted, Effect.fail(refusal))

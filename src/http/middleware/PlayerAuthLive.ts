@@ -74,13 +74,14 @@ export const PlayerAuthLive = Layer.effect(
         // before the key's rate: a refused player must not use up that of the others
         const share = limiter.takeOfPlayer(playerId, playerShare(apiKey.rateLimitPerMinute), now)
         if (!share.isAllowed) return Effect.fail(playerRateLimited(share, now))
-        const status = limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
-        if (!status.isAllowed) return Effect.fail(rateLimited(status, now))
-        const refusal = refuseFeature(operator, feature)
-        if (refusal !== undefined) return Effect.fail(refusal)
-        const provided = Effect.provideService(answered, CurrentPlayer, { playerId, operator })
-        // here, so that a body that is too large is not taken for a missing one
-        return onlyReads ? provided : Effect.andThen(playerBody(request), provided)
+        return Effect.flatMap(limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now), (status): Served => {
+          if (!status.isAllowed) return Effect.fail(rateLimited(status, now))
+          const refusal = refuseFeature(operator, feature)
+          if (refusal !== undefined) return Effect.fail(refusal)
+          const provided = Effect.provideService(answered, CurrentPlayer, { playerId, operator })
+          // here, so that a body that is too large is not taken for a missing one
+          return onlyReads ? provided : Effect.andThen(playerBody(request), provided)
+        })
       }
 
       const run = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Served => {
