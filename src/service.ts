@@ -41,6 +41,7 @@ import { Resolver } from "./platform/Resolver.ts"
 import { Scheduler } from "./platform/Scheduler.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { DueAccountChanges } from "./features/players/DueAccountChanges.ts"
+import { OperatorsOfRows } from "./features/operators/OperatorsOfRows.ts"
 import { Outbox } from "./store/Outbox.ts"
 import { PersonalDataEncryption } from "./features/players/PersonalDataEncryption.ts"
 import { PlayerAccounts } from "./features/players/PlayerAccounts.ts"
@@ -97,6 +98,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Idempotency.layer,
     Seals.layer,
     OldRows.layer,
+    OperatorsOfRows.layer,
     PersonalDataEncryption.layer,
     Attempts.layer.pipe(
       Layer.provide(Transport.layer),
@@ -155,6 +157,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const compliance = yield* Compliance
   const seals = yield* Seals
   const oldRows = yield* OldRows
+  const operatorsOfRows = yield* OperatorsOfRows
   const personalData = yield* PersonalDataEncryption
   const errands = yield* VendorErrands
   return Scheduler.layer([
@@ -167,6 +170,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
     { name: "compliance", everySeconds: 5, run: compliance.run },
     { name: "chain-seals", everySeconds: 60, run: seals.run },
     { name: "chain-old-rows", everySeconds: 5, run: oldRows.run },
+    { name: "operators-of-rows", everySeconds: 5, run: operatorsOfRows.run },
     { name: "vendor-errands", everySeconds: 60, run: errands.start },
     { name: "personal-data", everySeconds: 5, run: personalData.run }
   ])

@@ -51,6 +51,7 @@ const rights: Readonly<Record<string, Rights>> = {
   kept_secrets: { delete: true, fixed: columns("name") },
   ledger_blocks: appendOnly,
   ledger_entries: appendOnly,
+  operator_walk: { fixed: columns("name pages") },
   operators: { fixed: columns("id created_at") },
   original_rounds: appendOnly,
   payment_counts: { delete: true, fixed: "all" },
@@ -74,7 +75,12 @@ const rights: Readonly<Record<string, Rights>> = {
   },
   promo_codes: { fixed: columns("id operator_id code created_at") },
   promo_redemptions: appendOnly,
-  provider_transactions: appendOnly,
+  // the operator of rows from before there was one is filled in
+  provider_transactions: {
+    fixed: columns(
+      "provider_id transaction_id player_id kind status amount game_id round_id target_transaction_id detail real_amount bonus_amount entry_ids player_bonus_id wagered created_at"
+    )
+  },
   provider_errands: { fixed: columns("provider_id kind") },
   providers: { fixed: columns("id key protocol created_at") },
   rounds: { fixed: columns("player_id game_id round_id opened_at") },

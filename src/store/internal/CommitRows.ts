@@ -34,6 +34,19 @@ export interface SettingsRow extends PlayerSettings {
 
 export interface RoundRow extends RoundChange {
   readonly playerId: number
+  readonly operatorId: number
+}
+
+/** A message of a provider with the operator of its player. */
+export interface TransactionRow {
+  readonly transaction: Transaction
+  readonly operatorId: number
+}
+
+/** A session with the operator of its player. */
+export interface SessionRow {
+  readonly session: GameSession
+  readonly operatorId: number
 }
 
 /** Seals a text so that only the same purpose opens it. */
@@ -60,7 +73,7 @@ const toReplyRow = (reply: StoredReply, seal: Seal): ReplyRow => ({
 export interface CommitRows {
   readonly units: ReadonlyArray<PlayerUnit>
   readonly entries: Array<Entry>
-  readonly transactions: Array<Transaction>
+  readonly transactions: Array<TransactionRow>
   readonly newRounds: Array<RoundRow>
   readonly changedRounds: Array<RoundRow>
   readonly sums: ReadonlyArray<SumsRow>
@@ -70,7 +83,7 @@ export interface CommitRows {
   readonly settings: Array<SettingsRow>
   readonly newPayments: Array<NewPayment>
   readonly changedPayments: Array<PaymentChange>
-  readonly sessions: Array<GameSession>
+  readonly sessions: Array<SessionRow>
   readonly endedSessions: Array<EndedSession>
   readonly events: Array<Event>
   readonly audit: Array<AuditRecord>
@@ -91,11 +104,11 @@ const append = <A>(target: Array<A>, more: ReadonlyArray<A>): void => {
 }
 
 /** Adds the rounds of a unit: one that several decisions wrote is written once, as the last of them left it. */
-const addRounds = (rows: CommitRows, { changes, key: playerId }: PlayerUnit): void => {
+const addRounds = (rows: CommitRows, { after: { operatorId }, changes, key: playerId }: PlayerUnit): void => {
   const first = changes[0]
   if (first !== undefined && changes.length === 1 && first.rounds.length <= 1) {
     for (const { isNew, round } of first.rounds) {
-      ;(isNew ? rows.newRounds : rows.changedRounds).push({ playerId, round, isNew })
+      ;(isNew ? rows.newRounds : rows.changedRounds).push({ playerId, operatorId, round, isNew })
     }
     return
   }
@@ -106,7 +119,7 @@ const addRounds = (rows: CommitRows, { changes, key: playerId }: PlayerUnit): vo
       const earlier = rounds.get(key)
       // two claims that the same round is new cannot both be right: both are kept, and the index says so
       if (isNew && earlier?.isNew === true) rows.newRounds.push(earlier)
-      rounds.set(key, { playerId, round, isNew: isNew || earlier?.isNew === true })
+      rounds.set(key, { playerId, operatorId, round, isNew: isNew || earlier?.isNew === true })
     }
   }
   for (const row of rounds.values()) (row.isNew ? rows.newRounds : rows.changedRounds).push(row)
@@ -149,12 +162,13 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
     pairOf: (playerId) => pairByPlayer.get(playerId) ?? null
   }
   for (const unit of ordered) {
+    const { operatorId } = unit.after
     const pair = pairs.placeOf(unit.after)
     if (pair !== null) pairByPlayer.set(unit.key, pair)
     let lastSettings: PlayerSettings | null = null
     for (const change of unit.changes) {
       append(rows.entries, change.entries)
-      append(rows.transactions, change.transactions)
+      for (const transaction of change.transactions) rows.transactions.push({ transaction, operatorId })
       for (const payment of change.payments) {
         const earlier = payments.get(payment.payment.id)
         payments.set(payment.payment.id, { ...payment, isNew: payment.isNew || earlier?.isNew === true })
@@ -166,14 +180,14 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
           isNew: isNew || earlier?.isNew === true,
           note: note ?? earlier?.note ?? null,
           playerId: unit.key,
-          operatorId: unit.after.operatorId
+          operatorId
         })
       }
       append(rows.redemptions, change.redemptions)
       append(rows.originalRounds, change.originalRounds)
       for (const seed of change.seeds) seeds.set(seed.id, mergeSeeds(seeds.get(seed.id), seed))
       lastSettings = change.settings ?? lastSettings
-      append(rows.sessions, change.sessions)
+      for (const session of change.sessions) rows.sessions.push({ session, operatorId })
       append(rows.endedSessions, change.endedSessions)
       append(rows.events, change.events)
       append(rows.audit, change.audit)
@@ -181,7 +195,7 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
       for (const reply of change.replies) rows.replies.push(toReplyRow(reply, seal))
     }
     if (lastSettings !== null) {
-      rows.settings.push({ ...lastSettings, playerId: unit.key, operatorId: unit.after.operatorId })
+      rows.settings.push({ ...lastSettings, playerId: unit.key, operatorId })
     }
     addRounds(rows, unit)
   }

@@ -10,8 +10,7 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import { type Link, type LinkedRows, rowsOfCommit } from "../../chain/Chain.ts"
-import type { AuditRecord, EndedSession, Entry, Event, GameSession } from "../../domain/Change.ts"
-import type { Transaction } from "../../domain/settlement/Rounds.ts"
+import type { AuditRecord, EndedSession, Entry, Event } from "../../domain/Change.ts"
 import { columnArray } from "../../platform/ColumnArrays.ts"
 import { withoutPersonal } from "../EventData.ts"
 import { changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
@@ -23,7 +22,9 @@ import {
   type RoundRow,
   rowsOf,
   type Sealing,
-  type SettingsRow
+  type SessionRow,
+  type SettingsRow,
+  type TransactionRow
 } from "./CommitRows.ts"
 import { encodeCounters } from "./CountersCodec.ts"
 import { links } from "./LinkSections.ts"
@@ -80,23 +81,24 @@ const entryColumns: ReadonlyArray<Column<Entry>> = [
   time("created_at", (entry) => entry.createdAt)
 ]
 
-const transactionColumns: ReadonlyArray<Column<Transaction>> = [
-  number("provider_id", (transaction) => transaction.providerId),
-  text("transaction_id", (transaction) => transaction.transactionId),
-  number("player_id", (transaction) => transaction.playerId),
-  text("kind", (transaction) => transaction.kind),
-  text("status", (transaction) => transaction.status),
-  number("amount", (transaction) => transaction.amount),
-  number("game_id", (transaction) => transaction.gameId),
-  text("round_id", (transaction) => transaction.roundId),
-  text("target_transaction_id", (transaction) => transaction.targetId),
-  text("detail", (transaction) => transaction.detail),
-  number("real_amount", (transaction) => transaction.realAmount),
-  number("bonus_amount", (transaction) => transaction.bonusAmount),
-  text("entry_ids", (transaction) => numbers(transaction.entryIds), "bigint[]"),
-  number("player_bonus_id", (transaction) => transaction.bonusId),
-  number("wagered", (transaction) => transaction.wagered),
-  time("created_at", (transaction) => transaction.createdAt)
+const transactionColumns: ReadonlyArray<Column<TransactionRow>> = [
+  number("provider_id", ({ transaction }) => transaction.providerId),
+  text("transaction_id", ({ transaction }) => transaction.transactionId),
+  number("player_id", ({ transaction }) => transaction.playerId),
+  text("kind", ({ transaction }) => transaction.kind),
+  text("status", ({ transaction }) => transaction.status),
+  number("amount", ({ transaction }) => transaction.amount),
+  number("game_id", ({ transaction }) => transaction.gameId),
+  text("round_id", ({ transaction }) => transaction.roundId),
+  text("target_transaction_id", ({ transaction }) => transaction.targetId),
+  text("detail", ({ transaction }) => transaction.detail),
+  number("real_amount", ({ transaction }) => transaction.realAmount),
+  number("bonus_amount", ({ transaction }) => transaction.bonusAmount),
+  text("entry_ids", ({ transaction }) => numbers(transaction.entryIds), "bigint[]"),
+  number("player_bonus_id", ({ transaction }) => transaction.bonusId),
+  number("wagered", ({ transaction }) => transaction.wagered),
+  time("created_at", ({ transaction }) => transaction.createdAt),
+  number("operator_id", (row) => row.operatorId)
 ]
 
 const settingsColumns: ReadonlyArray<Column<SettingsRow>> = [
@@ -131,18 +133,20 @@ const roundColumns: ReadonlyArray<Column<RoundRow>> = [
   number("player_bonus_id", (row) => row.round.bonusId),
   flag("closed", (row) => row.round.closed),
   { ...flag("is_live", (row: RoundRow) => row.round.isLive === true), value: (row) => row.round.isLive },
-  time("opened_at", (row) => row.round.openedAt)
+  time("opened_at", (row) => row.round.openedAt),
+  number("operator_id", (row) => row.operatorId)
 ]
 
-const sessionColumns: ReadonlyArray<Column<GameSession>> = [
-  number("id", (session) => session.id),
-  number("player_id", (session) => session.playerId),
-  number("game_id", (session) => session.gameId),
-  text("mode", (session) => session.mode),
-  text("platform", (session) => session.platform),
-  text("ip", (session) => session.ip),
-  time("opened_at", (session) => session.openedAt),
-  time("expires_at", (session) => session.expiresAt)
+const sessionColumns: ReadonlyArray<Column<SessionRow>> = [
+  number("id", ({ session }) => session.id),
+  number("player_id", ({ session }) => session.playerId),
+  number("game_id", ({ session }) => session.gameId),
+  text("mode", ({ session }) => session.mode),
+  text("platform", ({ session }) => session.platform),
+  text("ip", ({ session }) => session.ip),
+  time("opened_at", ({ session }) => session.openedAt),
+  time("expires_at", ({ session }) => session.expiresAt),
+  number("operator_id", (row) => row.operatorId)
 ]
 
 const endedSessionColumns: ReadonlyArray<Column<EndedSession>> = [
@@ -221,7 +225,7 @@ const transactions = insertInto("provider_transactions", transactionColumns)
 const newRounds = insertInto("rounds", roundColumns)
 const changedRounds = update("rounds", roundColumns, {
   keys: ["player_id", "game_id", "round_id"],
-  set: ["real_stake", "bonus_stake", "paid_wins", "open_bets", "player_bonus_id", "closed", "is_live"]
+  set: ["real_stake", "bonus_stake", "paid_wins", "open_bets", "player_bonus_id", "closed", "is_live", "operator_id"]
 })
 const settings = update("players", settingsColumns, {
   keys: ["id", "operator_id"],
