@@ -32,10 +32,10 @@ const typesThat = (trait: "ofGame" | "overdraws"): string =>
 /** What a query with `$operator` and `$transactions` means for one operator or, with undefined, for all. */
 export const forOperator = (statement: string, operatorId: number | undefined): string => {
   const condition = operatorId === undefined ? "true" : `operator_id = ${Math.trunc(operatorId)}`
-  // provider transactions name no operator: their player does
+  // those from before each named its operator do not all name it yet: their player does
   const transactions = operatorId === undefined
     ? "provider_transactions"
-    : "(SELECT t.* FROM provider_transactions t JOIN accounts a ON a.player_id = t.player_id WHERE $operator)"
+    : "(SELECT t.* FROM provider_transactions t JOIN accounts a ON a.player_id = t.player_id WHERE a.$operator)"
   return statement.replaceAll("$transactions", transactions).replaceAll("$operator", condition)
 }
 
