@@ -88,8 +88,8 @@ const layerNode = Layer.unwrap(Effect.gen(function*() {
   const { clusterHost, clusterLeaseSeconds, clusterPort } = yield* Settings
   const trust = yield* makeTrust
   const id = (yield* Entropy).token("", 6)
-  // its own also where the processes of one supervisor share ports
-  const address = { host: clusterHost, port: clusterPort, exclusive: true }
+  // its own also where the processes of one supervisor share ports; answers are small, and wait for no other
+  const address = { host: clusterHost, port: clusterPort, exclusive: true, noDelay: true }
   const server = yield* NodeSocketServer.makeTls({ ...trust.server, ...address }).pipe(
     Effect.mapError(() =>
       new StartupError({ message: `CLUSTER_HOST, CLUSTER_PORT: cannot listen on ${clusterHost}:${clusterPort}` })
