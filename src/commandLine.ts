@@ -11,6 +11,7 @@ import { audit, job, ledger, round } from "./features/ledger/Commands.ts"
 import { correction } from "./features/corrections/Commands.ts"
 import { freeRounds } from "./features/freeRounds/Commands.ts"
 import { game, provider } from "./features/games/Commands.ts"
+import { node } from "./features/nodes/Commands.ts"
 import { paymentMethod } from "./features/payments/MethodCommands.ts"
 import { payment } from "./features/payments/Commands.ts"
 import { player } from "./features/players/Commands.ts"
@@ -44,6 +45,7 @@ export const program = root.pipe(
     secret,
     round,
     job,
+    node,
     audit
   ])
 )

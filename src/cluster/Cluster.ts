@@ -99,7 +99,7 @@ const layerNode = Layer.unwrap(Effect.gen(function*() {
   return Layer.effect(Nodes, makeNodes(id)).pipe(
     Layer.provideMerge(Layer.effect(
       Forwarder,
-      Effect.map(makeForwarding({ node: id, server, trust }), ({ forwarder }) => forwarder)
+      makeForwarding({ node: id, server, trust })
     )),
     Layer.provideMerge(Layer.effect(Placement, Effect.map(Ownership, ({ placement }) => placement))),
     Layer.provide(layerMembership(RunnerAddress.make(clusterHost, port), clusterLeaseSeconds))

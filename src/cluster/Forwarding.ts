@@ -9,6 +9,7 @@ import { Cause, Clock, Effect, Exit, FiberMap, Latch, Layer, Semaphore } from "e
 import type { SocketServer } from "effect/socket"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
+import { registerClusterMetrics } from "./ClusterMetrics.ts"
 import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open, type SendOptions } from "./Forwarder.ts"
 import { Ownership } from "./Ownership.ts"
 import type { Trust } from "./Trust.ts"
@@ -386,10 +387,15 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
         )
       ).pipe(Effect.map((answers) => answers.flat()))
   })
-  const waitingCalls = (): number => {
-    let waiting = looking.length
-    for (const { queued, sent } of peers.values()) waiting += queued.length + sent.size
-    return waiting
-  }
-  return { forwarder, counts, waitingCalls }
+  yield* registerClusterMetrics({
+    ownership,
+    counts,
+    waiting: () => {
+      let waiting = looking.length
+      for (const { queued, sent } of peers.values()) waiting += queued.length + sent.size
+      return waiting
+    },
+    peers: () => [...peers.values()].filter(({ line }) => line !== undefined).length
+  })
+  return forwarder
 })

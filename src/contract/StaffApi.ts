@@ -19,6 +19,7 @@ import { PlayerGroup } from "../features/players/StaffApi.ts"
 import { JobGroup, RoundGroup } from "../features/jobs/StaffApi.ts"
 import { DeliveryGroup, WebhookGroup } from "../features/webhooks/StaffApi.ts"
 import { RateGroup, ReportGroup } from "../features/reports/StaffApi.ts"
+import { NodeGroup } from "../features/nodes/StaffApi.ts"
 import { SecretGroup } from "../features/secrets/StaffApi.ts"
 
 /** Who acts. */
@@ -70,6 +71,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
     SecretGroup,
     RoundGroup,
     JobGroup,
+    NodeGroup,
     RateGroup,
     ReportGroup,
     AuditGroup

@@ -21,6 +21,7 @@ import { GameHandlers } from "../features/games/StaffHandlers.ts"
 import { JobAndRoundHandlers } from "../features/jobs/StaffHandlers.ts"
 import { KeyHandlers } from "../features/keys/StaffHandlers.ts"
 import { LedgerHandlers } from "../features/ledger/StaffHandlers.ts"
+import { NodeHandlers } from "../features/nodes/StaffHandlers.ts"
 import { OperatorHandlers } from "../features/operators/StaffHandlers.ts"
 import { PaymentMethodHandlers } from "../features/payments/MethodHandlers.ts"
 import { PaymentHandlers } from "../features/payments/StaffHandlers.ts"
@@ -96,6 +97,7 @@ const Handlers = Layer.mergeAll(
   LedgerHandlers,
   SecretHandlers,
   JobAndRoundHandlers,
+  NodeHandlers,
   ReportHandlers,
   AuditHandlers
 )

@@ -69,6 +69,8 @@ export const rolesByAction = {
   "payment.chargeback": ["payments"],
   "round.list": ["support", "payments", "compliance"],
   "job.list": ["support", "payments", "compliance"],
+  "node.list": ["support", "payments", "compliance"],
+  "node.drain": [],
   "webhook.create": [],
   "webhook.rotate": [],
   "webhook.update": [],

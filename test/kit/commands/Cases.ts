@@ -6,6 +6,7 @@ import { bookCases } from "./Books.ts"
 import { catalogueCases } from "./Catalogue.ts"
 import { correctionCases } from "./Corrections.ts"
 import { freeRoundsCases } from "./FreeRounds.ts"
+import { nodeCases } from "./Nodes.ts"
 import { paymentCases } from "./Payments.ts"
 import { playerCases } from "./Players.ts"
 import type { CommandCase } from "./Scene.ts"
@@ -21,5 +22,6 @@ export const cases: ReadonlyArray<CommandCase> = [
   ...paymentCases,
   ...bookCases,
   ...secretCases,
+  ...nodeCases,
   ...alertCases
 ]
