@@ -296,6 +296,8 @@ export const playAll = (
   options: Omit<ClientOptions, "name" | "number" | "chance"> & {
     readonly chanceOf: (stream: number) => Chance
     readonly prefix?: string
+    /** Of the first of them, where others play at the same table. */
+    readonly firstNumber?: number
   }
 ) =>
   Effect.forkChild(Effect.forEach(
@@ -304,7 +306,7 @@ export const playAll = (
       runClient({
         ...options,
         name: `${options.prefix ?? ""}j${index}`,
-        number: index,
+        number: (options.firstNumber ?? 0) + index,
         chance: options.chanceOf(index + 1)
       }),
     { concurrency: "unbounded", discard: true }

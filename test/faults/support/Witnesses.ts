@@ -1,0 +1,172 @@
+/**
+ * Players who bet one small amount after the other at whatever node can be asked, each bet sent until it is done, and who note how long each
+ * took and which node did it: what a fault costs those whom it concerns, and all others.
+ */
+import { Effect } from "effect"
+import type { Chance } from "../../kit/Chance.ts"
+import type { Caller } from "../../kit/E2eHttp.ts"
+import { type Seat, settledOf, tell } from "../../kit/E2eWorld.ts"
+
+/** A bet from its first sending to its answer, in milliseconds of the monotonic clock. */
+interface Sighting {
+  readonly from: number
+  readonly to: number
+  readonly attempts: number
+  readonly servedBy: string | undefined
+  /** The slowest of its sendings to each node, by the node's number. */
+  readonly slowest: ReadonlyMap<number, number>
+}
+
+/** A node that can be asked. */
+export interface Asked {
+  readonly number: number
+  readonly provider: Caller
+}
+
+interface Witness {
+  readonly seat: Seat
+  readonly sightings: Array<Sighting>
+  /** Since when its bet under way is not answered. */
+  waitingSince: number | undefined
+  balance: number
+}
+
+export interface Witnesses {
+  readonly violations: ReadonlyArray<string>
+  /** The slowest answer to these players since, of all that were not asked of this node. */
+  readonly slowest: (whose: ReadonlySet<number>, since: number, notAsked: number) => number
+  /** The longest that these players waited since, those whose bet is not answered yet included. */
+  readonly waits: (whose: ReadonlySet<number>, since: number) => ReadonlyArray<number>
+  /** The most often that one of these players' bets was sent since. */
+  readonly mostAttempts: (whose: ReadonlySet<number>, since: number) => number
+  /** From this moment to the first answer to each of these players that another node gave. */
+  readonly servedAgain: (whose: ReadonlySet<number>, since: number, notBy: string) => ReadonlyArray<number | undefined>
+  /** The players whose last bet this node did, and all others. */
+  readonly of: (node: string) => readonly [ReadonlySet<number>, ReadonlySet<number>]
+  /** What each should have; a bet that nobody answered before the end may have been done besides. */
+  readonly books: () => ReadonlyArray<
+    { readonly playerId: number; readonly balance: number; readonly mayHaveMore: boolean }
+  >
+  readonly run: Effect.Effect<void>
+}
+
+const pauseMs = 150
+
+/** As long as a provider waits before it sends its message again. */
+const patience = "3 seconds"
+
+/** `nodes`: those that can be asked now. Who was not answered by one asks another. */
+export const makeWitnesses = (options: {
+  readonly seats: ReadonlyArray<Seat>
+  readonly balance: number
+  readonly nodes: () => ReadonlyArray<Asked>
+  readonly chance: Chance
+  readonly isOver: () => boolean
+}): Witnesses => {
+  const witnesses = options.seats.map((seat): Witness => ({
+    seat,
+    sightings: [],
+    waitingSince: undefined,
+    balance: options.balance
+  }))
+  const violations: Array<string> = []
+
+  const bet = Effect.fnUntraced(function*(witness: Witness, number: number) {
+    const { seat } = witness
+    const id = `witness-${seat.playerId}-${number}`
+    const from = performance.now()
+    witness.waitingSince = from
+    const slowest = new Map<number, number>()
+    let last: number | undefined
+    for (let attempts = 1; !options.isOver(); attempts++) {
+      const askable = options.nodes()
+      const others = askable.filter((node) => node.number !== last)
+      const asked = options.chance.pick(others.length === 0 ? askable : others)
+      last = asked.number
+      const sentAt = performance.now()
+      const result = yield* Effect.result(
+        tell(asked.provider, "bet", {
+          request_id: id,
+          transaction_id: id,
+          session_token: seat.token,
+          game_id: seat.game.externalId,
+          round_id: id,
+          amount: 1,
+          currency: "EUR"
+        }).pipe(Effect.timeout(patience))
+      )
+      slowest.set(asked.number, Math.max(slowest.get(asked.number) ?? 0, performance.now() - sentAt))
+      if (result._tag === "Failure" || result.success.status === 503) {
+        yield* Effect.sleep("20 millis")
+        continue
+      }
+      const reply = result.success
+      const settled = yield* Effect.result(settledOf(reply))
+      if (settled._tag === "Failure") return void violations.push(`${id}: ${reply.status} ${reply.text}`)
+      const { balance } = settled.success
+      if (balance !== --witness.balance) violations.push(`${id}: left ${balance}, due ${witness.balance}`)
+      witness.sightings.push({ from, to: performance.now(), attempts, servedBy: reply.headers["x-served-by"], slowest })
+      witness.waitingSince = undefined
+      return
+    }
+  })
+
+  const among = (whose: ReadonlySet<number>) => witnesses.filter(({ seat }) => whose.has(seat.playerId))
+  return {
+    violations,
+    slowest: (whose, since, notAsked) =>
+      Math.max(
+        0,
+        ...among(whose).flatMap(({ sightings }) =>
+          sightings.filter(({ to }) => to >= since).flatMap(({ slowest }) =>
+            [...slowest].flatMap(([number, ms]) => number === notAsked ? [] : [ms])
+          )
+        )
+      ),
+    waits: (whose, since) =>
+      among(whose).map(({ sightings, waitingSince }) =>
+        Math.max(
+          0,
+          waitingSince === undefined ? 0 : performance.now() - waitingSince,
+          ...sightings.filter(({ to }) => to >= since).map(({ from, to }) => to - from)
+        )
+      ),
+    mostAttempts: (whose, since) =>
+      Math.max(
+        0,
+        ...among(whose).flatMap(({ sightings }) =>
+          sightings.filter(({ to }) => to >= since).map(({ attempts }) => attempts)
+        )
+      ),
+    servedAgain: (whose, since, notBy) =>
+      among(whose).map(({ sightings }) => {
+        const first = sightings.find(({ servedBy, to }) => to >= since && servedBy !== notBy)
+        return first === undefined ? undefined : first.to - since
+      }),
+    of: (node) => {
+      const [own, others] = [new Set<number>(), new Set<number>()]
+      for (const { seat: { playerId }, sightings } of witnesses) {
+        const set = sightings.at(-1)?.servedBy === node ? own : others
+        set.add(playerId)
+      }
+      return [own, others]
+    },
+    books: () =>
+      witnesses.map(({ balance, seat: { playerId }, waitingSince }) => ({
+        playerId,
+        balance,
+        mayHaveMore: waitingSince !== undefined
+      })),
+    run: Effect.forEach(
+      witnesses,
+      (witness) =>
+        Effect.gen(function*() {
+          for (let number = 1; !options.isOver(); number++) {
+            yield* bet(witness, number)
+            yield* Effect.sleep(pauseMs)
+          }
+        }),
+      { concurrency: "unbounded", discard: true }
+    )
+  }
+}

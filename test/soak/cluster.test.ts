@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { runNodes } from "../faults/support/NodeRun.ts"
+import { seedOfRun } from "../kit/Chance.ts"
+
+// Goal: whatever happens to a node, to the network between nodes or to their database, what was acknowledged is there, once, and one order
+// explains all answers of a player, whichever nodes gave them; players of a node that is gone are served by others. Method: three
+// processes, clients who send every message to any of them, faults that are real; `npm run faults -- --nodes 3` does it for longer.
+
+const seed = seedOfRun()
+
+describe("three nodes", () => {
+  it.live(
+    `lose and double nothing when one is killed, leaves, freezes or is cut off, or their database dies (E2E_SEED=${seed})`,
+    () =>
+      Effect.gen(function*() {
+        const outcome = yield* runNodes({
+          seed,
+          nodes: 3,
+          players: 60,
+          clients: 12,
+          leaseSeconds: 4,
+          faults: { kill: 1, leave: 1, pause: 1, unreachable: 1, parted: 1, database: 1 },
+          keepsFolder: true,
+          onFault: (outcome) => process.stderr.write(`${JSON.stringify(outcome)}\n`)
+        })
+        assert.deepStrictEqual(outcome.violations, [], outcome.folder)
+        assert.lengthOf(outcome.faults, 6)
+        assert.isAbove(outcome.effects, 0)
+        assert.isAbove(outcome.ordered, 0)
+        // whatever it was, it was felt
+        assert.isAbove(outcome.lost + outcome.triedAgain, 0)
+      }),
+    900_000
+  )
+})
