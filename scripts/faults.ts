@@ -5,13 +5,20 @@ import { Command, Flag } from "effect/cli"
 import { randomInt } from "node:crypto"
 import type { CycleOutcome } from "../test/faults/support/Cycle.ts"
 import { type FaultKind, faultKinds } from "../test/faults/support/Faults.ts"
+import {
+  type FaultOutcome,
+  nodeFaults,
+  type NodeOutcome,
+  type NodePlan,
+  runNodes
+} from "../test/faults/support/NodeRun.ts"
 import { run, type RunOutcome } from "../test/faults/support/Run.ts"
 
 const isKind = (word: string): word is FaultKind => faultKinds.some((kind) => kind === word)
 
-const whole = (name: string, maximum: number, description: string) =>
+const whole = (name: string, maximum: number, description: string, minimum = 1) =>
   Flag.Int(name).pipe(
-    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))),
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum, maximum }))),
     Flag.withDescription(description)
   )
 
@@ -34,6 +41,83 @@ const flags = {
     Flag.withDefault([...faultKinds])
   )
 }
+
+const count = (kind: string, description: string) => whole(kind, 100_000, description, 0).pipe(Flag.withDefault(1))
+
+const nodeFlags = {
+  nodes: whole("nodes", 16, "How many nodes (3)").pipe(Flag.withDefault(3)),
+  players: whole("players", 100_000, "How many players (200)").pipe(Flag.withDefault(200)),
+  clients: whole("clients", 1000, "How many clients play them (24)").pipe(Flag.withDefault(24)),
+  leaseSeconds: whole("lease", 60, "Lease of a node, seconds (4)", 2).pipe(Flag.withDefault(4)),
+  seed: flags.seed,
+  keep: flags.keep,
+  kill: count("kill", "How many nodes are killed (1)"),
+  leave: count("leave", "How many leave and come back (1)"),
+  pause: count("pause", "How many are frozen for twice their lease (1)"),
+  unreachable: count("unreachable", "How many lose their way to the database for longer than their lease (1)"),
+  parted: count("parted", "How many lose the way to their peers for a while (1)"),
+  database: count("database", "How often the database is killed and started again (1)")
+}
+
+/** A line for each, as they happen. */
+const showFault = (
+  { attempts, kind, longest, median, othersLongest }: FaultOutcome,
+  number: number,
+  all: number
+): void =>
+  void process.stderr.write(
+    `${number}/${all}  ${kind}: players served again after ${median} ms, the last after ${longest} ms ` +
+      `(${attempts} sendings at most); slowest answer to others ${othersLongest} ms\n`
+  )
+
+/** Of each kind: how many, and the worst and the middle of what they cost. */
+const byKind = (faults: ReadonlyArray<FaultOutcome>) =>
+  Object.fromEntries(
+    nodeFaults.flatMap((kind) => {
+      const own = faults.filter((fault) => fault.kind === kind)
+      const medians = own.map(({ median }) => median).toSorted((one, other) => one - other)
+      return own.length === 0 ? [] : [[kind, {
+        count: own.length,
+        served_again_ms_median: medians[Math.floor(medians.length / 2)],
+        served_again_ms_longest: Math.max(...own.map(({ longest }) => longest)),
+        slowest_of_others_ms: Math.max(...own.map(({ othersLongest }) => othersLongest)),
+        sendings_most: Math.max(...own.map(({ attempts }) => attempts))
+      }]]
+    })
+  )
+
+const nodeSummary = (
+  { answers, effects, faults, folder, lost, ordered, seed, sent, triedAgain, violations }: NodeOutcome
+) => ({
+  seed,
+  faults: byKind(faults),
+  sent,
+  answers,
+  lost,
+  told_to_try_again: triedAgain,
+  rows_compared: effects,
+  operations_ordered: ordered,
+  folder: folder ?? null,
+  complaints: violations
+})
+
+const nodes = Command.make("nodes", nodeFlags, (input) =>
+  Effect.gen(function*() {
+    const plan: NodePlan = {
+      ...input,
+      seed: input.seed._tag === "Some" ? input.seed.value : randomInt(1, 2 ** 31),
+      faults: input,
+      keepsFolder: input.keep,
+      onFault: showFault
+    }
+    const outcome = yield* runNodes(plan)
+    if (outcome.violations.length > 0) process.exitCode = 1
+    process.stdout.write(`${JSON.stringify(nodeSummary(outcome), null, 2)}\n`)
+  })).pipe(
+    Command.withDescription(
+      "Lets faults happen to several nodes over one database, and says what they cost the players."
+    )
+  )
 
 /** On a terminal one line that changes; elsewhere a line for each cycle. */
 const showCycle = (done: number, cycles: number, outcome: CycleOutcome): void => {
@@ -105,7 +189,8 @@ const faults = Command.make("faults", flags, (input) =>
   })).pipe(
     Command.withDescription(
       "Kills, hangs, cuts off and fills up what the service stands on, and compares everything after it."
-    )
+    ),
+    Command.withSubcommands([nodes])
   )
 
 faults.pipe(

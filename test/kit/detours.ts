@@ -12,12 +12,10 @@ const detours = new Map(
   })
 )
 
-const { connect } = Net.Socket.prototype
-
 /** The options of a connection: the first argument, or the first of a list that Node.js has made of all arguments. */
 const optionsOf = (args: ReadonlyArray<unknown>): unknown => Array.isArray(args[0]) ? args[0][0] : args[0]
 
-Net.Socket.prototype.connect = new Proxy(connect, {
+Net.Socket.prototype.connect = new Proxy(Net.Socket.prototype.connect, {
   apply: (target, socket, args: ReadonlyArray<unknown>) => {
     const options = optionsOf(args)
     if (isObject(options) && "port" in options) {
