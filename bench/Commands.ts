@@ -14,6 +14,7 @@ import { growthScenario } from "./scenarios/Growth.ts"
 import { memoryScenario } from "./scenarios/Memory.ts"
 import { mixedScenario } from "./scenarios/Mixed.ts"
 import { neighbourScenario } from "./scenarios/Neighbours.ts"
+import { nodesScenario } from "./scenarios/Nodes.ts"
 import { overloadScenario } from "./scenarios/Overload.ts"
 import { protocolScenario } from "./scenarios/Protocols.ts"
 import { readScenario, reportScenario } from "./scenarios/Reads.ts"
@@ -71,6 +72,7 @@ export const all = [
   overloadScenario.command,
   attackScenario.command,
   neighbourScenario.command,
+  nodesScenario.command,
   coldStartScenario.command,
   recoveryScenario.command,
   growthScenario.command,

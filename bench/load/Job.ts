@@ -39,6 +39,11 @@ export type Phase = typeof Phase.Type
 export const Job = Schema.Struct({
   host: Schema.String,
   port: Schema.Int,
+  /** Of several nodes, to which connections go in turn; and which of them owns each player, when its bets are to go there. */
+  nodes: Schema.optionalKey(Schema.Struct({
+    ports: Schema.Array(Schema.Int),
+    owners: Schema.NullOr(Schema.Array(Schema.Int))
+  })),
   kind: Schema.Literals(trafficKinds),
   /** Of the provider. */
   key: Schema.String,

@@ -163,7 +163,7 @@ export class LoadRun {
     const buffer = Buffer.allocUnsafe(8192)
     const socket = connect({
       host: this.#job.host,
-      port: this.#job.port,
+      port: this.#job.nodes?.ports[lane.number % this.#job.nodes.ports.length] ?? this.#job.port,
       noDelay: true,
       onread: {
         buffer,

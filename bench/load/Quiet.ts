@@ -5,7 +5,7 @@ import { familyMicros, machineMicros, processMicros } from "../report/ProcessorT
 /** Whose processor time is told apart from that of everybody else on the machine. */
 export interface Parties {
   /** What is measured. */
-  readonly service: number
+  readonly service: ReadonlyArray<number>
   readonly postgres: number
   readonly generators: ReadonlyArray<number>
 }
@@ -21,13 +21,15 @@ export interface Reading {
   readonly machine: number
 }
 
+const sumOf = (pids: ReadonlyArray<number>): number => pids.reduce((sum, pid) => sum + processMicros(pid), 0)
+
 export const readProcessors = (parties: Parties): Reading => {
   const { busy, stolen } = machineMicros()
   return {
     at: performance.now(),
-    service: processMicros(parties.service),
+    service: sumOf(parties.service),
     postgres: familyMicros(parties.postgres),
-    generators: parties.generators.reduce((sum, pid) => sum + processMicros(pid), 0),
+    generators: sumOf(parties.generators),
     machine: busy + stolen
   }
 }

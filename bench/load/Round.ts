@@ -133,6 +133,7 @@ export interface RoundSpecification {
 export const makeJob = (target: Target, round: RoundSpecification, options: LoadOptions): Job => ({
   host: target.host,
   port: target.port,
+  ...(target.nodes === undefined ? {} : { nodes: { ports: target.nodes.ports, owners: target.nodes.owners } }),
   kind: options.kind,
   ...target.provider,
   operator: target.operator ?? null,
@@ -195,7 +196,11 @@ const attemptRound = Effect.fnUntraced(function*(
   progress: (text: string) => void
 ): Effect.fn.Return<RoundResult, BenchError> {
   const { generator, postgres, target } = context
-  const parties: Parties = { service: target.pid(), postgres: postgres.pid, generators: generator.pids }
+  const parties: Parties = {
+    service: target.nodes?.pids ?? [target.pid()],
+    postgres: postgres.pid,
+    generators: generator.pids
+  }
   // Every round begins with clean buffers, so that no round pays for writing what another one changed.
   yield* postgres.query("postgres", "CHECKPOINT")
   const commitsBefore = yield* target.commits

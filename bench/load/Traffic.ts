@@ -63,6 +63,27 @@ const sessions = (job: Job, requests: Requests, players: PlayerPicker): Traffic 
   }
 }
 
+/** Every connection bets for players that its node owns. */
+const betsAtOwners = (
+  job: Job,
+  requests: Requests,
+  ports: ReadonlyArray<number>,
+  owners: ReadonlyArray<number>
+): Traffic => {
+  const own = ports.map((_, node) => {
+    const indexes = owners.flatMap((owner, player) => owner === node ? [player] : [])
+    if (indexes.length === 0) throw new Error(`node ${node + 1} owns no player`)
+    return { indexes, picker: new PlayerPicker(indexes.length, job.seed + node) }
+  })
+  return {
+    next: (lane, timestamp) => {
+      const node = own[lane % own.length]
+      return requests.bet(node?.indexes[node.picker.next()] ?? 0, timestamp)
+    },
+    ended: nothing
+  }
+}
+
 /** The traffic of a job. */
 export const makeTraffic = (job: Job): Traffic => {
   const requests = new Requests(job)
@@ -71,7 +92,9 @@ export const makeTraffic = (job: Job): Traffic => {
   const chance = new PlayerPicker(100, job.seed + 7)
   switch (job.kind) {
     case "bet":
-      return { next: (_lane, timestamp) => requests.bet(players.next(), timestamp), ended: nothing }
+      return job.nodes?.owners == null
+        ? { next: (_lane, timestamp) => requests.bet(players.next(), timestamp), ended: nothing }
+        : betsAtOwners(job, requests, job.nodes.ports, job.nodes.owners)
     case "bet-win":
       return {
         next: (_lane, timestamp) =>

@@ -22,7 +22,7 @@ type StoreName = (typeof storeNames)[number]
 const slotMs = 100
 
 const attempt = Effect.fnUntraced(function*(child: Child, postgres: Postgres, job: EngineJob) {
-  const parties = { service: child.pid, postgres: postgres.pid, generators: [] }
+  const parties = { service: [child.pid], postgres: postgres.pid, generators: [] }
   let before = readProcessors(parties)
   let after = before
   yield* child.send(job)

@@ -26,7 +26,7 @@ const measureOnce = Effect.fnUntraced(function*(
   repetitions: number
 ) {
   const warmUp = Math.max(10, connections)
-  const parties = { service: service.child.pid, postgres: postgres.pid, generators: [process.pid] }
+  const parties = { service: [service.child.pid], postgres: postgres.pid, generators: [process.pid] }
   const before = readProcessors(parties)
   const { histogram, perSecond } = yield* measureReads({
     origin: `http://${service.host}:${service.port}`,

@@ -85,7 +85,7 @@ export const webhookScenario = scenario({
     const attempt = Effect.gen(function*() {
       const before = sink.deliveries.size
       const wanted = before + answering * events
-      const parties = { service: child.pid, postgres: postgres.pid, generators: [process.pid] }
+      const parties = { service: [child.pid], postgres: postgres.pid, generators: [process.pid] }
       const begun = readProcessors(parties)
       yield* postgres.query(
         database,

@@ -166,7 +166,7 @@ export const writeBytesScenario = scenario({
           )
           yield* Effect.sleep(options.warmUpSeconds * 1000)
           yield* postgres.query(database, "CHECKPOINT")
-          const parties = { service: process.pid, postgres: postgres.pid, generators: [] }
+          const parties = { service: [process.pid], postgres: postgres.pid, generators: [] }
           const [from, before, updatedBefore, betsBefore] = [
             yield* position(postgres),
             readProcessors(parties),

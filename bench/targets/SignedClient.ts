@@ -13,6 +13,8 @@ export interface SignedClient {
     body: object | undefined,
     schema: Schema.Codec<A, unknown>
   ) => Effect.Effect<A, BenchError>
+  /** Reads something; gives the name of the node that owned it. */
+  readonly ownerOf: (uri: string) => Effect.Effect<string, BenchError>
 }
 
 const requestTimeoutMs = 30_000
@@ -56,14 +58,20 @@ export const makeSignedClient = (
       })
       const answer = await response.body.text()
       if (response.statusCode >= 300) throw new Error(`${response.statusCode} ${answer}`)
-      return answer
+      return { answer, owner: String(response.headers["x-served-by"] ?? "") }
     }
     return {
+      ownerOf: (uri) =>
+        Effect.map(
+          Effect.tryPromise({ try: () => send("GET", uri, undefined), catch: failedAt(`GET ${uri}`) }),
+          ({ owner }) => owner
+        ),
       call: (method, uri, body, schema) =>
         Effect.tryPromise({
           try: () => send(method, uri, body),
           catch: failedAt(`${method} ${uri}`)
         }).pipe(
+          Effect.map(({ answer }) => answer),
           Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ data: schema })))),
           Effect.map(({ data }) => data),
           Effect.catchTag(

@@ -32,6 +32,12 @@ export interface Target {
   readonly pid: () => number
   readonly host: string
   readonly port: number
+  /** Where there are several nodes; `owners` names for each player the one that owns it, when its requests go there. */
+  readonly nodes?: {
+    readonly ports: ReadonlyArray<number>
+    readonly pids: ReadonlyArray<number>
+    readonly owners: ReadonlyArray<number> | null
+  }
   readonly provider: { readonly key: string; readonly secret: string }
   /** Who records deposits; undefined where nothing but bets is served. */
   readonly operator?: { readonly key: string; readonly secret: string }

@@ -1,0 +1,236 @@
+import { Console, Effect, Exit, Scope } from "effect"
+import { BenchError } from "../BenchError.ts"
+import { Flag } from "effect/cli"
+import * as Flags from "../Flags.ts"
+import { startGenerator } from "../load/Generator.ts"
+import { Books } from "../report/Balances.ts"
+import { showProgress } from "../report/Progress.ts"
+import { figure, type Measurement } from "../report/Result.ts"
+import { measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
+import { holdToCores } from "../targets/Cores.ts"
+import { type Pitboss, startPitboss } from "../targets/Pitboss.ts"
+import { startPostgres } from "../targets/Postgres.ts"
+import { type Service, startService } from "../targets/Service.ts"
+import { makeSignedClient, signedConcurrency } from "../targets/SignedClient.ts"
+import type { Target } from "../targets/Target.ts"
+import { checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
+import { describeServer, scenario } from "./Scenario.ts"
+
+const alone = "one process"
+const clusterOf = (nodes: number): string => nodes === 1 ? "1 node" : `${nodes} nodes`
+
+/** What has to be reached of one node's throughput, and of one process's. */
+const bars: Readonly<Record<string, { readonly [reference: string]: number }>> = {
+  "1 node": { "× one process": 0.95 },
+  "2 nodes, any": { "× 1 node": 1.7 },
+  "2 nodes, owner": { "× 1 node": 1.9 },
+  "3 nodes, any": { "× 1 node": 2.4 },
+  "3 nodes, owner": { "× 1 node": 2.7 }
+}
+
+/** The name that a node gives itself: every answer of its own has it. */
+const nameOf = ({ host, port }: Service): Effect.Effect<string, BenchError> =>
+  Effect.tryPromise({
+    try: async (signal) =>
+      (await fetch(`http://${host}:${port}/health/ready`, { signal })).headers.get("x-served-by") ?? "",
+    catch: (error) => new BenchError({ message: `a node does not say its name: ${String(error)}` })
+  })
+
+/** Which of the nodes owns each player: read once, when no node comes or goes any more. */
+const ownersOf = Effect.fnUntraced(function*(target: Pitboss, nodes: ReadonlyArray<Service>) {
+  const names = yield* Effect.forEach(nodes, nameOf)
+  const [first] = nodes
+  const client = yield* makeSignedClient(`http://${first?.host}:${first?.port}`, "x-api-key", target.operator)
+  let ready = 0
+  return yield* Effect.forEach(target.players, ({ id }) =>
+    client.ownerOf(`/api/v1/operator/players/${id}/wallet`).pipe(
+      Effect.flatMap((owner) => {
+        showProgress(`owners: ${++ready} of ${target.players.length} players`)
+        const index = names.indexOf(owner)
+        return index < 0
+          ? Effect.fail(new BenchError({ message: `player ${id} is served by "${owner}", which is none of the nodes` }))
+          : Effect.succeed(index)
+      })
+    ), { concurrency: signedConcurrency })
+})
+
+/** Seconds of load before nodes are held: what a processor compiles once is done then. */
+const warmingSeconds = 8
+
+/** Shards settle for this long after the last node came. */
+const settling = "8 seconds"
+
+/** Several nodes, each held to a part of a core, so that they and not the machine are what ends first. */
+export const nodesScenario = scenario({
+  name: "nodes",
+  title: "Nodes: throughput of a casino on several nodes",
+  about:
+    "Bets on one process and on 1 to 3 nodes, each held to a part of a core: at any node, and at the player's owner",
+  flags: {
+    ...Flags.someLoad,
+    registered: Flags.registered,
+    connections: Flags.connections(256),
+    corePercent: Flags.count("core-percent", "part of a core that each node gets", 100).pipe(Flag.withDefault(35)),
+    nodes: Flags.counts("nodes", "how many nodes, in turn", [1, 2, 3], 16)
+  },
+  plan: ({ nodes, players, rounds, seconds, warmUpSeconds }) => [
+    `nodes: ${rounds} rounds of one process and of ${nodes.join(", ")} nodes`,
+    30 + players / 80 + rounds * (nodes.length + 1) * (25 + 2 * (warmUpSeconds + seconds + 2))
+  ],
+  measure: Effect.fnUntraced(function*(options) {
+    const postgres = yield* startPostgres()
+    const server = yield* describeServer(postgres)
+    const { players, registered } = options
+    const generator = yield* startGenerator(options.generators)
+    // what makes the players ready ends before nodes begin
+    const preparing = yield* Scope.make()
+    const prepared = yield* startPitboss(
+      postgres,
+      { players, registered, currency: "EUR", openingBalance: 1_000_000_000 },
+      showProgress
+    ).pipe(Scope.provide(preparing))
+    const books = new Books(players)
+    const rounds: Array<TrafficRound> = []
+    const problems = new Set<string>()
+
+    const hold = Effect.fnUntraced(function*(services: ReadonlyArray<Service>) {
+      const problem = yield* holdToCores(services.map(({ child }) => child.pid), options.corePercent / 100)
+      if (problem !== undefined && !problems.has(problem)) {
+        problems.add(problem)
+        yield* Console.log(`nodes are not held to a part of a core, so that the ratios say little: ${problem}`)
+      }
+    })
+
+    /** One round of a load on services that run; a first one, before they are held, makes them warm and is not recorded. */
+    const measureOn = Effect.fnUntraced(function*(
+      round: number,
+      name: string,
+      services: ReadonlyArray<Service>,
+      owners: ReadonlyArray<number> | null,
+      isFirst = false
+    ) {
+      const [first] = services
+      if (first === undefined) return yield* new BenchError({ message: "no node" })
+      const client = yield* makeSignedClient(`http://${first.host}:${first.port}`, "x-api-key", prepared.operator)
+      const target: Target = {
+        ...prepared,
+        name,
+        pid: () => first.child.pid,
+        port: first.port,
+        nodes: { ports: services.map(({ port }) => port), pids: services.map(({ child }) => child.pid), owners },
+        commits: Effect.undefined,
+        balances: (wanted) =>
+          Effect.map(
+            postgres.query(
+              prepared.database ?? "",
+              `SELECT a.real_balance::float8 AS balance FROM unnest($1::bigint[]) WITH ORDINALITY AS u (id, number)
+                JOIN accounts a ON a.player_id = u.id ORDER BY number`,
+              [prepared.players.slice(0, wanted).map(({ id }) => id)]
+            ),
+            (rows) => rows.map((row) => Number(row["balance"]))
+          )
+      }
+      yield* client.ownerOf("/api/v1/operator/me")
+      const result = yield* checkedRound(
+        { target, postgres, generator, books },
+        `round ${round}/${options.rounds}  ${isFirst ? "warming" : name.padEnd(14)}`,
+        {
+          players,
+          idPrefix: `${round}${name.replaceAll(/[^0-9a-z]/g, "")}${isFirst ? "w" : ""}`,
+          seed: isFirst ? round + 1000 : round
+        },
+        {
+          kind: "bet",
+          connections: options.connections,
+          ...loadOf(isFirst ? { ...options, warmUpSeconds: 0, seconds: warmingSeconds, maxForeignLoad: 100 } : options)
+        }
+      )
+      if (isFirst) yield* hold(services)
+      else rounds.push({ round, group: "bets", target: name, result })
+    })
+
+    /** Nodes on the same database and with the same key, each held to its part of a core. */
+    const startNodes = Effect.fnUntraced(function*(count: number) {
+      const services = yield* Effect.forEach(
+        Array.from({ length: count }),
+        () => startService({ ...prepared.environment, CLUSTER: "on" })
+      )
+      if (count > 1) yield* Effect.sleep(settling)
+      return services
+    })
+
+    yield* Scope.close(preparing, Exit.void)
+    for (const round of roundNumbers(options.rounds)) {
+      yield* Effect.scoped(Effect.gen(function*() {
+        const services = [yield* startService(prepared.environment)]
+        yield* measureOn(round, alone, services, null, true)
+        yield* measureOn(round, alone, services, null)
+      }))
+      for (const count of options.nodes) {
+        yield* Effect.scoped(Effect.gen(function*() {
+          const services = yield* startNodes(count)
+          const owners = count === 1 ? null : yield* ownersOf(prepared, services)
+          const any = count === 1 ? clusterOf(1) : `${clusterOf(count)}, any`
+          yield* measureOn(round, any, services, null, true)
+          const measureAny = measureOn(round, any, services, null)
+          if (owners === null) return yield* measureAny
+          const measureOwner = measureOn(round, `${clusterOf(count)}, owner`, services, owners)
+          // whichever is second finds warmer nodes
+          yield* round % 2 === 1 ? Effect.andThen(measureAny, measureOwner) : Effect.andThen(measureOwner, measureAny)
+        }))
+      }
+    }
+    yield* Effect.scoped(Effect.gen(function*() {
+      const last = yield* startService(prepared.environment)
+      const { violations: found } = yield* last.verify(prepared.operatorId)
+      if (found.length > 0) return yield* new BenchError({ message: JSON.stringify(found.slice(0, 10)) })
+    }))
+
+    /** What a forwarded bet costs more than one at its owner, both nodes together, µs. */
+    const hops: ReadonlyArray<Measurement> = options.nodes.filter((count) => count > 1).map((count) => {
+      const microsOf = (kind: string, round: number): number =>
+        rounds.find((one) => one.round === round && one.target === `${clusterOf(count)}, ${kind}`)?.result
+          .serviceMicros ??
+          Number.NaN
+      return {
+        group: "a hop",
+        name: clusterOf(count),
+        figures: [figure(
+          "processor time of both sides",
+          "µs",
+          "lower",
+          roundNumbers(options.rounds).map((round) =>
+            (microsOf("any", round) - microsOf("owner", round)) / ((count - 1) / count)
+          ),
+          60
+        )],
+        errors: {}
+      }
+    })
+    const measurements = [
+      ...measureTraffic(rounds, "bets", {
+        references: [alone, clusterOf(1)],
+        bars: (_, target, name) => bars[target]?.[name]
+      }),
+      ...hops
+    ]
+    return {
+      ...server,
+      method: [
+        `Closed loop of ${options.connections} connections, ${players} players of ${registered} registered; ${options.rounds} rounds of ` +
+        `${options.seconds} s after ${options.warmUpSeconds} s of warm-up; every balance checked after every round, the ledger proved at the end.`,
+        problems.size === 0
+          ? `Each process of the service is held to ${options.corePercent} % of a core by a control group, in periods of 10 ms; PostgreSQL and the ` +
+            "generator are not."
+          : `No control groups here (${
+            [...problems].join("; ")
+          }): the nodes share the cores with PostgreSQL and the generator, and the ratios say little.`,
+        "`any`: connections go to the nodes in turn, and each bets for all players. `owner`: each bets for players whom its node owns, as " +
+        "`X-Served-By` told before.",
+        "A hop: what a bet costs more processor time at any node than at its owner, both nodes together, divided by the share that is sent on."
+      ],
+      headlines: [],
+      measurements
+    }
+  })
+})
