@@ -29,6 +29,11 @@ describe("the simulator", () => {
     assert.deepStrictEqual(changed, [])
   })
 
+  it("finds no violation in the nodes of a cluster", () => {
+    const violations = Array.from({ length: 10 }, (_, index) => simulate(planOf(index + 1, steps, "nodes")).violations)
+    assert.deepStrictEqual(violations.flat(), [])
+  })
+
   it("finds no violation in the service", () => {
     const violations = Array.from({ length: 20 }, (_, index) => simulate(planOf(index + 1, steps)).violations).flat()
     assert.deepStrictEqual(violations, [])

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { planOf } from "../simulation/support/Plan.ts"
+import { planOf, type Topology } from "../simulation/support/Plan.ts"
 import { noBug, type SeededBug } from "../simulation/support/SeededBug.ts"
 import { seededBugs } from "../simulation/support/SeededBugs.ts"
 import { Trace } from "../kit/Chance.ts"
@@ -14,8 +14,8 @@ import { simulate } from "../simulation/support/Simulation.ts"
 const steps = 80
 
 /** The violations of a seed. */
-const violationsOf = (seed: number): ReadonlyArray<string> =>
-  simulate(planOf(seed, steps)).violations.map(({ law, text }) => `seed ${seed}: ${law}: ${text}`)
+const violationsOf = (seed: number, topology?: Topology): ReadonlyArray<string> =>
+  simulate(planOf(seed, steps, topology)).violations.map(({ law, text }) => `seed ${seed}: ${law}: ${text}`)
 
 describe("the simulator", () => {
   it.effect("gives the same results on threads", () =>
@@ -37,10 +37,17 @@ describe("the simulator", () => {
     })
   }
 
+  for (const first of [1000, 1050, 1100, 1150]) {
+    it(`finds no violation in the nodes of a cluster, seeds from ${first}`, () => {
+      const violations = Array.from({ length: 50 }, (_, index) => violationsOf(first + index, "nodes")).flat()
+      assert.deepStrictEqual(violations, [])
+    })
+  }
+
   /** The first seed that shows a seededBugs bug, of the first thousand. */
   const findSeed = (bug: SeededBug): number =>
     Array.from({ length: 1000 }, (_, index) => index + 1).find((seed) =>
-      simulate(planOf(seed, steps), bug).violations.length > 0
+      simulate(planOf(seed, steps, bug.topology), bug).violations.length > 0
     ) ?? assert.fail("not found within 1000 seeds")
 
   for (const [name, bug] of Object.entries(seededBugs)) {

@@ -114,9 +114,12 @@ const checkRefusals = ({ network, plan }: Remains, books: Books, report: Report)
     const step = stepOfMark(books, mark)
     if (step === undefined) continue
     const refusals = own.filter((one) => endOf(one) === "refused" && (one.endedAt ?? 0) < step)
-    const isLastWord = refusals.some((refusal) =>
-      own.every((one) => one === refusal || one.arrivedAt < refusal.arrivedAt)
-    )
+    // on its way from node to node, a request may be overtaken by a later one
+    const isBefore = (one: Delivery, refusal: Delivery) =>
+      plan.topology === "nodes"
+        ? endOf(one) !== "open" && (one.endedAt ?? Number.POSITIVE_INFINITY) < refusal.sentAt
+        : one.arrivedAt < refusal.arrivedAt
+    const isLastWord = refusals.some((refusal) => own.every((one) => one === refusal || isBefore(one, refusal)))
     if (isLastWord) report("a refusal is the last word", `${mark} was refused, and committed at step ${step}`)
   }
 }
@@ -290,6 +293,15 @@ const checkExclusions = ({ network }: Remains, books: Books, report: Report): vo
   }
 }
 
+/** Who reached a service that lives is answered by it. */
+const checkForgotten = ({ cluster, network }: Remains, report: Report): void => {
+  for (const { actionId, endedAt, request, service } of network.deliveries) {
+    if (endedAt === undefined && cluster.isLiving(service)) {
+      report("nobody is forgotten", `${request.kind} of ${actionId} on ${service}`)
+    }
+  }
+}
+
 export const checkAnswers = (remains: Remains, books: Books, report: Report): void => {
   const judge = new AnswerCheck(remains, books, report)
   for (const delivery of remains.network.deliveries) judge.check(delivery)
@@ -298,6 +310,7 @@ export const checkAnswers = (remains: Remains, books: Books, report: Report): vo
   checkRefusals(remains, books, report)
   checkKeys(remains, report)
   checkExclusions(remains, books, report)
+  checkForgotten(remains, report)
   for (const { action, unanswered } of remains.clients.notes) {
     for (const request of unanswered) report("everybody is answered in the end", `${request.kind} of ${action.id}`)
   }

@@ -1,11 +1,15 @@
 /** The services of a simulated world: how they start, fall out and take over, and who gets a request. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { layerAlone } from "../../../src/cluster/Alone.ts"
+import { Ownership } from "../../../src/cluster/Ownership.ts"
 import type { Database } from "./Database.ts"
-import type { Plan } from "./Plan.ts"
+import { Leases } from "./Leases.ts"
+import { layerNode, Wires } from "./Node.ts"
+import type { NodeTrouble, Outage, Plan } from "./Plan.ts"
 import type { SeededBug } from "./SeededBug.ts"
 import { chanceOf } from "../../kit/Chance.ts"
-import { layerService, makePort, type Port } from "./Service.ts"
-import { Machine, type World } from "./World.ts"
+import { layerService, Letters, makePort, type Port } from "./Service.ts"
+import { type ClockPlan, Machine, type World } from "./World.ts"
 
 /** After so long without its primary, the other service takes over. */
 const takeOverMs = 400
@@ -19,17 +23,25 @@ export interface Life {
   readonly scope: Scope.Closeable
   /** Undefined while it starts, and from when it is told to stop. */
   port: Port | undefined
+  /** Hands its players over; at once where there are no others. */
+  leave: Effect.Effect<void>
+  isLeaving: boolean
+  readonly clock: ClockPlan
 }
 
 /** A place where a service runs, one life after the other. */
 class Host {
   readonly name: string
+  readonly number: number
   life: Life | undefined
 
-  constructor(name: string) {
+  constructor(name: string, number: number) {
     this.name = name
+    this.number = number
   }
 }
+
+const hostNames = ["a", "b", "c", "d"]
 
 export class Cluster {
   private readonly world: World
@@ -43,13 +55,37 @@ export class Cluster {
   readonly servesSince = new Map<string, number>()
   /** Defects in the making of a service. */
   readonly failures: Array<string> = []
+  private readonly machines: Array<Machine> = []
+  private readonly leases: Leases
+  private readonly wires: Wires
+  private readonly letters = new Letters()
+  /** Names of machines that do not reach each other, or the database. */
+  private readonly cuts = new Set<string>()
 
   constructor(world: World, plan: Plan, database: Database, bug: SeededBug) {
     this.world = world
     this.plan = plan
     this.database = database
     this.bug = bug
-    this.hosts = plan.topology === "one" ? [new Host("a")] : [new Host("a"), new Host("b")]
+    const count = plan.topology === "nodes" ? plan.nodes.length : plan.topology === "one" ? 1 : 2
+    this.hosts = hostNames.slice(0, count).map((name, number) => new Host(name, number))
+    this.leases = new Leases(world, plan.leaseMs)
+    this.wires = new Wires(world, plan, (one, other) => this.cuts.has(`${one.name} ${other.name}`))
+  }
+
+  /** Players that two nodes owned at once. */
+  doubleOwners(): ReadonlyArray<string> {
+    return this.wires.doubleOwners
+  }
+
+  /** Whether a machine has power at the end. */
+  isLiving(service: string): boolean {
+    return this.machines.some(({ isOn, name }) => isOn && name === service)
+  }
+
+  /** Whether a machine reaches the database. */
+  reachesDatabase(machine: Machine): boolean {
+    return !this.cuts.has(`${machine.name} database`)
   }
 
   start(): void {
@@ -57,60 +93,139 @@ export class Cluster {
     for (const fault of this.plan.faults) {
       if (fault.kind === "store" || fault.kind === "network") continue
       this.world.after(fault.at, this.database.machine, () => {
-        const host = fault.isPrimary ? this.hosts[this.primary] : this.hosts[1 - this.primary] ?? this.hosts[0]
+        const host = this.hostOf(fault)
         if (host === undefined) return
         switch (fault.kind) {
           case "crash":
-            return this.world.afterTasks(fault.tasks, () => this.crash(host, fault.forMs))
+            return this.world.afterTasks(fault.tasks, () => this.crash(host, fault.forMs, fault.isSilent))
           case "stop":
             return this.stop(host, fault.forMs)
           case "failover":
             return this.failOver(fault.forMs)
+          default:
+            return this.world.afterTasks(fault.tasks, () => this.trouble(host, fault))
         }
       })
     }
   }
 
+  private hostOf(fault: Outage | NodeTrouble): Host | undefined {
+    if (this.plan.topology === "nodes" || !("isPrimary" in fault)) return this.hosts[fault.host]
+    return fault.isPrimary ? this.hosts[this.primary] : this.hosts[1 - this.primary] ?? this.hosts[0]
+  }
+
+  /** What befalls a node that goes on. */
+  private trouble({ life }: Host, { forMs, isAtCommit, kind, other, shiftMs }: NodeTrouble): void {
+    if (life === undefined) return
+    const { clock, machine } = life
+    const { machine: database } = this.database
+    this.world.trace.addText(`${kind} ${machine.name}`)
+    switch (kind) {
+      case "pause": {
+        const pause = () => {
+          machine.pause()
+          machine.beforeCommit = undefined
+          this.world.after(forMs, database, () => machine.goOn())
+        }
+        if (isAtCommit) machine.beforeCommit = pause
+        else pause()
+        return
+      }
+      case "session":
+        return this.leases.endSessions(machine.name)
+      case "clock":
+        clock.wallOffset += shiftMs
+        return
+      case "cut": {
+        const peer = other < 0 ? "database" : this.hosts[other]?.life?.machine.name
+        const names = [`${machine.name} ${peer}`, `${peer} ${machine.name}`]
+        for (const name of names) this.cuts.add(name)
+        this.world.after(forMs, database, () => {
+          for (const name of names) this.cuts.delete(name)
+        })
+      }
+    }
+  }
+
   private startHost(host: Host): void {
     const number = ++this.lives
-    const machine = new Machine(this.world, `${host.name}${number}`, number, this.plan.seed, this.plan.pauseEvery)
+    const { bug, database, leases, plan, wires } = this
+    const clock = { ...plan.nodes[host.number] ?? { speed: 1, wallOffset: 0 } }
+    const machine = new Machine(this.world, `${host.name}${number}`, number, plan.seed, plan.pauseEvery, clock)
+    this.machines.push(machine)
     const scope = Scope.makeUnsafe()
-    const life: Life = { machine, scope, port: undefined }
+    const life: Life = { machine, scope, port: undefined, leave: Effect.void, isLeaving: false, clock }
     host.life = life
     if (this.plan.topology === "both" || this.hosts[this.primary] === host) this.noteService(life)
-    const layer = layerService(this.database, this.database.connect(machine), this.plan.service, this.bug)
+    const reaches = () => this.reachesDatabase(machine)
+    const connection = database.connect(machine, reaches)
+    const port = 7000 + (plan.keepsAddresses ? host.number : number)
+    const placed = plan.topology === "nodes"
+      ? layerNode({
+        plan,
+        machine,
+        host: host.name,
+        port,
+        connection: database.connect(machine, reaches, "lease"),
+        leases,
+        wires,
+        bug
+      })
+      : layerAlone
+    const layer = layerService(database, connection, plan.service, bug, placed)
     const building = machine.fork(
       Context.empty(),
-      Effect.flatMap(Layer.buildWithScope(layer, scope), (services) => Effect.provideContext(makePort, services))
+      Effect.flatMap(Layer.buildWithScope(layer, scope), (services) => {
+        const ownership = Context.getOption(services, Ownership)
+        if (ownership._tag === "Some") life.leave = ownership.value.handOver
+        return Effect.provideContext(makePort(this.letters), services)
+      })
     )
     building.addObserver((exit) => {
-      if (Exit.isSuccess(exit)) life.port = this.bug.port(exit.value, this.database)
+      if (Exit.isSuccess(exit)) life.port = bug.port(exit.value, database)
       else this.failures.push(`${machine.name} did not start: ${String(exit.cause)}`)
     })
   }
 
-  /** Takes the power from a host's machine, for a while. */
-  private crash(host: Host, forMs: number): void {
+  /** Takes the power from a host's machine, for a while. `isSilent`: nobody hears of it by a connection that is closed. */
+  private crash(host: Host, forMs: number, isSilent = false): void {
     const { life } = host
     if (life === undefined) return
     this.world.trace.addText(`crash ${life.machine.name}`)
-    life.machine.isOn = false
+    this.end(life, isSilent)
     host.life = undefined
     this.restartLater(host, forMs)
+  }
+
+  private end({ machine }: Life, isSilent: boolean): void {
+    machine.isOn = false
+    if (isSilent) return
+    this.leases.endSessions(machine.name)
+    this.wires.detach(machine)
   }
 
   /** Lets a service end what it has begun; when it has gone, another one starts in its place. */
   private stop(host: Host, forMs: number): void {
     const { life } = host
-    if (life?.port === undefined) return
-    life.port = undefined
+    if (life?.port === undefined || life.isLeaving) return
+    life.isLeaving = true
     const leave = () => {
       if (!life.machine.isOn) return
-      life.machine.isOn = false
+      this.end(life, false)
       if (host.life === life) host.life = undefined
       this.restartLater(host, forMs)
     }
-    const closing = life.machine.fork(Context.empty(), Scope.close(life.scope, Exit.void))
+    // while a node hands over, it sends on what it is asked
+    const closing = life.machine.fork(
+      Context.empty(),
+      Effect.andThen(
+        life.leave,
+        Effect.suspend(() => {
+          life.port = undefined
+          return Scope.close(life.scope, Exit.void)
+        })
+      )
+    )
     closing.addObserver(() => this.world.after(0, this.database.machine, leave))
     this.world.after(stopMostMs, this.database.machine, leave)
   }
@@ -152,7 +267,7 @@ export class Cluster {
   /** Who is to get a request that is sent now. It may be gone, or not be there yet, when the request arrives. */
   route(name: string): () => Life | undefined {
     // a connection is one to a life of a machine: it does not outlive that
-    const host = this.plan.topology === "both"
+    const host = this.plan.topology === "both" || this.plan.topology === "nodes"
       ? chanceOf(this.plan.seed, "route", name).pick(this.hosts)
       : this.hosts[this.primary]
     const life = host?.life

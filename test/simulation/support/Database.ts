@@ -29,6 +29,8 @@ type Fate =
   | "refused"
   /** The connection broke before it happened. */
   | "cut"
+  /** It happens after seconds. */
+  | "slow"
   /** It happened; the connection broke before the answer. */
   | "unheard"
   /** The connection broke; it happens seconds later. */
@@ -130,15 +132,16 @@ export class Database {
   }
 
   /** How a machine reaches the database. What the machine is not there to hear is lost with it. */
-  connect(machine: Machine): Connection {
+  connect(machine: Machine, reaches: () => boolean = () => true, name = "operation"): Connection {
     const { world } = this
     let calls = 0
     return {
       machine: machine.name,
       call: (what, happen) =>
         Effect.callback((resume) => {
-          const chance = chanceOf(this.seed, "operation", machine.name, calls++)
-          const fate = this.fateOf(what, chance)
+          const chance = chanceOf(this.seed, name, machine.name, calls++)
+          // what was written to a connection that leads nowhere may arrive when it leads somewhere again
+          const fate = reaches() ? this.fateOf(what, chance) : "silent"
           const there = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, this.storeMs)
           const back = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, this.storeMs)
           const hear = (after: number, answer: Effect.Effect<never, SqlError.SqlError>) =>
@@ -151,32 +154,45 @@ export class Database {
               heard(happen())
             })
           }
-          switch (fate) {
-            case "answered":
-              happenAfter(there, (exit) => world.after(back, machine, () => resume(exit)))
-              break
-            case "refused":
-              hear(there + back, Effect.fail(connectionError("connect")))
-              break
-            case "busy":
-              hear(there + back, Effect.fail(lockTimeout()))
-              break
-            case "cut":
-              hear(there + back, Effect.fail(connectionError("execute")))
-              break
-            case "unheard":
-              happenAfter(there, () => hear(back, Effect.fail(connectionError("execute"))))
-              break
-            case "late":
-              hear(there + back, Effect.fail(connectionError("execute")))
-              happenAfter(chance.between(100, 12_000), () => {})
-              break
-            case "silent":
-              if (chance.happens(0.6)) happenAfter(chance.between(0, 15_000), () => {})
-              // a statement outside the journal is given up by its own timeout
-              if (what === "statement") hear(chance.between(3000, 6000), Effect.fail(connectionError("execute")))
-              break
+          const send = (): void => {
+            switch (fate) {
+              case "answered":
+                happenAfter(there, (exit) => {
+                  if (reaches()) world.after(back, machine, () => resume(exit))
+                  else if (what === "statement") {
+                    hear(chance.between(3000, 6000), Effect.fail(connectionError("execute")))
+                  }
+                })
+                break
+              case "refused":
+                hear(there + back, Effect.fail(connectionError("connect")))
+                break
+              case "busy":
+                hear(there + back, Effect.fail(lockTimeout()))
+                break
+              case "cut":
+                hear(there + back, Effect.fail(connectionError("execute")))
+                break
+              case "slow":
+                happenAfter(chance.between(500, 5500), (exit) => world.after(back, machine, () => resume(exit)))
+                break
+              case "unheard":
+                happenAfter(there, () => hear(back, Effect.fail(connectionError("execute"))))
+                break
+              case "late":
+                hear(there + back, Effect.fail(connectionError("execute")))
+                happenAfter(chance.between(100, 12_000), () => {})
+                break
+              case "silent":
+                if (chance.happens(0.6)) happenAfter(chance.between(0, 15_000), () => {})
+                // a statement outside the journal is given up by its own timeout
+                if (what === "statement") hear(chance.between(3000, 6000), Effect.fail(connectionError("execute")))
+                break
+            }
           }
+          if (what !== "commit" || machine.beforeCommit === undefined) return send()
+          machine.beforeCommit()
+          world.after(0, machine, send)
         })
     }
   }

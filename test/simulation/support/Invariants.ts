@@ -15,6 +15,7 @@ export const check = (remains: Remains): ReadonlyArray<Violation> => {
   }
   if (!remains.hasEnded) report("everything ends", "the world never came to rest")
   for (const defect of [...remains.network.defects, ...remains.cluster.failures]) report("nothing dies", defect)
+  for (const owners of remains.cluster.doubleOwners().slice(0, 5)) report("a player has one owner", owners)
   const books = readBooks(remains)
   checkLedger(remains, books, report)
   checkLimits(remains, books, report)

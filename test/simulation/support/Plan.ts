@@ -20,10 +20,11 @@ export interface ServicePlan {
 }
 
 /**
- * How many services there are: one; one at work and one that takes over when it falls out or is taken out; or both at work at
- * once, for the same players.
+ * How many services there are: one; one at work and one that takes over when it falls out or is taken out; both at work at once, for the
+ * same players; or the nodes of a cluster, each player owned by one of them, any request at any of them.
  */
-export type Topology = "one" | "standby" | "both"
+export const topologies = ["one", "standby", "both", "nodes"] as const
+export type Topology = typeof topologies[number]
 
 /** A message of a vendor, as its codec would make it. */
 export type VendorAction = Bet | Win | Rollback | Adjustment
@@ -110,7 +111,7 @@ export interface StoreTrouble {
   readonly at: number
   readonly forMs: number
   readonly probability: number
-  readonly fates: ReadonlyArray<readonly ["refused" | "cut" | "unheard" | "late" | "silent" | "busy", number]>
+  readonly fates: ReadonlyArray<readonly ["refused" | "cut" | "unheard" | "late" | "slow" | "silent" | "busy", number]>
 }
 
 export interface NetworkTrouble {
@@ -131,9 +132,30 @@ export interface Outage {
   readonly forMs: number
   readonly tasks: number
   readonly isPrimary: boolean
+  /** Of nodes, which one. */
+  readonly host: number
+  /** Of a crash: the machine loses power, so that its connections are not closed. */
+  readonly isSilent: boolean
 }
 
-export type Fault = StoreTrouble | NetworkTrouble | Outage
+/**
+ * A node is stopped and goes on; it and another one, or it and the database (-1), do not reach each other; its sessions at the database are
+ * ended; its time of day is set.
+ */
+export interface NodeTrouble {
+  readonly kind: "pause" | "cut" | "session" | "clock"
+  readonly id: string
+  readonly at: number
+  readonly forMs: number
+  readonly tasks: number
+  readonly host: number
+  readonly other: number
+  readonly shiftMs: number
+  /** Of a pause: it begins when the next commit is to be sent. */
+  readonly isAtCommit: boolean
+}
+
+export type Fault = StoreTrouble | NetworkTrouble | Outage | NodeTrouble
 
 export interface Plan {
   readonly seed: number
@@ -141,6 +163,12 @@ export interface Plan {
   readonly beginning: number
   readonly topology: Topology
   readonly service: ServicePlan
+  /** Of nodes: their clocks. */
+  readonly nodes: ReadonlyArray<{ readonly speed: number; readonly wallOffset: number }>
+  /** How long a node that says nothing keeps its players. */
+  readonly leaseMs: number
+  /** A node that is started again has the address it had. */
+  readonly keepsAddresses: boolean
   /** What each player has at the beginning, in minor units. */
   readonly opening: number
   /** How long an operation of the database is on its way, each way, at most. */
@@ -460,16 +488,18 @@ const whoseIs = (past: Past, what: What, playerId: number): number => {
   return playerId
 }
 
-const makeActions = (seed: number, steps: number): ReadonlyArray<Action> => {
+const makeActions = (seed: number, steps: number, topology: Topology): ReadonlyArray<Action> => {
   const swarm = chanceOf(seed, "swarm")
+  // players move from node to node in seconds, and leases are looked after all the time: neither goes with milliseconds or days
+  const isSlow = topology === "nodes"
   // every run leaves out some kinds and has more of others: what goes with what differs from run to run
   const weights = kinds.map(([kind, weight]): readonly [What["kind"], number] => [
     kind,
-    swarm.happens(0.15) ? 0 : weight * swarm.pick([0.5, 1, 1, 2])
+    swarm.happens(0.15) ? 0 : weight * swarm.pick([0.5, 1, 1, 2]) * (isSlow && kind === "correct" ? 6 : 1)
   ])
-  const pace = swarm.pick([1, 5, 15, 60])
+  const pace = swarm.pick([1, 5, 15, 60]) * (isSlow ? 8 : 1)
   const crowd = playerIds.slice(0, swarm.between(1, playerIds.length))
-  let longPauses = swarm.pick([0, 1, 2, 3])
+  let longPauses = swarm.pick([0, 1, 2, 3]) * (isSlow ? 0 : 1)
   const past: Past = { stakes: [], payouts: [], payments: [], grants: [], vendor: [] }
   const actions: Array<Action> = []
   let at = 100
@@ -524,8 +554,10 @@ const makeActions = (seed: number, steps: number): ReadonlyArray<Action> => {
   return actions
 }
 
-const storeTroubleOf = (chance: Chance): Pick<StoreTrouble, "probability" | "fates"> =>
+const storeTroubleOf = (chance: Chance, topology: Topology): Pick<StoreTrouble, "probability" | "fates"> =>
   chance.pick([
+    // slower than a handover
+    ...topology === "nodes" ? [{ probability: 0.5, fates: [["slow", 1] as const] }] : [],
     { probability: 1, fates: [["refused", 1]] },
     { probability: 0.5, fates: [["unheard", 1], ["cut", 1]] },
     { probability: 0.4, fates: [["late", 1]] },
@@ -533,9 +565,14 @@ const storeTroubleOf = (chance: Chance): Pick<StoreTrouble, "probability" | "fat
     { probability: 0.5, fates: [["refused", 3], ["cut", 2], ["unheard", 3], ["late", 2], ["silent", 1], ["busy", 3]] }
   ])
 
-const makeFaults = (seed: number, topology: Topology, actions: ReadonlyArray<Action>): ReadonlyArray<Fault> => {
+const makeFaults = (
+  seed: number,
+  { leaseMs, nodes, topology }: Pick<Plan, "leaseMs" | "nodes" | "topology">,
+  actions: ReadonlyArray<Action>
+): ReadonlyArray<Fault> => {
   const swarm = chanceOf(seed, "faults")
   const count = swarm.pick([0, 1, 2, 3, 5, 8])
+  const ofNodes = topology === "nodes" ? 1 : 0
   return Array.from({ length: count }, (_, number): Fault => {
     const chance = chanceOf(seed, "fault", number)
     const id = `f${number}`
@@ -545,12 +582,17 @@ const makeFaults = (seed: number, topology: Topology, actions: ReadonlyArray<Act
       ["network", 3],
       ["crash", 4],
       ["stop", 1],
-      ["failover", topology === "standby" ? 4 : 0]
+      ["failover", topology === "standby" ? 4 : 0],
+      ["stop", 3 * ofNodes],
+      ["pause", 6 * ofNodes],
+      ["cut", 5 * ofNodes],
+      ["clock", ofNodes]
     ])
     const forMs = chance.pick([40, 120, 400, 400, 1500, 4000])
+    const host = chance.below(Math.max(1, nodes.length))
     switch (kind) {
       case "store":
-        return { kind, id, at, forMs, ...storeTroubleOf(chance) }
+        return { kind, id, at, forMs, ...storeTroubleOf(chance, topology) }
       case "network":
         return {
           kind,
@@ -559,21 +601,61 @@ const makeFaults = (seed: number, topology: Topology, actions: ReadonlyArray<Act
           forMs,
           ...chance.pick([{ drop: 1, duplicate: 0, slow: 0 }, { drop: 0.3, duplicate: 0.3, slow: 0.5 }])
         }
+      case "pause":
+      case "cut":
+      case "session":
+      case "clock":
+        return {
+          kind,
+          id,
+          at,
+          forMs: Math.floor(leaseMs * chance.pick([0.1, 0.5, 1, 1.5, 2])),
+          tasks: chance.below(60),
+          host,
+          other: chance.happens(0.5) ? -1 : (host + 1) % Math.max(2, nodes.length),
+          shiftMs: chance.pick([-3000, -200, 200, 3000]),
+          isAtCommit: chance.happens(0.5)
+        }
       default:
-        return { kind, id, at, forMs, tasks: chance.below(60), isPrimary: chance.happens(0.8) }
+        return {
+          kind,
+          id,
+          at,
+          forMs,
+          tasks: chance.below(60),
+          isPrimary: chance.happens(0.8),
+          host,
+          isSilent: chance.happens(0.5)
+        }
     }
   })
 }
 
-/** The plan of a seed, of about so many actions. */
-export const planOf = (seed: number, steps: number): Plan => {
+/** The clocks of two machines run at the same speed to within a twentieth; their times of day differ by seconds. */
+const makeNodes = (seed: number): Plan["nodes"] => {
+  const swarm = chanceOf(seed, "nodes")
+  const count = swarm.pick([2, 3, 3, 4])
+  return Array.from({ length: count }, (_, number) => {
+    const chance = chanceOf(seed, "node", number)
+    return { speed: 1 + chance.between(-20, 20) / 1000, wallOffset: chance.pick([0, 0, chance.between(-900, 900)]) }
+  })
+}
+
+/** The plan of a seed, of about so many actions; with a topology, of that one. */
+export const planOf = (seed: number, steps: number, wanted?: Topology): Plan => {
   const chance = chanceOf(seed, "plan")
-  const actions = makeActions(seed, steps)
-  const topology = chance.pickBy<Topology>([["one", 4], ["standby", 4], ["both", 2]])
+  const drawn = chance.pickBy<Topology>([["one", 4], ["standby", 4], ["both", 2], ["nodes", 2]])
+  const topology = wanted ?? drawn
+  const actions = makeActions(seed, steps, topology)
+  const nodes = topology === "nodes" ? makeNodes(seed) : []
+  const leaseMs = chanceOf(seed, "lease").pick([2000, 4000])
   return {
     seed,
     beginning: chance.pickBy(beginnings),
     topology,
+    nodes,
+    leaseMs,
+    keepsAddresses: chanceOf(seed, "addresses").happens(0.5),
     service: {
       maxResident: chance.pick([2, 1000, 1000, 1000]),
       maxMailbox: chance.pick([4, 2048, 2048, 2048]),
@@ -590,6 +672,6 @@ export const planOf = (seed: number, steps: number): Plan => {
       slow: chance.pick([0, 0.1, 0.3])
     },
     actions,
-    faults: makeFaults(seed, topology, actions)
+    faults: makeFaults(seed, { topology, nodes, leaseMs }, actions)
   }
 }

@@ -1,18 +1,29 @@
 /** Wrappers around the parts of a simulated service, through which a bug is seeded. */
 import type { PlayerActors } from "../../../src/store/PlayerActors.ts"
+import type { Placement } from "../../../src/engine/Placement.ts"
 import type { Database, PlayerStore } from "./Database.ts"
+import type { Topology } from "./Plan.ts"
 import type { Port } from "./Service.ts"
 
 export type Actors = PlayerActors["Service"]
 
 export interface SeededBug {
   readonly store: (store: PlayerStore, database: Database) => PlayerStore
-  readonly actors: (actors: Actors, database: Database) => Actors
+  readonly actors: (actors: Actors, database: Database, placement: Placement["Service"]) => Actors
   readonly port: (port: Port, database: Database) => Port
+  /** What a node believes to own. */
+  readonly placement: (placement: Placement["Service"]) => Placement["Service"]
+  /** Whether a call to another node may be sent again though it may have been done. */
+  readonly isRepeatable: (isRepeatable: boolean) => boolean
+  /** The worlds in which it can show; undefined: all. */
+  readonly topology: Topology | undefined
 }
 
 export const noBug: SeededBug = {
   store: (store) => store,
   actors: (actors) => actors,
-  port: (port) => port
+  port: (port) => port,
+  placement: (placement) => placement,
+  isRepeatable: (isRepeatable) => isRepeatable,
+  topology: undefined
 }

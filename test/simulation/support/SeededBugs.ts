@@ -239,6 +239,79 @@ const triesRefusedAgain: SeededBug = {
   })
 }
 
+const ofNodes: SeededBug = { ...noBug, topology: "nodes" }
+
+/** A node owns what it was given to own until it gives it back: what its lease says is not looked at. */
+const believesItsLocks: SeededBug = {
+  ...ofNodes,
+  placement: (placement) => {
+    const epochs = new Map<number, number>()
+    return {
+      ...placement,
+      epochOf: (key) => {
+        const epoch = placement.epochOf(key) || (epochs.get(key) ?? 0)
+        if (epoch !== 0) epochs.set(key, epoch)
+        return epoch
+      },
+      holds: (key, epoch) => epochs.get(key) === epoch,
+      onRelease: (release) =>
+        placement.onRelease((isReleased) =>
+          Effect.andThen(
+            Effect.sync(() => {
+              for (const key of epochs.keys()) if (isReleased(key)) epochs.set(key, 0)
+            }),
+            release(isReleased)
+          )
+        )
+    }
+  }
+}
+
+/** The lease is looked at when a command comes, and not again when it is decided. */
+const looksAtTheLeaseOnce: SeededBug = {
+  ...ofNodes,
+  placement: (placement) => ({ ...placement, holds: () => true })
+}
+
+/** What is under way when its player is handed over is done, and not answered. */
+const forgetsWhoWaits: SeededBug = {
+  ...ofNodes,
+  actors: (actors, _, placement) => ({
+    ...actors,
+    ask: (operatorId, playerId, step) =>
+      Effect.suspend(() =>
+        placement.epochOf(playerId) === 0
+          ? actors.ask(operatorId, playerId, step)
+          : Effect.onExit(
+            actors.ask(operatorId, playerId, step),
+            () => placement.epochOf(playerId) === 0 ? Effect.never : Effect.void
+          )
+      )
+  })
+}
+
+/** A player that comes back is taken for one that never left: the epoch does not grow, and what was known is not forgotten. */
+const keepsItsEpoch: SeededBug = {
+  ...ofNodes,
+  placement: (placement) => {
+    const epochs = new Map<number, number>()
+    const epochOf = (key: number) => {
+      const epoch = placement.epochOf(key)
+      if (epoch !== 0) epochs.set(key, epoch)
+      return epoch === 0 ? 0 : 1
+    }
+    return {
+      ...placement,
+      epochOf,
+      holds: (key) => epochOf(key) !== 0 || placement.holds(key, epochs.get(key) ?? 0),
+      onRelease: () => {}
+    }
+  }
+}
+
+/** A request that nobody answered is sent to the owner again, whatever it is. */
+const sendsAnythingAgain: SeededBug = { ...ofNodes, isRepeatable: () => true }
+
 /** Each bug under its name. */
 export const seededBugs: { readonly [name: string]: SeededBug } = {
   "acknowledges before the commit": acknowledgesBeforeCommit,
@@ -257,5 +330,10 @@ export const seededBugs: { readonly [name: string]: SeededBug } = {
   "forgets a limit when it asks twice": forgetsLimits,
   "tries a refused bet again": triesRefusedAgain,
   "raises a limit at once": raisesAtOnce,
-  "lifts an exclusion with a lock": liftsExclusions
+  "lifts an exclusion with a lock": liftsExclusions,
+  "believes the locks it was given": believesItsLocks,
+  "looks at its lease once": looksAtTheLeaseOnce,
+  "forgets who waits when it hands over": forgetsWhoWaits,
+  "keeps its epoch": keepsItsEpoch,
+  "sends anything again": sendsAnythingAgain
 }

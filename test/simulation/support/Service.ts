@@ -3,7 +3,7 @@
  * HTTP does around them (parsing, signatures, rate limits) is left out; what it does about idempotency keys is done here in the
  * same way.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
 import { Bonuses, type Redeemed } from "../../../src/features/bonuses/Bonuses.ts"
 import type { OwnedBonus } from "../../../src/store/BonusRows.ts"
 import { playerBonusFields } from "../../../src/domain/bonus/Bonus.ts"
@@ -13,7 +13,8 @@ import type { LimitsResource } from "../../../src/domain/limit/LimitUsage.ts"
 import { paymentFields, type PaymentOutcome } from "../../../src/domain/payment/Payments.ts"
 import { type Refusal, statusByCode } from "../../../src/domain/Refusal.ts"
 import { settleAll, type Settlement } from "../../../src/domain/settlement/Settlement.ts"
-import { layerAlone } from "../../../src/cluster/Alone.ts"
+import { Forwarder, notMine } from "../../../src/cluster/Forwarder.ts"
+import { Placement } from "../../../src/engine/Placement.ts"
 import { Errands } from "../../../src/store/Errands.ts"
 import type { LaunchedGame } from "../../../src/features/games/Launches.ts"
 import { Launches } from "../../../src/features/games/Launches.ts"
@@ -28,7 +29,7 @@ import { Ids } from "../../../src/platform/Ids.ts"
 import { layerPersonal } from "../../kit/Personal.ts"
 import { DueAccountChanges } from "../../../src/features/players/DueAccountChanges.ts"
 import { PlayerAccounts } from "../../../src/features/players/PlayerAccounts.ts"
-import { PlayerActors } from "../../../src/store/PlayerActors.ts"
+import { elsewhereOf, PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import type { Connection, Database } from "./Database.ts"
@@ -45,7 +46,13 @@ const layerIds = (database: Database) => Layer.sync(Ids, () => Ids.ofBlocks((siz
 const layerNoVendors = Layer.succeed(VendorLaunches, { address: () => Effect.die(new Error("there are no vendors")) })
 
 /** All that a service is made of, but for HTTP. */
-export const layerService = (database: Database, connection: Connection, plan: ServicePlan, bug: SeededBug) => {
+export const layerService = (
+  database: Database,
+  connection: Connection,
+  plan: ServicePlan,
+  bug: SeededBug,
+  placed: Layer.Layer<Placement | Forwarder>
+) => {
   const store = bug.store(database.storeOf(connection), database)
   const actors = Layer.effect(
     PlayerActors,
@@ -53,7 +60,7 @@ export const layerService = (database: Database, connection: Connection, plan: S
       const context = yield* Layer.build(Layer.fresh(PlayerActors.layerOver(Effect.succeed(store), plan)))
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const real = Context.get(context, PlayerActors)
-      const actors = bug.actors(real, database)
+      const actors = bug.actors(real, database, yield* Placement)
       // a bug of `ask` is one of `post` too
       return actors.ask === real.ask ? actors : {
         ...actors,
@@ -74,8 +81,9 @@ export const layerService = (database: Database, connection: Connection, plan: S
     Idempotency.layerWithoutRepository
   ).pipe(
     Layer.provideMerge(Layer.merge(actors, Errands.layer)),
+    Layer.provideMerge(placed),
     Layer.provide([Thresholds.layer, StaffSpending.layer]),
-    Layer.provide([layerIds(database), layerAlone, layerCatalogues, layerNames]),
+    Layer.provide([layerIds(database), layerCatalogues, layerNames]),
     Layer.provide([layerRepositories(database, connection), layerNoStatements, layerPersonal])
   )
 }
@@ -116,7 +124,42 @@ const refusedAs = (refusal: Refusal): Answer => ({
 
 const settled = (results: ReadonlyArray<Settlement>): Answer => ({ _tag: "Settled", results })
 
-export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(function*() {
+/** Requests and answers that are on their way between nodes, by what travels in their place. */
+export class Letters {
+  private readonly requests: Array<Request> = []
+  private readonly answers: Array<Answer> = []
+
+  sendRequest(request: Request): string {
+    return String(this.requests.push(request) - 1)
+  }
+
+  readRequest(body: string): Request | undefined {
+    return this.requests[Number(body)]
+  }
+
+  sendAnswer(answer: Answer): string {
+    return String(this.answers.push(answer) - 1)
+  }
+
+  readAnswer(body: string): Answer | undefined {
+    return this.answers[Number(body)]
+  }
+}
+
+const door = "request"
+
+/** Whether it may be sent again though it may have been done: it has an id or a key, or changes nothing. */
+const isRepeatable = (request: Request): boolean =>
+  "providerId" in request || request.kind === "view" || ("key" in request && request.key !== null)
+
+const notKnown: Answer = { _tag: "Refused", code: "TRY_AGAIN", details: {}, isReplay: false }
+
+export const makePort = Effect.fnUntraced(function*(
+  letters: Letters
+): Effect.fn.Return<Port, never, Capabilities> {
+  const forwarder = yield* Forwarder
+  const placement = yield* Placement
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
   const actors = yield* PlayerActors
   const provider = yield* ProviderWallet
   const wallet = yield* Wallet
@@ -183,6 +226,7 @@ export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(fun
     const answered = run({ claim, render }).pipe(
       Effect.map((reply) => ({ ...render(reply), code: undefined, refusal: undefined })),
       Effect.catch((refusal) => {
+        if (elsewhereOf(refusal) !== undefined) return Effect.fail(refusal)
         const { code, details, message } = refusal
         const body = JSON.stringify({ error: { code, message, details } })
         return Effect.succeed({ status: statusByCode[code], code, body, refusal })
@@ -323,9 +367,43 @@ export const makePort: Effect.Effect<Port, never, Capabilities> = Effect.gen(fun
     return "operatorId" in request ? handleOperator(request) : handleStaff(request)
   }
 
+  /** Sends a request to the player's owner, as `Forwarding.ts` does. */
+  const sendOn = (playerId: number, request: Request): Effect.Effect<Answer> =>
+    Effect.match(
+      forwarder.send(playerId, door, { head: "", body: letters.sendRequest(request) }, {
+        isRepeatable: isRepeatable(request)
+      }),
+      { onFailure: () => notKnown, onSuccess: ({ body }) => letters.readAnswer(body) ?? notKnown }
+    )
+
+  forwarder.serve(door, ({ body }, done) => {
+    const request = letters.readRequest(body)
+    const orRefuse = (refusal: Refusal): Answer | typeof notMine =>
+      elsewhereOf(refusal) === undefined ? refusedAs(refusal) : notMine
+    const answer: Effect.Effect<Answer | typeof notMine> = request === undefined
+      ? Effect.succeed(notKnown)
+      : dispatch(request).pipe(Effect.catch((refusal) => Effect.succeed(orRefuse(refusal))))
+    fork(answer).addObserver((exit) => {
+      if (Exit.isFailure(exit)) done({ status: 500, head: Cause.pretty(exit.cause), body: "" })
+      else if (exit.value === notMine) done(notMine)
+      else done({ status: 200, head: "", body: letters.sendAnswer(exit.value) })
+    })
+  })
+
+  /** Where the request names the player, the look is taken first; else it is served here until it meets a player of another node. */
+  const serve = (request: Request): Effect.Effect<Answer> =>
+    Effect.suspend(() =>
+      forwarder.node !== undefined && "playerId" in request && placement.epochOf(request.playerId) === 0
+        ? sendOn(request.playerId, request)
+        : dispatch(request).pipe(Effect.catch((refusal) => {
+          const elsewhere = elsewhereOf(refusal)
+          return elsewhere === undefined ? Effect.succeed(refusedAs(refusal)) : sendOn(elsewhere, request)
+        }))
+    )
+
   return {
     handle: (request) => {
-      const answer = dispatch(request).pipe(Effect.catch((refusal) => Effect.succeed(refusedAs(refusal))))
+      const answer = serve(request)
       // who hangs up stops what only reads, and nothing else: the authentication of requests sees to that
       return isRead(request) ? answer : Effect.uninterruptible(answer)
     }

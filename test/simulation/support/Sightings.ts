@@ -51,6 +51,8 @@ export class Sightings {
 
   /** From when on a service knows of its own commits only. */
   private since(service: string): number {
+    // what the nodes of a cluster say together is as one service says it
+    if (this.remains.plan.topology === "nodes") return Number.POSITIVE_INFINITY
     return this.remains.cluster.servesSince.get(service) ?? 0
   }
 

@@ -30,6 +30,8 @@ export class World {
   /** How many tasks have run: a clock that never stands still. */
   step = 0
   readonly trace = new Trace()
+  /** Epoch milliseconds of the beginning. */
+  readonly beganAt: number
   private readonly picks: Chance
   private readonly ready: Array<Task> = []
   /** A heap: each is due no later than the two at twice its place. */
@@ -39,6 +41,7 @@ export class World {
 
   constructor(seed: number | string, now: number) {
     this.now = now
+    this.beganAt = now
     this.picks = chanceOf(seed, "picks")
   }
 
@@ -83,8 +86,10 @@ export class World {
       if (task === undefined || last === undefined) return false
       if (last !== task) ready[index] = last
       this.step++
-      if (task.machine.isOn) {
-        this.trace.add(index * 31 + task.machine.number)
+      const { machine: runs } = task
+      if (runs.isOn && runs.held !== undefined) runs.held.push(task.run)
+      else if (runs.isOn) {
+        this.trace.add(index * 31 + runs.number)
         task.run()
       }
       if (this.afterSteps.length > 0) this.runAfterSteps()
@@ -143,27 +148,58 @@ const swap = (timers: Array<Timer>, one: number, other: number): void => {
   timers[other] = first
 }
 
+/** How a machine's clock runs. */
+export interface ClockPlan {
+  /** Of what passes in the world, how much passes on the machine. */
+  readonly speed: number
+  /** Milliseconds between its time of day and the world's. */
+  wallOffset: number
+}
+
 export class Machine {
   readonly name: string
   readonly number: number
   readonly world: World
   isOn = true
+  /** While it is stopped: what is to run when it goes on. Its clock does not stop. */
+  held: Array<() => void> | undefined
+  /** What is to happen to it when it is about to send a commit. */
+  beforeCommit: (() => void) | undefined
   /** What its fibers start with: its clock, its chances, the scheduler of the world. */
   readonly context: Context.Context<never>
 
   /** `pauseEvery`: after how many operations, on average, a fiber is made to let others go first; 0: when it waits only. */
-  constructor(world: World, name: string, number: number, seed: number | string, pauseEvery: number) {
+  constructor(
+    world: World,
+    name: string,
+    number: number,
+    seed: number | string,
+    pauseEvery: number,
+    clock: ClockPlan = { speed: 1, wallOffset: 0 }
+  ) {
     this.name = name
     this.number = number
     this.world = world
     this.context = Context.empty().pipe(
-      Context.add(Clock.Clock, clockOf(world, this)),
+      Context.add(Clock.Clock, clockOf(world, this, clock)),
       Context.add(Scheduler.Scheduler, new SeededScheduler(world, this, chanceOf(seed, name, "pauses"), pauseEvery)),
       Context.add(Random.Random, randomOf(chanceOf(seed, name, "random"))),
       Context.add(References.MinimumLogLevel, "None"),
       Context.add(References.UnhandledLogLevel, undefined),
       Context.add(References.TracerEnabled, false)
     )
+  }
+
+  /** Stops it, as SIGSTOP does. */
+  pause(): void {
+    this.held ??= []
+  }
+
+  /** Lets it go on, as SIGCONT does. */
+  goOn(): void {
+    const { held = [] } = this
+    this.held = undefined
+    for (const run of held) this.world.enqueue(this, run)
   }
 
   /** Starts an effect on this machine. */
@@ -184,18 +220,22 @@ const randomOf = (chance: Chance): Random.Random => ({
 })
 
 /** The world's time, as a machine sees it. */
-const clockOf = (world: World, machine: Machine): Clock.Clock => {
-  const nanos = () => BigInt(world.now) * 1_000_000n
+const clockOf = (world: World, machine: Machine, plan: ClockPlan): Clock.Clock => {
+  const { speed } = plan
+  const passed = () => (world.now - world.beganAt) * speed
+  const millis = () => world.beganAt + Math.floor(passed()) + plan.wallOffset
+  const nanos = () => BigInt(millis()) * 1_000_000n
+  const monotonic = () => BigInt(world.beganAt) * 1_000_000n + BigInt(Math.floor(passed() * 1_000_000))
   return {
-    currentTimeMillisUnsafe: () => world.now,
-    currentTimeMillis: Effect.sync(() => world.now),
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
     currentTimeNanosUnsafe: nanos,
     currentTimeNanos: Effect.sync(nanos),
-    monotonicTimeNanosUnsafe: nanos,
-    monotonicTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: monotonic,
+    monotonicTimeNanos: Effect.sync(monotonic),
     sleep: (duration) =>
       Effect.callback<void>((resume) => {
-        const cancel = world.after(Duration.toMillis(duration), machine, () => resume(Effect.void))
+        const cancel = world.after(Duration.toMillis(duration) / speed, machine, () => resume(Effect.void))
         return Effect.sync(cancel)
       })
   }

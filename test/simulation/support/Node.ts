@@ -1,0 +1,231 @@
+/**
+ * A node of a simulated cluster: `Ownership` over effect's own `Sharding`, both as they run, on the machine's clock and over the locks of the
+ * simulated database; and the calls between nodes, which are late, lost, or never answered.
+ */
+import { Context, Effect, Layer, Option } from "effect"
+import {
+  MessageStorage,
+  RunnerAddress,
+  RunnerHealth,
+  Runners,
+  RunnerStorage,
+  Sharding,
+  ShardingConfig
+} from "effect/cluster"
+import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open } from "../../../src/cluster/Forwarder.ts"
+import { Ownership } from "../../../src/cluster/Ownership.ts"
+import { shardCount } from "../../../src/cluster/Shards.ts"
+import { Placement } from "../../../src/engine/Placement.ts"
+import { monotonicMs } from "../../../src/platform/MonotonicClock.ts"
+import { type Chance, chanceOf } from "../../kit/Chance.ts"
+import type { Connection } from "./Database.ts"
+import type { Leases } from "./Leases.ts"
+import type { Plan } from "./Plan.ts"
+import type { SeededBug } from "./SeededBug.ts"
+import type { Machine, World } from "./World.ts"
+
+/** How long an owner is looked for, and how long its answer is waited for. */
+const maxLookMs = 4500
+const maxAnswerMs = 5500
+const lookPauseMs = 40
+
+/** What becomes of a call to another node. */
+type Awaited = Answered | typeof notMine | "unsent" | "lost"
+
+interface Post {
+  readonly machine: Machine
+  readonly doors: Map<string, Open>
+  /** Calls that are at this node, with how their senders hear that it is gone. */
+  readonly waiting: Set<() => void>
+}
+
+/** Looks at what a node believes to own. */
+export interface OwnershipView {
+  readonly machine: Machine
+  readonly holds: (key: number) => boolean
+}
+
+/** Wires between nodes. */
+export class Wires {
+  private readonly world: World
+  private readonly plan: Plan
+  private readonly posts = new Map<string, Post>()
+  private readonly isCut: (one: Machine, other: Machine) => boolean
+  private calls = 0
+  /** Every node that was started, in order. */
+  readonly views: Array<OwnershipView> = []
+  /** Keys that two nodes held at once. */
+  readonly doubleOwners: Array<string> = []
+
+  constructor(world: World, plan: Plan, isCut: (one: Machine, other: Machine) => boolean) {
+    this.world = world
+    this.plan = plan
+    this.isCut = isCut
+  }
+
+  attach(address: string, machine: Machine): Post {
+    const post: Post = { machine, doors: new Map(), waiting: new Set() }
+    this.posts.set(address, post)
+    return post
+  }
+
+  /** Who waits for a node that has died hears of it: connections break. */
+  detach(machine: Machine): void {
+    for (const post of this.posts.values()) {
+      if (post.machine !== machine) continue
+      for (const hear of post.waiting) hear()
+      post.waiting.clear()
+    }
+  }
+
+  /** Asks a node, once. */
+  exchange(from: Machine, address: string, door: string, call: Call): Effect.Effect<Awaited> {
+    const { world } = this
+    return Effect.callback<Awaited>((resume) => {
+      const chance = chanceOf(this.plan.seed, "wire", from.name, this.calls++)
+      const hear = (after: number, answer: Awaited) =>
+        void world.after(after, from, () => resume(Effect.succeed(answer)))
+      const target = this.posts.get(address)
+      const there = delayOf(chance)
+      if (target === undefined || !target.machine.isOn) return hear(there, "unsent")
+      // a connection that cannot be made, or one over which it went unheard; what was written may still arrive
+      if (this.isCut(from, target.machine)) {
+        if (chance.happens(0.5)) return hear(chance.between(200, 1000), "unsent")
+        hear(chance.between(500, 6000), "lost")
+        if (chance.happens(0.5)) {
+          world.after(chance.between(100, 8000), target.machine, () => target.doors.get(door)?.(call, () => {}))
+        }
+        return
+      }
+      const isGone = () => hear(chance.between(1, 50), "lost")
+      target.waiting.add(isGone)
+      world.after(there, target.machine, () => {
+        const open = target.doors.get(door)
+        if (open === undefined) {
+          target.waiting.delete(isGone)
+          return hear(delayOf(chance), "unsent")
+        }
+        open(call, (answer) => {
+          if (!target.waiting.delete(isGone)) return
+          if (this.isCut(from, target.machine)) return hear(chance.between(200, 3000), "lost")
+          hear(delayOf(chance), answer === notMine ? notMine : { ...answer, node: address })
+        })
+      })
+    })
+  }
+
+  /** Notes when a key is held by two nodes at once. */
+  check(own: OwnershipView, key: number): void {
+    for (const other of this.views) {
+      if (other === own || !other.machine.isOn || !other.holds(key)) continue
+      this.doubleOwners.push(`player ${key}: ${other.machine.name} and ${own.machine.name} at step ${this.world.step}`)
+    }
+  }
+}
+
+const delayOf = (chance: Chance): number => chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, 3)
+
+/** The placement of a node, looked at from outside: what is held by two is noted. */
+const observed = (placement: Placement["Service"], machine: Machine, wires: Wires): Placement["Service"] => {
+  const epochs = new Map<number, number>()
+  const view: OwnershipView = { machine, holds: (key) => placement.holds(key, epochs.get(key) ?? 0) }
+  wires.views.push(view)
+  return {
+    ...placement,
+    epochOf: (key) => {
+      const epoch = placement.epochOf(key)
+      if (epoch !== 0) {
+        epochs.set(key, epoch)
+        wires.check(view, key)
+      }
+      return epoch
+    },
+    holds: (key, epoch) => {
+      const isHeld = placement.holds(key, epoch)
+      if (isHeld) wires.check(view, key)
+      return isHeld
+    }
+  }
+}
+
+export interface NodeOptions {
+  readonly plan: Plan
+  readonly machine: Machine
+  readonly host: string
+  readonly port: number
+  readonly connection: Connection
+  readonly leases: Leases
+  readonly wires: Wires
+  readonly bug: SeededBug
+}
+
+/** Placement and calls to owners, of one node. */
+export const layerNode = ({ bug, connection, host, leases, machine, plan, port, wires }: NodeOptions) => {
+  const refreshMs = Math.floor(plan.leaseMs * 0.325)
+  const address = `${host}:${port}`
+  const config = ShardingConfig.layer({
+    runnerAddress: Option.some(RunnerAddress.make(host, port)),
+    shardsPerGroup: shardCount,
+    shardLockExpiration: plan.leaseMs,
+    shardLockRefreshInterval: refreshMs,
+    refreshAssignmentsInterval: 250,
+    runnerHealthCheckInterval: "1 second",
+    simulateRemoteSerialization: false
+  })
+  const storage = Layer.sync(RunnerStorage.RunnerStorage, () => leases.storageOf(connection, refreshMs))
+  const ownership = Ownership.layer.pipe(Layer.provide(storage), Layer.provide(config))
+  const sharding = Sharding.layer.pipe(
+    Layer.provide(Runners.layerNoop),
+    Layer.provide([MessageStorage.layerNoop, RunnerHealth.layerNoop]),
+    Layer.provide(config)
+  )
+  const services = Layer.effectContext(Effect.gen(function*() {
+    const own = yield* Ownership
+    const post = wires.attach(address, machine)
+
+    const openOwn = (door: string, call: Call) =>
+      Effect.callback<Awaited>((resume) => {
+        const open = post.doors.get(door)
+        if (open === undefined) return resume(Effect.succeed("unsent"))
+        open(call, (answer) => resume(Effect.succeed(answer === notMine ? answer : { ...answer, node: address })))
+      })
+
+    const send: Forwarder["Service"]["send"] = Effect.fnUntraced(function*(key, door, call, options) {
+      const isRepeatable = bug.isRepeatable(options.isRepeatable)
+      const startedAt = yield* monotonicMs
+      for (;;) {
+        const owner = own.ownerOf(key)
+        const answer = owner === undefined
+          ? "unsent"
+          : owner === address
+          ? yield* openOwn(door, call)
+          : Option.getOrElse(
+            yield* Effect.timeoutOption(
+              wires.exchange(machine, owner, door, call),
+              options.timeoutMs ?? maxAnswerMs
+            ),
+            () => "late" as const
+          )
+        if (typeof answer !== "string") return answer
+        if (answer === "late" || (answer === "lost" && !isRepeatable)) {
+          return yield* new NotAnswered({ because: "lost" })
+        }
+        if ((yield* monotonicMs) - startedAt >= maxLookMs) return yield* new NotAnswered({ because: "unsent" })
+        yield* Effect.sleep(lookPauseMs)
+      }
+    })
+
+    const fork = Effect.runForkWith(yield* Effect.context<never>())
+    const forwarder = Forwarder.of({
+      node: address,
+      serve: (door, open) => void post.doors.set(door, open),
+      send,
+      post: (key, door, call, options, done) => void fork(send(key, door, call, options)).addObserver(done),
+      sendTo: () => Effect.undefined,
+      sendToAll: () => Effect.succeed([])
+    })
+    const placement = bug.placement(observed(own.placement, machine, wires))
+    return Context.make(Placement, placement).pipe(Context.add(Forwarder, forwarder), Context.add(Ownership, own))
+  }))
+  return services.pipe(Layer.provideMerge(sharding), Layer.provide(ownership))
+}
