@@ -47,6 +47,8 @@ export interface SendOptions {
 export class Forwarder extends Context.Service<Forwarder, {
   /** Id of this node; undefined without a cluster, where nothing is ever forwarded. */
   readonly node: string | undefined
+  /** Whether this node owns a key, certainly. */
+  readonly isHere: (key: number) => boolean
   /** Opens a door of this node to the others. Each name once. */
   readonly serve: (door: string, open: Open) => void
   /**
@@ -92,6 +94,7 @@ export class Forwarder extends Context.Service<Forwarder, {
       })
     return Forwarder.of({
       node: undefined,
+      isHere: () => true,
       serve: (door, open) => void doors.set(door, open),
       post: (_, door, call, __, done) => {
         const open = doors.get(door)

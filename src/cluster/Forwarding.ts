@@ -365,6 +365,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
 
   const forwarder = Forwarder.of({
     node,
+    isHere: (key) => placement.epochOf(key) !== 0,
     serve: (door, open) => void doors.set(door, open),
     post,
     send: (key, door, call, options) => Effect.callback((resume) => post(key, door, call, options, resume)),

@@ -6,7 +6,6 @@ import { Context, Effect, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Answered, Forwarder, type NotAnswered } from "../cluster/Forwarder.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
-import { Placement } from "../engine/Placement.ts"
 import { elsewhereOf } from "../store/PlayerActors.ts"
 import { refuseBody } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
@@ -102,7 +101,6 @@ export class Forwarding extends Context.Service<Forwarding, {
   static readonly make = (door: string) =>
     Effect.gen(function*() {
       const forwarder = yield* Forwarder
-      const placement = yield* Placement
       const ids = yield* RequestIds
       if (forwarder.node === undefined) return Forwarding.of({ door, around: (handler) => handler })
 
@@ -145,7 +143,7 @@ export class Forwarding extends Context.Service<Forwarding, {
             )
           }
           const named = playerId ?? playerIn(context)
-          return named !== undefined && placement.epochOf(named) === 0
+          return named !== undefined && !forwarder.isHere(named)
             ? send(named, principal)
             : Effect.catchIf(
               handler,

@@ -2,7 +2,10 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerAlone } from "../../src/cluster/Alone.ts"
+import type { Forwarder } from "../../src/cluster/Forwarder.ts"
+import type { Nodes } from "../../src/cluster/Nodes.ts"
 import type { Operator } from "../../src/domain/Operator.ts"
+import type { Placement } from "../../src/engine/Placement.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Scheduler } from "../../src/platform/Scheduler.ts"
@@ -17,7 +20,11 @@ export class ServiceSql extends Context.Service<ServiceSql, SqlClient.SqlClient>
  * All capabilities, as the database role of the service, with settings for tests and the real source of randomness. To replay a run, put another `Entropy` in:
  * `layerTestService(Layer.succeed(Entropy, Entropy.fromBytes(…)))`. The scheduler has no jobs: a test runs what it wants to see.
  */
-export const layerTestService = (entropy: Layer.Layer<Entropy> = Entropy.layer, capabilities = layerCapabilities) =>
+export const layerTestService = (
+  entropy: Layer.Layer<Entropy> = Entropy.layer,
+  capabilities = layerCapabilities,
+  node: Layer.Layer<Forwarder | Nodes | Placement> = layerAlone
+) =>
   Scheduler.layerIdle([]).pipe(
     Layer.provideMerge(
       Layer.provide(
@@ -25,7 +32,7 @@ export const layerTestService = (entropy: Layer.Layer<Entropy> = Entropy.layer, 
         TestDatabase.layerService
       )
     ),
-    Layer.provideMerge(layerAlone),
+    Layer.provideMerge(node),
     Layer.provideMerge(TestDatabase.layer),
     Layer.provideMerge(Settings.layerTest()),
     Layer.provideMerge(entropy)

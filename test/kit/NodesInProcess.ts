@@ -1,0 +1,105 @@
+/**
+ * Several nodes in the process of a test, on one database and one clock: who owns which player never changes, and what nodes say to each other
+ * goes from hand to hand. What moves players is tested in `test/cluster` and `test/soak`; this is for what happens around every request.
+ * `E2E_NODES=3` runs the end-to-end tests on three of them.
+ */
+import { type Context, Effect, Layer } from "effect"
+import * as Net from "node:net"
+import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open } from "../../src/cluster/Forwarder.ts"
+import { Nodes } from "../../src/cluster/Nodes.ts"
+import { shardOf } from "../../src/cluster/Shards.ts"
+import { Placement } from "../../src/engine/Placement.ts"
+
+/** How many nodes the end-to-end tests run on. */
+export const nodesOfRun = Number(process.env["E2E_NODES"] ?? 1)
+
+type Node = Layer.Layer<Forwarder | Nodes | Placement>
+
+/** The nodes of one casino. */
+export const makeNodesInProcess = (count: number): ReadonlyArray<Node> => {
+  const doors = Array.from({ length: count }, () => new Map<string, Open>())
+  const ownerOf = (key: number): number => shardOf(key) % count
+
+  const ask = (node: number, door: string, call: Call): Effect.Effect<Answered, NotAnswered> =>
+    Effect.callback((resume) => {
+      const open = doors[node]?.get(door)
+      if (open === undefined) return resume(Effect.fail(new NotAnswered({ because: "unsent" })))
+      open({ head: call.head, body: call.body }, (answer) =>
+        resume(
+          answer === notMine
+            ? Effect.fail(new NotAnswered({ because: "unsent" }))
+            : Effect.succeed({ ...answer, node: `n${node}` })
+        ))
+    })
+
+  const fork = Effect.runForkWith<never>
+
+  return Array.from({ length: count }, (_, node) => {
+    const forwarder = Layer.effect(
+      Forwarder,
+      Effect.contextWith((context: Context.Context<never>) =>
+        Effect.sync(() =>
+          Forwarder.of({
+            node: `n${node}`,
+            isHere: (key) => ownerOf(key) === node,
+            serve: (door, open) => void doors[node]?.set(door, open),
+            post: (key, door, call, _, done) => void fork(context)(ask(ownerOf(key), door, call)).addObserver(done),
+            send: (key, door, call) => ask(ownerOf(key), door, call),
+            sendTo: (id, door, call) => {
+              const index = doors.findIndex((_, index) => `n${index}` === id)
+              return index < 0 ? Effect.undefined : ask(index, door, call)
+            },
+            sendToAll: (door, call) =>
+              Effect.forEach(doors, (_, index) =>
+                Effect.match(ask(index, door, call), { onFailure: () => [], onSuccess: (answer) => [answer] })).pipe(
+                  Effect.map((answers) => answers.flat())
+                )
+          })
+        )
+      )
+    )
+    const placement = Layer.succeed(
+      Placement,
+      Placement.of({
+        epochOf: (key) => ownerOf(key) === node ? 1 : 0,
+        holds: (key) => ownerOf(key) === node,
+        isShared: true,
+        onRelease: () => {}
+      })
+    )
+    return Layer.mergeAll(forwarder, placement, Nodes.layerNone)
+  })
+}
+
+/** A port whose connections go to each of these ports in turn. */
+export const balance = (ports: ReadonlyArray<number>) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
+      let next = 0
+      const sockets = new Set<Net.Socket>()
+      const server = Net.createServer((caller) => {
+        const node = Net.connect({ host: "127.0.0.1", port: ports[next++ % ports.length] ?? 0 })
+        for (const [socket, other] of [[caller, node], [node, caller]] as const) {
+          sockets.add(socket)
+          socket.setNoDelay(true)
+          socket.on("error", () => other.destroy())
+          socket.on("close", () => {
+            sockets.delete(socket)
+            other.destroy()
+          })
+          socket.pipe(other)
+        }
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        resume(Effect.succeed({
+          port: typeof address === "object" && address !== null ? address.port : 0,
+          close: () => {
+            for (const socket of sockets) socket.destroy()
+            server.close()
+          }
+        }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  )
