@@ -55,6 +55,8 @@ export interface Lane {
   /** The provider's next step when the service fails. */
   readonly onFailure: Retry
   readonly list: ListBound | undefined
+  /** The player of a call, as far as its body says so before it is decoded: where another node owns the player, that node decodes it. */
+  readonly playerOf: PlayerOf
   /** Decodes the body of a call; one that is refused for its form answers so. */
   readonly decode: (provider: Provider, body: unknown) => LaneCall
 }
@@ -69,6 +71,8 @@ interface LaneCall {
   readonly run: Effect.Effect<string, Refusal>
 }
 
+type PlayerOf = (provider: Provider, body: object) => number | undefined
+
 /** Starts a call without a fiber, as {@link LaneCall}. */
 export type Start<Body, A> = (
   provider: Provider,
@@ -81,7 +85,12 @@ export const lane = <Body, A>(
   path: string,
   schema: Schema.Codec<Body, unknown>,
   call: (provider: Provider, body: Body) => Effect.Effect<A, Refusal>,
-  options: { readonly onFailure?: Retry; readonly list?: ListBound; readonly start?: Start<Body, A> } = {}
+  options: {
+    readonly onFailure?: Retry
+    readonly list?: ListBound
+    readonly playerOf?: PlayerOf
+    readonly start?: Start<Body, A>
+  } = {}
 ): Lane => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   const { start } = options
@@ -89,6 +98,7 @@ export const lane = <Body, A>(
     path,
     onFailure: options.onFailure ?? "same_request",
     list: options.list,
+    playerOf: options.playerOf ?? (() => undefined),
     decode: (provider, body) => {
       const decoded = decode(body)
       if (Result.isFailure(decoded)) return refusedCall(refuseFields(fieldIssues(decoded.failure.issue)))
@@ -326,6 +336,12 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           // kept: the answer has the same
           const { provider } = credential
           const about = { id: () => ids.of(named(source)), path: lane.path, providerId: provider.id }
+          if (forwarder.node !== undefined) {
+            const playerId = lane.playerOf(provider, object)
+            if (playerId !== undefined && !forwarder.isHere(playerId)) {
+              return forward(request, playerId, about.id(), body)
+            }
+          }
           const traceparent = headerOf(source.headers["traceparent"])
           perform({ about, lane, object, provider, traceparent }, (outcome) => {
             const conclude = () =>

@@ -6,6 +6,10 @@ import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
+import { layerAlone } from "../../src/cluster/Alone.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { layerCapabilities } from "../../src/service.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { layerBackoffice } from "../../src/servers/Backoffice.ts"
 import { runCommandLine } from "../../src/commandLine.ts"
 import { CommandOutput } from "../../src/commands/Verb.ts"
@@ -13,6 +17,9 @@ import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
 import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicServer.ts"
 import { type Call, opened, send } from "./HttpCalls.ts"
+import { together } from "./E2eServer.ts"
+import { balance, makeNodesInProcess, nodesOfRun } from "./NodesInProcess.ts"
+import { TestDatabase } from "./TestDatabase.ts"
 import { layerTestService, ServiceSql } from "./TestService.ts"
 
 /** The token of `Settings.layerTest`. */
@@ -41,22 +48,58 @@ const collecting = Logger.make((options) => {
   logged.push(JSON.stringify([options.message, options.cause, Object.entries(options.fiber.context.mapUnsafe)]))
 })
 
-/** Everything that the back office does, served, on a database of its own. The clock is the real one. */
-export const layerBothServers = Layer.effect(
-  BothServers,
-  Effect.gen(function*() {
-    const publicServer = Context.get(yield* Layer.build(layerPublicServer), HttpServer.HttpServer)
-    const backofficeServer = Context.get(yield* Layer.build(layerBackofficeServer(MetricsRoute)), HttpServer.HttpServer)
-    const commands = yield* Layer.build(layerCommands)
-    return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer), logged, commands }
-  })
-).pipe(
+/** Both servers of a node; gives their ports. */
+const serveBoth = Effect.gen(function*() {
+  const publicServer = Context.get(yield* Layer.build(layerPublicServer), HttpServer.HttpServer)
+  const backofficeServer = Context.get(yield* Layer.build(layerBackofficeServer(MetricsRoute)), HttpServer.HttpServer)
+  return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer) }
+})
+
+/** What a node needs, with the actors of its players. */
+const layerStaffed = (node: Parameters<typeof layerTestService>[2]) =>
   // over the client of the service, as in production: what staff write with the chain is one transaction
-  Layer.provideMerge(Layer.provide(layerBackoffice, Layer.effect(SqlClient.SqlClient, ServiceSql))),
-  Layer.provideMerge(layerHttpServices),
-  Layer.provideMerge(layerTestService()),
-  Layer.provideMerge(Logger.layer([collecting]))
-)
+  Layer.provideMerge(layerBackoffice, Layer.effect(SqlClient.SqlClient, ServiceSql)).pipe(
+    Layer.provideMerge(layerHttpServices),
+    Layer.provideMerge(layerCapabilities),
+    Layer.provideMerge(Layer.effect(ServiceSql, SqlClient.SqlClient)),
+    Layer.provide(TestDatabase.layerService),
+    Layer.provide(node ?? layerAlone)
+  )
+
+/** Everything that the back office does, served, on a database of its own. The clock is the real one. */
+export const layerBothServers = Layer.unwrap(Effect.sync(() => {
+  const [first = layerAlone, ...others] = nodesOfRun > 1 ? makeNodesInProcess(nodesOfRun) : []
+  const layerServers = Layer.effectContext(Effect.gen(function*() {
+    const own = yield* serveBoth
+    const commands = yield* Layer.build(layerCommands)
+    const actors = yield* PlayerActors
+    const nodes = yield* Effect.forEach(
+      others,
+      (node) =>
+        Effect.flatMap(
+          Layer.build(Layer.fresh(layerStaffed(node))),
+          (context) =>
+            Effect.map(Effect.provideContext(serveBoth, context), (ports) => ({
+              ...ports,
+              actors: Context.get(context, PlayerActors)
+            }))
+        )
+    )
+    const ports = nodes.length === 0 ? own : {
+      publicPort: (yield* balance([own, ...nodes].map(({ publicPort }) => publicPort))).port,
+      backofficePort: (yield* balance([own, ...nodes].map(({ backofficePort }) => backofficePort))).port
+    }
+    return Context.make(BothServers, { ...ports, logged, commands }).pipe(
+      Context.add(PlayerActors, together(actors, nodes.map((node) => node.actors)))
+    )
+  }))
+  return layerServers.pipe(
+    // over the client of the service, as in production: what staff write with the chain is one transaction
+    Layer.provideMerge(Layer.provide(layerBackoffice, Layer.effect(SqlClient.SqlClient, ServiceSql))),
+    Layer.provideMerge(layerHttpServices),
+    Layer.provideMerge(layerTestService(Entropy.layer, layerCapabilities, first))
+  )
+})).pipe(Layer.provideMerge(Logger.layer([collecting])))
 
 export interface CommandOutcome {
   readonly exitCode: number | null

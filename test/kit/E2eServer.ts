@@ -6,7 +6,7 @@ import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicSe
 import { layerCapabilities, layerCapabilitiesOver } from "../../src/service.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
-import { balance, makeNodesInProcess, nodesOfRun } from "./NodesInProcess.ts"
+import { balance, makeNodesInProcess, nodesOfRun, ownerAmong } from "./NodesInProcess.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 import { layerTestService } from "./TestService.ts"
 
@@ -16,27 +16,46 @@ const layerServer = layerPublicServer.pipe(Layer.provideMerge(layerHttpServices)
 const listensAt = ({ address }: HttpServer.HttpServer["Service"]): number =>
   address._tag === "UnixPathAddress" ? 0 : address.port
 
+/** The actors of all nodes as one: a test that asks a player itself asks the player's node. */
+export const together = (
+  first: PlayerActors["Service"],
+  others: ReadonlyArray<PlayerActors["Service"]>
+): PlayerActors["Service"] => {
+  const nodes = [first, ...others]
+  const at = (playerId: number) => nodes[ownerAmong(nodes.length, playerId)] ?? first
+  return PlayerActors.of({
+    ask: (operatorId, playerId, step) => at(playerId).ask(operatorId, playerId, step),
+    post: (operatorId, playerId, step, done) => at(playerId).post(operatorId, playerId, step, done),
+    read: (operatorId, playerId) => at(playerId).read(operatorId, playerId),
+    renew: (playerId, isStale) => at(playerId).renew(playerId, isStale),
+    resident: () => nodes.reduce((sum, { resident }) => sum + resident(), 0),
+    writesStalledMs: () => Math.max(...nodes.map(({ writesStalledMs }) => writesStalledMs()))
+  })
+}
+
 /** The public server of the first node is what a test sees, at a port whose connections go to all of them in turn. */
 const layerOfNodes = (capabilities: typeof layerCapabilities) =>
   Layer.unwrap(Effect.sync(() => {
     const [first, ...others] = makeNodesInProcess(nodesOfRun)
     const layerOther = (node: typeof first) =>
       Layer.fresh(layerServer.pipe(
-        Layer.provide(capabilities),
+        Layer.provideMerge(capabilities),
         Layer.provide(TestDatabase.layerService),
         Layer.provide(node ?? Layer.empty)
       ))
-    const layerBalanced = Layer.effect(
-      HttpServer.HttpServer,
+    const layerBalanced = Layer.effectContext(
       Effect.gen(function*() {
         const server = yield* HttpServer.HttpServer
-        const ports = yield* Effect.forEach(
-          others,
-          (node) =>
-            Effect.map(Layer.build(layerOther(node)), (built) => listensAt(Context.get(built, HttpServer.HttpServer)))
-        )
+        const actors = yield* PlayerActors
+        const built = yield* Effect.forEach(others, (node) => Layer.build(layerOther(node)))
+        const ports = built.map((one) => listensAt(Context.get(one, HttpServer.HttpServer)))
         const { port } = yield* balance([listensAt(server), ...ports])
-        return server.address._tag === "UnixPathAddress" ? server : { ...server, address: { ...server.address, port } }
+        const balanced = server.address._tag === "UnixPathAddress"
+          ? server
+          : { ...server, address: { ...server.address, port } }
+        return Context.make(HttpServer.HttpServer, balanced).pipe(
+          Context.add(PlayerActors, together(actors, built.map((one) => Context.get(one, PlayerActors))))
+        )
       })
     )
     return layerBalanced.pipe(

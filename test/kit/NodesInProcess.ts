@@ -15,10 +15,13 @@ export const nodesOfRun = Number(process.env["E2E_NODES"] ?? 1)
 
 type Node = Layer.Layer<Forwarder | Nodes | Placement>
 
+/** The number of the node that owns a key. */
+export const ownerAmong = (count: number, key: number): number => shardOf(key) % count
+
 /** The nodes of one casino. */
 export const makeNodesInProcess = (count: number): ReadonlyArray<Node> => {
   const doors = Array.from({ length: count }, () => new Map<string, Open>())
-  const ownerOf = (key: number): number => shardOf(key) % count
+  const ownerOf = (key: number) => ownerAmong(count, key)
 
   const ask = (node: number, door: string, call: Call): Effect.Effect<Answered, NotAnswered> =>
     Effect.callback((resume) => {
@@ -50,10 +53,13 @@ export const makeNodesInProcess = (count: number): ReadonlyArray<Node> => {
               return index < 0 ? Effect.undefined : ask(index, door, call)
             },
             sendToAll: (door, call) =>
-              Effect.forEach(doors, (_, index) =>
-                Effect.match(ask(index, door, call), { onFailure: () => [], onSuccess: (answer) => [answer] })).pipe(
-                  Effect.map((answers) => answers.flat())
-                )
+              Effect.forEach(
+                doors,
+                (_, index) =>
+                  Effect.match(ask(index, door, call), { onFailure: () => [], onSuccess: (answer) => [answer] })
+              ).pipe(
+                Effect.map((answers) => answers.flat())
+              )
           })
         )
       )

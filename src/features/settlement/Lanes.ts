@@ -4,22 +4,41 @@ import type { Provider } from "../../domain/Operator.ts"
 import { type Lane, lane } from "../../http/ExpressLane.ts"
 import * as Wire from "./Api.ts"
 import * as Calls from "./ProviderCalls.ts"
+import { PlayerRefs } from "../games/PlayerRefs.ts"
+import { SessionTokens } from "../games/SessionTokens.ts"
 import { ProviderWallet } from "./ProviderWallet.ts"
 
 const base = "/api/v1/provider/wallet"
 
-export const providerLanes: Effect.Effect<ReadonlyArray<Lane>, never, ProviderWallet> = Effect.gen(function*() {
+export const providerLanes: Effect.Effect<
+  ReadonlyArray<Lane>,
+  never,
+  PlayerRefs | ProviderWallet | SessionTokens
+> = Effect.gen(function*() {
   const wallet = yield* ProviderWallet
+  const refs = yield* PlayerRefs
+  const sessions = yield* SessionTokens
+
+  /** The player of a call, of a batch that of its first action. */
+  const playerOf = (provider: Provider, body: object): number | undefined => {
+    if ("session_token" in body && typeof body.session_token === "string") {
+      return sessions.verify(body.session_token)?.playerId
+    }
+    if ("player_ref" in body && typeof body.player_ref === "string") return refs.parse(provider.id, body.player_ref)
+    const first: unknown = "actions" in body && Array.isArray(body.actions) ? body.actions[0] : undefined
+    return typeof first === "object" && first !== null && !("actions" in first) ? playerOf(provider, first) : undefined
+  }
+
   const on =
     <Body, A, E>(call: (wallet: ProviderWallet["Service"], provider: Provider, body: Body) => Effect.Effect<A, E>) =>
     (provider: Provider, body: Body) => call(wallet, provider, body)
   return [
-    lane(`${base}/bet`, Wire.Bet, on(Calls.bet), { onFailure: "rollback", start: Calls.startBet(wallet) }),
-    lane(`${base}/win`, Wire.Win, on(Calls.win), { start: Calls.startWin(wallet) }),
-    lane(`${base}/bet-win`, Wire.BetWin, on(Calls.betWin), { start: Calls.startBetWin(wallet) }),
-    lane(`${base}/batch`, Wire.Batch, on(Calls.batch), { list: Wire.batchActions }),
-    lane(`${base}/rollback`, Wire.Rollback, on(Calls.rollback), { start: Calls.startRollback(wallet) }),
-    lane(`${base}/round/close`, Wire.CloseRound, on(Calls.closeRound)),
-    lane(`${base}/promo-win`, Wire.PromoWin, on(Calls.promoWin))
+    lane(`${base}/bet`, Wire.Bet, on(Calls.bet), { onFailure: "rollback", playerOf, start: Calls.startBet(wallet) }),
+    lane(`${base}/win`, Wire.Win, on(Calls.win), { playerOf, start: Calls.startWin(wallet) }),
+    lane(`${base}/bet-win`, Wire.BetWin, on(Calls.betWin), { playerOf, start: Calls.startBetWin(wallet) }),
+    lane(`${base}/batch`, Wire.Batch, on(Calls.batch), { list: Wire.batchActions, playerOf }),
+    lane(`${base}/rollback`, Wire.Rollback, on(Calls.rollback), { playerOf, start: Calls.startRollback(wallet) }),
+    lane(`${base}/round/close`, Wire.CloseRound, on(Calls.closeRound), { playerOf }),
+    lane(`${base}/promo-win`, Wire.PromoWin, on(Calls.promoWin), { playerOf })
   ]
 })
