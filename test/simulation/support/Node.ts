@@ -218,6 +218,7 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
     const fork = Effect.runForkWith(yield* Effect.context<never>())
     const forwarder = Forwarder.of({
       node: address,
+      isHere: (key) => own.placement.epochOf(key) !== 0,
       serve: (door, open) => void post.doors.set(door, open),
       send,
       post: (key, door, call, options, done) => void fork(send(key, door, call, options)).addObserver(done),
