@@ -3,7 +3,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { availableParallelism } from "node:os"
-import { planOf } from "../test/simulation/support/Plan.ts"
+import { planOf, topologies, type Topology } from "../test/simulation/support/Plan.ts"
 import { noBug } from "../test/simulation/support/SeededBug.ts"
 import { seededBugs } from "../test/simulation/support/SeededBugs.ts"
 import { runSeeds } from "../test/simulation/support/Runner.ts"
@@ -32,6 +32,11 @@ const flags = {
       Flag.withDescription("plant this bug, to see that it is found")
     )
   ),
+  topology: Flag.optional(
+    Flag.Literals("topology", topologies).pipe(
+      Flag.withDescription("worlds of this kind only: one service, a standby, both at once, or the nodes of a cluster")
+    )
+  ),
   json: Flag.Boolean("json").pipe(
     Flag.withDefault(false),
     Flag.withDescription("print the summary as one JSON document")
@@ -50,10 +55,10 @@ const drawProgress = (all: number) => (done: number, failed: number): void => {
 }
 
 /** The shortest history found for a failing seed. */
-const historyOf = (seed: number, steps: number, bugName: string | null) =>
+const historyOf = (seed: number, steps: number, bugName: string | null, topology: Topology | undefined) =>
   Effect.sync(() => {
     const bug = bugName === null ? noBug : seededBugs[bugName] ?? noBug
-    const plan = planOf(seed, steps)
+    const plan = planOf(seed, steps, topology)
     const { outcome, plan: small, runs } = shrink(plan, bug, simulate(plan, bug), shrinkRuns)
     const left = small.actions.length + small.faults.length
     return [
@@ -65,9 +70,9 @@ const historyOf = (seed: number, steps: number, bugName: string | null) =>
   })
 
 const runOne = Effect.fn("simulate.one")(
-  function*(seed: number, steps: number, bugName: string | null, json: boolean) {
+  function*(seed: number, steps: number, bugName: string | null, topology: Topology | undefined, json: boolean) {
     const bug = bugName === null ? noBug : seededBugs[bugName] ?? noBug
-    const { answers, commits, violations, hash, steps: tasks } = simulate(planOf(seed, steps), bug)
+    const { answers, commits, violations, hash, steps: tasks } = simulate(planOf(seed, steps, topology), bug)
     if (json) {
       yield* Console.log(
         JSON.stringify({ seed, hash, tasks, commits, requests: answers, complaints: violations }, null, 2)
@@ -75,18 +80,27 @@ const runOne = Effect.fn("simulate.one")(
     } else yield* Console.log(`seed ${seed}: ${tasks} tasks, ${commits} commits, ${answers} requests, trace ${hash}`)
     if (violations.length === 0) return
     yield* Effect.sync(() => (process.exitCode = 1))
-    yield* Console.error(yield* historyOf(seed, steps, bugName))
+    yield* Console.error(yield* historyOf(seed, steps, bugName, topology))
   }
 )
 
 const simulateCommand = Command.make(
   "simulate",
   flags,
-  Effect.fnUntraced(function*({ firstSeed, json, bug, seed, seeds, steps, workers }) {
+  Effect.fnUntraced(function*({ firstSeed, json, bug, seed, seeds, steps, topology, workers }) {
     const bugName = Option.getOrNull(bug)
-    if (Option.isSome(seed)) return yield* runOne(seed.value, steps, bugName, json)
+    const wanted = Option.getOrUndefined(topology) ?? (bugName === null ? undefined : seededBugs[bugName]?.topology)
+    if (Option.isSome(seed)) return yield* runOne(seed.value, steps, bugName, wanted, json)
     const onProgress = drawProgress(seeds)
-    const summary = yield* runSeeds({ firstSeed, seeds, steps, workers, bug: bugName, onProgress })
+    const summary = yield* runSeeds({
+      firstSeed,
+      seeds,
+      steps,
+      topology: wanted ?? null,
+      workers,
+      bug: bugName,
+      onProgress
+    })
     if (json) {
       yield* Console.log(JSON.stringify(summary, null, 2))
     } else {
@@ -100,7 +114,7 @@ const simulateCommand = Command.make(
     const [first] = summary.failures
     if (first === undefined) return
     yield* Effect.sync(() => (process.exitCode = 1))
-    yield* Console.error(yield* historyOf(first.seed, steps, bugName))
+    yield* Console.error(yield* historyOf(first.seed, steps, bugName, wanted))
   })
 ).pipe(
   Command.withDescription("Run the service in simulated worlds, one for each seed, and hold every law against them")

@@ -20,7 +20,7 @@ const violationsOf = (seed: number, topology?: Topology): ReadonlyArray<string> 
 describe("the simulator", () => {
   it.effect("gives the same results on threads", () =>
     Effect.gen(function*() {
-      const seeds = { firstSeed: 11, seeds: 3, steps, workers: 2, onProgress: () => {} }
+      const seeds = { firstSeed: 11, seeds: 3, steps, topology: null, workers: 2, onProgress: () => {} }
       const sound = yield* runSeeds({ ...seeds, bug: null })
       const trace = new Trace()
       for (const seed of [11, 12, 13]) trace.addText(simulate(planOf(seed, steps)).hash)

@@ -293,6 +293,24 @@ const checkExclusions = ({ network }: Remains, books: Books, report: Report): vo
   }
 }
 
+/** No game is opened, at any node, that was asked for after an exclusion was acknowledged at another. */
+const checkLaunches = ({ network, plan }: Remains, report: Report): void => {
+  // elsewhere days pass, and exclusions end
+  if (plan.topology !== "nodes") return
+  const excluded = network.deliveries.flatMap((one) =>
+    one.request.kind === "exclude" && endOf(one) === "done" && one.endedAt !== undefined
+      ? [{ playerId: one.request.playerId, endedAt: one.endedAt }]
+      : []
+  )
+  for (const delivery of network.deliveries) {
+    const { actionId, answer, request, sentAt, service } = delivery
+    if (request.kind !== "launch" || answer?._tag !== "Reply" || answer.isReplay || endOf(delivery) !== "done") continue
+    if (excluded.some(({ endedAt, playerId }) => playerId === request.playerId && endedAt < sentAt)) {
+      report("an exclusion holds from its answer on", `launch ${actionId} on ${service}`)
+    }
+  }
+}
+
 /** Who reached a service that lives is answered by it. */
 const checkForgotten = ({ cluster, network }: Remains, report: Report): void => {
   for (const { actionId, endedAt, request, service } of network.deliveries) {
@@ -310,6 +328,7 @@ export const checkAnswers = (remains: Remains, books: Books, report: Report): vo
   checkRefusals(remains, books, report)
   checkKeys(remains, report)
   checkExclusions(remains, books, report)
+  checkLaunches(remains, report)
   checkForgotten(remains, report)
   for (const { action, unanswered } of remains.clients.notes) {
     for (const request of unanswered) report("everybody is answered in the end", `${request.kind} of ${action.id}`)

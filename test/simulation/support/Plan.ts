@@ -220,6 +220,9 @@ const kinds: ReadonlyArray<readonly [What["kind"], number]> = [
   ["job", 3]
 ]
 
+/** Among nodes: more of what is not sent again, and of what shows who is out of date. */
+const moreOfNodes: { readonly [Kind in What["kind"]]?: number } = { correct: 6, view: 3, balance: 3 }
+
 const limitChoices: ReadonlyArray<readonly [LimitField, ReadonlyArray<number>]> = [
   ["max_single_bet", [80, 150]],
   ["max_daily_bet", [300, 600]],
@@ -492,10 +495,15 @@ const makeActions = (seed: number, steps: number, topology: Topology): ReadonlyA
   const swarm = chanceOf(seed, "swarm")
   // players move from node to node in seconds, and leases are looked after all the time: neither goes with milliseconds or days
   const isSlow = topology === "nodes"
+  // writes that come again hide who is out of date: in some worlds there are few
+  const isQuiet = isSlow && chanceOf(seed, "quiet").happens(0.3)
   // every run leaves out some kinds and has more of others: what goes with what differs from run to run
   const weights = kinds.map(([kind, weight]): readonly [What["kind"], number] => [
     kind,
-    swarm.happens(0.15) ? 0 : weight * swarm.pick([0.5, 1, 1, 2]) * (isSlow && kind === "correct" ? 6 : 1)
+    swarm.happens(0.15)
+      ? 0
+      : weight * swarm.pick([0.5, 1, 1, 2]) *
+        (isSlow ? (moreOfNodes[kind] ?? 1) * (isQuiet && moreOfNodes[kind] === undefined ? 0.05 : 1) : 1)
   ])
   const pace = swarm.pick([1, 5, 15, 60]) * (isSlow ? 8 : 1)
   const crowd = playerIds.slice(0, swarm.between(1, playerIds.length))
@@ -571,7 +579,7 @@ const makeFaults = (
   actions: ReadonlyArray<Action>
 ): ReadonlyArray<Fault> => {
   const swarm = chanceOf(seed, "faults")
-  const count = swarm.pick([0, 1, 2, 3, 5, 8])
+  const count = swarm.pick(topology === "nodes" ? [0, 2, 4, 6, 8, 10] : [0, 1, 2, 3, 5, 8])
   const ofNodes = topology === "nodes" ? 1 : 0
   return Array.from({ length: count }, (_, number): Fault => {
     const chance = chanceOf(seed, "fault", number)
@@ -584,7 +592,7 @@ const makeFaults = (
       ["stop", 1],
       ["failover", topology === "standby" ? 4 : 0],
       ["stop", 3 * ofNodes],
-      ["pause", 6 * ofNodes],
+      ["pause", 9 * ofNodes],
       ["cut", 5 * ofNodes],
       ["clock", ofNodes]
     ])
@@ -609,7 +617,10 @@ const makeFaults = (
           kind,
           id,
           at,
-          forMs: Math.floor(leaseMs * chance.pick([0.1, 0.5, 1, 1.5, 2])),
+          // often it goes on shortly after another one has taken over
+          forMs: chance.happens(0.5)
+            ? leaseMs + chance.between(200, 1600)
+            : Math.floor(leaseMs * chance.pick([0.1, 0.5, 1, 1.5, 2])),
           tasks: chance.below(60),
           host,
           other: chance.happens(0.5) ? -1 : (host + 1) % Math.max(2, nodes.length),

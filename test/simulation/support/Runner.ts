@@ -37,7 +37,7 @@ const isResults = (message: unknown): message is ReadonlyArray<SeedResult> => Ar
 /** Runs the seeds; never fails, a failing seed is part of the summary. */
 export const runSeeds = (options: RunOptions): Effect.Effect<Summary> =>
   Effect.callback<Summary>((resume) => {
-    const { firstSeed, onProgress, bug, seeds, steps } = options
+    const { firstSeed, onProgress, bug, seeds, steps, topology } = options
     const end = firstSeed + seeds
     const startedAt = performance.now()
     const results: Array<SeedResult> = []
@@ -75,7 +75,7 @@ export const runSeeds = (options: RunOptions): Effect.Effect<Summary> =>
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
       worker.postMessage(portion)
     }
-    const workerData: WorkerOptions = { steps, bug }
+    const workerData: WorkerOptions = { steps, bug, topology }
     for (let number = 0; number < options.workers; number++) {
       const worker = new Worker(new URL("./Worker.ts", import.meta.url), { workerData })
       workers.add(worker)

@@ -1,7 +1,7 @@
 /** A thread that runs seeds for `scripts/simulate.ts`. */
 import { parentPort, workerData } from "node:worker_threads"
 import { Schema } from "effect"
-import { planOf } from "./Plan.ts"
+import { planOf, topologies, type Topology } from "./Plan.ts"
 import { noBug } from "./SeededBug.ts"
 import { seededBugs } from "./SeededBugs.ts"
 import { simulate } from "./Simulation.ts"
@@ -11,6 +11,8 @@ export interface WorkerOptions {
   readonly steps: number
   /** The name of a seeded bug. */
   readonly bug: string | null
+  /** Null: of every kind. */
+  readonly topology: Topology | null
 }
 
 /** The seeds of one piece of work. */
@@ -31,7 +33,11 @@ export interface SeedResult {
 }
 
 const readOptions = Schema.decodeUnknownSync(
-  Schema.Struct({ steps: Schema.Int, bug: Schema.NullOr(Schema.String) })
+  Schema.Struct({
+    steps: Schema.Int,
+    bug: Schema.NullOr(Schema.String),
+    topology: Schema.NullOr(Schema.Literals(topologies))
+  })
 )
 const readPortion = Schema.decodeUnknownSync(Schema.Struct({ from: Schema.Int, to: Schema.Int }))
 
@@ -45,7 +51,10 @@ if (parentPort !== null) {
     const { from, to }: Portion = readPortion(message)
     const results: Array<SeedResult> = []
     for (let seed = from; seed < to; seed++) {
-      const { answers, commits, violations, hash, steps } = simulate(planOf(seed, options.steps), bug)
+      const { answers, commits, violations, hash, steps } = simulate(
+        planOf(seed, options.steps, options.topology ?? undefined),
+        bug
+      )
       const laws = [...new Set(violations.map(({ law }) => law))]
       results.push({ seed, hash, laws, tasks: steps, commits, requests: answers })
     }
