@@ -15,6 +15,7 @@ const detours = new Map(
 /** The options of a connection: the first argument, or the first of a list that Node.js has made of all arguments. */
 const optionsOf = (args: ReadonlyArray<unknown>): unknown => Array.isArray(args[0]) ? args[0][0] : args[0]
 
+// oxlint-disable-next-line typescript/unbound-method -- applied to its socket below
 Net.Socket.prototype.connect = new Proxy(Net.Socket.prototype.connect, {
   apply: (target, socket, args: ReadonlyArray<unknown>) => {
     const options = optionsOf(args)

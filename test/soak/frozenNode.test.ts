@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted, References, Schedule } from "effect"
+import { startCluster } from "../kit/ClusterProcesses.ts"
+import { layerDatabaseAt, makeFickleServer } from "../kit/E2eDatabase.ts"
+import { callerOf, makeAgent, patiently } from "../kit/E2eHttp.ts"
+import { addGame, addStudio, addTenant, seat, type Seat, tell } from "../kit/E2eWorld.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
+import { type Patch, patchedMain } from "../kit/PatchedSource.ts"
+
+// Goal: a node that was frozen for longer than its lease believes nothing that it knew. Method: a node of three is stopped (SIGSTOP); its
+// players are paid money elsewhere; then they are asked for at the stopped node, and bet there what only the new money allows; these
+// requests wait in its sockets until it wakes. Each answer must be true, or ask to try again. The same with a service that does not look
+// at its lease must fail, or the test would prove nothing.
+
+const leaseSeconds = 3
+const [before, paid, stake] = [100, 1000, 500]
+
+const balanceIn = ({ json }: Reply): number => Number(Object(Object(json).data).balance)
+
+/** Freezes a node and wakes it; gives the answers that waited in its sockets, and those among them that were not true. */
+const freeze = Effect.fnUntraced(function*(patch: Patch | undefined) {
+  const server = yield* makeFickleServer()
+  const agent = yield* makeAgent(256)
+  const nodes = yield* startCluster({
+    count: 3,
+    databaseUrl: Redacted.value(server.url),
+    leaseSeconds,
+    ...patch === undefined ? {} : { main: yield* patchedMain(patch) }
+  })
+  const [frozen, other] = nodes
+  assert(frozen !== undefined && other !== undefined)
+  const { operator, seats, studio } = yield* Effect.gen(function*() {
+    const { call: operator } = yield* addTenant(agent, other.port, "acme")
+    const studio = yield* addStudio(agent, other.port, "studio")
+    const game = yield* addGame(studio.id, "dice")
+    const seats = yield* Effect.forEach(
+      Array.from({ length: 90 }, (_, index) => `player${index}`),
+      (username) => seat(operator, studio.call, game, { username, balance: before }),
+      { concurrency: 8 }
+    )
+    return { operator, seats, studio }
+  }).pipe(Effect.provide(layerDatabaseAt(server.url)), Effect.provideService(References.MinimumLogLevel, "Warn"))
+
+  const at = callerOf(agent, frozen.port, studio.call.signer)
+  const elsewhere = callerOf(agent, other.port, studio.call.signer)
+  const look = (provider: typeof at, { ref }: Seat) => tell(provider, "balance", { player_ref: ref })
+  const bet = ({ game, playerId, token }: Seat) =>
+    tell(at, "bet", {
+      request_id: `frozen-${playerId}`,
+      transaction_id: `frozen-${playerId}`,
+      session_token: token,
+      game_id: game.externalId,
+      round_id: `frozen-${playerId}`,
+      amount: stake,
+      currency: "EUR"
+    })
+  const { headers: { "x-served-by": id } } = yield* at.get("/api/v1/provider/wallet/transactions/none")
+  // also opens the connections that the requests will wait in
+  const first = yield* Effect.forEach(seats, (one) => look(at, one), { concurrency: "unbounded" })
+  const own = seats.filter((_, index) => first[index]?.headers["x-served-by"] === id)
+  assert.isAbove(own.length, 5)
+
+  const { kill } = frozen.process()
+  kill("SIGSTOP")
+  const stoppedAt = performance.now()
+  const waiting = yield* Effect.gen(function*() {
+    yield* Effect.forEach(own, ({ playerId }) =>
+      operator.post(`/api/v1/operator/players/${playerId}/deposits`, {
+        amount: paid,
+        external_reference: `elsewhere-${playerId}`
+      }).pipe(
+        Effect.repeat({
+          until: ({ status }) => status === 201 || status === 200,
+          schedule: Schedule.spaced("100 millis")
+        }),
+        Effect.timeout("60 seconds")
+      ), { concurrency: 8, discard: true })
+    const asking = yield* Effect.forkChild(
+      Effect.forEach(own, (one) => Effect.all([look(at, one), bet(one)], { concurrency: 2 }), {
+        concurrency: "unbounded"
+      })
+    )
+    yield* Effect.sleep(Math.max(500, 2000 * leaseSeconds - (performance.now() - stoppedAt)))
+    return asking
+  }).pipe(Effect.ensuring(Effect.sync(() => kill("SIGCONT"))))
+  const answers = yield* Fiber.join(waiting)
+
+  const isPassing = ({ code, status }: Reply) => status === 503 && code === "TRY_AGAIN"
+  const untrue = answers.flatMap(([seen, staked]) => [
+    ...isPassing(seen) || [before + paid, before + paid - stake].includes(balanceIn(seen)) ? [] : [seen.text],
+    ...isPassing(staked) || balanceIn(staked) === before + paid - stake ? [] : [staked.text]
+  ])
+  // and what is true afterwards does not depend on who is asked
+  const after = yield* Effect.forEach(
+    own,
+    (one) => Effect.all([look(patiently(at), one), look(patiently(elsewhere), one)])
+  )
+  const differing = after.filter(([one, another]) => balanceIn(one) !== balanceIn(another))
+  return { answers: answers.length * 2, untrue, differing }
+})
+
+describe("a node that wakes after its lease", () => {
+  it.live("answers what is true, or asks to try again", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { answers, differing, untrue } = yield* freeze(undefined)
+      assert.isAbove(answers, 10)
+      assert.deepStrictEqual(untrue, [])
+      assert.deepStrictEqual(differing, [])
+    })), 300_000)
+
+  it.live("is found to lie when it does not look at its lease", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { untrue } = yield* freeze({
+        file: "cluster/Ownership.ts",
+        from: "now() < (heldUntil[shard] ?? 0)",
+        to: "(heldUntil[shard] ?? 0) > 0"
+      })
+      assert.isAbove(untrue.length, 0)
+    })), 300_000)
+})
