@@ -28,7 +28,9 @@ const flags = {
     Flag.optional
   ),
   url: Flag.String("url").pipe(
-    Flag.withDescription("The service (http://HOST:PORT of the service's settings)"),
+    Flag.withDescription(
+      "The service (http://HOST:PORT of the service's settings), or several nodes of it in turn, comma-separated"
+    ),
     Flag.optional
   )
 }
@@ -76,7 +78,7 @@ const demo = Command.make("demo", flags, (input) =>
         { concurrency: "unbounded", discard: true }
       )
     )
-    yield* printPlayed(tally)
+    yield* printPlayed(tally, service)
     yield* printBalances(service, tables, tally)
     yield* printVerification(tally)
     yield* printVerdict(tally)

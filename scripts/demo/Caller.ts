@@ -37,17 +37,24 @@ const patience = "10 seconds"
 const sign = (secret: string, parts: ReadonlyArray<string>): string =>
   createHmac("sha256", secret).update(parts.join("\n")).digest("hex")
 
+/** The nodes of one service, called in turn, and how many calls each of them served. */
+export interface Nodes {
+  readonly origins: readonly [string, ...Array<string>]
+  readonly served: Map<string, number>
+}
+
 /** Makes a caller. An operator's requests are accepted once each, so they carry a nonce; a provider may repeat its own. */
 export const makeCaller = Effect.fnUntraced(
-  function*(origin: string, who: "operator" | "provider", { key, secret }: Credentials) {
+  function*({ origins, served }: Nodes, who: "operator" | "provider", { key, secret }: Credentials) {
     const client = yield* HttpClient.HttpClient
+    let turn = 0
     const keyHeader = who === "operator" ? "X-Api-Key" : "X-Provider-Key"
 
     const send = (method: "GET" | "POST", uri: string, body: string, more: { readonly [name: string]: string }) =>
       Effect.gen(function*() {
         const timestamp = String(Math.floor((yield* Clock.currentTimeMillis) / 1000))
         const nonce = who === "operator" ? [randomUUID()] : []
-        const request = HttpClientRequest.make(method)(new URL(uri, origin), {
+        const request = HttpClientRequest.make(method)(new URL(uri, origins[turn++ % origins.length]), {
           headers: {
             [keyHeader]: key,
             "X-Timestamp": timestamp,
@@ -60,6 +67,8 @@ export const makeCaller = Effect.fnUntraced(
           method === "GET" ? request : HttpClientRequest.bodyText(request, body, "application/json")
         )
         const text = yield* response.text
+        const node = response.headers["x-served-by"]
+        if (node !== undefined) served.set(node, (served.get(node) ?? 0) + 1)
         return { status: response.status, headers: { ...response.headers }, text } satisfies Reply
       }).pipe(
         Effect.timeout(patience),

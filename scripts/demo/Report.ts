@@ -64,8 +64,15 @@ export const withProgress = <A, E, R>(tally: Tally, work: Effect.Effect<A, E, R>
 
 const byCount = (counts: ReadonlyMap<string, number>) => [...counts].toSorted(([, a], [, b]) => b - a)
 
-export const printPlayed = (tally: Tally) =>
+export const printPlayed = (tally: Tally, { nodes }: Service) =>
   Effect.gen(function*() {
+    if (nodes.served.size > 0) {
+      yield* section(
+        "Served by the node that owns the player",
+        ["calls", "node"],
+        byCount(nodes.served).map(([node, calls]) => [calls, node])
+      )
+    }
     yield* section("Rounds", ["times", ""], byCount(tally.stories).map(([name, times]) => [times, name]))
     yield* section("Answers", ["times", ""], byCount(tally.answers).map(([name, times]) => [times, name]))
   })

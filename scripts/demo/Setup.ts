@@ -1,7 +1,7 @@
 /** What a run needs before the first bet: the address, the credentials that `npm start` left, and players at their games. */
 import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { HttpClient } from "effect/http"
-import { type Caller, makeCaller, type Reply } from "./Caller.ts"
+import { type Caller, makeCaller, type Nodes, type Reply } from "./Caller.ts"
 import { DemoError } from "./DemoError.ts"
 import { currency } from "../../test/kit/WalletMessages.ts"
 import { makeTable, type Table } from "./Table.ts"
@@ -36,6 +36,7 @@ const addressOfSettings = Effect.gen(function*() {
 
 export interface Service {
   readonly url: string
+  readonly nodes: Nodes
   readonly operator: Caller
   readonly provider: Caller
   readonly games: Demo["games"]
@@ -55,13 +56,19 @@ const isUp = Effect.fnUntraced(
 export const findService = Effect.fnUntraced(function*(given: Option.Option<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const url = Option.isSome(given) ? given.value : yield* addressOfSettings
-  if (!URL.canParse(url)) return yield* new DemoError({ message: `${url} is no address like http://127.0.0.1:8080` })
-  if (!(yield* isUp(url))) {
-    return yield* new DemoError({
-      message: `nothing answers at ${url}. Run "npm start" in another terminal, with the same PORT and DATA_DIR as here`
-    })
+  const [url = "", ...others] = (Option.isSome(given) ? given.value : yield* addressOfSettings).split(",")
+  for (const each of [url, ...others]) {
+    if (!URL.canParse(each)) {
+      return yield* new DemoError({ message: `${each} is no address like http://127.0.0.1:8080` })
+    }
+    if (!(yield* isUp(each))) {
+      return yield* new DemoError({
+        message:
+          `nothing answers at ${each}. Run "npm start" in another terminal, with the same PORT and DATA_DIR as here`
+      })
+    }
   }
+  const nodes: Nodes = { origins: [url, ...others], served: new Map() }
   const file = path.join((yield* setting("DATA_DIR")) ?? ".data", "demo.json")
   const demo = yield* fs.readFileString(file).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Demo)),
@@ -73,8 +80,9 @@ export const findService = Effect.fnUntraced(function*(given: Option.Option<stri
   )
   const service: Service = {
     url,
-    operator: yield* makeCaller(url, "operator", demo.operator),
-    provider: yield* makeCaller(url, "provider", demo.provider),
+    nodes,
+    operator: yield* makeCaller(nodes, "operator", demo.operator),
+    provider: yield* makeCaller(nodes, "provider", demo.provider),
     games: demo.games
   }
   const reply = yield* answered("GET /api/v1/operator/me", service.operator.get("/api/v1/operator/me"))
