@@ -1,8 +1,19 @@
 /** Metrics of a node, read when they are scraped. */
 import { Effect, Metric } from "effect"
 import { registerCounter, registerGauge } from "../platform/Metrics.ts"
-import type { ForwardingCounts } from "./Forwarding.ts"
 import type { Ownership } from "./Ownership.ts"
+
+/** Counts since the start. */
+export interface ForwardingCounts {
+  sent: number
+  answered: number
+  /** Calls of others to this node, and those of them that were for a key it did not own. */
+  received: number
+  notMine: number
+  lost: number
+  unsent: number
+  overloaded: number
+}
 
 const counter = (description: string) => ({ description, incremental: true as const })
 

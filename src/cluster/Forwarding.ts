@@ -5,11 +5,11 @@
  * line to the owner; it was sent and waits for its answer. All of them are bounded, in number, bytes and time. Nothing is sent again because it
  * is slow: only when the owner says that the key is not its own, when the line is lost or when the owner left, and then only what may be.
  */
-import { Cause, Clock, Effect, Exit, FiberMap, Latch, Layer, Semaphore } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, FiberMap, Latch, Layer } from "effect"
 import type { SocketServer } from "effect/socket"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
-import { registerClusterMetrics } from "./ClusterMetrics.ts"
+import { type ForwardingCounts, registerClusterMetrics } from "./ClusterMetrics.ts"
 import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open, type SendOptions } from "./Forwarder.ts"
 import { Ownership } from "./Ownership.ts"
 import type { Trust } from "./Trust.ts"
@@ -17,6 +17,7 @@ import {
   answerCalls,
   dial,
   type Line,
+  type LineLost,
   noDoorStatus,
   noKey,
   notMineStatus,
@@ -56,18 +57,6 @@ const defaultTimeoutMs = 5500
 
 /** Pause before a peer is called again. */
 const dialPause = "200 millis"
-
-/** Counts since the start. */
-export interface ForwardingCounts {
-  sent: number
-  answered: number
-  /** Calls of others to this node, and those of them that were for a key it did not own. */
-  received: number
-  notMine: number
-  lost: number
-  unsent: number
-  overloaded: number
-}
 
 type Done = (exit: Exit.Exit<Answered, NotAnswered>) => void
 
@@ -193,26 +182,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     return calls
   }
 
-  const talk = (peer: Peer) => (line: Line) =>
-    Effect.gen(function*() {
-      peer.line = line
-      peer.heardAt = now()
-      lookAgain()
-      const turns = Semaphore.makeUnsafe(maxMessagesInFlight)
-      while (true) {
-        yield* peer.maySend.await
-        // what is posted in this turn of the event loop travels together
-        yield* Effect.yieldNow
-        yield* turns.take(1)
-        const calls = takeMessage(peer)
-        // a line that is lost says so to who hears the answers
-        yield* Effect.forkChild(
-          Effect.ensuring(calls.length === 0 ? Effect.void : Effect.ignore(line.send(calls)), turns.release(1))
-        )
-      }
-    })
-
-  const hear = (peer: Peer) => (answers: ReadonlyArray<SentAnswer>): void => {
+  const hear = (peer: Peer, answers: ReadonlyArray<SentAnswer>): void => {
     peer.heardAt = now()
     for (const { body, head, id, status } of answers) {
       const waiting = peer.sent.get(id)
@@ -226,6 +196,36 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     }
     if (peer.queued.length > 0) peer.maySend.openUnsafe()
   }
+
+  /** Always has a message under way: answers travel with it, and the end of the connection is noticed. */
+  const talk = (peer: Peer) => (line: Line): Effect.Effect<never, LineLost> =>
+    Effect.gen(function*() {
+      const broken = yield* Deferred.make<never, LineLost>()
+      let underWay = 0
+      const exchange = (first: ReadonlyArray<SentCall>): Effect.Effect<void> => {
+        underWay++
+        return Effect.gen(function*() {
+          hear(peer, yield* line.exchange(first))
+          // the last one under way is followed by another
+          while (underWay === 1) hear(peer, yield* line.exchange(takeMessage(peer)))
+          underWay--
+          if (peer.queued.length > 0) peer.maySend.openUnsafe()
+        }).pipe(Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(broken, cause))))
+      }
+      peer.line = line
+      peer.heardAt = now()
+      yield* Effect.forkChild(exchange([]))
+      lookAgain()
+      const talking = Effect.gen(function*() {
+        yield* peer.maySend.await
+        // what is posted in this turn of the event loop travels together
+        yield* Effect.yieldNow
+        const calls = underWay < maxMessagesInFlight ? takeMessage(peer) : []
+        if (calls.length === 0) peer.maySend.closeUnsafe()
+        else yield* Effect.forkChild(exchange(calls))
+      })
+      return yield* Effect.raceFirst(Effect.forever(talking), Deferred.await(broken))
+    })
 
   const lose = (peer: Peer): void => {
     peer.line = undefined
@@ -246,7 +246,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
 
   const throttle = yield* makeLogThrottle(10_000)
   const keepLine = (peer: Peer, host: string, port: number): Effect.Effect<void> =>
-    dial({ node, trust, host, port, hear: hear(peer), use: talk(peer) }).pipe(
+    dial({ node, trust, host, port, use: talk(peer) }).pipe(
       Effect.catch(({ reason }) =>
         ownership.nodes().has(peer.address)
           ? throttle((suppressed) =>

@@ -1,24 +1,24 @@
 /**
- * What nodes say to each other: one connection to each peer, of which the peer that opened it calls and the other one answers. Calls travel many in
- * a message, answers as they come, many in a message as well: a slow call delays no other. Forms are kept from release to release, since
- * two releases run side by side; a change is a message of a new name.
+ * What nodes say to each other: one connection to each peer, of which the peer that opened it calls and the other one answers. Calls travel
+ * many in a message. A message is answered with what is answered by then, of whichever message, so that a slow call delays no other; one is
+ * always under way, for the answers to come. Forms are kept from release to release, since two releases run side by side; a change is a
+ * message of a new name.
  */
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
-import { Effect, Layer, Predicate, Queue, Schedule, Schema, Stream } from "effect"
-import { Rpc, RpcClient, type RpcClientError, RpcGroup, RpcSerialization, RpcServer } from "effect/rpc"
+import { Effect, Layer, Predicate, Schedule, Schema } from "effect"
+import { Rpc, RpcClient, RpcGroup, RpcSerialization, RpcServer } from "effect/rpc"
 import { Socket, SocketServer } from "effect/socket"
 import * as Tls from "node:tls"
 import type { Trust } from "./Trust.ts"
 
-/** A call on its way. `key` is -1 when the node itself is meant, whatever it owns. */
-const SentCall = Schema.Struct({
-  id: Schema.Int,
-  key: Schema.Int,
-  door: Schema.String,
-  head: Schema.String,
-  body: Schema.String
-})
-export type SentCall = typeof SentCall.Type
+/** A call on its way. `key` is {@link noKey} when the node itself is meant, whatever it owns. */
+export interface SentCall {
+  readonly id: number
+  readonly key: number
+  readonly door: string
+  readonly head: string
+  readonly body: string
+}
 
 /** Key of a call to a node. */
 export const noKey = -1
@@ -27,13 +27,50 @@ export const noKey = -1
 export const notMineStatus = -1
 export const noDoorStatus = -2
 
-const SentAnswer = Schema.Struct({
-  id: Schema.Int,
-  status: Schema.Int,
-  head: Schema.String,
-  body: Schema.String
-})
-export type SentAnswer = typeof SentAnswer.Type
+export interface SentAnswer {
+  readonly id: number
+  readonly status: number
+  readonly head: string
+  readonly body: string
+}
+
+const Integers = Schema.Array(Schema.Int)
+const Texts = Schema.Array(Schema.String)
+
+/** In columns, which are read and written several times faster than records. `texts`: door, head and body of each. */
+const Calls = Schema.Struct({ ids: Integers, keys: Integers, texts: Texts })
+
+/** `texts`: head and body of each. */
+const Answers = Schema.Struct({ ids: Integers, statuses: Integers, texts: Texts })
+
+const toColumns = (calls: ReadonlyArray<SentCall>): typeof Calls.Type => {
+  const texts: Array<string> = []
+  for (const { body, door, head } of calls) texts.push(door, head, body)
+  return { ids: calls.map(({ id }) => id), keys: calls.map(({ key }) => key), texts }
+}
+
+const fromColumns = ({ ids, keys, texts }: typeof Calls.Type): ReadonlyArray<SentCall> =>
+  ids.map((id, index) => ({
+    id,
+    key: keys[index] ?? noKey,
+    door: texts[index * 3] ?? "",
+    head: texts[index * 3 + 1] ?? "",
+    body: texts[index * 3 + 2] ?? ""
+  }))
+
+const answersToColumns = (answers: ReadonlyArray<SentAnswer>): typeof Answers.Type => {
+  const texts: Array<string> = []
+  for (const { body, head } of answers) texts.push(head, body)
+  return { ids: answers.map(({ id }) => id), statuses: answers.map(({ status }) => status), texts }
+}
+
+const answersFromColumns = ({ ids, statuses, texts }: typeof Answers.Type): ReadonlyArray<SentAnswer> =>
+  ids.map((id, index) => ({
+    id,
+    status: statuses[index] ?? noDoorStatus,
+    head: texts[index * 2] ?? "",
+    body: texts[index * 2 + 1] ?? ""
+  }))
 
 /** The peer knows another master key. */
 class Refused extends Schema.TaggedError<Refused>()("Refused", {}) {}
@@ -44,14 +81,17 @@ class Wire extends RpcGroup.make(
     success: Schema.Struct({ node: Schema.String }),
     error: Refused
   }),
-  Rpc.make("Calls", { payload: { calls: Schema.Array(SentCall) } }),
-  Rpc.make("Answers", { success: SentAnswer, stream: true })
+  Rpc.make("Exchange", { payload: Calls, success: Answers, error: Refused })
 ) {}
 
 /** Time for a connection, and for the first word of the peer. */
 const openTime = "2 seconds"
 
-const serialization = RpcSerialization.layerSchemaBinary()
+/** Messages of a peer that wait for answers; the oldest of more is answered with nothing, so that the peer can go on. */
+const maxParked = 3
+
+/** Bytes of a message: lists may be long. */
+const serialization = RpcSerialization.layerSchemaBinary({ maxFrameSize: 256 * 1024 * 1024 })
 
 /** Takes calls on a listening socket: `take` is given each, with what answers it. */
 export const answerCalls = (options: {
@@ -60,7 +100,8 @@ export const answerCalls = (options: {
   readonly server: SocketServer.SocketServer["Service"]
   readonly take: (call: SentCall, answer: (answer: SentAnswer) => void) => void
 }) => {
-  const callers = new Map<number, Queue.Queue<SentAnswer>>()
+  /** By connection, for those that have shown that they may call. */
+  const callers = new Map<number, Effect.Success<typeof makeCaller>>()
   const handlers = Wire.toLayer({
     Hello: ({ proofs }, { client }) =>
       Effect.gen(function*() {
@@ -68,21 +109,17 @@ export const answerCalls = (options: {
           yield* Effect.logWarning("peer refused: it has another master key")
           return yield* new Refused()
         }
-        callers.set(client.id, yield* Queue.unbounded<SentAnswer>())
+        callers.set(client.id, yield* makeCaller)
         return { node: options.node }
       }),
-    Calls: ({ calls }, { client }) =>
-      Effect.sync(() => {
-        const answers = callers.get(client.id)
-        if (answers === undefined) return
-        const answer = (answer: SentAnswer) => void Queue.offerUnsafe(answers, answer)
-        for (const call of calls) options.take(call, answer)
-      }),
-    Answers: (_, { client }) =>
-      Effect.suspend(() => {
-        const answers = callers.get(client.id)
-        return answers === undefined ? Effect.interrupt : Effect.succeed(answers)
-      })
+    Exchange: (columns, { client }) => {
+      const caller = callers.get(client.id)
+      return caller === undefined
+        ? new Refused()
+        : caller.exchange(() => {
+          for (const call of fromColumns(columns)) options.take(call, caller.answer)
+        })
+    }
   })
   return RpcServer.layer(Wire, {
     disableTracing: true,
@@ -94,16 +131,68 @@ export const answerCalls = (options: {
   )
 }
 
+type Park = (answers: typeof Answers.Type) => void
+
+/** The answers to a peer, which travel with whichever of its messages is the oldest. */
+const makeCaller = Effect.gen(function*() {
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const parked: Array<Park> = []
+  let answered: Array<SentAnswer> = []
+  let isFlushing = false
+
+  const reply = (): void => {
+    const park = parked.shift()
+    if (park === undefined) return
+    const answers = answered
+    answered = []
+    park(answersToColumns(answers))
+  }
+
+  // what is answered in one turn of the event loop travels together
+  const flush = Effect.andThen(
+    Effect.yieldNow,
+    Effect.sync(() => {
+      isFlushing = false
+      if (answered.length > 0) reply()
+    })
+  )
+  const flushSoon = (): void => {
+    if (isFlushing) return
+    isFlushing = true
+    fork(flush)
+  }
+
+  return {
+    answer: (answer: SentAnswer): void => {
+      answered.push(answer)
+      flushSoon()
+    },
+    exchange: (begin: () => void) =>
+      Effect.callback<typeof Answers.Type>((resume) => {
+        const park: Park = (answers) => resume(Effect.succeed(answers))
+        parked.push(park)
+        begin()
+        if (parked.length > maxParked) reply()
+        // who was answered meanwhile has waited for a message to travel with
+        if (answered.length > 0) flushSoon()
+        return Effect.sync(() => {
+          const place = parked.indexOf(park)
+          if (place >= 0) parked.splice(place, 1)
+        })
+      })
+  }
+})
+
+/** The connection could not be opened, or is over. */
+export class LineLost extends Schema.TaggedError<LineLost>()("LineLost", { reason: Schema.String }) {}
+
 /** An open connection to a peer. */
 export interface Line {
   /** Id of the peer. */
   readonly node: string
-  /** Ends when the peer has taken them. */
-  readonly send: (calls: ReadonlyArray<SentCall>) => Effect.Effect<void, RpcClientError.RpcClientError>
+  /** Sends calls, perhaps none, and ends with answers, perhaps to others and perhaps none. */
+  readonly exchange: (calls: ReadonlyArray<SentCall>) => Effect.Effect<ReadonlyArray<SentAnswer>, LineLost>
 }
-
-/** The connection could not be opened, or is over. */
-export class LineLost extends Schema.TaggedError<LineLost>()("LineLost", { reason: Schema.String }) {}
 
 const describe = (error: unknown): string => {
   const inner = Predicate.hasProperty(error, "reason") && Predicate.hasProperty(error.reason, "cause")
@@ -132,17 +221,15 @@ const open = (host: string, port: number, trust: Trust) =>
     { openTimeout: openTime }
   )
 
-/**
- * Opens a connection to the node at `host:port` and keeps it while it lasts: `use` is given it and runs beside it, `hear` gets what is
- * answered. Fails when either is over.
- */
+const lost = (error: unknown): LineLost => new LineLost({ reason: describe(error) })
+
+/** Opens a connection to the node at `host:port` and runs `use` with it, which ends when the connection does. */
 export const dial = (options: {
   readonly node: string
   readonly trust: Trust
   readonly host: string
   readonly port: number
-  readonly hear: (answers: ReadonlyArray<SentAnswer>) => void
-  readonly use: (line: Line) => Effect.Effect<never, RpcClientError.RpcClientError>
+  readonly use: (line: Line) => Effect.Effect<never, LineLost>
 }): Effect.Effect<never, LineLost> =>
   Effect.gen(function*() {
     const { node, trust } = options
@@ -153,15 +240,13 @@ export const dial = (options: {
     const client = yield* RpcClient.make(Wire, { disableTracing: true }).pipe(
       Effect.provideService(RpcClient.Protocol, protocol)
     )
-    const hello = yield* client.Hello({ node, proofs: trust.proofs }).pipe(Effect.timeout(openTime))
-    const hearing = Effect.andThen(
-      Stream.runForEachArray(client.Answers(), (answers) => Effect.sync(() => options.hear(answers))),
-      new LineLost({ reason: "the peer ended it" })
+    const hello = yield* client.Hello({ node, proofs: trust.proofs }).pipe(
+      Effect.timeout(openTime),
+      Effect.mapError(lost)
     )
-    const using = options.use({ node: hello.node, send: (calls) => client.Calls({ calls }, { discard: true }) })
-    return yield* Effect.raceFirst(hearing, using)
-  }).pipe(
-    Effect.scoped,
-    Effect.provide(serialization),
-    Effect.mapError((error) => error._tag === "LineLost" ? error : new LineLost({ reason: describe(error) }))
-  )
+    return yield* options.use({
+      node: hello.node,
+      exchange: (calls) =>
+        Effect.mapBoth(client.Exchange(toColumns(calls)), { onSuccess: answersFromColumns, onFailure: lost })
+    })
+  }).pipe(Effect.scoped, Effect.provide(serialization))
