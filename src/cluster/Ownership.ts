@@ -155,7 +155,11 @@ export class Ownership extends Context.Service<Ownership, {
 
     const watched = RunnerStorage.RunnerStorage.of({
       ...storage,
-      getRunners: Effect.tap(storage.getRunners, (runners) => Effect.sync(() => note(runners))),
+      getRunners: Effect.map(storage.getRunners, (runners) => {
+        note(runners)
+        // `Sharding` would make the last node that leaves healthy again
+        return isLeaving ? runners.map(([runner, is]) => [runner, is || nameOf(runner.address) === self]) : runners
+      }),
       // a node is dead when its lease is over, and leaves when it says so: there is no other judge
       setRunnerHealth: () => Effect.void,
       acquire: (runner, asked) =>
