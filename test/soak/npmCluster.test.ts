@@ -1,0 +1,145 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { spawn, spawnSync } from "node:child_process"
+import * as Fs from "node:fs"
+import { join } from "node:path"
+import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
+import { until } from "../kit/Client.ts"
+import { serverFolder } from "../kit/E2eDatabase.ts"
+import { freePort } from "../kit/ServiceProcess.ts"
+
+// Goal: `npm run cluster` is one casino on several nodes, as it says: all of them on one port, each on one of its own, one that dies is back,
+// and whoever started it can stop all of it. Method: the supervisor as a process on a folder of its own, read as a person reads it; signals
+// to it and to a node; the demo against all of them.
+
+const root = join(import.meta.dirname, "..", "..")
+
+const startCluster = Effect.fnUntraced(function*(...flags: ReadonlyArray<string>) {
+  const dataDir = yield* serverFolder
+  const environment = {
+    PATH: process.env["PATH"],
+    PORT: String(yield* freePort),
+    BACKOFFICE_PORT: String(yield* freePort),
+    DATA_DIR: dataDir,
+    LOG_LEVEL: "error"
+  }
+  const supervisor = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(process.execPath, ["scripts/cluster.ts", "--nodes", "3", ...flags], {
+        cwd: root,
+        env: environment,
+        stdio: ["ignore", "pipe", "inherit"]
+      })
+    ),
+    (child) => Effect.sync(() => void child.kill("SIGKILL"))
+  )
+  let output = ""
+  supervisor.stdout.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")))
+  yield* until(() => output.includes("Pitboss is up on 3 nodes."))
+  yield* until(() => output.includes("node 3"))
+  /** Of each node as it was told last: the address of its own, and the process. */
+  const told = () =>
+    new Map(
+      [...output.matchAll(/node (\d+) +(http:\S+) +back office (http:\S+) +process (\d+)/g)].map(
+        ([, number, url = "", backoffice = "", pid]) => [Number(number), { url, backoffice, pid: Number(pid) }]
+      )
+    )
+  const command = (file: string, ...args: ReadonlyArray<string>) =>
+    Effect.sync(() => spawnSync(process.execPath, [file, ...args], { cwd: root, env: environment, encoding: "utf8" }))
+  const exited = Effect.callback<number | null>((resume) => {
+    if (supervisor.exitCode !== null) return resume(Effect.succeed(supervisor.exitCode))
+    supervisor.once("exit", (code) => resume(Effect.succeed(code)))
+  })
+  return { dataDir, environment, supervisor, output: () => output, told, command, exited }
+})
+
+const isReady = (url: string) =>
+  Effect.tryPromise(() => fetch(`${url}/health/ready`)).pipe(
+    Effect.map(({ status }) => status === 200),
+    Effect.orElseSucceed(() => false)
+  )
+
+const untilReady = (url: string) =>
+  Effect.repeat(isReady(url), { until: (answer) => answer, schedule: Schedule.spaced("50 millis") }).pipe(
+    Effect.timeout("60 seconds")
+  )
+
+describe("npm run cluster", () => {
+  it.live(
+    "runs one casino on three nodes, brings one back that was killed, and stops all of them",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const cluster = yield* startCluster()
+        const { BACKOFFICE_PORT, PORT } = cluster.environment
+        const nodes = cluster.told()
+        assert.deepStrictEqual(
+          [...nodes.values()].map(({ url }) => url),
+          [100, 101, 102].map((distance) => `http://127.0.0.1:${Number(PORT) + distance}`)
+        )
+        for (const url of [PORT, BACKOFFICE_PORT].map((port) => `http://127.0.0.1:${port}`)) {
+          assert.notStrictEqual((yield* Effect.promise(() => fetch(`${url}/openapi.json`))).status, 404)
+        }
+        for (const { backoffice, url } of nodes.values()) {
+          assert.isTrue(yield* isReady(url))
+          assert.strictEqual((yield* Effect.promise(() => fetch(`${backoffice}/metrics`))).status, 200)
+        }
+        const list = yield* cluster.command("src/cli.ts", "node", "list")
+        assert.strictEqual(list.status, 0, list.stderr)
+        for (const { pid } of nodes.values()) assert.include(list.stdout, `"pid": ${pid}`)
+
+        const urls = [...nodes.values()].map(({ url }) => url).join(",")
+        const demo = yield* cluster.command("scripts/demo.ts", "--seconds", "3", "--players", "12", "--url", urls)
+        assert.strictEqual(demo.status, 0, demo.stdout + demo.stderr)
+        assert.include(demo.stdout, "Served by the node that owns the player")
+
+        const killed = nodes.get(2)
+        assert(killed !== undefined)
+        process.kill(killed.pid, "SIGKILL")
+        yield* until(() => cluster.told().get(2)?.pid !== killed.pid)
+        assert.include(cluster.output(), "node 2 ended (SIGKILL)")
+        yield* untilReady(killed.url)
+        assert.strictEqual(cluster.told().get(2)?.url, killed.url)
+
+        const pids = [...cluster.told().values()].map(({ pid }) => pid)
+        const postgres = Number(
+          Fs.readFileSync(join(cluster.dataDir, "postgres/postmaster.pid"), "utf8").split("\n")[0]
+        )
+        assert.isTrue([...pids, postgres].every(isRunning))
+        cluster.supervisor.kill("SIGTERM")
+        assert.strictEqual(yield* cluster.exited, 0)
+        assert.deepStrictEqual([...pids, postgres].filter(isRunning), [])
+      })),
+    240_000
+  )
+
+  it.live("leaves a node that died, when it is told so", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const cluster = yield* startCluster("--no-restart")
+      const killed = cluster.told().get(3)
+      assert(killed !== undefined)
+      process.kill(killed.pid, "SIGKILL")
+      yield* until(() => cluster.output().includes("node 3 ended (SIGKILL), and is left so"))
+      assert.isFalse(isRunning(killed.pid))
+      assert.isTrue(yield* isReady(`http://127.0.0.1:${cluster.environment.PORT}`))
+      cluster.supervisor.kill("SIGTERM")
+      assert.strictEqual(yield* cluster.exited, 0)
+    })), 240_000)
+
+  it.live("says how it is used when it is not understood, and why it does not start", () =>
+    Effect.sync(() => {
+      const run = (flags: ReadonlyArray<string>, environment: { readonly [name: string]: string }) =>
+        spawnSync(process.execPath, ["scripts/cluster.ts", ...flags], {
+          cwd: root,
+          env: { PATH: process.env["PATH"], ...environment },
+          encoding: "utf8"
+        })
+      for (const flags of [["--nodes", "0"], ["--nodes", "many"], ["--knots"], ["up"]]) {
+        const { status, stderr, stdout } = run(flags, {})
+        assert.strictEqual(status, 2, flags.join(" "))
+        assert.include(stdout + stderr, "USAGE")
+      }
+      const { status, stderr } = run([], { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" })
+      assert.strictEqual(status, 1)
+      assert.include(stderr, "pitboss: MASTER_KEY is required with DATABASE_URL")
+    }))
+})
