@@ -169,7 +169,8 @@ export class Clients {
     return Effect.suspend(() => {
       const { action, heard } = note
       const sentAt = this.world.step
-      const timeout = chance.pick([400, 1000, 3000])
+      // some wait for longer than a node may be stopped
+      const timeout = chance.pick(this.plan.topology === "nodes" ? [600, 3000, 12_000] : [400, 1000, 3000])
       // a late double of a change of settings would undo a later one, by right: nobody could tell it from a new request
       const mayDouble = !["correct", "account", "restrict", "kyc", "limits"].includes(request.kind)
       return Effect.map(

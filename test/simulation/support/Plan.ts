@@ -495,7 +495,7 @@ const makeActions = (seed: number, steps: number, topology: Topology): ReadonlyA
   const swarm = chanceOf(seed, "swarm")
   // players move from node to node in seconds, and leases are looked after all the time: neither goes with milliseconds or days
   const isSlow = topology === "nodes"
-  // writes that come again hide who is out of date: in some worlds there are few
+  // writes that come again hide who is out of date: in some worlds there are few, and one player
   const isQuiet = isSlow && chanceOf(seed, "quiet").happens(0.3)
   // every run leaves out some kinds and has more of others: what goes with what differs from run to run
   const weights = kinds.map(([kind, weight]): readonly [What["kind"], number] => [
@@ -503,7 +503,7 @@ const makeActions = (seed: number, steps: number, topology: Topology): ReadonlyA
     swarm.happens(0.15)
       ? 0
       : weight * swarm.pick([0.5, 1, 1, 2]) *
-        (isSlow ? (moreOfNodes[kind] ?? 1) * (isQuiet && moreOfNodes[kind] === undefined ? 0.05 : 1) : 1)
+        (isSlow ? (moreOfNodes[kind] ?? 1) * (isQuiet && moreOfNodes[kind] === undefined ? 0.02 : 1) : 1)
   ])
   const pace = swarm.pick([1, 5, 15, 60]) * (isSlow ? 8 : 1)
   const crowd = playerIds.slice(0, swarm.between(1, playerIds.length))
@@ -513,7 +513,7 @@ const makeActions = (seed: number, steps: number, topology: Topology): ReadonlyA
   let at = 100
   for (let number = 0; actions.length < steps && number < 4 * steps; number++) {
     const chance = chanceOf(seed, "action", number)
-    const playerId = swarm.happens(0.4) ? playerIds[0] ?? 0 : swarm.pick([...crowd, ...playerIds.slice(3)])
+    const playerId = isQuiet || swarm.happens(0.4) ? playerIds[0] ?? 0 : swarm.pick([...crowd, ...playerIds.slice(3)])
     const id = `a${number}`
     const what = whatOf(chance, swarm.pickBy(weights), id, playerId, past)
     if (what === undefined) continue

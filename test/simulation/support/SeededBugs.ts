@@ -273,6 +273,12 @@ const looksAtTheLeaseOnce: SeededBug = {
   placement: (placement) => ({ ...placement, holds: () => true })
 }
 
+/** What the former owner has still under way is not fenced off. */
+const loadsWithoutFence: SeededBug = {
+  ...ofNodes,
+  placement: (placement) => ({ ...placement, isShared: false })
+}
+
 /** What is under way when its player is handed over is done, and not answered. */
 const forgetsWhoWaits: SeededBug = {
   ...ofNodes,
@@ -333,6 +339,7 @@ export const seededBugs: { readonly [name: string]: SeededBug } = {
   "lifts an exclusion with a lock": liftsExclusions,
   "believes the locks it was given": believesItsLocks,
   "looks at its lease once": looksAtTheLeaseOnce,
+  "loads without a fence": loadsWithoutFence,
   "forgets who waits when it hands over": forgetsWhoWaits,
   "keeps its epoch": keepsItsEpoch,
   "sends anything again": sendsAnythingAgain
