@@ -8,6 +8,7 @@ import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { layerAlone } from "../../src/cluster/Alone.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
+import { Settings } from "../../src/platform/Settings.ts"
 import { layerCapabilities } from "../../src/service.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { layerBackoffice } from "../../src/servers/Backoffice.ts"
@@ -48,10 +49,18 @@ const collecting = Logger.make((options) => {
   logged.push(JSON.stringify([options.message, options.cause, Object.entries(options.fiber.context.mapUnsafe)]))
 })
 
-/** Both servers of a node; gives their ports. */
-const serveBoth = Effect.gen(function*() {
-  const publicServer = Context.get(yield* Layer.build(layerPublicServer), HttpServer.HttpServer)
-  const backofficeServer = Context.get(yield* Layer.build(layerBackofficeServer(MetricsRoute)), HttpServer.HttpServer)
+/** Both servers of a node; gives their ports. `backofficePort`: where staff reach the back office, when that is not the server's own. */
+const serveBoth = Effect.fnUntraced(function*(backofficePort: number | undefined) {
+  const settings = yield* Settings
+  const publicServer = Context.get(yield* Layer.build(Layer.fresh(layerPublicServer)), HttpServer.HttpServer)
+  const layerBackofficeHere = Layer.provide(
+    layerBackofficeServer(MetricsRoute),
+    Layer.succeed(Settings, {
+      ...settings,
+      ...(backofficePort === undefined ? {} : { backofficeUrl: `http://127.0.0.1:${backofficePort}` })
+    })
+  )
+  const backofficeServer = Context.get(yield* Layer.build(Layer.fresh(layerBackofficeHere)), HttpServer.HttpServer)
   return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer) }
 })
 
@@ -70,25 +79,29 @@ const layerStaffed = (node: Parameters<typeof layerTestService>[2]) =>
 export const layerBothServers = Layer.unwrap(Effect.sync(() => {
   const [first = layerAlone, ...others] = nodesOfRun > 1 ? makeNodesInProcess(nodesOfRun) : []
   const layerServers = Layer.effectContext(Effect.gen(function*() {
-    const own = yield* serveBoth
     const commands = yield* Layer.build(layerCommands)
     const actors = yield* PlayerActors
+    const publicPorts: Array<number> = []
+    const backofficePorts: Array<number> = []
+    const shared = others.length === 0 ? undefined : {
+      publicPort: (yield* balance(publicPorts)).port,
+      backofficePort: (yield* balance(backofficePorts)).port
+    }
+    const serve = Effect.tap(serveBoth(shared?.backofficePort), ({ backofficePort, publicPort }) =>
+      Effect.sync(() => {
+        publicPorts.push(publicPort)
+        backofficePorts.push(backofficePort)
+      }))
+    const own = yield* serve
+    const ports = shared ?? own
     const nodes = yield* Effect.forEach(
       others,
       (node) =>
         Effect.flatMap(
           Layer.build(Layer.fresh(layerStaffed(node))),
-          (context) =>
-            Effect.map(Effect.provideContext(serveBoth, context), (ports) => ({
-              ...ports,
-              actors: Context.get(context, PlayerActors)
-            }))
+          (context) => Effect.as(Effect.provideContext(serve, context), { actors: Context.get(context, PlayerActors) })
         )
     )
-    const ports = nodes.length === 0 ? own : {
-      publicPort: (yield* balance([own, ...nodes].map(({ publicPort }) => publicPort))).port,
-      backofficePort: (yield* balance([own, ...nodes].map(({ backofficePort }) => backofficePort))).port
-    }
     return Context.make(BothServers, { ...ports, logged, commands }).pipe(
       Context.add(PlayerActors, together(actors, nodes.map((node) => node.actors)))
     )

@@ -33,10 +33,13 @@ export const together = (
   })
 }
 
+/** The ports of the nodes, each by itself. */
+export class NodePorts extends Context.Service<NodePorts, ReadonlyArray<number>>()("pitboss/test/NodePorts") {}
+
 /** The public server of the first node is what a test sees, at a port whose connections go to all of them in turn. */
-const layerOfNodes = (capabilities: typeof layerCapabilities) =>
+const layerOfNodes = (count: number, capabilities: typeof layerCapabilities) =>
   Layer.unwrap(Effect.sync(() => {
-    const [first, ...others] = makeNodesInProcess(nodesOfRun)
+    const [first, ...others] = makeNodesInProcess(count)
     const layerOther = (node: typeof first) =>
       Layer.fresh(layerServer.pipe(
         Layer.provideMerge(capabilities),
@@ -48,13 +51,14 @@ const layerOfNodes = (capabilities: typeof layerCapabilities) =>
         const server = yield* HttpServer.HttpServer
         const actors = yield* PlayerActors
         const built = yield* Effect.forEach(others, (node) => Layer.build(layerOther(node)))
-        const ports = built.map((one) => listensAt(Context.get(one, HttpServer.HttpServer)))
-        const { port } = yield* balance([listensAt(server), ...ports])
+        const ports = [server, ...built.map((one) => Context.get(one, HttpServer.HttpServer))].map(listensAt)
+        const { port } = yield* balance(ports)
         const balanced = server.address._tag === "UnixPathAddress"
           ? server
           : { ...server, address: { ...server.address, port } }
         return Context.make(HttpServer.HttpServer, balanced).pipe(
-          Context.add(PlayerActors, together(actors, built.map((one) => Context.get(one, PlayerActors))))
+          Context.add(PlayerActors, together(actors, built.map((one) => Context.get(one, PlayerActors)))),
+          Context.add(NodePorts, ports)
         )
       })
     )
@@ -66,11 +70,14 @@ const layerOfNodes = (capabilities: typeof layerCapabilities) =>
 
 const layerOn = (capabilities: typeof layerCapabilities) =>
   nodesOfRun > 1
-    ? layerOfNodes(capabilities)
+    ? layerOfNodes(nodesOfRun, capabilities)
     : layerServer.pipe(Layer.provideMerge(layerTestService(Entropy.layer, capabilities)))
 
 /** The public server at a free port, with every service that it needs. */
 export const layerE2eServer = layerOn(layerCapabilities)
+
+/** As {@link layerE2eServer}, on three nodes in every run. */
+export const layerThreeNodes = layerOfNodes(3, layerCapabilities)
 
 /** As {@link layerE2eServer}, with a mailbox per player that a test can fill. */
 export const layerE2eServerWithMailbox = (maxMailbox: number) =>

@@ -77,7 +77,7 @@ export const makeNodesInProcess = (count: number): ReadonlyArray<Node> => {
   })
 }
 
-/** A port whose connections go to each of these ports in turn. */
+/** A port whose connections go to each of these ports in turn; they may be added later. */
 export const balance = (ports: ReadonlyArray<number>) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {

@@ -1,0 +1,245 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
+import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
+import { callerOf, exchange, makeAgent } from "../kit/E2eHttp.ts"
+import { layerThreeNodes, NodePorts, portOf } from "../kit/E2eServer.ts"
+import {
+  addGame,
+  addStudio,
+  addTenant,
+  dataOf,
+  deposit,
+  freshName,
+  launch,
+  register,
+  seat,
+  settledOf,
+  tell
+} from "../kit/E2eWorld.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
+import { Ids } from "../../src/platform/Ids.ts"
+import { Schema } from "effect"
+import { addVendor, play, sitDown, vendorCases } from "../kit/Vendors.ts"
+
+// Goal: any request may come to any node, and is answered as one process would. Method: three nodes in the process of the test, each called at
+// a port of its own.
+
+const nodes = 3
+
+/** A tenant, a studio and a game, called at each node. */
+const openHouse = Effect.gen(function*() {
+  const ports = yield* NodePorts
+  const agent = yield* makeAgent()
+  const name = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
+  const first = ports[0] ?? 0
+  const tenant = yield* addTenant(agent, first, `o${name}`)
+  const studio = yield* addStudio(agent, first, `s${name}`)
+  const game = yield* addGame(studio.id, `g${name}`)
+  return {
+    agent,
+    ports,
+    tenant,
+    studio,
+    game,
+    name,
+    operators: ports.map((port) => callerOf(agent, port, tenant.call.signer)),
+    providers: ports.map((port) => callerOf(agent, port, studio.call.signer))
+  }
+})
+
+const servedBy = ({ headers }: Reply): string | undefined => headers["x-served-by"]
+
+const balanceOf = (reply: Reply) =>
+  Effect.map(dataOf(reply, 200, Schema.Struct({ balance: Schema.Int })), ({ balance }) => balance)
+
+layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("three nodes", (it) => {
+  it.effect("answer for every player, and name the player's node", () =>
+    Effect.gen(function*() {
+      const { name, operators } = yield* openHouse
+      const owners = new Set<string | undefined>()
+      for (let player = 0; player < 8; player++) {
+        const at = operators[player % nodes] ?? assert.fail()
+        const playerId = yield* register(at, `p${player}${name}`)
+        yield* deposit(operators[(player + 1) % nodes] ?? at, playerId, 500, `d${player}${name}`)
+        const replies = yield* Effect.forEach(
+          operators,
+          (one) => one.get(`/api/v1/operator/players/${playerId}/wallet`)
+        )
+        assert.deepStrictEqual(yield* Effect.forEach(replies, balanceOf), [500, 500, 500])
+        assert.strictEqual(new Set(replies.map(servedBy)).size, 1)
+        owners.add(servedBy(replies[0] ?? assert.fail()))
+      }
+      assert.isAbove(owners.size, 1)
+      assert.notInclude([...owners], undefined)
+    }).pipe(Effect.scoped))
+
+  it.effect("settle a message once, wherever it comes and however often", () =>
+    Effect.gen(function*() {
+      const { game, name, operators, providers, studio, tenant } = yield* openHouse
+      const table = yield* seat(tenant.call, studio.call, game, { username: `p${name}`, balance: 1000 })
+      const about = { game_id: game.externalId, round_id: "r", currency: "EUR" }
+      const bet = { ...about, request_id: "b", transaction_id: `b${name}`, session_token: table.token, amount: 100 }
+      const bets = yield* Effect.forEach(
+        Array.from({ length: 21 }, (_, index) => providers[index % nodes] ?? assert.fail()),
+        (provider) => Effect.flatMap(tell(provider, "bet", bet), settledOf),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(bets.map(({ status }) => status).sort(), [
+        "processed",
+        ...Array.from({ length: 20 }, () => "replayed")
+      ])
+      const win = { ...about, player_ref: table.ref, bet_transaction_id: `b${name}`, amount: 250 }
+      for (const [index, provider] of providers.entries()) {
+        const settled = yield* settledOf(
+          yield* tell(provider, "win", { ...win, request_id: "w", transaction_id: `w${index}${name}` })
+        )
+        assert.strictEqual(settled.balance, 900 + 250 * (index + 1))
+        // a long body takes the way through the router
+        const raw = JSON.stringify({ request_id: "c", player_ref: table.ref, round_id: "q", game_id: game.externalId })
+        const closed = yield* provider.send("/api/v1/provider/wallet/round/close", {
+          method: "POST",
+          raw,
+          headers: { "transfer-encoding": "chunked" }
+        })
+        assert.include([200, 404], closed.status, closed.text)
+        const fate = yield* provider.get(`/api/v1/provider/wallet/transactions/w${index}${name}`)
+        assert.include(fate.text, "processed")
+      }
+      const wallets = yield* Effect.forEach(operators, (one) =>
+        Effect.flatMap(one.get(`/api/v1/operator/players/${table.playerId}/wallet`), balanceOf))
+      assert.deepStrictEqual(wallets, [1650, 1650, 1650])
+    }).pipe(Effect.scoped))
+
+  it.effect("speak every vendor's protocol for players of other nodes", () =>
+    Effect.gen(function*() {
+      const { agent, name, operators, ports } = yield* openHouse
+      for (const [index, vendorCase] of vendorCases.entries()) {
+        const vendor = yield* addVendor(agent, ports[0] ?? 0, `v${index}${name}`, vendorCase)
+        const playerId = yield* register(operators[index % nodes] ?? assert.fail(), `v${index}${name}`)
+        yield* deposit(operators[0] ?? assert.fail(), playerId, 10_000, `v${index}${name}`)
+        const session = yield* sitDown(vendor, playerId)
+        const statuses = yield* Effect.forEach(ports, (port) =>
+          Effect.map(
+            play({ ...vendor, port }, session, { kind: "balance" }, "balance"),
+            ({ status, text }) => `${status} ${text}`
+          ))
+        assert.strictEqual(new Set(statuses).size, 1, statuses.join("\n"))
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("do what an idempotency key names once", () =>
+    Effect.gen(function*() {
+      const { name, operators } = yield* openHouse
+      const playerId = yield* register(operators[0] ?? assert.fail(), `p${name}`)
+      const path = `/api/v1/operator/players/${playerId}/deposits`
+      const replies = yield* Effect.forEach(
+        Array.from({ length: 21 }, (_, index) => operators[index % nodes] ?? assert.fail()),
+        (operator) => operator.post(path, { amount: 100, external_reference: `d${name}` }, { "idempotency-key": name }),
+        { concurrency: "unbounded" }
+      )
+      const first = replies.filter(({ headers, status }) =>
+        status === 201 && headers["idempotent-replayed"] === undefined
+      )
+      assert.lengthOf(first, 1)
+      for (const { code, status } of replies) assert.include([201, 409], status, code)
+      const again = yield* Effect.forEach(operators, (one) =>
+        one.post(path, { amount: 100, external_reference: `d${name}` }, { "idempotency-key": name }))
+      assert.deepStrictEqual(again.map(({ headers, text }) => [headers["idempotent-replayed"], text]), [
+        ["true", first[0]?.text],
+        ["true", first[0]?.text],
+        ["true", first[0]?.text]
+      ])
+      const wallet = yield* (operators[1] ?? assert.fail()).get(`/api/v1/operator/players/${playerId}/wallet`)
+      assert.strictEqual(yield* balanceOf(wallet), 100)
+    }).pipe(Effect.scoped))
+
+  it.effect("count a key's rate together", () =>
+    Effect.gen(function*() {
+      const ports = yield* NodePorts
+      const agent = yield* makeAgent()
+      const name = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
+      const { call } = yield* addTenant(agent, ports[0] ?? 0, `o${name}`, { rateLimit: 20 })
+      const operators = ports.map((port) => callerOf(agent, port, call.signer))
+      const left: Array<string | undefined> = []
+      for (let count = 0; count < 24; count++) {
+        const reply = yield* (operators[count % nodes] ?? assert.fail()).get("/api/v1/operator/me")
+        left.push(reply.status === 200 ? reply.headers["x-ratelimit-remaining"] : reply.code)
+      }
+      const allowed = Array.from({ length: 20 }, (_, count) => String(19 - count))
+      assert.deepStrictEqual(left, [...allowed, ...Array.from({ length: 4 }, () => "RATE_LIMITED")])
+    }).pipe(Effect.scoped))
+
+  it.effect("hold a self-exclusion that was told to one of them, at once", () =>
+    Effect.gen(function*() {
+      const { agent, game, name, operators, ports, providers, studio, tenant } = yield* openHouse
+      for (let player = 0; player < nodes; player++) {
+        const table = yield* seat(tenant.call, studio.call, game, { username: `p${player}${name}`, balance: 1000 })
+        const base = `/api/v1/operator/players/${table.playerId}`
+        const issued = yield* (operators[1] ?? assert.fail()).post(`${base}/session-tokens`, {})
+        const { token } = yield* dataOf(issued, 201, Schema.Struct({ token: Schema.String }))
+        const read = (port: number) =>
+          exchange(agent, port, "/api/v1/player/wallet", { headers: { authorization: `Bearer ${token}` } })
+        for (const port of ports) assert.strictEqual((yield* read(port)).status, 200)
+        const excluding = yield* (operators[player] ?? assert.fail()).post(`${base}/self-exclusion`, {
+          type: "self_closure"
+        })
+        assert.include([200, 201], excluding.status, excluding.text)
+        for (const [index, provider] of providers.entries()) {
+          const bet = {
+            request_id: "b",
+            transaction_id: `x${player}${index}${name}`,
+            session_token: table.token,
+            game_id: game.externalId,
+            round_id: "r",
+            amount: 10,
+            currency: "EUR"
+          }
+          const refused = yield* tell(provider, "bet", bet)
+          assert.include(["PLAYER_RESTRICTED", "INVALID_SESSION"], refused.code, refused.text)
+          const relaunched = yield* Effect.exit(launch(operators[index] ?? tenant.call, table.playerId, game.id))
+          assert.strictEqual(relaunched._tag, "Failure")
+        }
+        for (const port of ports) assert.strictEqual((yield* read(port)).code, "INVALID_PLAYER_TOKEN")
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("do for players of other nodes what a job of one of them finds", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const ids = yield* Ids
+      const { name, operators, tenant } = yield* openHouse
+      const bonusId = yield* ids.reserve(2)
+      yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days, active,
+          created_at, updated_at)
+        VALUES (${bonusId}, ${tenant.operator.id}, 'Welcome', 'no_deposit', 500, 1, 30, true, now(), now())`
+      yield* sql`INSERT INTO promo_codes (id, operator_id, code, bonus_id, active, created_at)
+        VALUES (${bonusId + 1}, ${tenant.operator.id}, 'WELCOME', ${bonusId}, true, now())`
+      const players = yield* Effect.forEach(
+        Array.from({ length: 6 }, (_, index) => index),
+        (index) => register(operators[index % nodes] ?? tenant.call, `p${index}${name}`, { promo_code: "welcome" })
+      )
+      const granted = yield* sql`SELECT DISTINCT player_id::float8 AS id FROM player_bonuses
+        WHERE operator_id = ${tenant.operator.id} ORDER BY 1`
+      assert.deepStrictEqual(granted, players.toSorted((one, other) => one - other).map((id) => ({ id })))
+      // time brings raised limits, and ends bonuses
+      yield* sql`UPDATE players SET pending_limits = '[{"limit": "max_daily_deposit", "value": 5, "effectiveAt": 1}]'
+        WHERE operator_id = ${tenant.operator.id}`
+      assert.strictEqual((yield* (yield* DueAccountChanges).run).done, players.length)
+      assert.isTrue(Number.isInteger(yield* (yield* Bonuses).tend))
+    }).pipe(Effect.scoped))
+})
+
+layer(layerThreeNodes, { excludeTestServices: true })("the port of all nodes", (it) => {
+  it.effect("leads to each of them", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const { tenant } = yield* openHouse
+      const met = new Set<string | undefined>()
+      for (let count = 0; count < nodes; count++) {
+        met.add(servedBy(yield* exchange(false, port, "/health/live")))
+      }
+      assert.strictEqual(met.size, nodes, tenant.operator.slug)
+    }).pipe(Effect.scoped))
+})
