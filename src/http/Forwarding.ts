@@ -2,8 +2,8 @@
  * Requests that concern a player of another node (`docs/decisions/0044-several-nodes.md`): sent to that node when it is known who they are from,
  * served there as if they had come there, and answered with its answer.
  */
-import { Context, Effect, Schema } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Context, Effect, Schema, Tracer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse, HttpTraceContext } from "effect/http"
 import { type Answered, Forwarder, type NotAnswered } from "../cluster/Forwarder.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { elsewhereOf } from "../store/PlayerActors.ts"
@@ -113,6 +113,10 @@ export class Forwarding extends Context.Service<Forwarding, {
           const value = headers[name]
           if (value !== undefined) sent[name] = value
         }
+        const span = yield* Effect.contextWith((context: Context.Context<never>) =>
+          Effect.succeed(Context.getOrUndefined(context, Tracer.ParentSpan))
+        )
+        if (span?._tag === "Span") Object.assign(sent, { traceparent: HttpTraceContext.toHeaders(span)["traceparent"] })
         // a player's token is proof by itself
         const token = headers["authorization"]
         if (principal === "" && token !== undefined) sent["authorization"] = token

@@ -72,7 +72,7 @@ const layerStaffed = (node: Parameters<typeof layerTestService>[2]) =>
     Layer.provideMerge(layerCapabilities),
     Layer.provideMerge(Layer.effect(ServiceSql, SqlClient.SqlClient)),
     Layer.provide(TestDatabase.layerService),
-    Layer.provide(node ?? layerAlone)
+    Layer.provideMerge(node ?? layerAlone)
   )
 
 /** Everything that the back office does, served, on a database of its own. The clock is the real one. */
