@@ -92,7 +92,7 @@ export const makeTraffic = (job: Job): Traffic => {
   const chance = new PlayerPicker(100, job.seed + 7)
   switch (job.kind) {
     case "bet":
-      return job.nodes?.owners == null
+      return job.nodes === undefined || job.nodes.owners === null
         ? { next: (_lane, timestamp) => requests.bet(players.next(), timestamp), ended: nothing }
         : betsAtOwners(job, requests, job.nodes.ports, job.nodes.owners)
     case "bet-win":
