@@ -1,32 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { parseAst } from "vitest/node"
+import { childrenOf, isNode, nameOf, parse, type SyntaxNode } from "./kit/SyntaxTree.ts"
 
 // Goal: nobody adds state that a process keeps without saying what several nodes do about it. Method: parse every file of src, find
 // the collections, caches, buffers and variables that outlive a call, and compare their names with the list of docs/architecture.md,
 // in both directions.
 
 const root = Path.join(import.meta.dirname, "..")
-
-/** A node of a syntax tree, as far as it is looked at. */
-interface Node {
-  readonly type: string
-  readonly [field: string]: unknown
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
-
-const childrenOf = (node: Node): ReadonlyArray<Node> =>
-  Object.values(node).flatMap((value): ReadonlyArray<unknown> => Array.isArray(value) ? value : [value]).filter(isNode)
-
-/** The dotted name of an expression; empty when it has none. */
-const nameOf = (value: unknown): string => {
-  if (!isNode(value)) return ""
-  if (value.type === "Identifier" || value.type === "PrivateIdentifier") return String(value["name"])
-  return value.type === "MemberExpression" ? `${nameOf(value["object"])}.${nameOf(value["property"])}` : ""
-}
 
 const collections = /^(Map|Set|WeakMap|WeakSet|RecentMap|Array|Buffer|Float64Array|(Big)?(Ui|I)nt\d+Array)$/
 
@@ -47,13 +28,13 @@ const isState = (node: unknown, classes: ReadonlySet<string>): boolean => {
 /** Names under which what runs once is written: layers, and what makes the state of one. */
 const runsOnce = /^(layer|make|main$|service$)/
 
-const isFunction = ({ type }: Node): boolean => /^((Arrow)?FunctionExpression|FunctionDeclaration)$/.test(type)
+const isFunction = ({ type }: SyntaxNode): boolean => /^((Arrow)?FunctionExpression|FunctionDeclaration)$/.test(type)
 
 /** Where a node is: whether what it makes outlives a call, and the name under which it is written. */
 interface Place {
   readonly isKept: boolean
   readonly holder: string
-  readonly parent: Node | undefined
+  readonly parent: SyntaxNode | undefined
   /** Whether a function is around it. */
   readonly isNested: boolean
 }
@@ -63,7 +44,7 @@ const isEffectFn = (callee: unknown): boolean =>
   isNode(callee) && nameOf(callee.type === "CallExpression" ? callee["callee"] : callee).startsWith("Effect.fn")
 
 /** Whether a function runs once in a process: the body of a layer, and what such a body hands to Effect. */
-const isRunOnce = (node: Node, { holder, isKept, isNested, parent }: Place): boolean => {
+const isRunOnce = (node: SyntaxNode, { holder, isKept, isNested, parent }: Place): boolean => {
   if (!isKept || !runsOnce.test(holder)) return false
   if (node.type === "FunctionDeclaration" || parent === undefined) return true
   switch (parent.type) {
@@ -86,7 +67,7 @@ const keptIn = (text: string, classes: ReadonlySet<string>): ReadonlyArray<strin
       `\\b${name}\\.(set|add|delete|clear|push|shift|unshift|pop|splice|fill|write\\w*|copy)\\(|\\b${name}\\[[^\\]]+\\] [-+]?= `
     )
       .test(text)
-  const visit = (node: Node, place: Place): void => {
+  const visit = (node: SyntaxNode, place: Place): void => {
     let inside: Place = { ...place, parent: node }
     if (isFunction(node)) {
       const holder = node.type === "FunctionDeclaration" ? nameOf(node["id"]) : place.holder
@@ -122,15 +103,9 @@ const keptIn = (text: string, classes: ReadonlySet<string>): ReadonlyArray<strin
   return found
 }
 
-const parse = (text: string): Node => {
-  const program: unknown = parseAst(text, { lang: "ts" })
-  if (!isNode(program)) throw new Error("the parser gives no tree")
-  return program
-}
-
 /** Names of the classes of a file whose instances hold a collection. */
 const classesIn = (text: string): ReadonlyArray<string> => {
-  const visit = (node: Node): ReadonlyArray<string> => {
+  const visit = (node: SyntaxNode): ReadonlyArray<string> => {
     const body = node["body"]
     const own = node.type === "ClassDeclaration" && isNode(body) &&
         childrenOf(body).some((field) =>

@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
   const cells = Cells.makeCells<State, Change, Query, Knowledge>(
     options,
-    placement.isShared,
+    placement.isShared ? ids.renew : undefined,
     () => monotonic.currentTimeMillisUnsafe(),
     (key) => {
       counts.passivations++

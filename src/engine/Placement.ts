@@ -6,7 +6,7 @@ export type Release = (isReleased: (key: number) => boolean) => Effect.Effect<vo
 
 export class Placement extends Context.Service<Placement, {
   /**
-   * Since when this process owns `key`: a number that differs each time it becomes the owner, 0 when it is not, not certainly, or when the key
+   * Since when this process owns `key`: a number that is higher each time it becomes the owner of a key, 0 when it is not, not certainly, or when the key
    * is about to be handed over. A command is accepted only under an epoch.
    */
   readonly epochOf: (key: number) => number

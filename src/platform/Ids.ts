@@ -23,11 +23,16 @@ interface Block {
 
 /**
  * Ids of players, ledger entries, payments and so on: unique over all running services, rising within one, with gaps. Taken from a
- * PostgreSQL sequence in blocks, the first before the service is ready, the others before those in memory end.
+ * PostgreSQL sequence in blocks, the first before the service is ready, the others before those in memory end. Of several services one
+ * gives lower ids than another at the same time: what has to rise over all of them takes {@link reserveNewest} or {@link renew}.
  */
 export class Ids extends Context.Service<Ids, {
   /** The first of `count` consecutive ids, `count` from 1 to 4096. */
   readonly reserve: (count: number) => Effect.Effect<number, IdsUnavailable>
+  /** As `reserve`, of ids above all that any service has in memory: one more query. */
+  readonly reserveNewest: (count: number) => Effect.Effect<number, IdsUnavailable>
+  /** Gives up the ids in memory: those from now on are above all that any service has in memory. */
+  readonly renew: () => void
   /** The first of at least `count` consecutive ids that are free to {@link use}; undefined when those in memory do not suffice. */
   readonly peek: (count: number) => number | undefined
   /** Takes so many of the ids that `peek` has just named. */
@@ -41,34 +46,41 @@ export class Ids extends Context.Service<Ids, {
       const sql = yield* ServingClient
       const run = yield* FiberSet.makeRuntime<never>()
       const blocks: Array<Block> = []
+      /** Of the ids that count: what was asked for before they were given up comes too late. */
+      let generation = 0
       let refilling: Deferred.Deferred<void, IdsUnavailable> | undefined
 
-      const nextBlocks = SqlSchema.findAll({
+      const takeBlocks = SqlSchema.findAll({
         Request: Schema.Number,
         Result: Schema.Struct({ first: Schema.Number }),
         execute: (count) => sql`SELECT nextval('ids') AS first FROM generate_series(1, ${count}::int)`
-      })(blocksPerRefill).pipe(
-        Effect.mapError((error) =>
-          new IdsUnavailable({ reason: error._tag === "SqlError" ? describeSqlError(error) : error._tag })
+      })
+      const nextBlocks = (count: number) =>
+        Effect.mapError(
+          takeBlocks(count),
+          (error) => new IdsUnavailable({ reason: error._tag === "SqlError" ? describeSqlError(error) : error._tag })
         )
-      )
 
       const startRefill = (): Deferred.Deferred<void, IdsUnavailable> => {
         if (refilling !== undefined) return refilling
         const current = Deferred.makeUnsafe<void, IdsUnavailable>()
         refilling = current
-        run(nextBlocks.pipe(
-          Effect.map((rows) => {
-            for (const { first } of rows) blocks.push({ next: first, end: first + blockSize })
-          }),
-          Effect.onExit((exit) =>
-            Effect.sync(() => {
-              refilling = undefined
-              Deferred.doneUnsafe(current, exit)
-            })
-          ),
-          Effect.ignore
-        ))
+        const begun = generation
+        run(
+          nextBlocks(blocksPerRefill).pipe(
+            Effect.map((rows) => {
+              if (begun !== generation) return
+              for (const { first } of rows) blocks.push({ next: first, end: first + blockSize })
+            }),
+            Effect.onExit((exit) =>
+              Effect.sync(() => {
+                if (refilling === current) refilling = undefined
+                Deferred.doneUnsafe(current, exit)
+              })
+            ),
+            Effect.ignore
+          )
+        )
         return current
       }
 
@@ -103,9 +115,24 @@ export class Ids extends Context.Service<Ids, {
           return Effect.succeed(first)
         })
 
+      const renew = (): void => {
+        generation++
+        blocks.length = 0
+        refilling = undefined
+        startRefill()
+      }
+
+      const reserveNewest = (count: number): Effect.Effect<number, IdsUnavailable> =>
+        count >= 1 && count <= blockSize
+          ? Effect.flatMap(nextBlocks(1), ([newest]) =>
+            newest === undefined
+              ? Effect.fail(new IdsUnavailable({ reason: "the sequence gave no id" }))
+              : Effect.succeed(newest.first))
+          : Effect.die(new Error(`ids are reserved 1 to ${blockSize} at a time, not ${count}`))
+
       // a database that gives none now is asked again by who needs one
       yield* Effect.ignore(refill)
-      return Ids.of({ reserve, peek, use, refill })
+      return Ids.of({ reserve, reserveNewest, renew, peek, use, refill })
     })
   )
 
@@ -122,16 +149,22 @@ export class Ids extends Context.Service<Ids, {
     const use = (count: number): void => {
       block.next += count
     }
+    const reserve = (count: number) =>
+      Effect.sync(() => {
+        const first = peek(count)
+        use(count)
+        return first
+      })
+    const renew = (): void => {
+      block.end = block.next
+    }
     return Ids.of({
       peek,
       use,
       refill: Effect.void,
-      reserve: (count) =>
-        Effect.sync(() => {
-          const first = peek(count)
-          use(count)
-          return first
-        })
+      reserve,
+      reserveNewest: (count) => Effect.andThen(Effect.sync(renew), reserve(count)),
+      renew
     })
   }
 

@@ -95,6 +95,22 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(makePlacement(1).layer)))
   })
 
+  // Goal: ids of a key rise, whoever owned it meanwhile. Method: the owner before gave the ids that this one would give next.
+  it.effect("have higher ids than those before", () => {
+    const { layer, move } = makePlacement(1)
+    return Effect.gen(function*() {
+      const ids = yield* Ids
+      const actors = yield* makeActors(makeStore({ 1: 5 }))
+      const first = yield* actors.ask(1, post("a", 1))
+      const taken = yield* ids.reserve(10)
+      move(2)
+      const second = yield* actors.ask(1, post("b", 1))
+      assert.isAbove(taken, first.id)
+      // not the next one of those in memory
+      assert.isAbove(second.id, taken + 10)
+    }).pipe(Effect.provide(layer))
+  })
+
   describe("an epoch that ends", () => {
     it.effect("while an actor loads has its commands refused", () => {
       const { layer, move } = makePlacement(1)

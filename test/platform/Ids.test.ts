@@ -76,4 +76,30 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
       assert.strictEqual(new Set(firsts).size, 100)
       assert.isAtMost((yield* blocksTaken) - before, 4)
     }))
+
+  // Goal: what several services make one after the other has rising ids. Method: two of them in turn, with ids in memory that are not.
+  it.effect("rise over all services where that is asked for", () =>
+    Effect.gen(function*() {
+      const [one, other] = [yield* anotherInstance, yield* anotherInstance]
+      const newest: Array<number> = []
+      for (const ids of [other, one, other, one]) newest.push(yield* ids.reserveNewest(2))
+      assert.deepStrictEqual(newest, newest.toSorted((a, b) => a - b))
+      assert.strictEqual(new Set(newest).size, 4)
+      assert.isBelow(yield* one.reserve(1), newest[0] ?? 0)
+    }))
+
+  // Goal: a service that takes players over gives them higher ids than their former one. Method: both have ids in memory; the one with the
+  // lower ones gives them up, also those that it has just asked for.
+  it.effect("rise over all services after those in memory are given up", () =>
+    Effect.gen(function*() {
+      const [one, other] = [yield* anotherInstance, yield* anotherInstance]
+      const theirs = yield* other.reserve(4096)
+      one.renew()
+      assert.isUndefined(one.peek(1))
+      one.renew()
+      const ours = yield* one.reserve(4096)
+      assert.isAbove(ours, theirs)
+      other.renew()
+      assert.isAbove(yield* other.reserve(1), ours)
+    }))
 })

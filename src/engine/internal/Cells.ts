@@ -71,17 +71,26 @@ export interface Cells<State, Change, Query, Knowledge> {
   readonly passivate: Effect.Effect<void>
 }
 
-/** `isShared`: other processes may have owned a key. `now`: monotonic milliseconds. `removed` is called for each actor that passivation or the want of room removes. */
+/** `renewIds`, where other processes may have owned a key: called before a key is served under an epoch newer than all before. `now`: monotonic milliseconds. `removed` is called for each actor that passivation or the want of room removes. */
 export const makeCells = <State, Change, Query, Knowledge>(
   { compact, idleMinutes, maxResident }: Pick<
     ActorsOptions<State, Change, Query, Knowledge>,
     "compact" | "idleMinutes" | "maxResident"
   >,
-  isShared: boolean,
+  renewIds: (() => void) | undefined,
   now: () => number,
   removed: (key: number) => void
 ): Cells<State, Change, Query, Knowledge> => {
   const cells = new Map<number, Cell<State, Change, Query, Knowledge>>()
+  const isShared = renewIds !== undefined
+  let newestEpoch = 0
+
+  /** Ids of a key rise: those in memory may be lower than what the former owner of a key gave. */
+  const noteEpoch = (epoch: number): void => {
+    if (epoch <= newestEpoch) return
+    newestEpoch = epoch
+    renewIds?.()
+  }
 
   const forget = (key: number): boolean => {
     removed(key)
@@ -124,6 +133,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
     )
 
   const begin = (cell: Cell<State, Change, Query, Knowledge>, epoch: number): void => {
+    noteEpoch(epoch)
     cell.epoch = epoch
     cell.state = undefined
     if (isShared) cell.isDoubtful = true
@@ -138,6 +148,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
         return found
       }
       if (cells.size >= maxResident && !makeRoom()) return undefined
+      noteEpoch(epoch)
       const cell: Cell<State, Change, Query, Knowledge> = {
         key,
         epoch,

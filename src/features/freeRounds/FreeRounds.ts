@@ -313,7 +313,7 @@ export class FreeRounds extends Context.Service<FreeRounds, {
       const list: FreeRounds["Service"]["list"] = Effect.fn("FreeRounds.list")(function*(operatorId, playerId, query) {
         yield* actors.read(operatorId, playerId)
         const { items, total } = yield* orTryAgain(
-          records.page([sql`f.player_id = ${playerId}`], sql`f.id DESC`, query)
+          records.page([sql`f.player_id = ${playerId}`], sql`f.created_at DESC, f.id DESC`, query)
         )
         return { items: items.map(shown), total }
       })

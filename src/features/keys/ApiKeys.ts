@@ -151,7 +151,9 @@ export class ApiKeys extends Context.Service<ApiKeys, {
       })
 
       const list = Effect.fn("ApiKeys.list")(function*(operator: string | undefined) {
-        return yield* keys.all(sql`${yield* references.ofOperator(operator)} ORDER BY id DESC`)
+        return yield* keys.all(
+          sql`${yield* references.ofOperator(operator)} ORDER BY api_keys.created_at DESC, id DESC`
+        )
       }, orTryAgain)
 
       return ApiKeys.of({ create, rotate, revoke, list })

@@ -273,7 +273,8 @@ export class Players extends Context.Service<Players, {
           const passwordHash = registration.password === undefined
             ? yield* passwords.random
             : yield* passwords.hash(registration.password)
-          const id = yield* ids.reserve(2).pipe(
+          // lists of players go by id, the newest first, whichever node registered them
+          const id = yield* ids.reserveNewest(2).pipe(
             Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
             Effect.mapError(() => temporarilyUnavailable)
           )

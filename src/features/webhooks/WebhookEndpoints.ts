@@ -274,7 +274,9 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
       })
 
       const list = Effect.fn("WebhookEndpoints.list")(function*(operator: string | undefined) {
-        const rows = yield* endpoints.all(sql`${yield* references.ofOperator(operator)} ORDER BY id DESC`)
+        const rows = yield* endpoints.all(
+          sql`${yield* references.ofOperator(operator)} ORDER BY webhook_endpoints.created_at DESC, id DESC`
+        )
         return rows.map(shown)
       }, orTryAgain)
 

@@ -1,0 +1,163 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { childrenOf, isNode, nameOf, parse, type SyntaxNode } from "./kit/SyntaxTree.ts"
+
+// Goal: no statement needs two operators, so that operators can be spread over databases (docs/decisions/0045-operators-apart.md). Method:
+// every statement of src on a table whose rows have an operator or a player must name operators, players or rows by their ids; those that
+// do not stand below with their reason.
+
+const root = Path.join(import.meta.dirname, "..")
+
+const filesOf = (folder: string, ending: string): ReadonlyArray<string> =>
+  Fs.readdirSync(Path.join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => file.replaceAll("\\", "/"))
+    .sort()
+
+/** Tables with a column that says whose a row is. */
+const tables = (() => {
+  const found = new Set<string>()
+  for (const file of filesOf("migrations", ".sql")) {
+    const text = Fs.readFileSync(Path.join(root, "migrations", file), "utf8").replaceAll(/--.*$/gm, "")
+    for (const [, table, body] of text.matchAll(/CREATE TABLE (\w+) \(([\s\S]*?)\n\)/g)) {
+      if (table !== undefined && /^\s*(operator_id|player_id) /m.test(body ?? "")) found.add(table)
+    }
+    for (const [, table] of text.matchAll(/ALTER TABLE (\w+)[^;]*ADD COLUMN (?:operator_id|player_id) /g)) {
+      if (table !== undefined) found.add(table)
+    }
+  }
+  return [...found].sort()
+})()
+
+/** What a declaration of a file says, by its name. */
+const declarationsOf = (program: SyntaxNode): ReadonlyMap<string, SyntaxNode> => {
+  const found = new Map<string, SyntaxNode>()
+  const visit = (node: SyntaxNode): void => {
+    if (node.type === "VariableDeclarator" && isNode(node["init"])) found.set(nameOf(node["id"]), node["init"])
+    if (node.type === "FunctionDeclaration") found.set(nameOf(node["id"]), node)
+    for (const child of childrenOf(node)) visit(child)
+  }
+  visit(program)
+  return found
+}
+
+/** All text within an expression, and of what it names in its file. */
+const textOf = (
+  node: SyntaxNode,
+  declarations: ReadonlyMap<string, SyntaxNode>,
+  seen: ReadonlySet<string> = new Set()
+): string => {
+  if (node.type === "Literal") return typeof node["value"] === "string" ? node["value"] : ""
+  if (node.type === "TemplateElement") {
+    const { value } = node
+    return typeof value === "object" && value !== null && "cooked" in value ? String(value.cooked) : ""
+  }
+  if (node.type === "TemplateLiteral") {
+    const [quasis, expressions] = [node["quasis"], node["expressions"]]
+    if (!Array.isArray(quasis) || !Array.isArray(expressions)) return ""
+    const part = (one: unknown): string => isNode(one) ? textOf(one, declarations, seen) : ""
+    return quasis.map((quasi, index) =>
+      `${part(quasi)}${index < expressions.length ? ` ${part(expressions[index])} ` : ""}`
+    )
+      .join("")
+  }
+  const name = nameOf(node)
+  const declared = declarations.get(name)
+  if (node.type === "Identifier") {
+    return declared === undefined || seen.has(name) ? name : textOf(declared, declarations, new Set([...seen, name]))
+  }
+  return childrenOf(node).map((child) => textOf(child, declarations, seen)).join(" ")
+}
+
+const isStatement = (text: string): boolean => /^[\s(]*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\s/.test(text)
+
+/** The statements of a file, with what its parts say. */
+const statementsOf = (text: string): ReadonlyArray<string> => {
+  const program = parse(text)
+  const declarations = declarationsOf(program)
+  const visit = (node: SyntaxNode): ReadonlyArray<string> => {
+    const own = node.type === "TemplateLiteral" || node.type === "Literal" ? textOf(node, declarations) : ""
+    return isStatement(own) ? [own] : childrenOf(node).flatMap(visit)
+  }
+  return visit(program)
+}
+
+/** The tables that a statement reads or changes. */
+const readIn = (statement: string): ReadonlyArray<string> =>
+  tables.filter((table) => new RegExp(`\\b(FROM|JOIN|UPDATE|,)\\s+${table}\\b`).test(statement))
+
+/** Whether it names operators, players, or rows by their ids. */
+const isNamed = (statement: string): boolean =>
+  /\b"?(operator_id|player_id|operatorId|playerId)"?\)?(::\w+)?\s*(=|IN\b|<>|IS NOT DISTINCT)/i.test(statement) ||
+  /(=\s*|\()(\w+\.)?"?(operator_id|player_id)"?(, [\w.]+)*\)?\s*(=|>|<|IN\b|\n|\s|$)/.test(statement) &&
+    !/^INSERT/.test(statement) ||
+  /(^|[\s.("])id"?\)?\s*(=|IN\b|IS NOT DISTINCT)/.test(statement) ||
+  /\$operator\b|\bofOperator\b|\bin id\b/.test(statement)
+
+/** Work on whatever a database holds, in every cell on its own; and what names its rows in another way. */
+const exceptions: Readonly<Record<string, string>> = {
+  "chain/OldRows.ts: audit_log": "a walk over all rows of this database, once",
+  "chain/OldRows.ts: audit_log, chain_old_rows": "how far that walk is",
+  "chain/OldRows.ts: chain_old_rows": "how far that walk is",
+  "features/compliance/Holds.ts: compliance_alerts": "a job: alerts of this database whose holds are to be placed",
+  "features/compliance/internal/EffectQueue.ts: compliance_effects": "a queue of this database",
+  "features/ledger/LedgerInvariants.ts: provider_transactions":
+    "proves one operator or all; the condition is put in where it runs",
+  "features/players/DueAccountChanges.ts: players": "a job: players of this database who are due",
+  "features/players/PersonalDataEncryption.ts: players": "a walk over all rows of this database, once",
+  "features/players/PersonalDataEncryption.ts: payment_requests": "a walk over all rows of this database, once",
+  "features/sessions/EndedSessions.ts: players": "those of this database whose sessions ended lately",
+  "features/settlement/ProviderTransactions.ts: provider_transactions":
+    "a provider asks for one of its messages and names no operator: each cell is asked",
+  "features/settlement/StaleRounds.ts: rounds": "a job: rounds of this database that nobody closes",
+  "features/settlement/StaleRounds.ts: stale_rounds": "how many there are, for the metrics",
+  "features/webhooks/internal/DeliveryStore.ts: webhook_deliveries, webhook_endpoints": "a queue of this database",
+  "features/webhooks/internal/DeliveryStore.ts: events, webhook_deliveries, webhook_endpoints":
+    "its age, for the metrics",
+  "store/internal/PlayerLookups.ts: provider_transactions":
+    "messages by provider and id, asked for by players who are named beside them"
+}
+
+const statements = filesOf("src", ".ts").flatMap((file) =>
+  statementsOf(Fs.readFileSync(Path.join(root, "src", file), "utf8"))
+    .filter((statement) => readIn(statement).length > 0)
+    .map((statement) => ({
+      place: `${file}: ${readIn(statement).join(", ")}`,
+      isNamed: isNamed(statement),
+      shown: `${file}: ${statement.replaceAll(/\s+/g, " ").trim().slice(0, 200)}`
+    }))
+)
+
+describe("no statement needs two operators", () => {
+  it("names operators, players or rows by their ids, or is an exception with a reason", () => {
+    assert.isAbove(statements.length, 150)
+    assert.includeMembers([...tables], ["rounds", "provider_transactions", "game_sessions", "ledger_entries"])
+    assert.deepStrictEqual(
+      statements.filter(({ isNamed, place }) => !isNamed && exceptions[place] === undefined).map(({ shown }) => shown),
+      []
+    )
+  })
+
+  it("is an exception only where it has to be", () => {
+    assert.deepStrictEqual(
+      Object.keys(exceptions).filter((exception) =>
+        !statements.some(({ isNamed, place }) => !isNamed && place === exception)
+      ),
+      []
+    )
+  })
+
+  it("is found where a statement is written in parts", () => {
+    const found = statementsOf(`
+      const where = sql.and([sql\`p.operator_id = \${operatorId}\`])
+      const one = sql\`SELECT id FROM players p WHERE \${where}\`
+      const two = sql\`SELECT player_id, operator_id FROM rounds WHERE closed ORDER BY \${order}\`
+      const three = "UPDATE rounds SET closed = true"
+      const four = sql\`SELECT 1 FROM games\``)
+    assert.deepStrictEqual(
+      found.map((statement) => [readIn(statement), isNamed(statement)]),
+      [[["players"], true], [["rounds"], false], [["rounds"], false], [[], false]]
+    )
+  })
+})
