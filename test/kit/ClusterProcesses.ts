@@ -1,5 +1,7 @@
 /** Nodes of one cluster as processes, with a way of their own to the database and to each other that a test can hold. */
-import { Effect, Scope } from "effect"
+import { Effect, Schedule, Schema, Scope } from "effect"
+import { dataOf } from "./E2eWorld.ts"
+import type { Sender } from "./History.ts"
 import { type HoldingProxy, makeHoldingProxy } from "./HoldingProxy.ts"
 import { freePort, type ServiceDied, type ServiceProcess, startService } from "./ServiceProcess.ts"
 
@@ -85,3 +87,21 @@ export const startCluster = Effect.fnUntraced(function*(options: ClusterOptions)
       } satisfies ClusterNode
     }), { concurrency: "unbounded" })
 })
+
+const Held = Schema.Array(Schema.Struct({ shards: Schema.Int }))
+
+/** All shards of players, and the least that a node of three has when none is on its way. */
+const [allShards, fewestShards] = [300, 60]
+
+/** Completes when so many nodes share all players, and none is on its way from one to another. */
+export const untilBalanced = (staff: Sender, count: number) =>
+  staff.send("/backoffice/v1/nodes").pipe(
+    Effect.flatMap((reply) => dataOf(reply, 200, Held)),
+    Effect.map((nodes) =>
+      nodes.length === count && nodes.reduce((sum, { shards }) => sum + shards, 0) === allShards &&
+      nodes.every(({ shards }) => shards >= fewestShards * 3 / count)
+    ),
+    Effect.orElseSucceed(() => false),
+    Effect.repeat({ until: (answer) => answer, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeout("60 seconds")
+  )

@@ -11,6 +11,7 @@ import { History, type Line } from "../kit/History.ts"
 import { audit } from "../kit/HistoryAudit.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { withdrawalMethod } from "../kit/Operations.ts"
+import { untilBalanced } from "../kit/ClusterProcesses.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 import { makeStandbyServers } from "../kit/StandbyServers.ts"
 
@@ -24,38 +25,45 @@ const clients = 8
 /** What is promised, from the promotion to the first bet. */
 const longestSilenceMs = 10_000
 
-const play = Effect.gen(function*() {
+const play = Effect.fnUntraced(function*(count: 1 | 2) {
   const servers = yield* makeStandbyServers
   const agent = yield* makeAgent()
-  const port = yield* freePort
-  const service = yield* startService({
-    port,
-    databaseUrl: Redacted.value(servers.primary.url),
-    environment: {
-      LOG_LEVEL: "warn",
-      DATABASE_URL: servers.serviceUrl,
-      DATABASE_OWNER_URL: servers.ownerUrl
-    }
-  })
+  const services = yield* Effect.forEach(
+    [yield* freePort, yield* freePort].slice(0, count),
+    (port) =>
+      startService({
+        port,
+        databaseUrl: Redacted.value(servers.primary.url),
+        environment: {
+          LOG_LEVEL: "warn",
+          DATABASE_URL: servers.serviceUrl,
+          DATABASE_OWNER_URL: servers.ownerUrl,
+          CLUSTER: count > 1 ? "on" : "off"
+        }
+      }),
+    { concurrency: 2 }
+  )
+  const port = services[0]?.port ?? assert.fail("no service")
   const before = layerDatabaseAt(servers.primary.url)
   const chance = chanceOf(seed)
-  const { game, line, seats, single, studio } = yield* Effect.gen(function*() {
+  const { game, lines, seats, single, studio } = yield* Effect.gen(function*() {
     const { call: operator, operator: { id } } = yield* addTenant(agent, port, "acme")
     yield* addPaymentMethod(id, withdrawalMethod)
     const studio = yield* addStudio(agent, port, "studio")
     const game = yield* addGame(studio.id, "dice")
     const token = yield* addStaff("Grace")
-    const line: Line = {
+    const lines = services.map(({ backofficePort, port }): Line => ({
       operator: callerOf(agent, port, operator.signer),
       provider: callerOf(agent, port, studio.call.signer),
-      staff: staffOf(agent, () => service.backofficePort, token)
-    }
+      staff: staffOf(agent, () => backofficePort, token)
+    }))
+    if (count > 1) yield* untilBalanced(staffOf(agent, () => services[0]?.backofficePort ?? 0, token), count)
     const single = yield* seat(operator, studio.call, game, { username: "single", balance: 1_000_000 })
     const seats = yield* Effect.forEach(
       ["player0", "player1", "player2", "player3"],
       (username) => seat(operator, studio.call, game, { username, balance: chance.pick([500, 20_000, 1_000_000]) })
     )
-    return { game, line, seats, single, studio }
+    return { game, lines, seats, single, studio }
   }).pipe(Effect.provide(before))
 
   const history = new History()
@@ -64,7 +72,7 @@ const play = Effect.gen(function*() {
     history,
     seats,
     chanceOf: (stream) => chanceOf(seed, stream),
-    lines: [line],
+    lines,
     isOver: () => isOver
   })
   yield* until(() => history.answers >= 300, playing)
@@ -95,8 +103,8 @@ const play = Effect.gen(function*() {
   yield* until(() => history.answers >= answered + 300, playing)
   isOver = true
   yield* Fiber.join(playing)
-  yield* settleAll(history, line)
-  assert.isFalse(service.hasExited(), service.output())
+  yield* Effect.forEach(lines.slice(0, 1), (line) => settleAll(history, line))
+  for (const service of services) assert.isFalse(service.hasExited(), service.output())
 
   const beginning = {
     references: new Set(seats.map((_, index) => `first-player${index}`)),
@@ -116,21 +124,21 @@ const play = Effect.gen(function*() {
 })
 
 describe("a primary that dies", () => {
-  it.live(
-    `takes nothing acknowledged with it, and its standby is found within ten seconds (E2E_SEED=${seed})`,
-    () =>
-      Effect.scoped(Effect.gen(function*() {
-        const { found, history, silentMs } = yield* play
-        assert.deepStrictEqual(found.violations, [])
-        assert.isAbove(found.entries, 0)
-        assert.isAbove(history.triedAgain + history.lost, 0)
-        assert.isBelow(silentMs, longestSilenceMs)
-        process.stderr.write(
-          `failover: ${history.answers} answers, ${history.triedAgain} told to try again; a bet ${
-            Math.round(silentMs)
-          } ms after the promotion\n`
-        )
-      })),
-    300_000
-  )
+  for (const count of [1, 2] as const) {
+    it.live(
+      `takes nothing acknowledged with it, and its standby is found in ten seconds by ${
+        count === 1 ? "one service" : "two nodes"
+      } (E2E_SEED=${seed})`,
+      () =>
+        Effect.scoped(Effect.gen(function*() {
+          const { found, history, silentMs } = yield* play(count)
+          assert.deepStrictEqual(found.violations, [])
+          assert.isAbove(found.entries, 0)
+          assert.isAbove(history.triedAgain + history.lost, 0)
+          assert.isBelow(silentMs, longestSilenceMs)
+          process.stderr.write(`failover of ${count}: ${Math.round(silentMs)} ms\n`)
+        })),
+      300_000
+    )
+  }
 })

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, References, Schedule } from "effect"
-import { startCluster } from "../kit/ClusterProcesses.ts"
+import { startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
 import { layerDatabaseAt, makeFickleServer } from "../kit/E2eDatabase.ts"
-import { callerOf, makeAgent, patiently } from "../kit/E2eHttp.ts"
+import { callerOf, makeAgent, patiently, staffOf } from "../kit/E2eHttp.ts"
 import { addGame, addStudio, addTenant, seat, type Seat, tell } from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
+import { addStaff } from "../kit/Keys.ts"
 import { type Patch, patchedMain } from "../kit/PatchedSource.ts"
 
 // Goal: a node that was frozen for longer than its lease believes nothing that it knew. Method: a node of three is stopped (SIGSTOP); its
@@ -33,6 +34,8 @@ const freeze = Effect.fnUntraced(function*(patch: Patch | undefined) {
     const { call: operator } = yield* addTenant(agent, other.port, "acme")
     const studio = yield* addStudio(agent, other.port, "studio")
     const game = yield* addGame(studio.id, "dice")
+    const token = yield* addStaff("Grace")
+    yield* untilBalanced(staffOf(agent, () => other.process().backofficePort, token), nodes.length)
     const seats = yield* Effect.forEach(
       Array.from({ length: 90 }, (_, index) => `player${index}`),
       (username) => seat(operator, studio.call, game, { username, balance: before }),

@@ -7,7 +7,7 @@ import type { StartupError } from "../../../src/platform/StartupError.ts"
 import { layerChainUnkeyed } from "../../kit/Chains.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import { deliver, playAll, replayAll, settleAll, until, whilePlaying } from "../../kit/Client.ts"
-import { type ClusterNode, startCluster } from "../../kit/ClusterProcesses.ts"
+import { type ClusterNode, startCluster, untilBalanced } from "../../kit/ClusterProcesses.ts"
 import { layerDatabaseAt, makeFickleServer } from "../../kit/E2eDatabase.ts"
 import { type Caller, callerOf, exchange, makeAgent, patiently, staffOf } from "../../kit/E2eHttp.ts"
 import { addGame, addPaymentMethod, addStudio, addTenant, dataOf, seat } from "../../kit/E2eWorld.ts"
@@ -251,6 +251,9 @@ const runOn = Effect.fnUntraced(function*(
   const order = shuffled(plan.faults, chance)
   yield* more(answersBetween)
   for (const [index, kind] of order.entries()) {
+    yield* whilePlaying(playing, untilBalanced(toWell.staff, plan.nodes))
+    // and every witness has met its node since
+    yield* Effect.sleep("1 second")
     const node = chance.pick(nodes)
     const id = yield* idOf(node)
     const [own, others] = witnesses.of(id)
