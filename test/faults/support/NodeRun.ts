@@ -186,6 +186,7 @@ const runOn = Effect.fnUntraced(function*(
     balance: startBalance,
     nodes: () => well().flatMap((node) => of(providers, [node]).map((provider) => ({ number: node.number, provider }))),
     chance: chanceOf(plan.seed, 4001),
+    log: folder,
     isOver: () => isOver
   })
   const watching = yield* Effect.forkChild(witnesses.run)
@@ -258,7 +259,7 @@ const runOn = Effect.fnUntraced(function*(
     const id = yield* idOf(node)
     const [own, others] = witnesses.of(id)
     const since = performance.now()
-    history.log.write({ what: "fault", kind, node: node.number, id })
+    history.log.write({ what: "fault", kind, node: node.number, id, ms: Math.round(since) })
     // who is told to leave goes on taking requests, and a database is everybody's
     if (kind !== "leave" && kind !== "database") unwell.add(node)
     yield* whilePlaying(playing, strike(kind, node))

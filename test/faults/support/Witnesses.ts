@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import type { Chance } from "../../kit/Chance.ts"
 import type { Caller } from "../../kit/E2eHttp.ts"
+import type { HistoryLog } from "../../kit/History.ts"
 import { type Seat, settledOf, tell } from "../../kit/E2eWorld.ts"
 
 /** A bet from its first sending to its answer, in milliseconds of the monotonic clock. */
@@ -61,6 +62,7 @@ export const makeWitnesses = (options: {
   readonly balance: number
   readonly nodes: () => ReadonlyArray<Asked>
   readonly chance: Chance
+  readonly log: HistoryLog
   readonly isOver: () => boolean
 }): Witnesses => {
   const witnesses = options.seats.map((seat): Witness => ({
@@ -97,6 +99,14 @@ export const makeWitnesses = (options: {
       )
       slowest.set(asked.number, Math.max(slowest.get(asked.number) ?? 0, performance.now() - sentAt))
       if (result._tag === "Failure" || result.success.status === 503) {
+        options.log.write({
+          what: "witness",
+          player: seat.playerId,
+          asked: asked.number,
+          ms: Math.round(performance.now()),
+          waitedMs: Math.round(performance.now() - sentAt),
+          because: result._tag === "Failure" ? result.failure.message : result.success.text
+        })
         yield* Effect.sleep("20 millis")
         continue
       }
