@@ -1,0 +1,130 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
+import { layerChainUnkeyed } from "../kit/Chains.ts"
+import { chanceOf, seedOfRun } from "../kit/Chance.ts"
+import { playAll, replayAll, until } from "../kit/Client.ts"
+import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { callerOf, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, seat } from "../kit/E2eWorld.ts"
+import { History } from "../kit/History.ts"
+import { audit } from "../kit/HistoryAudit.ts"
+import { addStaff } from "../kit/Keys.ts"
+import { withdrawalMethod } from "../kit/Operations.ts"
+import { freePort, startService } from "../kit/ServiceProcess.ts"
+
+// Goal: the version before goes on serving while today's migrates the database and serves beside it (docs/upgrading.md). Method: its sources
+// from the project's history, on a schema that it made; then today's on the same database, and clients who play the same players through
+// both; the books of all answers, and the ledger, are held against what is stored.
+
+/** The last version without nodes. Raise it when a version is released. */
+const before = "bbdc9ff"
+
+const root = join(import.meta.dirname, "..", "..")
+
+const git = (...args: ReadonlyArray<string>): Buffer =>
+  execFileSync("git", [...args], { cwd: root, maxBuffer: 256 * 1024 * 1024, stdio: ["ignore", "pipe", "ignore"] })
+
+/** An export of the project without its history cannot know what it was before. */
+const hasHistory = (() => {
+  try {
+    git("cat-file", "-e", `${before}^{commit}`)
+    return true
+  } catch {
+    return false
+  }
+})()
+
+/** The sources of the version before, with today's packages, in a folder that goes with the scope. */
+const exportBefore = Effect.acquireRelease(
+  Effect.sync(() => {
+    const folder = mkdtempSync(join(tmpdir(), "pitboss-before-"))
+    mkdirSync(folder, { recursive: true })
+    execFileSync("tar", ["-x", "-C", folder], { input: git("archive", before, "src", "migrations", "package.json") })
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
+    return folder
+  }),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+const clients = 8
+const seed = seedOfRun()
+
+layer(layerOwnDatabase, { excludeTestServices: true })("an upgrade", (it) => {
+  it.effect.skipIf(!hasHistory)(`is survived by the version before (E2E_SEED=${seed})`, () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const url = yield* databaseUrl
+      // the schema is to be that version's
+      yield* sql`DROP SCHEMA public CASCADE`
+      yield* sql`CREATE SCHEMA public`
+      yield* sql`GRANT USAGE ON SCHEMA public TO PUBLIC`
+      const [oldPort, newPort] = [yield* freePort, yield* freePort]
+      const environment = { LOG_LEVEL: "error" }
+      const folder = yield* exportBefore
+      const old = yield* startService({
+        port: oldPort,
+        databaseUrl: url,
+        environment,
+        main: join(folder, "src", "main.ts")
+      })
+      const agent = yield* makeAgent()
+      const { call: operator, operator: { id: operatorId } } = yield* addTenant(agent, oldPort, "acme")
+      yield* addPaymentMethod(operatorId, withdrawalMethod)
+      const studio = yield* addStudio(agent, oldPort, "studio")
+      const game = yield* addGame(studio.id, "dice")
+      const token = yield* addStaff("Grace")
+      const chance = chanceOf(seed)
+      const seats = yield* Effect.forEach(
+        ["player0", "player1", "player2", "player3"],
+        (username) => seat(operator, studio.call, game, { username, balance: chance.pick([500, 20_000, 1_000_000]) })
+      )
+      const lineOf = ({ backofficePort, port }: { readonly backofficePort: number; readonly port: number }) => ({
+        operator: callerOf(agent, port, operator.signer),
+        provider: callerOf(agent, port, studio.call.signer),
+        staff: staffOf(agent, () => backofficePort, token)
+      })
+
+      const today = yield* startService({ port: newPort, databaseUrl: url, environment })
+      const lines = [lineOf(old), lineOf(today)]
+      const history = new History()
+      let isOver = false
+      const playing = yield* playAll(clients, {
+        history,
+        seats,
+        chanceOf: (stream) => chanceOf(seed, stream),
+        lines,
+        isOver: () => isOver
+      })
+      yield* until(() => history.answers >= 600, playing)
+      isOver = true
+      yield* Fiber.join(playing)
+
+      const references = new Set(seats.map((_, index) => `first-player${index}`))
+      const found = yield* audit(history, { references, others: new Set<number>() })
+      assert.deepStrictEqual(found.violations, [])
+      assert.strictEqual(history.lost, 0)
+      yield* Effect.forEach(lines, (line) => replayAll(history, line), { concurrency: 2 })
+      const proof = yield* Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined)).pipe(
+        Effect.provide(LedgerAudit.layer.pipe(Layer.provide(layerChainUnkeyed)))
+      )
+      assert.deepStrictEqual(proof.violations, [])
+
+      // whichever version wrote them, rows say whose they are
+      for (const table of ["rounds", "provider_transactions", "game_sessions"]) {
+        const [rows] =
+          yield* sql`SELECT count(*) > 0 AS some, count(*) FILTER (WHERE operator_id IS DISTINCT FROM ${operatorId})
+            = 0 AS named FROM ${sql(table)}`
+        assert.deepStrictEqual(rows, { some: true, named: true }, table)
+      }
+      for (const { hasExited, port } of [old, today]) {
+        assert.isFalse(hasExited())
+        assert.strictEqual((yield* exchange(agent, port, "/health/ready")).status, 200)
+      }
+    }), 300_000)
+})
