@@ -183,7 +183,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
           exchange(agent, port, "/api/v1/player/wallet", { headers: { authorization: `Bearer ${token}` } })
         for (const port of ports) assert.strictEqual((yield* read(port)).status, 200)
         const excluding = yield* (operators[player] ?? assert.fail()).post(`${base}/self-exclusion`, {
-          type: "self_closure"
+          period: "7_days"
         })
         assert.include([200, 201], excluding.status, excluding.text)
         for (const [index, provider] of providers.entries()) {

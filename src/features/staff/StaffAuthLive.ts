@@ -5,6 +5,7 @@ import { CurrentStaff, StaffAuth } from "../../contract/StaffApi.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
 import { makeBackOff } from "../../http/BackOff.ts"
+import { Endpoints } from "../../http/Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../../http/Forwarding.ts"
 import { withFormRules } from "../../http/FormRules.ts"
 import { answerCause } from "../../http/Refusals.ts"
@@ -99,6 +100,7 @@ export const StaffAuthLive = Layer.effect(
     const reads = yield* StaffReads
     const tokens = yield* StaffTokens
     const forwarding = yield* Forwarding
+    const endpoints = yield* Endpoints
 
     return StaffAuth.of((handler, { endpoint, group }) => {
       const action = `${group.identifier}.${endpoint.identifier}`
@@ -127,7 +129,9 @@ export const StaffAuthLive = Layer.effect(
       ).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
 
       // A caller that goes away must not stop halfway what it asked for.
-      return endpoint.method === "GET" ? run : Effect.uninterruptible(run)
+      const serving = endpoint.method === "GET" ? run : Effect.uninterruptible(run)
+      endpoints.add(endpoint, serving)
+      return serving
     })
   })
 )
