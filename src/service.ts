@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { layerChainKey } from "./auth/ChainKeys.ts"
 import { Credentials } from "./auth/Credentials.ts"
 import { layerDigestKey } from "./auth/DigestKeys.ts"
+import { Notices } from "./cluster/Notices.ts"
 import { PlayerTokens } from "./auth/PlayerTokens.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
@@ -126,7 +127,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Layer.provideMerge(PersonalData.layer),
     Layer.provideMerge(Layer.merge(layerChainKey, layerDigestKey)),
     Layer.provideMerge(SealedSecrets.layer),
-    Layer.provideMerge(Layer.mergeAll(Ids.layer, Secrets.layer, Outbox.layer))
+    Layer.provideMerge(Layer.mergeAll(Ids.layer, Secrets.layer, Outbox.layer, Notices.layer))
   )
 
 /** {@link layerCapabilitiesOver} the players of this service. */

@@ -1,3 +1,4 @@
+import { Notices } from "../cluster/Notices.ts"
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../platform/Database.ts"
 import { type SqlError } from "effect/sql"
@@ -140,10 +141,10 @@ export class Credentials extends Context.Service<Credentials, {
   readonly provider: (key: string) => Effect.Effect<ProviderCredential | undefined, Refusal<"TRY_AGAIN">>
   /** As `provider`, synchronously; undefined when it has to be looked up. `now` in epoch milliseconds. */
   readonly rememberedProvider: (key: string, now: number) => ProviderCredential | undefined
-  /** Forgets the public key id, or, without one, everything. */
-  readonly invalidate: (key?: string) => void
+  /** Forgets the public key id, or, without one, everything; at every node, as the next. */
+  readonly invalidate: (key?: string) => Effect.Effect<void>
   /** Forgets the keys of one operator. */
-  readonly invalidateOperator: (operatorId: number) => void
+  readonly invalidateOperator: (operatorId: number) => Effect.Effect<void>
 }>()("pitboss/auth/Credentials") {
   static readonly layer = Layer.effect(
     Credentials,
@@ -222,23 +223,29 @@ export class Credentials extends Context.Service<Credentials, {
       // with a slow database they are read at the first use
       yield* Effect.ignoreCause(Effect.all([operators.refresh, providers.refresh], { concurrency: 2 }))
 
-      return Credentials.of({
-        operator: (key) => keyForm.test(key) ? operators.get(key) : Effect.succeed(undefined),
-        provider: (key) => keyForm.test(key) ? providers.get(key) : Effect.succeed(undefined),
-        rememberedOperator: operators.peek,
-        rememberedProvider: providers.peek,
-        invalidate: (key) => {
-          if (key === undefined) {
+      const notices = yield* Notices
+      const forgetKey = notices.define("key", (key) =>
+        Effect.sync(() => {
+          if (key === "") {
             operators.invalidateWhere(() => true)
             providers.invalidateWhere(() => true)
           } else {
             operators.invalidate(key)
             providers.invalidate(key)
           }
-        },
-        invalidateOperator: (operatorId) => {
-          operators.invalidateWhere((row) => row.operator_id === operatorId)
-        }
+        }))
+      const forgetOperator = notices.define(
+        "operator.keys",
+        (operatorId) => Effect.sync(() => operators.invalidateWhere((row) => row.operator_id === Number(operatorId)))
+      )
+
+      return Credentials.of({
+        operator: (key) => keyForm.test(key) ? operators.get(key) : Effect.succeed(undefined),
+        provider: (key) => keyForm.test(key) ? providers.get(key) : Effect.succeed(undefined),
+        rememberedOperator: operators.peek,
+        rememberedProvider: providers.peek,
+        invalidate: (key = "") => forgetKey(key),
+        invalidateOperator: (operatorId) => forgetOperator(String(operatorId))
       })
     })
   )

@@ -205,7 +205,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       for (const feature of ["originals", "games"]) {
         yield* sql`UPDATE operators SET cooperation_model = 'turnkey', disabled_features = ARRAY[${feature}]
           WHERE id = ${operator.id}`
-        credentials.invalidate()
+        yield* credentials.invalidate()
         assertRefused(yield* flip(), 403, "FEATURE_NOT_AVAILABLE", { feature })
         dataOf(yield* playerCall(token, `/rounds/${roundId}`))
         dataOf(yield* rotate())

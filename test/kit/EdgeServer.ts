@@ -23,6 +23,7 @@ import { Credentials } from "../../src/auth/Credentials.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
+import { Notices } from "../../src/cluster/Notices.ts"
 import { layerAlone } from "../../src/cluster/Alone.ts"
 import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"
 import { Health } from "../../src/http/Health.ts"
@@ -178,7 +179,15 @@ export const layerEdgeServerOn = serveAt(Routes, { host: "127.0.0.1", port: 0 })
   Layer.provideMerge(Layer.mergeAll(Credentials.layer, ReplayStore.layer, RateLimiter.layer, Idempotency.layer)),
   Layer.provideMerge(PersonalData.layer.pipe(Layer.provide(DigestKey.layerTest))),
   Layer.provideMerge(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
-  Layer.provideMerge(Layer.mergeAll(layerHttpServices, Probe.layer, Ids.layer, layerAlone, Secrets.layer))
+  Layer.provideMerge(
+    Layer.mergeAll(
+      layerHttpServices,
+      Probe.layer,
+      Ids.layer,
+      Notices.layer.pipe(Layer.provideMerge(layerAlone)),
+      Secrets.layer
+    )
+  )
 )
 
 /** The server on a database of its own. */

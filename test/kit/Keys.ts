@@ -19,9 +19,10 @@ export interface KeyOptions {
 
 /** Says that a key was made, as staff's part does, where the test runs what keeps them. */
 const announce = (key: string) =>
-  Effect.map(Effect.serviceOption(Credentials), (found) => {
-    if (found._tag === "Some") found.value.invalidate(key)
-  })
+  Effect.flatMap(
+    Effect.serviceOption(Credentials),
+    (found) => found._tag === "Some" ? found.value.invalidate(key) : Effect.void
+  )
 
 /** Adds a key of an operator. */
 export const addApiKey = Effect.fnUntraced(function*(operatorId: number, options: KeyOptions = {}) {

@@ -76,7 +76,7 @@ export const addVendor = Effect.fnUntraced(
       settings_sealed = ${divided.settings_sealed} WHERE id = ${id}`
     // as the service does, where it is in this process: one that was not announced is found within two seconds
     const integrations = yield* Effect.serviceOption(Integrations)
-    if (integrations._tag === "Some") integrations.value.invalidate(slug)
+    if (integrations._tag === "Some") yield* integrations.value.invalidate(slug)
     const game = yield* addGame(id, gameId, { type: "live", category: "live" })
     return { id, slug, dialect, game, port, agent } satisfies Vendor
   }

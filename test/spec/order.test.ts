@@ -83,7 +83,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
       const request = { method: "POST", body: {}, headers: { "Idempotency-Key": "k".repeat(256) } }
       const allow = Effect.fnUntraced(function*(list: string) {
         yield* sql`UPDATE api_keys SET ip_allowlist = ${list}::text[] WHERE id = ${poor.id}`
-        credentials.invalidate()
+        yield* credentials.invalidate()
       })
       assertRefused(yield* signedCall(signer, path, request), 403, "INSUFFICIENT_SCOPE")
       assertRefused(yield* signedCall(signer, path, request), 403, "INSUFFICIENT_SCOPE")

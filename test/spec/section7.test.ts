@@ -60,7 +60,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
       const expired = yield* made("/keys", { operator: slug, expires_at: "2026-11-20T12:00:01Z" })
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE api_keys SET expires_at = ${noon} WHERE id = ${expired.id}`
-      ;(yield* Credentials).invalidate()
+      yield* (yield* Credentials).invalidate()
       for (const { key, secret } of [revoked, expired]) {
         assertError(yield* signedCall({ header: "X-Api-Key", key, secret }, me), 401, "API_KEY_INACTIVE", {})
       }

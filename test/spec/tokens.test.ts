@@ -31,7 +31,7 @@ interface Subject {
   readonly playerId: number
 }
 
-const changed = Effect.flatMap(Credentials, (credentials) => Effect.sync(() => credentials.invalidate()))
+const changed = Effect.flatMap(Credentials, (credentials) => credentials.invalidate())
 
 const setKey = (column: string, value: Date | number) =>
   Effect.fnUntraced(function*({ key }: Subject) {
@@ -297,7 +297,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       const player = yield* register(key, "ada")
       const token = yield* issueToken(key, player.id)
       yield* sql`UPDATE api_keys SET ip_allowlist = '{203.0.113.7}' WHERE id = ${key.id}`
-      ;(yield* Credentials).invalidate()
+      yield* (yield* Credentials).invalidate()
       assert.strictEqual((yield* call(key, `/players/${player.id}`)).code, "IP_NOT_ALLOWED")
       dataOf(yield* playerCall(token, "/me"))
     }))

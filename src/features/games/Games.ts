@@ -6,6 +6,7 @@
  * fingerprint of both tables is compared every second.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { Notices } from "../../cluster/Notices.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { type SqlError } from "effect/sql"
 import type { GameType } from "../../domain/bonus/Bonus.ts"
@@ -205,7 +206,7 @@ export class Games extends Context.Service<Games, {
 
       // One at a time: an older reading must not overwrite a newer one.
       const refreshing = yield* Semaphore.make(1)
-      const refresh = Effect.gen(function*() {
+      const refreshHere = Effect.gen(function*() {
         const ids = byId.values().map((game) => game.id)
         generation++
         const found = yield* games(
@@ -238,7 +239,7 @@ export class Games extends Context.Service<Games, {
         Effect.flatMap((now) => {
           if (now?.fingerprint === seen) return Effect.void
           seen = now?.fingerprint
-          return refresh
+          return refreshHere
         }),
         // While the database is away nothing can be bet either; the next look is a second away.
         Effect.ignoreCause,
@@ -246,6 +247,8 @@ export class Games extends Context.Service<Games, {
         Effect.forever,
         Effect.forkScoped
       )
+
+      const refresh = (yield* Notices).define("games", () => refreshHere)("")
 
       return Games.of({
         list,

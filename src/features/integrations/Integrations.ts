@@ -1,5 +1,6 @@
 /** Providers that call in a protocol of their own, by their slugs, with their protocols bound to their settings. */
 import { Context, Effect, Layer, Schema } from "effect"
+import { Notices } from "../../cluster/Notices.ts"
 import { type Networks, networks } from "../../auth/Addresses.ts"
 import { makeKeyDirectory } from "../../auth/KeyDirectory.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
@@ -38,7 +39,7 @@ export class Integrations extends Context.Service<Integrations, {
   /** Undefined when no provider of this slug has a protocol of its own. */
   readonly find: (slug: string) => Effect.Effect<Integration | undefined, Refusal<"TRY_AGAIN">>
   /** Forgets one: to be called after every committed change of it. */
-  readonly invalidate: (slug: string) => void
+  readonly invalidate: (slug: string) => Effect.Effect<void>
 }>()("pitboss/integrations/Integrations") {
   static readonly layer = Layer.effect(
     Integrations,
@@ -82,7 +83,12 @@ export class Integrations extends Context.Service<Integrations, {
             )
           )
       })
-      return Integrations.of({ peek: directory.peek, find: directory.get, invalidate: directory.invalidate })
+      const notices = yield* Notices
+      return Integrations.of({
+        peek: directory.peek,
+        find: directory.get,
+        invalidate: notices.define("integration", (slug) => Effect.sync(() => directory.invalidate(slug)))
+      })
     })
   )
 }

@@ -101,7 +101,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
               yield* record(entryOf("key.create", null, after))
               return after
             }))
-          credentials.invalidate(key.key)
+          yield* credentials.invalidate(key.key)
           return { ...key, secret }
         }
       )
@@ -132,7 +132,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
             yield* record(entryOf("key.rotate", before, after))
             return after
           }))
-        credentials.invalidate(key.key)
+        yield* credentials.invalidate(key.key)
         return { ...key, secret }
       })
 
@@ -146,7 +146,7 @@ export class ApiKeys extends Context.Service<ApiKeys, {
             yield* record(entryOf("key.revoke", before, after))
             return after
           }))
-        credentials.invalidate(key.key)
+        yield* credentials.invalidate(key.key)
         return key
       })
 

@@ -3,6 +3,7 @@
  * one of another process within two seconds.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { Notices } from "../../cluster/Notices.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { rowsOf } from "../../store/Rows.ts"
 
@@ -20,7 +21,7 @@ export class ActiveOperators extends Context.Service<ActiveOperators, {
       let inactive: ReadonlySet<number> = new Set()
       // one at a time: an older reading must not overwrite a newer one
       const refreshing = yield* Semaphore.make(1)
-      const refresh = ids(sql`SELECT id FROM operators WHERE NOT active`).pipe(
+      const refreshHere = ids(sql`SELECT id FROM operators WHERE NOT active`).pipe(
         Effect.map((rows) => {
           inactive = new Set(rows.map(({ id }) => id))
         }),
@@ -28,8 +29,9 @@ export class ActiveOperators extends Context.Service<ActiveOperators, {
         Effect.ignoreCause,
         refreshing.withPermits(1)
       )
-      yield* refresh
-      yield* Effect.sleep("1 second").pipe(Effect.andThen(refresh), Effect.forever, Effect.forkScoped)
+      yield* refreshHere
+      const refresh = (yield* Notices).define("operators", () => refreshHere)("")
+      yield* Effect.sleep("1 second").pipe(Effect.andThen(refreshHere), Effect.forever, Effect.forkScoped)
       return ActiveOperators.of({ isActive: (operatorId) => !inactive.has(operatorId), refresh })
     })
   )

@@ -149,7 +149,7 @@ export class Operators extends Context.Service<Operators, {
             return after
           }).pipe(slugTaken))
         // every key of the operator carries what was changed
-        credentials.invalidateOperator(operator.id)
+        yield* credentials.invalidateOperator(operator.id)
         yield* methods.invalidate(operator.id)
         yield* switches.refresh
         return operator

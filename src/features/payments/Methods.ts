@@ -1,5 +1,6 @@
 /** Payment methods of an operator, cached (SPEC section 2.6). */
 import { Cache, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Notices } from "../../cluster/Notices.ts"
 import { SqlClient } from "effect/sql"
 import type { Operator } from "../../domain/Operator.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
@@ -66,6 +67,10 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
         { capacity: remembered, timeToLive: (exit) => Exit.isSuccess(exit) ? freshFor : 0 }
       )
       const methodsOf = (operatorId: number) => withMonotonicClock(Cache.get(byOperator, operatorId))
+      const forget = (yield* Notices).define(
+        "payment_methods",
+        (operatorId) => Cache.invalidate(byOperator, Number(operatorId))
+      )
       return PaymentMethods.of({
         list: (operator) =>
           Effect.map(
@@ -74,7 +79,7 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
           ),
         find: (operatorId, code) =>
           Effect.map(methodsOf(operatorId), (all) => all.find((method) => method.code === code)),
-        invalidate: (operatorId) => Cache.invalidate(byOperator, operatorId)
+        invalidate: (operatorId) => forget(String(operatorId))
       })
     })
   )

@@ -163,8 +163,8 @@ export class Providers extends Context.Service<Providers, {
             })
             return yield* recordChange("provider.create", null, provider)
           }).pipe(slugTaken))
-        credentials.invalidate(provider.key)
-        integrations.invalidate(provider.slug)
+        yield* credentials.invalidate(provider.key)
+        yield* integrations.invalidate(provider.slug)
         return { ...provider, secret }
       })
 
@@ -207,8 +207,8 @@ export class Providers extends Context.Service<Providers, {
             })
             return after
           }).pipe(slugTaken))
-        credentials.invalidate(provider.key)
-        integrations.invalidate(provider.slug)
+        yield* credentials.invalidate(provider.key)
+        yield* integrations.invalidate(provider.slug)
         yield* games.refresh
         return provider
       })
@@ -222,7 +222,7 @@ export class Providers extends Context.Service<Providers, {
             yield* providers.update(before, after, { secret_sealed: secrets.seal(providerPurpose(before.id), secret) })
             return yield* recordChange("provider.rotate", before, after)
           }))
-        credentials.invalidate(provider.key)
+        yield* credentials.invalidate(provider.key)
         return { ...provider, secret }
       })
 

@@ -3,6 +3,8 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { Games } from "../../../src/features/games/Games.ts"
+import { Forwarder } from "../../../src/cluster/Forwarder.ts"
+import { Notices } from "../../../src/cluster/Notices.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
 const at = new Date("2026-11-20T12:00:00.000Z")
@@ -28,7 +30,11 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
   yield* game(15, 3, "Unreachable", "rng", "slots", true)
 }))
 
-const live = Games.layer.pipe(Layer.provideMerge(seed), Layer.provideMerge(TestDatabase.layer))
+const live = Games.layer.pipe(
+  Layer.provide(Notices.layer.pipe(Layer.provide(Forwarder.layerNone))),
+  Layer.provideMerge(seed),
+  Layer.provideMerge(TestDatabase.layer)
+)
 
 const names = (query: Partial<Parameters<Games["Service"]["list"]>[0]> = {}) =>
   Effect.gen(function*() {

@@ -3,6 +3,8 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { PaymentMethods } from "../../../src/features/payments/Methods.ts"
+import { Forwarder } from "../../../src/cluster/Forwarder.ts"
+import { Notices } from "../../../src/cluster/Notices.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
 const at = new Date("2026-11-20T12:00:00.000Z")
@@ -25,7 +27,13 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
   yield* addMethod(14, "retired", ["EUR"], false)
 }))
 
-layer(PaymentMethods.layer.pipe(Layer.provideMerge(seed), Layer.provideMerge(TestDatabase.layer)))(
+layer(
+  PaymentMethods.layer.pipe(
+    Layer.provide(Notices.layer.pipe(Layer.provide(Forwarder.layerNone))),
+    Layer.provideMerge(seed),
+    Layer.provideMerge(TestDatabase.layer)
+  )
+)(
   "PaymentMethods",
   (it) => {
     it.effect("finds an active one by its code, whatever its currency", () =>
