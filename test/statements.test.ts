@@ -89,9 +89,9 @@ const readIn = (statement: string): ReadonlyArray<string> =>
 
 /** Whether it names operators, players, or rows by their ids. */
 const isNamed = (statement: string): boolean =>
-  /\b"?(operator_id|player_id|operatorId|playerId)"?\)?(::\w+)?\s*(=|IN\b|<>|IS NOT DISTINCT)/i.test(statement) ||
-  /(=\s*|\()(\w+\.)?"?(operator_id|player_id)"?(, [\w.]+)*\)?\s*(=|>|<|IN\b|\n|\s|$)/.test(statement) &&
-    !/^INSERT/.test(statement) ||
+  /\b"?(operator_id|player_id)"?\)?(::\w+)?\s*(=|IN\b|<>|IS NOT DISTINCT)/.test(statement) ||
+  /=\s*(\w+\.)?"?(operator_id|player_id)\b/.test(statement) ||
+  /\((\w+\.)?(operator_id|player_id)\b[^()]*\)\s*(=|>|<|IN\b)/.test(statement) ||
   /(^|[\s.("])id"?\)?\s*(=|IN\b|IS NOT DISTINCT)/.test(statement) ||
   /\$operator\b|\bofOperator\b|\bin id\b/.test(statement)
 
