@@ -315,7 +315,8 @@ const runOn = Effect.fnUntraced(function*(
   for (const { message, rule, subject } of broken) violations.push(`${rule}: ${subject}: ${message}`)
   const histories = checkHistories(
     history,
-    new Map(seats.map(({ playerId }) => [playerId, { balance: 50_000, walletSeq: 1 }]))
+    new Map(seats.map(({ playerId }) => [playerId, { balance: 50_000, walletSeq: 1 }])),
+    true
   )
   violations.push(...histories.violations)
   for (const { balance, mayHaveMore, playerId } of witnesses.books()) {

@@ -49,9 +49,9 @@ const outputOf = ({ form }: Operation, reply: Reply): Output => {
  * The operations of a player. A operation that got no answer several times stays one operation that may still happen: it happens once at
  * most, at any time after the first of them.
  */
-const historyOf = (operations: ReadonlyArray<Attempt>): ReadonlyArray<PlayerCall> => {
+const historyOf = (operations: ReadonlyArray<Attempt>, hasNodes: boolean): ReadonlyArray<PlayerCall> => {
   const unanswered = new Set<Operation>()
-  return operations.flatMap(({ endedAt, operation, reply, sentAt }): ReadonlyArray<PlayerCall> => {
+  const calls = operations.flatMap(({ endedAt, operation, reply, sentAt }): ReadonlyArray<PlayerCall> => {
     const { input } = operation
     if (input === undefined) return []
     if (endedAt !== Infinity && reply !== undefined) {
@@ -61,7 +61,27 @@ const historyOf = (operations: ReadonlyArray<Attempt>): ReadonlyArray<PlayerCall
     unanswered.add(operation)
     return [{ input, output: undefined, sentAt, endedAt: Infinity, operation }]
   })
+  return hasNodes ? [...calls, ...sentAgainInside(calls)] : calls
 }
+
+const isRepeat = (output: Output | undefined): boolean =>
+  output?._tag === "Told"
+    ? output.results.every(({ status }) => status === "replayed")
+    : output?._tag === "Paid" || output?._tag === "Moved"
+    ? !output.isNew
+    : false
+
+/**
+ * A node that loses the connection to the owner of a player sends a message again that has an id: its caller is then told by the first answer
+ * that it was done before. Whoever did it was sent it by that node, within the time of the call, and was not heard.
+ */
+const sentAgainInside = (calls: ReadonlyArray<PlayerCall>): ReadonlyArray<PlayerCall> =>
+  [...Map.groupBy(calls, ({ operation }) => operation).values()].flatMap((own) => {
+    const [first] = own.toSorted((one, other) => one.sentAt - other.sentAt)
+    return first !== undefined && own.every(({ output }) => isRepeat(output))
+      ? [{ ...first, output: undefined, endedAt: Infinity }]
+      : []
+  })
 
 export interface HistoriesChecked {
   readonly checked: number
@@ -76,14 +96,16 @@ const describe = ({ endedAt, input, output, sentAt }: PlayerCall): string =>
 /** Puts the history of each of these players into an order. All of them begin with a balance and, if that is above 0, one step. */
 export const checkHistories = (
   history: History,
-  beginnings: ReadonlyMap<number, { readonly balance: number; readonly walletSeq: number }>
+  beginnings: ReadonlyMap<number, { readonly balance: number; readonly walletSeq: number }>,
+  /** Several nodes answer, which send what they are asked to one another. */
+  hasNodes = false
 ): HistoriesChecked => {
   const byPlayer = Map.groupBy(history.attempts, ({ operation }) => operation.seat.playerId)
   const violations: Array<string> = []
   const operations = new Set<Operation>()
   let checked = 0
   for (const [playerId, start] of beginnings) {
-    const calls = historyOf(byPlayer.get(playerId) ?? [])
+    const calls = historyOf(byPlayer.get(playerId) ?? [], hasNodes)
     checked += calls.length
     const verdict: Verdict<PlayerCall> = check(walletRules(start, calls.map(({ input }) => input)), calls)
     if (verdict._tag === "Linearizable") continue
