@@ -207,7 +207,8 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
         return Effect.gen(function*() {
           hear(peer, yield* line.exchange(first))
           // the last one under way is followed by another
-          while (underWay === 1) hear(peer, yield* line.exchange(takeMessage(peer)))
+          const isLast = () => underWay === 1
+          while (isLast()) hear(peer, yield* line.exchange(takeMessage(peer)))
           underWay--
           if (peer.queued.length > 0) peer.maySend.openUnsafe()
         }).pipe(Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(broken, cause))))

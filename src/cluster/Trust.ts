@@ -3,7 +3,7 @@
  * key, TLS 1.2 with an ephemeral exchange); with certificates both ends are verified by the cluster's authority, and the master key is
  * proved inside.
  */
-import { Effect, FileSystem, Redacted } from "effect"
+import { Effect, FileSystem, type Redacted } from "effect"
 import * as Crypto from "node:crypto"
 import type * as Tls from "node:tls"
 import { Settings } from "../platform/Settings.ts"
