@@ -29,6 +29,8 @@ const config = (address: RunnerAddress.RunnerAddress, leaseSeconds: number) =>
     // a third of the lease: one that fails may be tried once more
     shardLockRefreshInterval: leaseSeconds * 1000 / 3,
     refreshAssignmentsInterval: lookPause,
+    // also how soon a shard that was lost is asked for again, once it is let go of
+    entityMessagePollInterval: lookPause,
     runnerHealthCheckInterval: "1 minute",
     simulateRemoteSerialization: false
   })

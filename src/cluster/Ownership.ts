@@ -5,17 +5,20 @@
  * is one. This listens to what passes between `Sharding` and its storage, and keeps three things that `Sharding` does not tell: until when a
  * lock is certainly held, a new epoch whenever one was taken, and who owns what is not here.
  */
-import { Clock, Context, Deferred, Duration, Effect, Layer, Semaphore } from "effect"
-import { RunnerStorage, ShardingConfig } from "effect/cluster"
+import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule, Semaphore } from "effect"
+import { RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"
 import { Placement, type Release } from "../engine/Placement.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
-import { assign, nameOf, shardCount, shardOf } from "./Shards.ts"
+import { assign, nameOf, shardCount, shardGroup, shardOf } from "./Shards.ts"
 
 /** The clocks of two machines run at the same speed, to this part of the lease. */
 const leaseMargin = 0.05
 
 /** Time for what was accepted, when a shard is handed over. What is left then fails: its commit is fenced. */
 const maxDrainTime = "3 seconds"
+
+/** Pause before locks that another node has not released yet, or a connection that was lost, are tried again. */
+const retryPause = "50 millis"
 
 /** Of a node that hands over: time for PostgreSQL to hear of it. */
 const maxFarewellTime = "2 seconds"
@@ -57,12 +60,17 @@ export class Ownership extends Context.Service<Ownership, {
     if (config.runnerAddress._tag === "None") return yield* Effect.die("a node needs an address")
     const address = config.runnerAddress.value
     const self = nameOf(address)
-    const leaseMs = Duration.toMillis(Duration.fromInputUnsafe(config.shardLockExpiration)) * (1 - leaseMargin)
+    const fullLeaseMs = Duration.toMillis(Duration.fromInputUnsafe(config.shardLockExpiration))
+    const leaseMs = fullLeaseMs * (1 - leaseMargin)
+    // `Sharding` gives an operation a third of the lease
+    const maxRetryMs = fullLeaseMs / 6
 
     /** By shard: the epoch of its lock, 0 without one; until when it is certainly held; whether it is about to be given. */
     const epochs = new Uint32Array(shardCount + 1)
     const heldUntil = new Float64Array(shardCount + 1)
     const isReleased = new Uint8Array(shardCount + 1)
+    /** Whether the lock is there to be released: of what was lost it is not. */
+    const isLocked = new Uint8Array(shardCount + 1)
     let lastEpoch = 0
     const counts: OwnershipCounts = { moves: 0, stale: 0 }
 
@@ -153,6 +161,15 @@ export class Ownership extends Context.Service<Ownership, {
     // a lock that was asked for before the handover must not be given after it
     const turn = Semaphore.makeUnsafe(1)
 
+    /** Tries again for as long as may be: the connection of the locks is made anew when it was lost. */
+    const patiently = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.suspend(() => {
+        const until = now() + maxRetryMs
+        return Effect.retry(operation, { schedule: Schedule.spaced(retryPause), while: () => now() < until })
+      })
+
+    let isRegistered = false
+
     const watched = RunnerStorage.RunnerStorage.of({
       ...storage,
       getRunners: Effect.map(storage.getRunners, (runners) => {
@@ -162,37 +179,73 @@ export class Ownership extends Context.Service<Ownership, {
       }),
       // a node is dead when its lease is over, and leaves when it says so: there is no other judge
       setRunnerHealth: () => Effect.void,
+      // a node that was frozen is back when it can hold locks, and not before
+      register: (runner, isHealthy) => {
+        const isBack = isRegistered
+        isRegistered = true
+        const registered = storage.register(runner, isHealthy)
+        return isBack
+          ? Effect.andThen(patiently(storage.refresh(address, [ShardId.make(shardGroup, 1)])), registered)
+          : registered
+      },
+      // what another node is about to release is taken as soon as it does: `Sharding` asks once a second
       acquire: (runner, asked) =>
         turn.withPermits(1)(Effect.suspend(() => {
-          if (isLeaving) return Effect.succeed([])
-          const before = now()
-          return Effect.map(storage.acquire(runner, asked), (taken) => {
-            if (isLeaving) return []
-            for (const { id } of taken) {
-              if (epochs[id] === 0) {
-                epochs[id] = ++lastEpoch
-                counts.moves++
+          const shards = Array.from(asked)
+          const taken = new Map<number, ShardId.ShardId>()
+          const until = now() + maxRetryMs
+          const take = Effect.suspend(() => {
+            const before = now()
+            return Effect.map(storage.acquire(runner, shards.filter(({ id }) => !taken.has(id))), (locked) => {
+              for (const shard of locked) {
+                isLocked[shard.id] = 1
+                if (isLeaving) continue
+                taken.set(shard.id, shard)
+                if (epochs[shard.id] === 0) {
+                  epochs[shard.id] = ++lastEpoch
+                  counts.moves++
+                }
+                heldUntil[shard.id] = before + leaseMs
               }
-              heldUntil[id] = before + leaseMs
-            }
-            noteJoined()
-            return taken
+              noteJoined()
+            })
           })
+          return isLeaving ? Effect.succeed([]) : take.pipe(
+            Effect.repeat({
+              schedule: Schedule.spaced(retryPause),
+              while: () => !isLeaving && taken.size < shards.length && now() < until
+            }),
+            Effect.map(() => isLeaving ? [] : [...taken.values()])
+          )
         })),
       refresh: (runner, asked) =>
-        Effect.suspend(() => {
+        patiently(Effect.suspend(() => {
           const shards = Array.from(asked)
           const before = now()
           return Effect.tap(storage.refresh(runner, shards), (kept) =>
             Effect.sync(() => {
               const held = new Set(kept.map(({ id }) => id))
               for (const { id } of shards) {
-                if (!held.has(id)) end(id)
-                else if (epochs[id] !== 0) heldUntil[id] = before + leaseMs
+                if (held.has(id)) {
+                  if (epochs[id] !== 0) heldUntil[id] = before + leaseMs
+                  continue
+                }
+                isLocked[id] = 0
+                end(id)
               }
             }))
-        }),
-      release: (runner, shard) => Effect.andThen(drain([shard.id]), storage.release(runner, shard)),
+        })),
+      release: (runner, shard) =>
+        Effect.andThen(
+          drain([shard.id]),
+          Effect.suspend(() => {
+            if (isLocked[shard.id] === 0) return Effect.void
+            return Effect.tap(storage.release(runner, shard), () =>
+              Effect.sync(() => {
+                isLocked[shard.id] = 0
+              }))
+          })
+        ),
       releaseAll: (runner) => Effect.andThen(Effect.suspend(() => drain(heldShards())), storage.releaseAll(runner))
     })
 

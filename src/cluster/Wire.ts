@@ -5,7 +5,7 @@
  * message of a new name.
  */
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
-import { Effect, Layer, Predicate, Schedule, Schema } from "effect"
+import { Effect, Layer, Predicate, References, Schedule, Schema } from "effect"
 import { Rpc, RpcClient, RpcGroup, RpcSerialization, RpcServer } from "effect/rpc"
 import { Socket, SocketServer } from "effect/socket"
 import * as Tls from "node:tls"
@@ -127,7 +127,9 @@ export const answerCalls = (options: {
   }).pipe(
     Layer.provide(handlers),
     Layer.provide(RpcServer.layerProtocolSocketServer),
-    Layer.provide([serialization, Layer.succeed(SocketServer.SocketServer, options.server)])
+    Layer.provide([serialization, Layer.succeed(SocketServer.SocketServer, options.server)]),
+    // a peer that died is no error of this node
+    Layer.provide(Layer.succeed(References.UnhandledLogLevel, "Debug"))
   )
 }
 
@@ -198,7 +200,8 @@ const describe = (error: unknown): string => {
   const inner = Predicate.hasProperty(error, "reason") && Predicate.hasProperty(error.reason, "cause")
     ? error.reason.cause
     : error
-  return inner instanceof Error ? inner.message : "unknown"
+  const text = inner instanceof Error ? inner.message : "unknown"
+  return /psk identity|bad record mac/i.test(text) ? "it has another master key" : text
 }
 
 /** Socket to a peer, with TLS. */

@@ -86,14 +86,14 @@ const failure = (exit: Exit.Exit<Answered, NotAnswered>): string =>
 const connected = (from: TestNode, to: string) =>
   Effect.gen(function*() {
     let isThere = false
-    yield* Effect.forkChild(Effect.forever(Effect.andThen(
+    const asking = Effect.forever(Effect.andThen(
       Effect.flatMap(from.forwarder.sendToAll("ping", call, again), (answers) =>
         Effect.sync(() => {
           isThere = answers.some(({ node }) => node === to)
         })),
       Effect.sleep("5 millis")
-    )))
-    yield* eventually(() => isThere)
+    ))
+    yield* Effect.raceFirst(asking, eventually(() => isThere))
   })
 
 const pair = Effect.gen(function*() {
