@@ -16,7 +16,9 @@ describe("capacity", () => {
         return [nodes, nodes === 1 ? "–" : routing, rounded(capacity.nodes), rounded(carried), resource].join(" | ")
       })
     )
-    const told = [...page.matchAll(/^\| +(\d+ +\| (?:any|owner|–) .*?) +\|$/gm)].map(([, row]) => (row ?? "").replaceAll(/ *\| */g, " | "))
+    const told = [...page.matchAll(/^\| +(\d+ +\| (?:any|owner|–) .*?) +\|$/gm)].map(([, row]) =>
+      (row ?? "").replaceAll(/ *\| */g, " | ")
+    )
     assert.deepStrictEqual(told, rows)
   })
 

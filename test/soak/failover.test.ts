@@ -136,7 +136,6 @@ describe("a primary that dies", () => {
           assert.isAbove(found.entries, 0)
           assert.isAbove(history.triedAgain + history.lost, 0)
           assert.isBelow(silentMs, longestSilenceMs)
-          process.stderr.write(`failover of ${count}: ${Math.round(silentMs)} ms\n`)
         })),
       300_000
     )
