@@ -16,6 +16,8 @@ type Serving = Effect.Effect<
 
 interface Endpoint {
   readonly serving: Serving
+  /** False: what callers send goes the ordinary way, since its answers may be streams. */
+  readonly isDirect: boolean
   /** What the router would tell of it, for the log and the form rules. */
   readonly route: HttpRouter.RouteContext["Service"]["route"]
 }
@@ -49,7 +51,11 @@ const unusual = /[#;]|^[^/]/
  */
 export class Endpoints extends Context.Service<Endpoints, {
   /** Notes an endpoint. Authentication, the outermost middleware of each, does that. */
-  readonly add: (endpoint: { readonly method: string; readonly path: string }, serving: Serving) => void
+  readonly add: (
+    endpoint: { readonly method: string; readonly path: string },
+    serving: Serving,
+    isDirect?: boolean
+  ) => void
   /** Sets what runs the requests that `take` takes. */
   readonly runWith: (run: (found: Found) => void) => void
   readonly take: Take
@@ -61,8 +67,8 @@ export class Endpoints extends Context.Service<Endpoints, {
     const table = FindMyWay.make<Endpoint>(routerConfig)
     let run: ((found: Found) => void) | undefined
     return {
-      add: ({ method, path }, serving) => {
-        if (isPath(path)) table.on(method, path, { serving, route: HttpRouter.route("*", path, serving) })
+      add: ({ method, path }, serving, isDirect = true) => {
+        if (isPath(path)) table.on(method, path, { serving, isDirect, route: HttpRouter.route("*", path, serving) })
       },
       runWith: (given) => {
         run = given
@@ -73,7 +79,7 @@ export class Endpoints extends Context.Service<Endpoints, {
         const length = lengthOf(source, method)
         if (run === undefined || length === undefined || unusual.test(url)) return false
         const found = table.find(method, url)
-        if (found === undefined) return false
+        if (found?.handler.isDirect !== true) return false
         const { handler, params, searchParams } = found
         const serve = run
         const startedAt = clock.monotonicTimeNanosUnsafe()

@@ -3,7 +3,8 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Credentials } from "../../src/auth/Credentials.ts"
-import { PlayerAccounts } from "../../src/features/players/PlayerAccounts.ts"
+import { restrictStep } from "../../src/domain/player/AccountStatus.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { portOf } from "../kit/E2eServer.ts"
 import { type Reply, send, type Signer } from "../kit/HttpCalls.ts"
 import { addApiKey } from "../kit/Keys.ts"
@@ -52,7 +53,7 @@ const exclude = (body: object) =>
 
 const restrict = (restrictions: { readonly canLogin?: boolean; readonly canBet?: boolean }) =>
   Effect.fnUntraced(function*({ playerId }: Subject) {
-    yield* (yield* PlayerAccounts).restrict(playerId, { restrictions, actor: "staff:1" })
+    yield* (yield* PlayerActors).ask(null, playerId, restrictStep({ restrictions, actor: "staff:1" }))
   })
 
 const signOut = Effect.fnUntraced(function*({ key, playerId }: Subject) {

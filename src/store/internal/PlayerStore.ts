@@ -85,7 +85,11 @@ export const makePlayerStore = Effect.gen(function*() {
 
   const load: Store<Player, Change, Query, Knowledge>["load"] = (key, fence) =>
     (fence
-      ? Effect.flatMap(fenceTogether(key), (isFenced) => isFenced ? loadTogether(key) : heldBack)
+      ? Effect.flatMap(fenceTogether(key), (isFenced) =>
+        isFenced
+          ? loadTogether(key)
+          // the row is held, or there is none
+          : Effect.flatMap(loadTogether(key), (found) => found.loaded === undefined ? Effect.succeed(found) : heldBack))
       : loadTogether(key))
       .pipe(Effect.map(({ loaded }) => loaded), Effect.mapError(toUnavailable), Effect.tapError(tellUnread(key)))
 
