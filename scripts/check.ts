@@ -1,6 +1,6 @@
 /**
  * Runs what must pass before a change is kept. Alone: types with the Effect diagnostics, lint, format, unused code. With `--test` also
- * the fast tests; with `--soak` the tests of `test/soak` alone. Further arguments go to vitest. The last line counts what passed and
+ * the fast tests; with `--soak` the tests of `test/soak`, and the end-to-end tests once more on three nodes. Further arguments go to vitest. The last line counts what passed and
  * failed, a check counting as one.
  *
  *     node scripts/check.ts
@@ -21,11 +21,11 @@ interface Outcome {
   readonly output: string
 }
 
-const run = (command: string, args: ReadonlyArray<string>, show: boolean): Promise<Outcome> =>
+const run = (command: string, args: ReadonlyArray<string>, show: boolean, nodes = 1): Promise<Outcome> =>
   new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: root,
-      env: show ? { ...process.env, PATH: environment.PATH } : environment,
+      env: show ? { ...process.env, PATH: environment.PATH, E2E_NODES: String(nodes) } : environment,
       stdio: show ? "inherit" : ["ignore", "pipe", "pipe"]
     })
     let output = ""
@@ -81,11 +81,11 @@ interface VitestReport {
   >
 }
 
-const runTests = async (args: ReadonlyArray<string>) => {
+const runTests = async (args: ReadonlyArray<string>, nodes = 1) => {
   const folder = mkdtempSync(join(tmpdir(), "pitboss-report-"))
   const file = join(folder, "report.json")
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
-  const { code } = await run("vitest", ["run", ...reporters, ...args], true)
+  const { code } = await run("vitest", ["run", ...reporters, ...args], true, nodes)
   let counts = { passed: 0, failed: 0 }
   try {
     const report: VitestReport = JSON.parse(readFileSync(file, "utf8"))
@@ -101,13 +101,21 @@ const runTests = async (args: ReadonlyArray<string>) => {
   return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
 }
 
+/** With arguments for vitest, those tests alone. */
+const runSoak = async () => {
+  const soaked = await runTests(["test/soak", ...rest])
+  if (rest.length > 0) return soaked
+  const onNodes = await runTests(["test/e2e", "test/spec", "test/security"], 3)
+  return { passed: soaked.passed + onNodes.passed, failed: soaked.failed + onNodes.failed }
+}
+
 const none = { passed: 0, failed: 0 }
 const [mode, ...rest] = process.argv.slice(2)
 const checked = mode === "--soak" ? none : await runChecks()
 const tested = mode === "--test"
   ? await runTests(["--exclude=test/soak/**", ...rest])
   : mode === "--soak"
-  ? await runTests(["test/soak", ...rest])
+  ? await runSoak()
   : none
 const failed = checked.failed + tested.failed
 process.stdout.write(`${checked.passed + tested.passed} passed, ${failed} failed\n`)

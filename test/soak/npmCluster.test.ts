@@ -86,6 +86,12 @@ describe("npm run cluster", () => {
         const list = yield* cluster.command("src/cli.ts", "node", "list")
         assert.strictEqual(list.status, 0, list.stderr)
         for (const { pid } of nodes.values()) assert.include(list.stdout, `"pid": ${pid}`)
+        const [first] = JSON.parse(list.stdout)
+        const drained = yield* cluster.command("src/cli.ts", "node", "drain", first.id)
+        assert.strictEqual(drained.status, 0, drained.stderr)
+        assert.deepInclude(JSON.parse(drained.stdout), { id: first.id, shards: 0, draining: true })
+        const unknown = yield* cluster.command("src/cli.ts", "node", "drain", "nobody")
+        assert.deepStrictEqual([unknown.status, JSON.parse(unknown.stderr).error.code], [1, "NOT_FOUND"])
 
         const urls = [...nodes.values()].map(({ url }) => url).join(",")
         const demo = yield* cluster.command("scripts/demo.ts", "--seconds", "3", "--players", "12", "--url", urls)

@@ -284,14 +284,16 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       const [{ id: one }, { id: two }] = [yield* casino.register(), yield* casino.register()]
       const external_reference = "d-1"
       const first = dataOf(yield* casino.deposit(one, 1000, { external_reference }), 201)
+      yield* pass(1)
       const second = dataOf(yield* casino.deposit(two, 2000), 201)
       yield* pass(secondMs)
-      const held = [
-        dataOf(yield* casino.withdraw(one, 100, { external_reference: "w-1", info: "DE89\n3704", notes: "n" }), 201),
-        dataOf(yield* casino.withdraw(two, 200), 201),
-        dataOf(yield* casino.withdraw(one, 300), 201)
-      ]
-      const [open, allowed, cancelled] = held
+      const about = { external_reference: "w-1", info: "DE89\n3704", notes: "n" }
+      const open = dataOf(yield* casino.withdraw(one, 100, about), 201)
+      yield* pass(1)
+      const allowed = dataOf(yield* casino.withdraw(two, 200), 201)
+      yield* pass(1)
+      const cancelled = dataOf(yield* casino.withdraw(one, 300), 201)
+      const held = [open, allowed, cancelled]
       yield* move(allowed.id, "approve")
       yield* move(cancelled.id, "cancel")
       const rows: ReadonlyArray<readonly [query: string, found: ReadonlyArray<{ readonly id: number }>]> = [
@@ -308,7 +310,8 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
         ["external_reference=w-1", [open]],
         ["external_reference=nothing", []],
         [`created_from=${open.created_at}`, held.toReversed()],
-        [`created_to=${first.created_at}`, [second, first]]
+        [`created_to=${second.created_at}`, [second, first]],
+        [`created_to=${first.created_at}`, [first]]
       ]
       for (const [query, found] of rows) {
         const { data } = yield* casino.get(`/payments?${query}`)

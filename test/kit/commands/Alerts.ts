@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { alertRules } from "../../../src/domain/compliance/AlertRules.ts"
 import { type Fields, openCasino } from "../Casino.ts"
+import { pass } from "../Calendar.ts"
 import { type CommandCase, done, nobody, raisedAlert, refusal } from "./Scene.ts"
 
 export const alertCases: ReadonlyArray<CommandCase> = [
@@ -57,7 +58,8 @@ export const alertCases: ReadonlyArray<CommandCase> = [
     works: ({ tokens }) =>
       Effect.gen(function*() {
         const { alert } = yield* raisedAlert(yield* openCasino())
-        const update = (flags: string) => done(`alert update ${alert} ${flags}`, undefined, tokens["compliance"])
+        const update = (flags: string) =>
+          Effect.andThen(pass(1), done(`alert update ${alert} ${flags}`, undefined, tokens["compliance"]))
         const reviewed = yield* update("--status in_review --note \"asked for papers\"")
         assert.deepInclude(reviewed, { id: alert, status: "in_review", closed_at: null })
         const [{ by, note, status }] = reviewed.notes

@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
 import type { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
 import { type BothServers, type CommandOptions, made, runHere, staffCall, treasurerToken } from "../Backoffice.ts"
-import type { Calendar } from "../Calendar.ts"
+import { type Calendar, pass } from "../Calendar.ts"
 import { type Casino, fresh, House, layerCasinos, openCasino, staff } from "../Casino.ts"
 import { fakeProtocol, type FakeVendor, makeFakeVendor } from "../FakeVendor.ts"
 import { dataOf } from "../PublicApi.ts"
@@ -114,6 +114,7 @@ export const grantedBonus = Effect.fnUntraced(function*(casino: Casino) {
 
 /** The alert of a new player's jackpot, raised with its credit. */
 export const raisedAlert = Effect.fnUntraced(function*(casino: Casino) {
+  yield* pass(1)
   const { id: player, ref: player_ref } = yield* casino.sit()
   const name = fresh("jackpot-")
   const named = { request_id: name, transaction_id: name, campaign_id: name, kind: "jackpot" }
