@@ -5,7 +5,7 @@
  * line to the owner; it was sent and waits for its answer. All of them are bounded, in number, bytes and time. Nothing is sent again because it
  * is slow: only when the owner says that the key is not its own, when the line is lost or when the owner left, and then only what may be.
  */
-import { Cause, Clock, Deferred, Effect, Exit, FiberMap, Latch, Layer } from "effect"
+import { Cause, Clock, Effect, Exit, FiberMap, Latch } from "effect"
 import type { SocketServer } from "effect/socket"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
@@ -17,7 +17,6 @@ import {
   answerCalls,
   dial,
   type Line,
-  type LineLost,
   noDoorStatus,
   noKey,
   notMineStatus,
@@ -30,9 +29,6 @@ const maxMessage = 256
 
 /** Characters of a message, but for its last call. */
 const maxMessageLength = 1024 * 1024
-
-/** Messages to a peer that it has not taken yet. */
-const maxMessagesInFlight = 4
 
 /** Calls to a peer that it has not answered yet, and those that wait behind them; one more is refused. */
 const maxSent = 1024
@@ -197,35 +193,19 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     if (peer.queued.length > 0) peer.maySend.openUnsafe()
   }
 
-  /** Always has a message under way: answers travel with it, and the end of the connection is noticed. */
-  const talk = (peer: Peer) => (line: Line): Effect.Effect<never, LineLost> =>
-    Effect.gen(function*() {
-      const broken = yield* Deferred.make<never, LineLost>()
-      let underWay = 0
-      const exchange = (first: ReadonlyArray<SentCall>): Effect.Effect<void> => {
-        underWay++
-        return Effect.gen(function*() {
-          hear(peer, yield* line.exchange(first))
-          // the last one under way is followed by another
-          const isLast = () => underWay === 1
-          while (isLast()) hear(peer, yield* line.exchange(takeMessage(peer)))
-          underWay--
-          if (peer.queued.length > 0) peer.maySend.openUnsafe()
-        }).pipe(Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(broken, cause))))
-      }
+  const talk = (peer: Peer) => (line: Line): Effect.Effect<never> =>
+    Effect.suspend(() => {
       peer.line = line
       peer.heardAt = now()
-      yield* Effect.forkChild(exchange([]))
       lookAgain()
-      const talking = Effect.gen(function*() {
+      return Effect.forever(Effect.gen(function*() {
         yield* peer.maySend.await
         // what is posted in this turn of the event loop travels together
         yield* Effect.yieldNow
-        const calls = underWay < maxMessagesInFlight ? takeMessage(peer) : []
+        const calls = takeMessage(peer)
         if (calls.length === 0) peer.maySend.closeUnsafe()
-        else yield* Effect.forkChild(exchange(calls))
-      })
-      return yield* Effect.raceFirst(Effect.forever(talking), Deferred.await(broken))
+        else yield* line.send(calls)
+      }))
     })
 
   const lose = (peer: Peer): void => {
@@ -247,7 +227,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
 
   const throttle = yield* makeLogThrottle(10_000)
   const keepLine = (peer: Peer, host: string, port: number): Effect.Effect<void> =>
-    dial({ node, trust, host, port, use: talk(peer) }).pipe(
+    dial({ node, trust, host, port, hear: (answers) => hear(peer, answers), use: talk(peer) }).pipe(
       Effect.catch(({ reason }) =>
         ownership.nodes().has(peer.address)
           ? throttle((suppressed) =>
@@ -329,7 +309,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       })
     )
   }
-  yield* Layer.build(answerCalls({ node, trust, server, take }))
+  yield* answerCalls({ node, trust, server, take })
 
   const make = (key: number, door: string, call: Call, options: SendOptions, done: Done): Waiting | undefined => {
     const at = now()

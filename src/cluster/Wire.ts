@@ -1,13 +1,13 @@
 /**
  * What nodes say to each other: one connection to each peer, of which the peer that opened it calls and the other one answers. Calls travel
- * many in a message. A message is answered with what is answered by then, of whichever message, so that a slow call delays no other; one is
- * always under way, for the answers to come. Forms are kept from release to release, since two releases run side by side; a change is a
- * message of a new name.
+ * many in a message, and answers as they come, those of one turn of the event loop in a message, so that a slow call delays no other. A
+ * message is its length and JSON, read by a schema. Forms are kept from release to release, since two releases run side by side; a change
+ * is a message of a new kind. (Effect's RPC took four times the processor time of a message, and messages of a busy node are small.)
  */
-import * as NodeSocket from "@effect/platform-node/NodeSocket"
-import { Effect, Layer, Predicate, References, Schedule, Schema } from "effect"
-import { Rpc, RpcClient, RpcGroup, RpcSerialization, RpcServer } from "effect/rpc"
-import { Socket, SocketServer } from "effect/socket"
+import { NodeSocket } from "@effect/platform-node"
+import { Deferred, Effect, References, Schema, type Scope } from "effect"
+import type { SocketServer } from "effect/socket"
+import type { Socket } from "node:net"
 import * as Tls from "node:tls"
 import type { Trust } from "./Trust.ts"
 
@@ -37,16 +37,24 @@ export interface SentAnswer {
 const Integers = Schema.Array(Schema.Int)
 const Texts = Schema.Array(Schema.String)
 
+/** The first word of who calls, and that of who answers: an id, or null for a caller with another master key. */
+const Hello = Schema.Struct({ kind: Schema.Literal("hello"), node: Schema.String, proofs: Texts })
+const Welcome = Schema.Struct({ kind: Schema.Literal("welcome"), node: Schema.NullOr(Schema.String) })
+
 /** In columns, which are read and written several times faster than records. `texts`: door, head and body of each. */
-const Calls = Schema.Struct({ ids: Integers, keys: Integers, texts: Texts })
+const Calls = Schema.Struct({ kind: Schema.Literal("calls"), ids: Integers, keys: Integers, texts: Texts })
 
 /** `texts`: head and body of each. */
-const Answers = Schema.Struct({ ids: Integers, statuses: Integers, texts: Texts })
+const Answers = Schema.Struct({ kind: Schema.Literal("answers"), ids: Integers, statuses: Integers, texts: Texts })
 
-const toColumns = (calls: ReadonlyArray<SentCall>): typeof Calls.Type => {
+const Message = Schema.fromJsonString(Schema.Union([Calls, Answers, Hello, Welcome]))
+type Message = typeof Message.Type
+const readMessage = Schema.decodeUnknownOption(Message)
+
+const toColumns = (calls: ReadonlyArray<SentCall>): Message => {
   const texts: Array<string> = []
   for (const { body, door, head } of calls) texts.push(door, head, body)
-  return { ids: calls.map(({ id }) => id), keys: calls.map(({ key }) => key), texts }
+  return { kind: "calls", ids: calls.map(({ id }) => id), keys: calls.map(({ key }) => key), texts }
 }
 
 const fromColumns = ({ ids, keys, texts }: typeof Calls.Type): ReadonlyArray<SentCall> =>
@@ -58,10 +66,15 @@ const fromColumns = ({ ids, keys, texts }: typeof Calls.Type): ReadonlyArray<Sen
     body: texts[index * 3 + 2] ?? ""
   }))
 
-const answersToColumns = (answers: ReadonlyArray<SentAnswer>): typeof Answers.Type => {
+const answersToColumns = (answers: ReadonlyArray<SentAnswer>): Message => {
   const texts: Array<string> = []
   for (const { body, head } of answers) texts.push(head, body)
-  return { ids: answers.map(({ id }) => id), statuses: answers.map(({ status }) => status), texts }
+  return {
+    kind: "answers",
+    ids: answers.map(({ id }) => id),
+    statuses: answers.map(({ status }) => status),
+    texts
+  }
 }
 
 const answersFromColumns = ({ ids, statuses, texts }: typeof Answers.Type): ReadonlyArray<SentAnswer> =>
@@ -72,184 +85,192 @@ const answersFromColumns = ({ ids, statuses, texts }: typeof Answers.Type): Read
     body: texts[index * 2 + 1] ?? ""
   }))
 
-/** The peer knows another master key. */
-class Refused extends Schema.TaggedError<Refused>()("Refused", {}) {}
+/** The connection could not be opened, or is over. */
+export class LineLost extends Schema.TaggedError<LineLost>()("LineLost", { reason: Schema.String }) {}
 
-class Wire extends RpcGroup.make(
-  Rpc.make("Hello", {
-    payload: { node: Schema.String, proofs: Schema.Array(Schema.String) },
-    success: Schema.Struct({ node: Schema.String }),
-    error: Refused
-  }),
-  Rpc.make("Exchange", { payload: Calls, success: Answers, error: Refused })
-) {}
+const otherKey = "it has another master key"
+
+const describe = ({ message }: Error): string => /psk identity|bad record mac/i.test(message) ? otherKey : message
 
 /** Time for a connection, and for the first word of the peer. */
 const openTime = "2 seconds"
 
-/** Messages of a peer that wait for answers; the oldest of more is answered with nothing, so that the peer can go on. */
-const maxParked = 3
+/** Idle time before TCP asks whether the peer is still there, milliseconds. */
+const keepAliveMs = 1000
 
 /** Bytes of a message: lists may be long. */
-const serialization = RpcSerialization.layerSchemaBinary({ maxFrameSize: 256 * 1024 * 1024 })
+const maxMessageBytes = 256 * 1024 * 1024
 
-/** Takes calls on a listening socket: `take` is given each, with what answers it. */
+const lengthBytes = 4
+
+/** Messages over a connected socket: `hear` is given each, `lose` is told once why there are no more. */
+const speak = (socket: Socket, hear: (message: Message) => void, lose: (reason: string) => void) => {
+  let received: Array<Buffer> = []
+  let waiting = 0
+  let wanted = lengthBytes
+  let isBody = false
+
+  const take = (): Buffer => {
+    const bytes = received.length === 1 && received[0] !== undefined ? received[0] : Buffer.concat(received)
+    const taken = bytes.subarray(0, wanted)
+    received = [bytes.subarray(wanted)]
+    waiting -= wanted
+    return taken
+  }
+
+  socket.on("data", (chunk: Buffer) => {
+    received.push(chunk)
+    waiting += chunk.length
+    while (waiting >= wanted) {
+      const bytes = take()
+      if (!isBody) {
+        wanted = bytes.readUInt32BE(0)
+        isBody = true
+        if (wanted > maxMessageBytes) return void socket.destroy(new Error("a message is too long"))
+        continue
+      }
+      wanted = lengthBytes
+      isBody = false
+      const message = readMessage(bytes.toString("utf8"))
+      if (message._tag === "None") return void socket.destroy(new Error("a message is not understood"))
+      hear(message.value)
+    }
+    if (waiting === 0) received = []
+  })
+  let reason = "the peer ended it"
+  socket.on("error", (error) => {
+    reason = describe(error)
+  })
+  socket.on("close", () => lose(reason))
+  socket.setNoDelay(true)
+  socket.setKeepAlive(true, keepAliveMs)
+  socket.resume()
+
+  /** False when the peer has to take some of it before more is sent. */
+  const send = (message: Message): boolean => {
+    const text = JSON.stringify(message)
+    const bytes = Buffer.allocUnsafe(lengthBytes + Buffer.byteLength(text))
+    bytes.writeUInt32BE(bytes.length - lengthBytes, 0)
+    bytes.write(text, lengthBytes, "utf8")
+    return socket.write(bytes)
+  }
+  return { send }
+}
+
+/** Takes calls on a listening socket, until interrupted: `take` is given each, with what answers it. */
 export const answerCalls = (options: {
   readonly node: string
   readonly trust: Trust
   readonly server: SocketServer.SocketServer["Service"]
   readonly take: (call: SentCall, answer: (answer: SentAnswer) => void) => void
-}) => {
-  /** By connection, for those that have shown that they may call. */
-  const callers = new Map<number, Effect.Success<typeof makeCaller>>()
-  const handlers = Wire.toLayer({
-    Hello: ({ proofs }, { client }) =>
-      Effect.gen(function*() {
-        if (!options.trust.isProof(proofs)) {
-          yield* Effect.logWarning("peer refused: it has another master key")
-          return yield* new Refused()
-        }
-        callers.set(client.id, yield* makeCaller)
-        return { node: options.node }
-      }),
-    Exchange: (columns, { client }) => {
-      const caller = callers.get(client.id)
-      return caller === undefined
-        ? new Refused()
-        : caller.exchange(() => {
-          for (const call of fromColumns(columns)) options.take(call, caller.answer)
+}): Effect.Effect<void, never, Scope.Scope> => {
+  const serve = Effect.gen(function*() {
+    const given = yield* Effect.serviceOption(NodeSocket.NetSocket)
+    if (given._tag === "None") return yield* Effect.die(new Error("the server gives no sockets"))
+    const socket = given.value
+    const fork = Effect.runForkWith(yield* Effect.context<never>())
+    yield* Effect.callback<void>((resume) => {
+      let isKnown = false
+      let answered: Array<SentAnswer> = []
+      // what is answered in one turn of the event loop travels together
+      const flush = Effect.andThen(
+        Effect.yieldNow,
+        Effect.sync(() => {
+          const answers = answered
+          answered = []
+          if (!socket.destroyed) send(answersToColumns(answers))
         })
-    }
+      )
+      const answer = (one: SentAnswer): void => {
+        if (answered.push(one) === 1) fork(flush)
+      }
+      const { send } = speak(socket, (message) => {
+        if (message.kind === "hello" && !isKnown) {
+          isKnown = options.trust.isProof(message.proofs)
+          send({ kind: "welcome", node: isKnown ? options.node : null })
+          if (isKnown) return
+          fork(Effect.logWarning("peer refused: it has another master key"))
+          socket.end()
+        } else if (message.kind === "calls" && isKnown) {
+          for (const call of fromColumns(message)) options.take(call, answer)
+        } else {
+          socket.destroy()
+        }
+      }, () => resume(Effect.void))
+      return Effect.sync(() => socket.destroy())
+    })
   })
-  return RpcServer.layer(Wire, {
-    disableTracing: true,
-    onDisconnect: (client) => Effect.sync(() => callers.delete(client))
-  }).pipe(
-    Layer.provide(handlers),
-    Layer.provide(RpcServer.layerProtocolSocketServer),
-    Layer.provide([serialization, Layer.succeed(SocketServer.SocketServer, options.server)]),
-    // a peer that died is no error of this node
-    Layer.provide(Layer.succeed(References.UnhandledLogLevel, "Debug"))
+  // a peer that died is no error of this node
+  return options.server.run(() => serve).pipe(
+    Effect.provideService(References.UnhandledLogLevel, "Debug"),
+    Effect.forkScoped,
+    Effect.asVoid
   )
 }
-
-type Park = (answers: typeof Answers.Type) => void
-
-/** The answers to a peer, which travel with whichever of its messages is the oldest. */
-const makeCaller = Effect.gen(function*() {
-  const fork = Effect.runForkWith(yield* Effect.context<never>())
-  const parked: Array<Park> = []
-  let answered: Array<SentAnswer> = []
-  let isFlushing = false
-
-  const reply = (): void => {
-    const park = parked.shift()
-    if (park === undefined) return
-    const answers = answered
-    answered = []
-    park(answersToColumns(answers))
-  }
-
-  // what is answered in one turn of the event loop travels together
-  const flush = Effect.andThen(
-    Effect.yieldNow,
-    Effect.sync(() => {
-      isFlushing = false
-      if (answered.length > 0) reply()
-    })
-  )
-  const flushSoon = (): void => {
-    if (isFlushing) return
-    isFlushing = true
-    fork(flush)
-  }
-
-  return {
-    answer: (answer: SentAnswer): void => {
-      answered.push(answer)
-      flushSoon()
-    },
-    exchange: (begin: () => void) =>
-      Effect.callback<typeof Answers.Type>((resume) => {
-        const park: Park = (answers) => resume(Effect.succeed(answers))
-        parked.push(park)
-        begin()
-        if (parked.length > maxParked) reply()
-        // who was answered meanwhile has waited for a message to travel with
-        if (answered.length > 0) flushSoon()
-        return Effect.sync(() => {
-          const place = parked.indexOf(park)
-          if (place >= 0) parked.splice(place, 1)
-        })
-      })
-  }
-})
-
-/** The connection could not be opened, or is over. */
-export class LineLost extends Schema.TaggedError<LineLost>()("LineLost", { reason: Schema.String }) {}
 
 /** An open connection to a peer. */
 export interface Line {
   /** Id of the peer. */
   readonly node: string
-  /** Sends calls, perhaps none, and ends with answers, perhaps to others and perhaps none. */
-  readonly exchange: (calls: ReadonlyArray<SentCall>) => Effect.Effect<ReadonlyArray<SentAnswer>, LineLost>
-}
-
-const describe = (error: unknown): string => {
-  const inner = Predicate.hasProperty(error, "reason") && Predicate.hasProperty(error.reason, "cause")
-    ? error.reason.cause
-    : error
-  const text = inner instanceof Error ? inner.message : "unknown"
-  return /psk identity|bad record mac/i.test(text) ? "it has another master key" : text
+  /** Ends when there is room for more. */
+  readonly send: (calls: ReadonlyArray<SentCall>) => Effect.Effect<void>
 }
 
 /** Socket to a peer, with TLS. */
 const open = (host: string, port: number, trust: Trust) =>
-  NodeSocket.fromDuplex(
-    Effect.acquireRelease(
-      Effect.callback<Tls.TLSSocket, Socket.SocketError>((resume) => {
-        const socket = Tls.connect({ ...trust.client, host, port })
-        socket.setNoDelay(true)
-        const fail = (cause: Error) =>
-          resume(
-            Effect.fail(new Socket.SocketError({ reason: new Socket.SocketOpenError({ kind: "Unknown", cause }) }))
-          )
-        socket.once("error", fail)
-        socket.once("secureConnect", () => resume(Effect.succeed(socket)))
-        return Effect.sync(() => socket.destroy())
-      }),
-      (socket) => Effect.sync(() => socket.destroy())
-    ),
-    { openTimeout: openTime }
+  Effect.acquireRelease(
+    Effect.callback<Tls.TLSSocket, LineLost>((resume) => {
+      const socket = Tls.connect({ ...trust.client, host, port })
+      socket.once("error", (error) => resume(new LineLost({ reason: describe(error) })))
+      socket.once("secureConnect", () => resume(Effect.succeed(socket)))
+      return Effect.sync(() => socket.destroy())
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  ).pipe(
+    Effect.timeoutOrElse({ duration: openTime, orElse: () => new LineLost({ reason: "it does not answer" }) })
   )
 
-const lost = (error: unknown): LineLost => new LineLost({ reason: describe(error) })
-
-/** Opens a connection to the node at `host:port` and runs `use` with it, which ends when the connection does. */
+/**
+ * Opens a connection to the node at `host:port`: `use` is given it and runs beside it, `hear` gets what is answered. Fails when either is over.
+ */
 export const dial = (options: {
   readonly node: string
   readonly trust: Trust
   readonly host: string
   readonly port: number
-  readonly use: (line: Line) => Effect.Effect<never, LineLost>
+  readonly hear: (answers: ReadonlyArray<SentAnswer>) => void
+  readonly use: (line: Line) => Effect.Effect<never>
 }): Effect.Effect<never, LineLost> =>
   Effect.gen(function*() {
     const { node, trust } = options
     const socket = yield* open(options.host, options.port, trust)
-    const protocol = yield* RpcClient.makeProtocolSocket({ retryPolicy: Schedule.recurs(0) }).pipe(
-      Effect.provideService(Socket.Socket, socket)
+    const over = yield* Deferred.make<never, LineLost>()
+    const welcome = yield* Deferred.make<string, LineLost>()
+    const { send } = speak(
+      socket,
+      (message) => {
+        if (message.kind === "answers") options.hear(answersFromColumns(message))
+        else if (message.kind === "welcome") {
+          Deferred.doneUnsafe(
+            welcome,
+            message.node === null ? new LineLost({ reason: otherKey }) : Effect.succeed(message.node)
+          )
+        }
+      },
+      (reason) => Deferred.doneUnsafe(over, new LineLost({ reason }))
     )
-    const client = yield* RpcClient.make(Wire, { disableTracing: true }).pipe(
-      Effect.provideService(RpcClient.Protocol, protocol)
+    send({ kind: "hello", node, proofs: trust.proofs })
+    const peer = yield* Effect.raceFirst(Deferred.await(welcome), Deferred.await(over)).pipe(
+      Effect.timeoutOrElse({ duration: openTime, orElse: () => new LineLost({ reason: "it does not answer" }) })
     )
-    const hello = yield* client.Hello({ node, proofs: trust.proofs }).pipe(
-      Effect.timeout(openTime),
-      Effect.mapError(lost)
-    )
-    return yield* options.use({
-      node: hello.node,
-      exchange: (calls) =>
-        Effect.mapBoth(client.Exchange(toColumns(calls)), { onSuccess: answersFromColumns, onFailure: lost })
+    const roomLater = Effect.callback<void>((resume) => {
+      const done = () => resume(Effect.void)
+      socket.once("drain", done)
+      return Effect.sync(() => socket.off("drain", done))
     })
-  }).pipe(Effect.scoped, Effect.provide(serialization))
+    const line: Line = {
+      node: peer,
+      send: (calls) => Effect.suspend(() => send(toColumns(calls)) ? Effect.void : roomLater)
+    }
+    return yield* Effect.raceFirst(options.use(line), Deferred.await(over))
+  }).pipe(Effect.scoped)
