@@ -70,9 +70,6 @@ const maxHeldMs = 2000
 /** The pause before an actor asks again whether its row is free. */
 const pauseMs = (asked: number): number => asked === 0 ? 0 : Math.min(25 * 2 ** (asked - 1), 400)
 
-/** A clock set back further than this had been wrong, and decisions follow it. */
-const maxStepBackMs = 3_600_000
-
 /** Makes the actors; closing the scope refuses new commands and waits until the accepted ones are answered. */
 export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>(
   options: ActorsOptions<State, Change, Query, Knowledge>
@@ -145,16 +142,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     }
   )
 
-  /** The current time, never decreasing for a key when the clock is set back a little. */
-  const timeFor = (cell: Cell): number => {
-    const now = clock.currentTimeMillisUnsafe()
-    if (now < cell.decidedAt && cell.decidedAt - now <= maxStepBackMs) return cell.decidedAt
-    cell.decidedAt = now
-    return now
-  }
-
   const decide = (cell: Cell, task: AnyTask, state: State, known: Known, firstId: number): AnyDecision => {
-    const decision = task.decide(state, { now: timeFor(cell), firstId, known })
+    const decision = task.decide(state, { now: Cells.timeFor(cell, clock.currentTimeMillisUnsafe()), firstId, known })
     if (decision._tag === "Accept") ids.use(decision.idsUsed)
     return decision
   }
@@ -244,6 +233,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (exit.value === undefined) return answer(run, run.group.length, Exit.fail(new NoSuchActor()))
       cell.state = exit.value.state
       cell.version = exit.value.version
+      // another process may have written it, by a clock that is ahead of this one
+      cell.decidedAt = Math.max(cell.decidedAt, options.writtenAt(exit.value.state))
     })
 
   const moreIds = Effect.mapError(ids.refill, ({ reason }) => new StoreUnavailable({ reason }))

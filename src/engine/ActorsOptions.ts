@@ -18,6 +18,8 @@ export interface ActorsOptions<State, Change, Query, Knowledge> {
   readonly keyName: string
   /** The state without cached data, for an actor that was not asked for a minute. */
   readonly compact: (state: State) => State
+  /** When a state was written, as far as it says; epoch milliseconds. No decision after it is of an earlier instant. */
+  readonly writtenAt: (state: State) => number
 }
 
 export const defaults = {
@@ -28,5 +30,6 @@ export const defaults = {
   maxCommit: 1024,
   idleMinutes: 30,
   keyName: "key",
-  compact: <State>(state: State): State => state
+  compact: <State>(state: State): State => state,
+  writtenAt: (): number => 0
 }

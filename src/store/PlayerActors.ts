@@ -4,7 +4,7 @@ import { tendBonusesStep } from "../domain/bonus/BonusGrants.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Decision, Knowledge, Step } from "../domain/Decision.ts"
 import { hasBonusDue } from "../domain/Draft.ts"
-import { compact, type Player } from "../domain/player/Player.ts"
+import { compact, type Player, writtenAt } from "../domain/player/Player.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import type { Query } from "../domain/settlement/Rounds.ts"
 import * as Actors from "../engine/Actors.ts"
@@ -105,7 +105,14 @@ export class PlayerActors extends Context.Service<PlayerActors, {
       PlayerActors,
       Effect.gen(function*() {
         const store = yield* makeStore
-        const actors = yield* Actors.make({ ...Actors.defaults, keyName: "player_id", compact, ...options, store })
+        const actors = yield* Actors.make({
+          ...Actors.defaults,
+          keyName: "player_id",
+          compact,
+          writtenAt,
+          ...options,
+          store
+        })
         const clock = yield* Clock.Clock
         const ask = <Reply, Error extends Refusal>(
           operatorId: number | null,

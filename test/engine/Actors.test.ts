@@ -59,6 +59,20 @@ describe("Actors", () => {
         assert.strictEqual(yield* instant(1), midnight - 4_000_000)
       }).pipe(Effect.provide(services)))
 
+    // Goal: nor does another process, whose clock is behind that of the one which wrote the state. Method: states that say when they were
+    // written, a second and more than an hour ahead.
+    it.effect("decides no earlier than what it loads was written", () =>
+      Effect.gen(function*() {
+        const midnight = 86_400_000
+        const actors = yield* makeActors(makeStore({ 1: 1000, 2: 4_000_000 }), {
+          writtenAt: ({ total }) => midnight - 500 + total
+        })
+        yield* TestClock.setTime(midnight - 500)
+        const instant = (key: number) =>
+          actors.ask(key, (state, { now }) => ({ _tag: "Accept", state, reply: now, change: null, idsUsed: 0 }))
+        assert.deepStrictEqual([yield* instant(1), yield* instant(2)], [midnight + 500, midnight - 500])
+      }).pipe(Effect.provide(services)))
+
     // Goal: one writer, in order of arrival. Method: a hundred fibers post 1 each to one key; every reply must be the total after
     // exactly that many postings, and what is stored must carry the receipts in the order they were asked.
     it.effect("decides the commands of a key one after the other", () =>

@@ -198,7 +198,8 @@ export const bounds = {
   maxCommit: 1000,
   idleMinutes: 30,
   keyName: "account_id",
-  compact: (account: Account): Account => account
+  compact: (account: Account): Account => account,
+  writtenAt: (): number => 0
 }
 
 export const makeActors = (

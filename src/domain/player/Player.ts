@@ -148,6 +148,9 @@ export const sessionStart = ({ sessionsEndedAt }: Player, now: number): number =
 export const sessionsEnd = ({ sessionsEndedAt }: Player, now: number): number =>
   sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
 
+/** The last instant that a player's money moved at, epoch milliseconds. */
+export const writtenAt = ({ bonusUpdatedAt, realUpdatedAt }: Player): number => Math.max(bonusUpdatedAt, realUpdatedAt)
+
 /** A bet on a live table is settled minutes later, by a message that needs the round and the bet. */
 const awaitsTable = ({ closed, isLive }: Round): boolean => isLive === true && !closed
 

@@ -23,7 +23,7 @@ export interface Cell<State, Change, Query, Knowledge> {
   wasAsked: boolean
   /** Monotonic milliseconds: when it was last seen to be asked for, to the minute. */
   askedAt: number
-  /** The instant of the last decision, epoch milliseconds. */
+  /** The instant of the last decision, here or where the state was written; epoch milliseconds. */
   decidedAt: number
 }
 
@@ -44,6 +44,16 @@ export interface Run<State, Change, Query, Knowledge> {
   asked: number
   /** An unknown outcome was being resolved. */
   isRecovering: boolean
+}
+
+/** A clock set back further than this had been wrong, and decisions follow it. */
+const maxStepBackMs = 3_600_000
+
+/** The time of a decision: never decreasing for a key when the clock is set back a little. */
+export const timeFor = (cell: Pick<Cell<never, never, never, never>, "decidedAt">, now: number): number => {
+  if (now < cell.decidedAt && cell.decidedAt - now <= maxStepBackMs) return cell.decidedAt
+  cell.decidedAt = now
+  return now
 }
 
 /** Actors per slice of passivation, about a millisecond. */
