@@ -6,7 +6,7 @@
  * JSON body of known size. All other requests go through the router before a byte of the body is read. Both ways answer with the same
  * parts, and a test compares them.
  */
-import { Cause, Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
+import { type Cause, Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from "../auth/Checks.ts"
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
