@@ -9,6 +9,7 @@ import { windowEnd, windowStart } from "../../domain/limit/Windows.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { iso, toDate } from "../../platform/Time.ts"
+import { elsewhereOf } from "../../store/PlayerActors.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import type { Spender } from "./StaffFacts.ts"
 
@@ -129,8 +130,9 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       const release = (id: number) => Effect.ignore(sql`UPDATE staff_spending SET is_released = true WHERE id = ${id}`)
 
       const releasing: StaffSpending["Service"]["releasing"] = (id, effect) =>
-        // the outcome is unknown to the caller, and here as well
-        Effect.tapError(effect, ({ code }) => code === "TRY_AGAIN" ? Effect.void : release(id))
+        Effect.tapError(effect, (refusal) =>
+          // the outcome is unknown to the caller, and here as well; but nothing was done for a player of another node, which counts itself
+          refusal.code === "TRY_AGAIN" && elsewhereOf(refusal) === undefined ? Effect.void : release(id))
 
       const correctedToday: StaffSpending["Service"]["correctedToday"] = ({ amount, playerId }, now) =>
         Effect.map(
