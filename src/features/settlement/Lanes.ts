@@ -19,26 +19,43 @@ export const providerLanes: Effect.Effect<
   const refs = yield* PlayerRefs
   const sessions = yield* SessionTokens
 
-  /** The player of a call, of a batch that of its first action. */
-  const playerOf = (provider: Provider, body: object): number | undefined => {
-    if ("session_token" in body && typeof body.session_token === "string") {
-      return sessions.verify(body.session_token)?.playerId
-    }
-    if ("player_ref" in body && typeof body.player_ref === "string") return refs.parse(provider.id, body.player_ref)
+  /** The player whose session plays: of a bet. */
+  const ofSession = (_: Provider, body: object): number | undefined =>
+    "session_token" in body && typeof body.session_token === "string"
+      ? sessions.verify(body.session_token)?.playerId
+      : undefined
+
+  /** The player who is named: of what ends or takes back a bet. Other fields that it comes with say nothing. */
+  const ofReference = (provider: Provider, body: object): number | undefined =>
+    "player_ref" in body && typeof body.player_ref === "string" ? refs.parse(provider.id, body.player_ref) : undefined
+
+  /** The player of a batch's first action. */
+  const ofBatch = (provider: Provider, body: object): number | undefined => {
     const first: unknown = "actions" in body && Array.isArray(body.actions) ? body.actions[0] : undefined
-    return typeof first === "object" && first !== null && !("actions" in first) ? playerOf(provider, first) : undefined
+    return typeof first !== "object" || first === null
+      ? undefined
+      : "action" in first && first.action === "bet"
+      ? ofSession(provider, first)
+      : ofReference(provider, first)
   }
 
   const on =
     <Body, A, E>(call: (wallet: ProviderWallet["Service"], provider: Provider, body: Body) => Effect.Effect<A, E>) =>
     (provider: Provider, body: Body) => call(wallet, provider, body)
   return [
-    lane(`${base}/bet`, Wire.Bet, on(Calls.bet), { onFailure: "rollback", playerOf, start: Calls.startBet(wallet) }),
-    lane(`${base}/win`, Wire.Win, on(Calls.win), { playerOf, start: Calls.startWin(wallet) }),
-    lane(`${base}/bet-win`, Wire.BetWin, on(Calls.betWin), { playerOf, start: Calls.startBetWin(wallet) }),
-    lane(`${base}/batch`, Wire.Batch, on(Calls.batch), { list: Wire.batchActions, playerOf }),
-    lane(`${base}/rollback`, Wire.Rollback, on(Calls.rollback), { playerOf, start: Calls.startRollback(wallet) }),
-    lane(`${base}/round/close`, Wire.CloseRound, on(Calls.closeRound), { playerOf }),
-    lane(`${base}/promo-win`, Wire.PromoWin, on(Calls.promoWin), { playerOf })
+    lane(`${base}/bet`, Wire.Bet, on(Calls.bet), {
+      onFailure: "rollback",
+      playerOf: ofSession,
+      start: Calls.startBet(wallet)
+    }),
+    lane(`${base}/win`, Wire.Win, on(Calls.win), { playerOf: ofReference, start: Calls.startWin(wallet) }),
+    lane(`${base}/bet-win`, Wire.BetWin, on(Calls.betWin), { playerOf: ofSession, start: Calls.startBetWin(wallet) }),
+    lane(`${base}/batch`, Wire.Batch, on(Calls.batch), { list: Wire.batchActions, playerOf: ofBatch }),
+    lane(`${base}/rollback`, Wire.Rollback, on(Calls.rollback), {
+      playerOf: ofReference,
+      start: Calls.startRollback(wallet)
+    }),
+    lane(`${base}/round/close`, Wire.CloseRound, on(Calls.closeRound), { playerOf: ofReference }),
+    lane(`${base}/promo-win`, Wire.PromoWin, on(Calls.promoWin), { playerOf: ofReference })
   ]
 })
