@@ -2,7 +2,7 @@
  * Profile updates (SPEC section 4.2): columns of identity, which no decision about money reads, written by SQL with their line of
  * the audit log.
  */
-import { Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
+import { Clock, Context, Data, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"
 import { reverifyStep } from "../../domain/player/AccountStatus.ts"
@@ -13,6 +13,7 @@ import { inTransaction } from "../../platform/InTransaction.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
+import { Errands } from "../../store/Errands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
 import { checkProfileChanges, type ProfileChanges, type ProfileField, profileFields } from "./RegistrationResource.ts"
@@ -139,9 +140,23 @@ export class Profiles extends Context.Service<Profiles, {
         }
       )
 
-      /** Lets the player's actor know the two fields that it tells to game providers. The row is what counts; this follows it. */
+      const told = (yield* Errands).define({
+        name: "player.profile",
+        payload: Schema.Struct({
+          operatorId: Schema.Number,
+          country: Schema.String,
+          language: Schema.String
+        }),
+        run: (playerId, { country, language, operatorId }) =>
+          actors.ask(operatorId, playerId, (player) => answer({ ...player, country, language }, undefined))
+      })
+
+      /**
+       * Lets the player's actor know the two fields that it tells to game providers, also where the player has moved meanwhile. The row is what
+       * counts; this follows it.
+       */
       const tell = ({ country, id, language, operatorId }: PlayerRow) =>
-        actors.ask(operatorId, id, (player) => answer({ ...player, country, language }, undefined)).pipe(
+        told(id, { operatorId, country, language }).pipe(
           Effect.catch(({ code }) =>
             Effect.annotateLogs(Effect.logWarning("country and language update failed"), {
               player_id: id,
