@@ -35,11 +35,12 @@ export const openDoor = Effect.fnUntraced(function*(context: Context.Context<nev
 
   forwarder.serve(door, ({ body, head }, done) => {
     const { headers, method, peer, principal, target, url } = decodeHead(head)
-    const found = endpoints.find(method, url)
+    // as the router does: the answer to HEAD is that to GET, without its body
+    const found = endpoints.find(method === "HEAD" ? "GET" : method, url)
     // an endpoint that this version does not have: the one that sent it may still get the player
     if (found === undefined) return done(notMine)
     const source = { url: target, headers, socket: { remoteAddress: peer } }
-    const request = new ReadRequest(source, method, url, Buffer.from(body))
+    const request = new ReadRequest(source, method, url, Buffer.from(body, "latin1"))
     const { handler: { route, serving }, params, searchParams } = found
     const asked = Context.add(
       Context.add(

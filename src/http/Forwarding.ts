@@ -10,6 +10,7 @@ import { elsewhereOf } from "../store/PlayerActors.ts"
 import { refuseBody } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { targetOf } from "./RequestTarget.ts"
+import { playerBody } from "./SignedBody.ts"
 
 /** Time for the answer of another node, milliseconds: of lists and reports as well. */
 const timeoutMs = 30_000
@@ -57,13 +58,21 @@ const notKnown = refuse(
   "It is not known yet whether this was done. Ask again in a moment: it is never done twice.",
   { retry: "same_request" }
 )
+/** Of what may be done twice when it is sent again. */
+const notKnownOnce = refuse(
+  "TRY_AGAIN",
+  "It is not known whether this was done. See whether it was before you ask for it again.",
+  { retry: "never" }
+)
 const overloaded = refuse("TRY_AGAIN", "Too much is waiting for the player's node. Try again in a moment.", {
   retry: "same_request"
 })
 
-/** What a caller hears when no node answered. */
+/** What a caller hears when no node answered a call that may be sent again. */
 export const refuseUnanswered = ({ because }: NotAnswered): Refusal<"TRY_AGAIN"> =>
   because === "unsent" ? notTaken : because === "lost" ? notKnown : overloaded
+
+const onlyReads = (method: string): boolean => method === "GET" || method === "HEAD"
 
 /** The player in the path of the request. */
 const playerIn = (context: Context.Context<never>): number | undefined => {
@@ -78,10 +87,17 @@ const responseOf = ({ body, head, node, status }: Answered): HttpServerResponse.
   return HttpServerResponse.text(body, { status, contentType, headers: { ...headers, [servedBy]: node } })
 }
 
+interface About {
+  /** Whose it is, where the path does not say. */
+  readonly playerId?: number
+  /** What it does has an id of its own: it is done once, however often it is sent. */
+  readonly hasId?: boolean
+}
+
 type Around = <E, R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
   principal: string,
-  playerId?: number
+  about?: About
 ) => Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   E | Refusal,
@@ -93,7 +109,7 @@ export class Forwarding extends Context.Service<Forwarding, {
   /** The name of the server's door. */
   readonly door: string
   /**
-   * Runs a handler, unless what it concerns is elsewhere: the player of the path or `playerId`, or the one that it meets first. Then the request is sent there,
+   * Runs a handler, unless what it concerns is elsewhere: the player of the path or of `about`, or the one that it meets first. Then the request is sent there,
    * as `principal`'s. A request that was sent here is answered with {@link misdirected} instead.
    */
   readonly around: Around
@@ -104,10 +120,15 @@ export class Forwarding extends Context.Service<Forwarding, {
       const ids = yield* RequestIds
       if (forwarder.node === undefined) return Forwarding.of({ door, around: (handler) => handler })
 
-      const send = Effect.fnUntraced(function*(playerId: number, principal: string) {
+      const send = Effect.fnUntraced(function*(playerId: number, principal: string, hasId: boolean) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers, method, url } = request
-        const body = method === "GET" ? "" : yield* Effect.mapError(request.text, (error) => refuseBody(error))
+        // a player's token is proof by itself, and the player's node judges it: until then the body is a player's
+        if (principal === "" && !onlyReads(method)) yield* playerBody(request)
+        // byte by byte: an idempotency key stands for these bytes, whichever node reads them
+        const body = onlyReads(method)
+          ? ""
+          : Buffer.from(yield* Effect.mapError(request.arrayBuffer, (error) => refuseBody(error))).toString("latin1")
         const sent: Record<string, string> = { "x-request-id": ids.of(request) }
         for (const name of forwardedHeaders) {
           const value = headers[name]
@@ -117,7 +138,6 @@ export class Forwarding extends Context.Service<Forwarding, {
           Effect.succeed(Context.getOrUndefined(context, Tracer.ParentSpan))
         )
         if (span?._tag === "Span") Object.assign(sent, { traceparent: HttpTraceContext.toHeaders(span)["traceparent"] })
-        // a player's token is proof by itself
         const token = headers["authorization"]
         if (principal === "" && token !== undefined) sent["authorization"] = token
         const head = encodeHead({
@@ -128,16 +148,16 @@ export class Forwarding extends Context.Service<Forwarding, {
           ...(request.remoteAddress._tag === "Some" ? { peer: request.remoteAddress.value } : {}),
           principal
         })
-        const isRepeatable = method !== "POST" || (headers["idempotency-key"] ?? "") !== ""
+        const isRepeatable = hasId || method !== "POST" || (headers["idempotency-key"] ?? "") !== ""
         return responseOf(
           yield* Effect.mapError(
             forwarder.send(playerId, door, { head, body }, { isRepeatable, timeoutMs }),
-            refuseUnanswered
+            (unanswered) => isRepeatable || unanswered.because !== "lost" ? refuseUnanswered(unanswered) : notKnownOnce
           )
         )
       })
 
-      const around: Around = (handler, principal, playerId) =>
+      const around: Around = (handler, principal, { hasId = false, playerId } = {}) =>
         Effect.contextWith((context: Context.Context<never>) => {
           if (Context.get(context, CurrentPrincipal) !== undefined) {
             return Effect.catchIf(
@@ -148,11 +168,11 @@ export class Forwarding extends Context.Service<Forwarding, {
           }
           const named = playerId ?? playerIn(context)
           return named !== undefined && !forwarder.isHere(named)
-            ? send(named, principal)
+            ? send(named, principal, hasId)
             : Effect.catchIf(
               handler,
               (error) => elsewhereOf(error) !== undefined,
-              (error) => send(elsewhereOf(error) ?? 0, principal)
+              (error) => send(elsewhereOf(error) ?? 0, principal, hasId)
             )
         })
       return Forwarding.of({ door, around })

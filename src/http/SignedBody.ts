@@ -38,7 +38,7 @@ export const playerBody = (request: HttpServerRequest.HttpServerRequest) =>
   Number(request.headers["content-length"]) > maxPlayerBodyBytes
     ? Effect.fail(playerBodyTooLarge)
     : request instanceof ReadRequest
-    ? Effect.void
+    ? request.body.length > maxPlayerBodyBytes ? Effect.fail(playerBodyTooLarge) : Effect.void
     : request.arrayBuffer.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxPlayerBodyBytes)),
       Effect.mapError((error) => refuseBody(error, playerBodyTooLarge))

@@ -2,9 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
+import { StaffSpending } from "../../src/features/payments/StaffSpending.ts"
 import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
-import { callerOf, exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { layerThreeNodes, NodePorts, portOf } from "../kit/E2eServer.ts"
+import { type Caller, callerOf, exchange, makeAgent } from "../kit/E2eHttp.ts"
+import { layerThreeNodes, layerThreeNodesLate, NodePorts, portOf } from "../kit/E2eServer.ts"
 import {
   addGame,
   addStudio,
@@ -19,6 +20,7 @@ import {
   tell
 } from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
+import { refuse } from "../../src/domain/Refusal.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Schema } from "effect"
 import { addVendor, play, sitDown, vendorCases } from "../kit/Vendors.ts"
@@ -47,6 +49,12 @@ const openHouse = Effect.gen(function*() {
     operators: ports.map((port) => callerOf(agent, port, tenant.call.signer)),
     providers: ports.map((port) => callerOf(agent, port, studio.call.signer))
   }
+})
+
+/** A player's session token. */
+const tokenOf = Effect.fnUntraced(function*(operator: Caller, playerId: number) {
+  const issued = yield* operator.post(`/api/v1/operator/players/${playerId}/session-tokens`, {})
+  return (yield* dataOf(issued, 201, Schema.Struct({ token: Schema.String }))).token
 })
 
 const servedBy = ({ headers }: Reply): string | undefined => headers["x-served-by"]
@@ -177,8 +185,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       for (let player = 0; player < nodes; player++) {
         const table = yield* seat(tenant.call, studio.call, game, { username: `p${player}${name}`, balance: 1000 })
         const base = `/api/v1/operator/players/${table.playerId}`
-        const issued = yield* (operators[1] ?? assert.fail()).post(`${base}/session-tokens`, {})
-        const { token } = yield* dataOf(issued, 201, Schema.Struct({ token: Schema.String }))
+        const token = yield* tokenOf(operators[1] ?? tenant.call, table.playerId)
         const read = (port: number) =>
           exchange(agent, port, "/api/v1/player/wallet", { headers: { authorization: `Bearer ${token}` } })
         for (const port of ports) assert.strictEqual((yield* read(port)).status, 200)
@@ -205,6 +212,98 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
+  it.effect("answer HEAD as GET", () =>
+    Effect.gen(function*() {
+      const { name, operators } = yield* openHouse
+      const playerId = yield* register(operators[0] ?? assert.fail(), `p${name}`)
+      const path = `/api/v1/operator/players/${playerId}/wallet`
+      const replies = yield* Effect.forEach(operators, (one) => one.send(path, { method: "HEAD" }))
+      assert.deepStrictEqual(replies.map(({ status }) => status), [200, 200, 200])
+      assert.strictEqual(new Set(replies.map(servedBy)).size, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("know a request by its bytes", () =>
+    Effect.gen(function*() {
+      const { name, operators } = yield* openHouse
+      const playerId = yield* register(operators[0] ?? assert.fail(), `p${name}`)
+      const body = JSON.stringify({ amount: 100, external_reference: `d${name}` })
+      // a byte order mark, and a note that is no UTF-8
+      const raw = Buffer.concat([
+        Buffer.of(0xef, 0xbb, 0xbf),
+        Buffer.from(body.replace("{", "{\"x\":\"\u00ff\","), "latin1")
+      ])
+      const replies = yield* Effect.forEach(operators, (one) =>
+        one.send(`/api/v1/operator/players/${playerId}/deposits`, {
+          method: "POST",
+          raw,
+          headers: { "idempotency-key": name }
+        }))
+      assert.deepStrictEqual(replies.map(({ headers, status }) => [status, headers["idempotent-replayed"]]), [
+        [201, undefined],
+        [201, "true"],
+        [201, "true"]
+      ])
+    }).pipe(Effect.scoped))
+
+  it.effect("take no more of a player's body than 4 KiB", () =>
+    Effect.gen(function*() {
+      const { agent, game, name, operators, ports, tenant } = yield* openHouse
+      const playerId = yield* register(tenant.call, `p${name}`)
+      const token = yield* tokenOf(operators[0] ?? tenant.call, playerId)
+      for (const extra of [{}, { "transfer-encoding": "chunked" }]) {
+        const replies = yield* Effect.forEach(ports, (port) =>
+          exchange(agent, port, `/api/v1/player/games/${game.id}/launch`, {
+            method: "POST",
+            raw: `{${" ".repeat(5000)}}`,
+            headers: { authorization: `Bearer ${token}`, ...extra }
+          }))
+        assert.deepStrictEqual(
+          replies.map(({ status }) =>
+            status
+          ),
+          [413, 413, 413]
+        )
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("pay a win to whom it names, whatever else it carries", () =>
+    Effect.gen(function*() {
+      const { game, name, providers, studio, tenant } = yield* openHouse
+      const seats = yield* Effect.forEach(
+        [0, 1, 2, 3],
+        (player) => seat(tenant.call, studio.call, game, { username: `p${player}${name}`, balance: 1000 })
+      )
+      for (const [index, one] of seats.entries()) {
+        const about = { game_id: game.externalId, round_id: `r${index}`, currency: "EUR", amount: 100 }
+        const bet = { ...about, request_id: "b", transaction_id: `b${index}${name}`, session_token: one.token }
+        yield* settledOf(yield* tell(studio.call, "bet", bet))
+        const other = seats[(index + 1) % seats.length] ?? assert.fail()
+        const win = { ...about, request_id: "w", player_ref: one.ref, bet_transaction_id: `b${index}${name}` }
+        for (const [node, provider] of providers.entries()) {
+          const transaction = { transaction_id: `w${index}${node}${name}`, session_token: other.token }
+          const settled = yield* settledOf(yield* tell(provider, "win", { ...win, ...transaction }))
+          assert.strictEqual(settled.balance, 900 + 100 * (node + 1))
+        }
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("count what staff give away at the player's node alone", () =>
+    Effect.gen(function*() {
+      const spending = yield* StaffSpending
+      const { name, tenant } = yield* openHouse
+      const playerId = yield* register(tenant.call, `p${name}`)
+      const given = { playerId, kind: "correction", amount: 100 } as const
+      const tryAgain = refuse("TRY_AGAIN", "Try again.")
+      const spend = (refusal: typeof tryAgain) =>
+        Effect.exit(spending.spend({ id: null, label: "staff:1" }, given, Effect.fail(refusal), () => Effect.void))
+      const moved = { ...tryAgain, elsewhere: playerId }
+      yield* spend(moved)
+      assert.strictEqual(yield* spending.correctedToday(given, Date.now()), 0)
+      // what may have been done counts
+      yield* spend(tryAgain)
+      assert.strictEqual(yield* spending.correctedToday(given, Date.now()), 100)
+    }).pipe(Effect.scoped))
+
   it.effect("do for players of other nodes what a job of one of them finds", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -228,6 +327,39 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
         WHERE operator_id = ${tenant.operator.id}`
       assert.strictEqual((yield* (yield* DueAccountChanges).run).done, players.length)
       assert.isTrue(Number.isInteger(yield* (yield* Bonuses).tend))
+    }).pipe(Effect.scoped))
+})
+
+layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that learn on the way who owns a player", (it) => {
+  it.effect("send the requests of players on", () =>
+    Effect.gen(function*() {
+      const { agent, game, name, ports, tenant } = yield* openHouse
+      const playerId = yield* register(tenant.call, `p${name}`)
+      const headers = { authorization: `Bearer ${yield* tokenOf(tenant.call, playerId)}` }
+      for (const port of ports) {
+        const read = yield* exchange(agent, port, "/api/v1/player/wallet", { headers })
+        assert.strictEqual(read.status, 200, read.text)
+        const path = `/api/v1/player/games/${game.id}/launch`
+        const opened = yield* exchange(agent, port, path, { method: "POST", headers })
+        assert.strictEqual(opened.status, 200, opened.text)
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("tell the player's node of a profile that they have written", () =>
+    Effect.gen(function*() {
+      const { game, name, operators, studio, tenant } = yield* openHouse
+      const { playerId, token } = yield* seat(tenant.call, studio.call, game, { username: `p${name}`, balance: 0 })
+      for (const [index, country] of ["SE", "DE", "FR"].entries()) {
+        const path = `/api/v1/operator/players/${playerId}`
+        const patched = yield* (operators[index] ?? tenant.call).send(path, { method: "PATCH", body: { country } })
+        assert.strictEqual(patched.status, 200, patched.text)
+        const about = yield* dataOf(
+          yield* tell(studio.call, "authenticate", { session_token: token }),
+          200,
+          Schema.Struct({ country: Schema.String })
+        )
+        assert.strictEqual(about.country, country)
+      }
     }).pipe(Effect.scoped))
 })
 

@@ -37,9 +37,9 @@ export const together = (
 export class NodePorts extends Context.Service<NodePorts, ReadonlyArray<number>>()("pitboss/test/NodePorts") {}
 
 /** The public server of the first node is what a test sees, at a port whose connections go to all of them in turn. */
-const layerOfNodes = (count: number, capabilities: typeof layerCapabilities) =>
+const layerOfNodes = (count: number, capabilities: typeof layerCapabilities, isKnown?: boolean) =>
   Layer.unwrap(Effect.sync(() => {
-    const [first, ...others] = makeNodesInProcess(count)
+    const [first, ...others] = makeNodesInProcess(count, isKnown)
     const layerOther = (node: typeof first) =>
       Layer.fresh(layerServer.pipe(
         Layer.provideMerge(capabilities),
@@ -78,6 +78,9 @@ export const layerE2eServer = layerOn(layerCapabilities)
 
 /** As {@link layerE2eServer}, on three nodes in every run. */
 export const layerThreeNodes = layerOfNodes(3, layerCapabilities)
+
+/** As {@link layerThreeNodes}, of which each learns on the way that a player is another one's, as when players move. */
+export const layerThreeNodesLate = layerOfNodes(3, layerCapabilities, false)
 
 /** As {@link layerE2eServer}, with a mailbox per player that a test can fill. */
 export const layerE2eServerWithMailbox = (maxMailbox: number) =>

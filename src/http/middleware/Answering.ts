@@ -1,7 +1,8 @@
 /** Answers of the authentication middlewares: every failure becomes a response, and a refused caller is counted. */
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { AuthenticationFailures, type Claimant } from "../AuthenticationFailures.ts"
+import { elsewhereOf } from "../../store/PlayerActors.ts"
 import { answerCause, isRefusal, type Retry } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { originOf } from "../RequestOrigin.ts"
@@ -9,9 +10,19 @@ import { originOf } from "../RequestOrigin.ts"
 export const makeAnswering = Effect.fnUntraced(function*(claimant: Claimant) {
   const ids = yield* RequestIds
   const failures = yield* AuthenticationFailures
+  const answered = (cause: Cause.Cause<unknown>, onFailure?: Retry) =>
+    Effect.provideService(answerCause(cause, onFailure), RequestIds, ids)
   return {
     answering: (onFailure?: Retry) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      Effect.catchCause(effect, (cause) => Effect.provideService(answerCause(cause, onFailure), RequestIds, ids)),
+      Effect.catchCause(effect, (cause) => answered(cause, onFailure)),
+    /** As `answering()`, but for a player of another node: who forwards the request further out is to hear of it. */
+    answeringHere: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.catchCause(effect, (cause) => {
+        const failure = Cause.findErrorOption(cause)
+        return failure._tag === "Some" && elsewhereOf(failure.value) !== undefined
+          ? Effect.fail(failure.value)
+          : answered(cause)
+      }),
     /** `key`: the public id that the caller names. */
     counting: (request: HttpServerRequest.HttpServerRequest, key?: string) =>
       Effect.catchIf(

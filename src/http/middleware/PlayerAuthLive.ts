@@ -41,7 +41,7 @@ export const PlayerAuthLive = Layer.effect(
     const actors = yield* PlayerActors
     const limiter = yield* RateLimiter
     const forwarding = yield* Forwarding
-    const { answering, counting } = yield* makeAnswering("player")
+    const { answering, answeringHere, counting } = yield* makeAnswering("player")
 
     /** Fails unless the token still works at `now`. */
     const checkToken = (
@@ -63,7 +63,7 @@ export const PlayerAuthLive = Layer.effect(
       const feature = Context.getOrUndefined(annotations, RequiredFeature)
       const onlyReads = endpoint.method === "GET"
       // failures are answered inside, where log lines carry the caller
-      const answered = answering()(handler)
+      const answered = answeringHere(handler)
 
       const serveChecked = (
         request: HttpServerRequest.HttpServerRequest,
@@ -94,7 +94,7 @@ export const PlayerAuthLive = Layer.effect(
             () => serveChecked(request, token, credential, now)
           )
           return Effect.map(
-            answering()(counting(request, token.key)(served)),
+            answeringHere(counting(request, token.key)(served)),
             (response) =>
               withRateLimitHeaders(limiter, response, credential.caller.apiKey, clock.currentTimeMillisUnsafe())
           )
@@ -108,7 +108,7 @@ export const PlayerAuthLive = Layer.effect(
           )
           : serveAs(remembered, now)
         // the player's node judges the token: what it has ended is in the player's state
-        return forwarding.around(serving, "", token.playerId)
+        return forwarding.around(serving, "", { playerId: token.playerId })
       }).pipe(answering())
 
       // a caller that disconnects must not interrupt a write

@@ -56,7 +56,11 @@ export const ProviderAuthLive = Layer.effect(
 
       // failures are answered inside, where log lines carry the caller
       const served = (provider: Provider) =>
-        Effect.provideService(answering(forwarding.around(withForm, provider.key)), CurrentProvider, provider)
+        Effect.provideService(
+          answering(forwarding.around(withForm, provider.key, { hasId: true })),
+          CurrentProvider,
+          provider
+        )
 
       /** What another node has authenticated, as the provider whose key it names. */
       const serveForwarded = (key: string) =>

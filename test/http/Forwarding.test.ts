@@ -1,0 +1,50 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Forwarder, NotAnswered } from "../../src/cluster/Forwarder.ts"
+import { Forwarding } from "../../src/http/Forwarding.ts"
+import { ReadRequest } from "../../src/http/ReadRequest.ts"
+import { isRefusal } from "../../src/http/Refusals.ts"
+import { RequestIds } from "../../src/http/RequestIds.ts"
+
+// Goal: nobody is asked to send again what may be done twice. Method: a request for a player of a node that is lost.
+
+/** Whether the call was said to be repeatable, and the next step of who sent it. */
+const lose = (headers: { readonly [name: string]: string }, about: { readonly hasId?: boolean } = {}) =>
+  Effect.gen(function*() {
+    let isRepeatable: boolean | undefined
+    const { around } = yield* Forwarding.make("public").pipe(
+      Effect.provideService(
+        Forwarder,
+        Forwarder.of({
+          node: "one",
+          isHere: () => false,
+          serve: () => {},
+          post: () => {},
+          send: (_, __, ___, options) => {
+            isRepeatable = options.isRepeatable
+            return Effect.fail(new NotAnswered({ because: "lost" }))
+          },
+          sendTo: () => Effect.undefined,
+          sendToAll: () => Effect.succeed([])
+        })
+      )
+    )
+    const url = "/api/v1/operator/players/7/deposits"
+    const request = new ReadRequest({ headers, socket: {} }, "POST", url, Buffer.from("{}"))
+    const error = yield* Effect.flip(
+      around(Effect.succeed(HttpServerResponse.empty()), "key", { playerId: 7, ...about }).pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, request)
+      )
+    )
+    return [isRepeatable, isRefusal(error) ? error.details["retry"] : undefined]
+  }).pipe(Effect.provide(Layer.fresh(RequestIds.layer)))
+
+describe("a request that was lost with its node", () => {
+  it.effect("is to be looked after where nothing keeps it from being done twice, and sent again otherwise", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* lose({}), [false, "never"])
+      assert.deepStrictEqual(yield* lose({ "idempotency-key": "k" }), [true, "same_request"])
+      assert.deepStrictEqual(yield* lose({}, { hasId: true }), [true, "same_request"])
+    }))
+})
