@@ -14,7 +14,8 @@ import { layerMembershipClient } from "../platform/Database.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { Ownership } from "./Ownership.ts"
-import { shardCount, shardGroup } from "./Shards.ts"
+import { nameOf, shardCount, shardGroup } from "./Shards.ts"
+import { Tenures } from "./Tenures.ts"
 
 /** How often the nodes there are are looked up. */
 const lookPause = "250 millis"
@@ -44,7 +45,7 @@ export const layerMembership = (address: RunnerAddress.RunnerAddress, leaseSecon
     Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop]),
     Layer.provide(MessageStorage.layerNoop),
     Layer.provideMerge(Ownership.layer),
-    Layer.provide(SqlRunnerStorage.layerStorage({})),
+    Layer.provide([SqlRunnerStorage.layerStorage({}), Tenures.layer(nameOf(address), leaseSeconds)]),
     Layer.provide(layerMembershipClient),
     Layer.provide(config(address, leaseSeconds))
   )

@@ -10,6 +10,7 @@ import { RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"
 import { Placement, type Release } from "../engine/Placement.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { assign, nameOf, shardCount, shardGroup, shardOf } from "./Shards.ts"
+import { Tenures } from "./Tenures.ts"
 
 /** The clocks of two machines run at the same speed, to this part of the lease. */
 const leaseMargin = 0.05
@@ -22,6 +23,9 @@ const retryPause = "50 millis"
 
 /** Of a node that hands over: time for PostgreSQL to hear of it. */
 const maxFarewellTime = "2 seconds"
+
+/** Time for PostgreSQL to hear that shards are given up; unheard, their next owners wait as if this node had been lost. */
+const maxNoteTime = "500 millis"
 
 /** Counts since the start. */
 export interface OwnershipCounts {
@@ -55,6 +59,7 @@ export class Ownership extends Context.Service<Ownership, {
   static readonly layer = Layer.effectContext(Effect.gen(function*() {
     const config = yield* ShardingConfig.ShardingConfig
     const storage = yield* RunnerStorage.RunnerStorage
+    const tenures = yield* Tenures
     const monotonic = monotonicClock(yield* Clock.Clock)
     const now = () => monotonic.currentTimeMillisUnsafe()
     if (config.runnerAddress._tag === "None") return yield* Effect.die("a node needs an address")
@@ -65,12 +70,15 @@ export class Ownership extends Context.Service<Ownership, {
     // `Sharding` gives an operation a third of the lease
     const maxRetryMs = fullLeaseMs / 6
 
-    /** By shard: the epoch of its lock, 0 without one; until when it is certainly held; whether it is about to be given. */
+    /** By shard: the epoch of its lock, 0 without one; from when and until when it is certainly held; whether it is about to be given. */
     const epochs = new Uint32Array(shardCount + 1)
+    const heldFrom = new Float64Array(shardCount + 1)
     const heldUntil = new Float64Array(shardCount + 1)
     const isReleased = new Uint8Array(shardCount + 1)
     /** Whether the lock is there to be released: of what was lost it is not. */
     const isLocked = new Uint8Array(shardCount + 1)
+    /** As PostgreSQL numbers them. */
+    const tenureOf = new Map<number, number>()
     let lastEpoch = 0
     const counts: OwnershipCounts = { moves: 0, stale: 0 }
 
@@ -82,7 +90,10 @@ export class Ownership extends Context.Service<Ownership, {
     const listeners: Array<() => void> = []
     const releases: Array<Release> = []
 
-    const isHeld = (shard: number): boolean => now() < (heldUntil[shard] ?? 0)
+    const isHeld = (shard: number): boolean => {
+      const at = now()
+      return at >= (heldFrom[shard] ?? 0) && at < (heldUntil[shard] ?? 0)
+    }
 
     const placement = Placement.of({
       isShared: true,
@@ -91,7 +102,7 @@ export class Ownership extends Context.Service<Ownership, {
         const epoch = epochs[shard] ?? 0
         if (epoch === 0 || isReleased[shard] === 1) return 0
         if (isHeld(shard)) return epoch
-        counts.stale++
+        if (now() >= (heldFrom[shard] ?? 0)) counts.stale++
         return 0
       },
       holds: (key, epoch) => {
@@ -110,8 +121,26 @@ export class Ownership extends Context.Service<Ownership, {
       isReleased[shard] = 0
     }
 
+    /** Ends the epochs of shards whose locks are still held. */
+    const giveUp = (shards: ReadonlyArray<number>): Effect.Effect<void> => {
+      const given = shards.flatMap((shard) => {
+        const tenure = tenureOf.get(shard)
+        return tenure === undefined || isLocked[shard] === 0 ? [] : [{ shard, tenure }]
+      })
+      for (const shard of shards) {
+        end(shard)
+        tenureOf.delete(shard)
+      }
+      return given.length === 0 ? Effect.void : tenures.end(given).pipe(
+        Effect.interruptible,
+        Effect.timeout(maxNoteTime),
+        Effect.ignore
+      )
+    }
+
     const noteJoined = (): void => {
-      isJoined ||= owners.length > 0 && owners.every((owner, index) => owner !== self || epochs[index + 1] !== 0)
+      isJoined ||= owners.length > 0 &&
+        owners.every((owner, index) => owner !== self || epochs[index + 1] !== 0 && now() >= (heldFrom[index + 1] ?? 0))
     }
 
     const note = (runners: Effect.Success<typeof storage.getRunners>): void => {
@@ -149,8 +178,7 @@ export class Ownership extends Context.Service<Ownership, {
           Effect.timeoutOption(maxDrainTime),
           Effect.ensuring(Effect.suspend(() => {
             if (gathering === mine) gathering = undefined
-            for (const shard of mine.shards) end(shard)
-            return Deferred.succeed(mine.done, undefined)
+            return Effect.ensuring(giveUp([...mine.shards]), Deferred.succeed(mine.done, undefined))
           })),
           Effect.asVoid
         )
@@ -196,19 +224,27 @@ export class Ownership extends Context.Service<Ownership, {
           const until = now() + maxRetryMs
           const take = Effect.suspend(() => {
             const before = now()
-            return Effect.map(storage.acquire(runner, shards.filter(({ id }) => !taken.has(id))), (locked) => {
-              for (const shard of locked) {
-                isLocked[shard.id] = 1
-                if (isLeaving) continue
-                taken.set(shard.id, shard)
-                if (epochs[shard.id] === 0) {
-                  epochs[shard.id] = ++lastEpoch
-                  counts.moves++
+            const wanted = new Map(shards.filter(({ id }) => !taken.has(id)).map((shard) => [shard.id, shard]))
+            return storage.acquire(runner, [...wanted.values()]).pipe(
+              Effect.flatMap((locked) => {
+                for (const { id } of locked) isLocked[id] = 1
+                return isLeaving || locked.length === 0 ? Effect.succeed([]) : tenures.begin(locked.map(({ id }) => id))
+              }),
+              Effect.map((begun) => {
+                const from = now()
+                for (const { shard: id, tenure, waitMs } of begun) {
+                  const shard = wanted.get(id)
+                  if (isLeaving || shard === undefined) continue
+                  taken.set(id, shard)
+                  tenureOf.set(id, tenure)
+                  if (epochs[id] === 0) counts.moves++
+                  epochs[id] = ++lastEpoch
+                  heldFrom[id] = from + waitMs
+                  heldUntil[id] = before + leaseMs
                 }
-                heldUntil[shard.id] = before + leaseMs
-              }
-              noteJoined()
-            })
+                noteJoined()
+              })
+            )
           })
           return isLeaving ? Effect.succeed([]) : take.pipe(
             Effect.repeat({

@@ -30,6 +30,7 @@ const rights: Readonly<Record<string, Rights>> = {
   chain_seal_heads: appendOnly,
   chain_seals: appendOnly,
   cluster_runners: { delete: true, fixed: columns("machine_id address") },
+  cluster_shards: { fixed: columns("shard") },
   compliance_alerts: { fixed: columns("id operator_id player_id rule occurrence created_at") },
   compliance_effects: { delete: true, fixed: columns("id kind player_id subject_id at") },
   compliance_settings: { fixed: columns("operator_id rule") },

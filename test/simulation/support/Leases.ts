@@ -1,10 +1,12 @@
 /**
  * Membership and locks of shards in the simulated database, as `SqlRunnerStorage` keeps them in PostgreSQL: a row for each runner with the
- * time of its last sign of life, and locks that belong to a session. A session that is silent for a lease, or that is ended, has no locks.
+ * time of its last sign of life, and locks that belong to a session. A session that is silent for a lease, or that is ended, has no locks. And
+ * who owned a shard last, as `Tenures` keeps it.
  */
 import { Effect, Exit } from "effect"
 import { ClusterError, MachineId, type Runner, type RunnerAddress, RunnerStorage, type ShardId } from "effect/cluster"
 import { SqlError } from "effect/sql"
+import { Tenures } from "../../../src/cluster/Tenures.ts"
 import type { Connection } from "./Database.ts"
 import type { World } from "./World.ts"
 
@@ -23,11 +25,20 @@ const sessionIsOver = new SqlError.SqlError({
   reason: new SqlError.ConnectionError({ cause: new Error("the session is over"), operation: "execute" })
 })
 
+interface Held {
+  readonly owner: string
+  readonly tenure: number
+  readonly takenAt: number
+  readonly freeAt: number
+  isReleased: boolean
+}
+
 export class Leases {
   private readonly world: World
   private readonly leaseMs: number
   private readonly runners = new Map<string, { readonly runner: Runner.Runner; isHealthy: boolean; seenAt: number }>()
   private readonly sessions = new Map<string, Set<Session>>()
+  private readonly held = new Map<number, Held>()
   private registered = 0
 
   constructor(world: World, leaseMs: number) {
@@ -56,6 +67,39 @@ export class Leases {
       for (const { locks } of own) if (locks.has(shard)) return false
     }
     return true
+  }
+
+  /** What a node of this connection and address notes. */
+  tenuresOf(connection: Connection, owner: string): Tenures["Service"] {
+    const { held, leaseMs, runners, world } = this
+    const statement = <A>(happen: () => A) =>
+      connection.call("statement", () => Exit.succeed(happen())).pipe(
+        Effect.catch((cause) => Effect.fail(new ClusterError.PersistenceError({ cause })))
+      )
+    const freeAfter = (former: Held): number =>
+      former.isReleased || former.owner === owner ? former.freeAt : Math.max(
+        former.freeAt,
+        leaseMs + Math.max(former.takenAt, runners.get(former.owner)?.seenAt ?? 0)
+      )
+    return Tenures.of({
+      begin: (shards) =>
+        statement(() =>
+          shards.map((shard) => {
+            const former = held.get(shard)
+            const tenure = (former?.tenure ?? 0) + 1
+            const freeAt = former === undefined ? world.now : freeAfter(former)
+            held.set(shard, { owner, tenure, takenAt: world.now, freeAt, isReleased: false })
+            return { shard, tenure, waitMs: Math.max(0, freeAt - world.now) }
+          })
+        ),
+      end: (tenures) =>
+        statement(() => {
+          for (const { shard, tenure } of tenures) {
+            const found = held.get(shard)
+            if (found?.tenure === tenure) found.isReleased = true
+          }
+        })
+    })
   }
 
   /** What a runner of this connection has; operations that take longer than `timeoutMs` are given up, and the session with them. */

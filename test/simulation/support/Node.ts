@@ -15,6 +15,7 @@ import {
 import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open } from "../../../src/cluster/Forwarder.ts"
 import { Ownership } from "../../../src/cluster/Ownership.ts"
 import { shardCount } from "../../../src/cluster/Shards.ts"
+import { Tenures } from "../../../src/cluster/Tenures.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
 import { monotonicMs } from "../../../src/platform/MonotonicClock.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
@@ -173,7 +174,8 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
     simulateRemoteSerialization: false
   })
   const storage = Layer.sync(RunnerStorage.RunnerStorage, () => leases.storageOf(connection, refreshMs))
-  const ownership = Ownership.layer.pipe(Layer.provide(storage), Layer.provide(config))
+  const tenures = Layer.sync(Tenures, () => leases.tenuresOf(connection, address))
+  const ownership = Ownership.layer.pipe(Layer.provide([storage, tenures]), Layer.provide(config))
   const sharding = Sharding.layer.pipe(
     Layer.provide(Runners.layerNoop),
     Layer.provide([MessageStorage.layerNoop, RunnerHealth.layerNoop]),

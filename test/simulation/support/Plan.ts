@@ -581,10 +581,8 @@ const makeFaults = (
   const swarm = chanceOf(seed, "faults")
   const count = swarm.pick(topology === "nodes" ? [0, 2, 4, 6, 8, 10] : [0, 1, 2, 3, 5, 8])
   const ofNodes = topology === "nodes" ? 1 : 0
-  // a session that ends frees its locks before the lease of who held them is over: then the nodes must stay the same, or two of them would
-  // own a player until the former owner looks after its locks
-  const endsSessions = ofNodes === 1 && chanceOf(seed, "sessions").happens(0.1)
-  const moves = endsSessions ? 0 : 1
+  // a session that ends frees its locks before the lease of who held them is over
+  const endsSessions = ofNodes === 1 && chanceOf(seed, "sessions").happens(0.3)
   return Array.from({ length: count }, (_, number): Fault => {
     const chance = chanceOf(seed, "fault", number)
     const id = `f${number}`
@@ -592,13 +590,13 @@ const makeFaults = (
     const kind = chance.pickBy<Fault["kind"]>([
       ["store", 5],
       ["network", 3],
-      ["crash", 4 * moves],
-      ["stop", moves],
+      ["crash", 4],
+      ["stop", 1],
       ["failover", topology === "standby" ? 4 : 0],
-      ["stop", 3 * ofNodes * moves],
-      ["pause", 9 * ofNodes * moves],
-      ["cut", 5 * ofNodes * moves],
-      ["session", 6 * (1 - moves)],
+      ["stop", 3 * ofNodes],
+      ["pause", 9 * ofNodes],
+      ["cut", 5 * ofNodes],
+      ["session", endsSessions ? 12 : 0],
       ["clock", ofNodes]
     ])
     const forMs = chance.pick([40, 120, 400, 400, 1500, 4000])
@@ -621,8 +619,7 @@ const makeFaults = (
         return {
           kind,
           id,
-          // when all have joined
-          at: kind === "session" ? at + 3 * leaseMs : at,
+          at,
           // often it goes on shortly after another one has taken over
           forMs: chance.happens(0.5)
             ? leaseMs + chance.between(200, 1600)
