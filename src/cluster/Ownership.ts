@@ -6,7 +6,7 @@
  * lock is certainly held, a new epoch whenever one was taken, and who owns what is not here.
  */
 import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule, Semaphore } from "effect"
-import { RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"
+import { type RunnerAddress, RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"
 import { Placement, type Release } from "../engine/Placement.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { assign, nameOf, shardCount, shardGroup, shardOf } from "./Shards.ts"
@@ -186,6 +186,11 @@ export class Ownership extends Context.Service<Ownership, {
 
     const heldShards = () => Array.from(epochs.keys()).filter((shard) => epochs[shard] !== 0)
 
+    const allShards = Array.from({ length: shardCount }, (_, index) => ShardId.make(shardGroup, index + 1))
+    const services = yield* Effect.context<never>()
+    const scope = yield* Effect.scope
+    const fork = (effect: Effect.Effect<unknown>) => void Effect.runForkWith(services)(Effect.forkIn(effect, scope))
+
     // a lock that was asked for before the handover must not be given after it
     const turn = Semaphore.makeUnsafe(1)
 
@@ -195,6 +200,13 @@ export class Ownership extends Context.Service<Ownership, {
         const until = now() + maxRetryMs
         return Effect.retry(operation, { schedule: Schedule.spaced(retryPause), while: () => now() < until })
       })
+
+    /** Locks that were got after who asked for them had given up: nobody else would ever release them, and their owner waits. */
+    const releaseStrays = (runner: RunnerAddress.RunnerAddress, strays: ReadonlyArray<ShardId.ShardId>) =>
+      Effect.andThen(
+        drain(strays.map(({ id }) => id)),
+        Effect.forEach(strays, (shard) => storage.release(runner, shard), { discard: true })
+      )
 
     let isRegistered = false
 
@@ -258,18 +270,23 @@ export class Ownership extends Context.Service<Ownership, {
         patiently(Effect.suspend(() => {
           const shards = Array.from(asked)
           const before = now()
-          return Effect.tap(storage.refresh(runner, shards), (kept) =>
-            Effect.sync(() => {
-              const held = new Set(kept.map(({ id }) => id))
-              for (const { id } of shards) {
-                if (held.has(id)) {
-                  if (epochs[id] !== 0) heldUntil[id] = before + leaseMs
-                  continue
-                }
-                isLocked[id] = 0
-                end(id)
+          return Effect.map(storage.refresh(runner, shards.length === 0 ? shards : allShards), (locked) => {
+            const held = new Set(locked.map(({ id }) => id))
+            const kept: Array<ShardId.ShardId> = []
+            for (const shard of shards) {
+              const { id } = shard
+              if (held.delete(id)) {
+                kept.push(shard)
+                if (epochs[id] !== 0) heldUntil[id] = before + leaseMs
+                continue
               }
-            }))
+              isLocked[id] = 0
+              end(id)
+            }
+            const strays = locked.filter(({ id }) => held.has(id) && owners[id - 1] !== self)
+            if (strays.length > 0) fork(turn.withPermitsIfAvailable(1)(Effect.ignore(releaseStrays(runner, strays))))
+            return kept
+          })
         })),
       release: (runner, shard) =>
         Effect.andThen(

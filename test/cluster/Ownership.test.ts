@@ -126,6 +126,24 @@ describe("ownership of shards", () => {
       assert.isFalse(node.holds(key, before))
     }))
 
+  // Goal: a lock that came after its node had given up asking does not keep its owner waiting for ever. Method: the session holds two shards
+  // that nobody asked to refresh, one of them the other node's.
+  it.effect("releases locks that it holds unknowingly, where they are another node's", () =>
+    Effect.gen(function*() {
+      const node = yield* makeNode
+      yield* node.watched.register(runner(other), true)
+      yield* node.watched.getRunners
+      const keys = Array.from({ length: 100 }, (_, index) => index)
+      const [theirs, own] = ["127.0.0.1:2", "127.0.0.1:1"].map((name) =>
+        shard(shardOf(keys.find((one) => node.ownerOf(one) === name && shardOf(one) !== mine.id) ?? 0))
+      )
+      if (theirs === undefined || own === undefined) return assert.fail("both own keys")
+      node.answers.kept = [mine, theirs, own]
+      assert.deepStrictEqual([...(yield* node.watched.refresh(address, [mine]))], [mine])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(node.told, [`release ${theirs.id}`])
+    }))
+
   it.effect("takes nothing more of a shard that is released, and gives it when all that was accepted is done", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
