@@ -73,7 +73,7 @@ export const playerShare = (keyLimit: number): number => Math.min(keyLimit, Math
 const door = "rate"
 
 /** Time for the count of another node, milliseconds. */
-const timeoutMs = 1000
+const timeoutMs = 400
 
 const Status = Schema.fromJsonString(Schema.Struct({
   isAllowed: Schema.Boolean,

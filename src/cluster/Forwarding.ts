@@ -47,7 +47,7 @@ const maxLookMs = 4500
 const lookPause = "40 millis"
 
 /** A peer that left the cluster and is silent for so long does not answer any more. */
-const maxSilentMs = 1000
+const maxSilentMs = 3000
 
 const defaultTimeoutMs = 5500
 

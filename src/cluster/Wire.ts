@@ -5,7 +5,7 @@
  * is a message of a new kind. (Effect's RPC took four times the processor time of a message, and messages of a busy node are small.)
  */
 import { NodeSocket } from "@effect/platform-node"
-import { Deferred, Effect, References, Schema, type Scope } from "effect"
+import { Deferred, Effect, Fiber, References, Schema, type Scope } from "effect"
 import type { SocketServer } from "effect/socket"
 import type { Socket } from "node:net"
 import * as Tls from "node:tls"
@@ -101,10 +101,18 @@ const keepAliveMs = 1000
 /** Bytes of a message: lists may be long. */
 const maxMessageBytes = 256 * 1024 * 1024
 
+/** Of a caller who has not shown the master key yet. */
+const maxStrangeBytes = 64 * 1024
+
 const lengthBytes = 4
 
 /** Messages over a connected socket: `hear` is given each, `lose` is told once why there are no more. */
-const speak = (socket: Socket, hear: (message: Message) => void, lose: (reason: string) => void) => {
+const speak = (
+  socket: Socket,
+  hear: (message: Message) => void,
+  lose: (reason: string) => void,
+  maxBytes: () => number
+) => {
   let received: Array<Buffer> = []
   let waiting = 0
   let wanted = lengthBytes
@@ -126,7 +134,7 @@ const speak = (socket: Socket, hear: (message: Message) => void, lose: (reason: 
       if (!isBody) {
         wanted = bytes.readUInt32BE(0)
         isBody = true
-        if (wanted > maxMessageBytes) return void socket.destroy(new Error("a message is too long"))
+        if (wanted > maxBytes()) return void socket.destroy(new Error("a message is too long"))
         continue
       }
       wanted = lengthBytes
@@ -184,20 +192,31 @@ export const answerCalls = (options: {
       const answer = (one: SentAnswer): void => {
         if (answered.push(one) === 1) fork(flush)
       }
-      const { send } = speak(socket, (message) => {
-        if (message.kind === "hello" && !isKnown) {
-          isKnown = options.trust.isProof(message.proofs)
-          send({ kind: "welcome", node: isKnown ? options.node : null })
-          if (isKnown) return
-          fork(Effect.logWarning("peer refused: it has another master key"))
-          socket.end()
-        } else if (message.kind === "calls" && isKnown) {
-          for (const call of fromColumns(message)) options.take(call, answer)
-        } else {
-          socket.destroy()
-        }
-      }, () => resume(Effect.void))
-      return Effect.sync(() => socket.destroy())
+      const { send } = speak(
+        socket,
+        (message) => {
+          if (message.kind === "hello" && !isKnown) {
+            isKnown = options.trust.isProof(message.proofs)
+            send({ kind: "welcome", node: isKnown ? options.node : null })
+            if (isKnown) return
+            fork(Effect.logWarning("peer refused: it has another master key"))
+            socket.end()
+          } else if (message.kind === "calls" && isKnown) {
+            for (const call of fromColumns(message)) options.take(call, answer)
+          } else {
+            socket.destroy()
+          }
+        },
+        () => resume(Effect.void),
+        () => isKnown ? maxMessageBytes : maxStrangeBytes
+      )
+      const ending = fork(Effect.delay(
+        Effect.sync(() => {
+          if (!isKnown) socket.destroy()
+        }),
+        openTime
+      ))
+      return Effect.andThen(Effect.sync(() => socket.destroy()), Fiber.interrupt(ending))
     })
   })
   // a peer that died is no error of this node
@@ -257,7 +276,8 @@ export const dial = (options: {
           )
         }
       },
-      (reason) => Deferred.doneUnsafe(over, new LineLost({ reason }))
+      (reason) => Deferred.doneUnsafe(over, new LineLost({ reason })),
+      () => maxMessageBytes
     )
     send({ kind: "hello", node, proofs: trust.proofs })
     const peer = yield* Effect.raceFirst(Deferred.await(welcome), Deferred.await(over)).pipe(
