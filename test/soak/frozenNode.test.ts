@@ -115,7 +115,7 @@ describe("a node that wakes after its lease", () => {
     Effect.scoped(Effect.gen(function*() {
       const { untrue } = yield* freeze({
         file: "cluster/Ownership.ts",
-        from: "now() < (heldUntil[shard] ?? 0)",
+        from: "at < (heldUntil[shard] ?? 0)",
         to: "(heldUntil[shard] ?? 0) > 0"
       })
       assert.isAbove(untrue.length, 0)
