@@ -288,7 +288,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           })
         }
 
-        /** A call that another node has received of a vendor: it is believed that its signature was right. */
+        /** A call that another node has received of a vendor: read again here, its signature included. */
         const serveForwarded = (
           integration: Known,
           sent: typeof SentCall.Type,
