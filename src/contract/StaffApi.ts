@@ -28,6 +28,8 @@ export class CurrentStaff extends Context.Service<CurrentStaff, {
   readonly id: number | null
   readonly name: string
   readonly role: Role
+  /** Ids of the operators whose data the actor may see and change; null: all. */
+  readonly operators: ReadonlyArray<number> | null
   /** How the audit log names the actor. */
   readonly label: string
 }>()("pitboss/contract/CurrentStaff") {}

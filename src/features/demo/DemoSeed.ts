@@ -36,7 +36,7 @@ export interface DemoCredentials {
   readonly originals: ReadonlyArray<DemoGame>
 }
 
-const actor: Actor = { id: null, name: "demo", role: "admin", label: "demo" }
+const actor: Actor = { id: null, name: "demo", role: "admin", operators: null, label: "demo" }
 
 const slug = "demo"
 const fileName = "demo.json"

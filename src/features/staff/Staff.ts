@@ -19,6 +19,8 @@ import { StaffAccount, type StaffInput, type StaffUpdate } from "./StaffApi.ts"
 export interface Actor extends Spender {
   readonly name: string
   readonly role: Role
+  /** Ids of the operators whose data the actor may see and change; null: all. */
+  readonly operators: ReadonlyArray<number> | null
 }
 
 type StaffAccount = typeof StaffAccount.Type
@@ -110,7 +112,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
           const isRetired = !bootstrapTokenRestored && (yield* orTryAgain(retirement)) !== undefined
           return isRetired
             ? undefined
-            : { id: null, name: "bootstrap", role: "admin", label: bootstrapLabel } satisfies Actor
+            : { id: null, name: "bootstrap", role: "admin", operators: null, label: bootstrapLabel } satisfies Actor
         }
         const account = yield* orTryAgain(accounts.find(sql`token_hash = ${sha256(token)} AND active`))
         const now = yield* Clock.currentTimeMillis
@@ -120,7 +122,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
           // a request goes on where this cannot be written
           yield* Effect.ignore(sql`UPDATE staff SET last_used_at = ${toDate(now)} WHERE id = ${id}`)
         }
-        return { id, name, role, label: `staff:${id}` } satisfies Actor
+        return { id, name, role, operators: null, label: `staff:${id}` } satisfies Actor
       })
 
       const refuseBootstrap: StaffAccounts["Service"]["refuseBootstrap"] = Effect.fn("StaffAccounts.refuseBootstrap")(

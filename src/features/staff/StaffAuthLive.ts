@@ -24,6 +24,7 @@ const SentActor = Schema.fromJsonString(Schema.Struct({
   id: Schema.NullOr(Schema.Number),
   name: Schema.String,
   role: Schema.Literals(allRoles),
+  operators: Schema.NullOr(Schema.Array(Schema.Number)),
   label: Schema.String
 }))
 const encodeActor = Schema.encodeSync(SentActor)

@@ -16,7 +16,7 @@ import { layerTestService } from "../../kit/TestService.ts"
 
 const dataDir = Path.join(Fs.mkdtempSync(Path.join(Os.tmpdir(), "pitboss-demo-")), "data")
 
-const actor: Actor = { id: 1, name: "Ann", role: "admin", label: "staff:1" }
+const actor: Actor = { id: 1, name: "Ann", role: "admin", operators: null, label: "staff:1" }
 
 const seedWith = (demo: boolean) =>
   Layer.fresh(DemoSeed.layer).pipe(
