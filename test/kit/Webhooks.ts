@@ -8,7 +8,7 @@ import { Ids } from "../../src/platform/Ids.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { addOperator, addPlayer } from "./TestService.ts"
 
-export const someStaff = { id: null, name: "test", role: "admin", label: "staff:test" } as const
+export const someStaff = { id: null, name: "test", role: "admin", operators: null, label: "staff:test" } as const
 
 /** An operator with a player, whose webhooks are paused when the test is over. */
 export const addListener = Effect.fnUntraced(function*(slug: string) {

@@ -27,7 +27,7 @@ import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.
 // reports of random ranges against sums over every entry in exact fractions. The ledger's proof must agree.
 
 const start = Date.UTC(2026, 5, 10, 12)
-const staff = { id: null, name: "test", role: "admin", label: "staff:1" } as const
+const staff = { id: null, name: "test", role: "admin", operators: null, label: "staff:1" } as const
 const quiet = { claim: undefined, render: () => ({ status: 200, body: "{}" }) }
 
 const providerOf = (id: number, name: string): Provider => ({
