@@ -13,6 +13,7 @@ import { recordsOf } from "../../store/Records.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { PaymentMethods } from "../payments/Methods.ts"
+import { isWithin, type Scope } from "../staff/OperatorBounds.ts"
 import type { Actor } from "../staff/Staff.ts"
 import { ActiveOperators } from "./ActiveOperators.ts"
 import { makeReferences, orTaken } from "./References.ts"
@@ -71,6 +72,14 @@ export class Operators extends Context.Service<Operators, {
   readonly list: Effect.Effect<ReadonlyArray<StaffOperator>, Unavailable>
   /** The id of the operator that a reference names, id or slug. */
   readonly resolve: (reference: string) => Effect.Effect<number, Refusal<"NOT_FOUND"> | Unavailable>
+  /**
+   * The operators whose rows a list shows: the one that a reference names, else those that the actor is bound to, null for all. An operator
+   * that the actor may not see is not there.
+   */
+  readonly scope: (
+    actor: Pick<Actor, "operators">,
+    reference: string | undefined
+  ) => Effect.Effect<Scope, Refusal<"NOT_FOUND"> | Unavailable>
 }>()("pitboss/operators/Operators") {
   static readonly layer = Layer.effect(
     Operators,
@@ -160,12 +169,17 @@ export class Operators extends Context.Service<Operators, {
         Effect.withSpan("Operators.list")
       )
 
-      return Operators.of({
-        create,
-        update,
-        list,
-        resolve: Effect.fn("Operators.resolve")((reference) => orTryAgain(references.operatorId(reference)))
+      const resolve: Operators["Service"]["resolve"] = Effect.fn("Operators.resolve")((reference) =>
+        orTryAgain(references.operatorId(reference))
+      )
+
+      const scope: Operators["Service"]["scope"] = Effect.fn("Operators.scope")(function*(actor, reference) {
+        if (reference === undefined) return actor.operators
+        const id = yield* resolve(reference)
+        return isWithin(actor.operators, id) ? [id] : yield* Effect.fail(notFound)
       })
+
+      return Operators.of({ create, update, list, resolve, scope })
     })
   )
 }

@@ -96,7 +96,111 @@ export const rolesByAction = {
 
 export type Action = keyof typeof rolesByAction
 
+/**
+ * What an action concerns, which decides what staff bound to operators may do:
+ * - `operator`: records of one operator, or a list of such: theirs, as if there were no others;
+ * - `one_operator`: work on the operator that the query names, or on all: they name one of theirs;
+ * - `catalogue`: reading what operators share: as everyone;
+ * - `installation`: the whole installation, or changes of what operators share: never;
+ * - `self`: the actor's own account and session: as everyone.
+ */
+export type Concern = "operator" | "one_operator" | "catalogue" | "installation" | "self"
+
+/** What each action concerns (`docs/decisions/0048-staff-of-operators.md`). */
+export const concernByAction: { readonly [action in Action]: Concern } = {
+  "staff.create": "installation",
+  "staff.update": "installation",
+  "staff.rotate": "installation",
+  "staff.retire_bootstrap": "installation",
+  "staff.list": "installation",
+  "operator.create": "installation",
+  "operator.update": "operator",
+  "operator.list": "operator",
+  "key.create": "operator",
+  "key.rotate": "operator",
+  "key.revoke": "operator",
+  "key.list": "operator",
+  "provider.create": "installation",
+  "provider.update": "installation",
+  "provider.rotate": "installation",
+  "provider.sync": "installation",
+  // a vendor's day is of all operators' players
+  "provider.reconcile": "installation",
+  "provider.show": "catalogue",
+  // of players of other operators only that there was a call
+  "provider.calls": "catalogue",
+  "provider.list": "catalogue",
+  "game.create": "installation",
+  "game.update": "installation",
+  "game.list": "catalogue",
+  "payment_method.create": "operator",
+  "payment_method.update": "operator",
+  "payment_method.list": "operator",
+  "bonus.create": "operator",
+  "bonus.update": "operator",
+  "bonus.list": "operator",
+  "bonus.grant": "operator",
+  "bonus.cancel": "operator",
+  "free_rounds.issue": "operator",
+  "free_rounds.cancel": "operator",
+  "free_rounds.list": "operator",
+  "promo.create": "operator",
+  "promo.update": "operator",
+  "promo.list": "operator",
+  "player.show": "operator",
+  "player.list": "operator",
+  "player.wallet": "operator",
+  "player.transactions": "operator",
+  "player.bonuses": "operator",
+  "player.limits": "operator",
+  "player.status": "operator",
+  "player.kyc": "operator",
+  "player.restrict": "operator",
+  "player.sign_out": "operator",
+  "player.correct": "operator",
+  "correction.list": "operator",
+  "correction.approve": "operator",
+  "correction.reject": "operator",
+  "player.note": "operator",
+  "player.notes": "operator",
+  "player.retire_seeds": "operator",
+  "payment.show": "operator",
+  "payment.list": "operator",
+  "payment.approve": "operator",
+  "payment.pay": "operator",
+  "payment.reject": "operator",
+  "payment.cancel": "operator",
+  "payment.chargeback": "operator",
+  "round.list": "operator",
+  "job.list": "catalogue",
+  "node.list": "catalogue",
+  "node.drain": "installation",
+  "webhook.create": "operator",
+  "webhook.rotate": "operator",
+  "webhook.update": "operator",
+  "webhook.ping": "operator",
+  "webhook.list": "operator",
+  "delivery.list": "operator",
+  "delivery.retry": "operator",
+  "alert.list": "operator",
+  "alert.show": "operator",
+  "alert.update": "operator",
+  "alert.rules": "operator",
+  "alert.configure": "operator",
+  "rate.set": "installation",
+  "rate.list": "catalogue",
+  "report.ggr": "one_operator",
+  "ledger.verify": "one_operator",
+  "ledger.export": "one_operator",
+  "secret.list": "installation",
+  "secret.reseal": "installation",
+  "audit.list": "operator"
+}
+
 const isAction = (name: string): name is Action => Object.hasOwn(rolesByAction, name)
+
+/** What the action of this name concerns; `installation` for a name that is no action. */
+export const concernOf = (name: string): Concern => isAction(name) ? concernByAction[name] : "installation"
 
 /** Actions that move money towards a player or out of the house: by people with a name, as soon as there are some. */
 const moneyActions: ReadonlySet<string> = new Set<Action>([
