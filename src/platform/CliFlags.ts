@@ -35,6 +35,21 @@ export const jsonFile = (name: string, description: string) =>
     })
   )
 
+/** A secret; `-` reads it from the first line of standard input, so that no list of processes and no history holds it. */
+export const secretText = (name: string, description: string) =>
+  text(name, `${description}; - reads it from standard input`).pipe(
+    Flag.mapEffect((value): Effect.Effect<string, CliError.CliError, Stdio.Stdio> =>
+      value === "-"
+        ? Effect.flatMap(Stdio.Stdio, ({ stdin }) => Stream.mkString(Stream.decodeText(stdin))).pipe(
+          Effect.map((given) => given.split(/\r?\n/, 1)[0] ?? ""),
+          Effect.mapError(() =>
+            new CliError.InvalidValue({ option: name, value, expected: "a line on standard input", kind: "flag" })
+          )
+        )
+        : Effect.succeed(value)
+    )
+  )
+
 /** A comma-separated list; `none` is the empty one. */
 export const listOf = (name: string, description: string) =>
   text(name, `${description}, comma-separated`).pipe(Flag.map(words))

@@ -87,7 +87,14 @@ const rights: Readonly<Record<string, Rights>> = {
   rounds: { fixed: columns("player_id game_id round_id opened_at") },
   server_seeds: { fixed: columns("id player_id operator_id server_seed_hash created_at") },
   staff: { fixed: columns("id created_at created_by") },
+  staff_attempts: { delete: true, fixed: columns("subject") },
+  staff_recovery_codes: { delete: true, fixed: "all" },
+  staff_sessions: {
+    delete: true,
+    fixed: columns("id token_hash staff_id method created_at expires_at address user_agent")
+  },
   staff_spending: { fixed: columns("id at staff approved_by operator_id player_id kind amount value") },
+  staff_tickets: { delete: true, fixed: columns("token_hash staff_id issued_by created_at expires_at") },
   staff_tokens: appendOnly,
   stale_rounds: { delete: true, fixed: "all" },
   stale_rounds_walk: { fixed: columns("id") },

@@ -35,12 +35,14 @@ const factRows = rowsOf(Schema.Struct({
 export const makeStaffFacts = Effect.map(
   SqlClient.SqlClient,
   (sql) =>
+    // a way in that another person handed over is a token by another name
     /** By label. Who issued a token is said of the one that was valid at `requestedAt` (epoch milliseconds). */
     Effect.fnUntraced(function*(labels: ReadonlyArray<string>, requestedAt: number) {
       const named = labels.flatMap((label) => /^staff:([1-9]\d{0,14})$/.exec(label)?.[1] ?? []).map(Number)
       const ids = Result.getOrThrow(PgTypes.array(named, PgTypes.OID.float8))
       const rows = named.length === 0 ? [] : yield* factRows(
-        sql`SELECT s.id, s.created_by AS "createdBy", s.token_issued_at AS "tokenIssuedAt",
+        sql`SELECT s.id, s.created_by AS "createdBy",
+          greatest(s.token_issued_at, s.entrusted_at) AS "tokenIssuedAt",
           t.issued_by AS "tokenIssuedBy"
         FROM unnest(${ids}::float8[]) AS u(id) JOIN staff s ON s.id = u.id::bigint
         LEFT JOIN LATERAL (SELECT issued_by FROM staff_tokens

@@ -11,6 +11,7 @@ import {
   listFrom,
   listOf,
   orNone,
+  secretText,
   text,
   truth
 } from "../../platform/CliFlags.ts"
@@ -18,19 +19,37 @@ import { idOf, noun, ofOperator, operatorFlag, referenceTo, verb } from "../../c
 
 const { optional } = Flag
 
+/** Ids or slugs of operators; `all` is the whole house. */
+const boundTo = listOf("operators", "Operators it is bound to, ids or slugs, or all (all)").pipe(
+  Flag.map((given): ReadonlyArray<string> | null => given.length === 1 && given[0] === "all" ? null : given)
+)
+
+const signInPassword = secretText("password", "Password of its sign-in with a browser, 12 to 128 characters")
+
 export const staff = noun("staff", "Staff accounts").pipe(Command.withSubcommands([
   verb("create", "Open an account; prints its token once", {
     name: text("name", "Whose it is"),
     role: optional(about(Flag.Literals("role", roles), "What it may do (admin)")),
+    operators: optional(boundTo),
+    password: optional(signInPassword),
     daily_budget: optional(amountOrNone("daily-budget", "What it may give away alone in a day (1000000)"))
   }, (client, input) => client.staff.create({ payload: given(input) })),
   verb("update", "Change an account", {
     id: idOf("account"),
     name: optional(text("name", "Whose it is")),
     role: optional(about(Flag.Literals("role", roles), "What it may do")),
-    active: optional(truth("active", "Whether its token opens anything")),
+    operators: optional(boundTo),
+    password: optional(signInPassword),
+    reset_second_factor: about(Flag.Boolean("reset-second-factor"), "Takes its second factor away").pipe(
+      Flag.withDefault(false)
+    ),
+    active: optional(truth("active", "Whether its token and its sessions open anything")),
     daily_budget: optional(amountOrNone("daily-budget", "What it may give away alone in a day; not one's own"))
-  }, (client, { id, ...input }) => client.staff.update({ params: { staff: id }, payload: given(input) })),
+  }, (client, { id, reset_second_factor: resets, ...input }) =>
+    client.staff.update({
+      params: { staff: id },
+      payload: { ...given(input), ...(resets ? { reset_second_factor: true as const } : {}) }
+    })),
   verb("rotate", "Give an account a new token; prints it once", {
     id: idOf("account")
   }, (client, { id }) => client.staff.rotate({ params: { staff: id } })),

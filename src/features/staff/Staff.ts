@@ -1,6 +1,8 @@
 /** Staff accounts and their bearer tokens. */
-import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { PgTypes } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { PasswordHashes } from "../../auth/PasswordHashes.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { equalSecrets, sha256 } from "../../platform/Secrets.ts"
@@ -13,6 +15,7 @@ import type { Role } from "../../domain/Staff.ts"
 import { type Action, isMoneyAction, rolesFor } from "./Authorisation.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { changed } from "../../platform/Changed.ts"
+import { orTaken } from "../operators/References.ts"
 import { StaffAccount, type StaffInput, type StaffUpdate } from "./StaffApi.ts"
 
 /** The acting staff member. */
@@ -45,6 +48,8 @@ export interface Retirement {
 /** 43 characters of 62 carry 256 bits: a plain hash of them cannot be reversed. */
 const newToken = (entropy: Entropy["Service"]): string => entropy.token("st_", 43)
 
+const names = { staff_sign_in_name: "name" }
+
 const notFound = refuse("NOT_FOUND", "There is no such staff account.")
 
 const lastAdmin = (field: string) =>
@@ -60,6 +65,14 @@ const staffOnly = (action: Action) =>
     required_roles: rolesFor(action),
     reason: "bootstrap_token"
   })
+
+const passwordIsName = refuseFields({ password: ["must not be the name"] })
+
+/** Case does not make another password of a name. */
+export const isNameAsPassword = (name: string, password: string): boolean =>
+  password.toLowerCase() === name.toLowerCase()
+
+const idArray = (ids: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(ids, PgTypes.OID.int8))
 
 type Unavailable = Refusal<"TRY_AGAIN">
 
@@ -77,7 +90,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
   readonly create: (
     actor: Actor,
     input: StaffInput
-  ) => Effect.Effect<StaffAccount & { readonly token: string }, Unavailable>
+  ) => Effect.Effect<StaffAccount & { readonly token: string }, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** Changes an account. One that is not active opens nothing from now on. One active admin always remains. */
   readonly update: (
     actor: Actor,
@@ -97,9 +110,15 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
       const entropy = yield* Entropy
+      const passwords = yield* PasswordHashes
       const { bootstrapToken, bootstrapTokenRestored, staffTokenDays } = yield* Settings
       const accounts = yield* recordsOf("staff", StaffAccount, {
-        computed: { token_expires_at: `token_issued_at + interval '${staffTokenDays * 24} hours'` }
+        computed: {
+          token_expires_at: `token_issued_at + interval '${staffTokenDays * 24} hours'`,
+          operators: "operator_ids",
+          has_password: "password_hash IS NOT NULL",
+          has_second_factor: "totp_sealed IS NOT NULL"
+        }
       })
 
       const retirement = Effect.map(
@@ -117,12 +136,12 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         const account = yield* orTryAgain(accounts.find(sql`token_hash = ${sha256(token)} AND active`))
         const now = yield* Clock.currentTimeMillis
         if (account === undefined || Date.parse(account.token_expires_at) <= now) return undefined
-        const { id, last_used_at: usedAt, name, role } = account
+        const { id, last_used_at: usedAt, name, operators, role } = account
         if (usedAt === null || Date.parse(usedAt) + usedEveryMs <= now) {
           // a request goes on where this cannot be written
           yield* Effect.ignore(sql`UPDATE staff SET last_used_at = ${toDate(now)} WHERE id = ${id}`)
         }
-        return { id, name, role, operators: null, label: `staff:${id}` } satisfies Actor
+        return { id, name, role, operators, label: `staff:${id}` } satisfies Actor
       })
 
       const refuseBootstrap: StaffAccounts["Service"]["refuseBootstrap"] = Effect.fn("StaffAccounts.refuseBootstrap")(
@@ -154,32 +173,70 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
           }))
       )
 
-      const noteToken = (staffId: number, { label }: Actor, now: number) =>
-        sql`INSERT INTO staff_tokens (staff_id, issued_at, issued_by) VALUES (${staffId}, ${toDate(now)}, ${label})`
+      /** A token, or another way in that `actor` handed over. No two at the same millisecond. */
+      const noteToken = (staffId: number, { label }: { readonly label: string }, now: number) =>
+        sql`INSERT INTO staff_tokens (staff_id, issued_at, issued_by)
+          SELECT ${staffId}, greatest(${toDate(now)}::timestamptz, max(issued_at) + interval '1 millisecond'), ${label}
+          FROM staff_tokens WHERE staff_id = ${staffId}`
 
-      const create = Effect.fn("StaffAccounts.create")(function*(actor: Actor, input: StaffInput) {
-        const token = newToken(entropy)
-        const account = yield* auditLog.change(actor, ({ newId, now, recordChange }) =>
-          Effect.gen(function*() {
-            const account: StaffAccount = {
-              id: newId,
-              role: "admin",
-              active: true,
-              daily_budget: defaultDailyBudget,
-              ...input,
-              created_at: iso(now),
-              created_by: actor.label,
-              token_issued_at: iso(now),
-              token_issued_by: actor.label,
-              token_expires_at: iso(now + staffTokenDays * dayMs),
-              last_used_at: null
-            }
-            yield* accounts.insert(account, { token_hash: sha256(token) })
-            yield* noteToken(newId, actor, now)
-            return yield* recordChange("staff.create", null, account)
-          }))
-        return { ...account, token }
+      /** Notes that another person handed over a way into an account: for the four-eyes rule it is a token that person issued. */
+      const entrust = Effect.fnUntraced(function*(staffId: number, actor: { readonly label: string }, now: number) {
+        yield* sql`UPDATE staff SET entrusted_at = ${toDate(now)} WHERE id = ${staffId}`
+        yield* noteToken(staffId, actor, now)
       })
+
+      const hashOf = Effect.fnUntraced(function*(password: string | undefined) {
+        return password === undefined ? undefined : yield* passwords.hash(password)
+      })
+
+      /** Writes what the record of an account does not show. */
+      const writeMore = Effect.fnUntraced(function*(
+        { id, operators }: StaffAccount,
+        { hash, resetsSecondFactor = false }: {
+          readonly hash: string | undefined
+          readonly resetsSecondFactor?: boolean
+        }
+      ) {
+        yield* sql`UPDATE staff SET operator_ids = ${operators === null ? null : idArray(operators)} WHERE id = ${id}`
+        if (hash !== undefined) yield* sql`UPDATE staff SET password_hash = ${hash} WHERE id = ${id}`
+        if (!resetsSecondFactor) return
+        yield* sql`UPDATE staff SET totp_sealed = NULL, totp_pending_sealed = NULL, totp_step = NULL WHERE id = ${id}`
+        yield* sql`DELETE FROM staff_recovery_codes WHERE staff_id = ${id}`
+      })
+
+      const create = Effect.fn("StaffAccounts.create")(
+        function*(actor: Actor, { password, ...input }: StaffInput) {
+          if (password !== undefined && isNameAsPassword(input.name, password)) {
+            return yield* Effect.fail(passwordIsName)
+          }
+          const token = newToken(entropy)
+          const hash = yield* hashOf(password)
+          const account = yield* auditLog.change(actor, ({ newId, now, recordChange }) =>
+            Effect.gen(function*() {
+              const account: StaffAccount = {
+                id: newId,
+                role: "admin",
+                active: true,
+                operators: null,
+                has_password: hash !== undefined,
+                has_second_factor: false,
+                daily_budget: defaultDailyBudget,
+                ...input,
+                created_at: iso(now),
+                created_by: actor.label,
+                token_issued_at: iso(now),
+                token_issued_by: actor.label,
+                token_expires_at: iso(now + staffTokenDays * dayMs),
+                last_used_at: null
+              }
+              yield* accounts.insert(account, { token_hash: sha256(token) })
+              yield* orTaken(names)(writeMore(account, { hash }))
+              yield* noteToken(newId, actor, now)
+              return yield* recordChange("staff.create", null, account)
+            }))
+          return { ...account, token }
+        }
+      )
 
       /** An account, locked until the change is done. */
       const locked = Effect.fnUntraced(function*(staffId: number) {
@@ -187,24 +244,53 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         return account === undefined ? yield* Effect.fail(notFound) : account
       })
 
-      const update = Effect.fn("StaffAccounts.update")((actor: Actor, staffId: number, input: StaffUpdate) =>
-        auditLog.change(actor, ({ recordChange }) =>
+      const update = Effect.fn("StaffAccounts.update")(function*(
+        actor: Actor,
+        staffId: number,
+        { password, reset_second_factor: reset, ...input }: StaffUpdate
+      ) {
+        const hash = yield* hashOf(password)
+        const isWayIn = hash !== undefined || reset === true
+        return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             // all admins, in one order: two who would take away each other wait here, and the second one is refused
             const admins = yield* accounts.all(sql`role = 'admin' AND active ORDER BY id FOR NO KEY UPDATE`)
             const before = yield* locked(staffId)
-            const after = changed(before, input)
-            if (after === before) return before
+            const after = {
+              ...changed(before, input),
+              ...(hash === undefined ? {} : { has_password: true }),
+              ...(reset === true ? { has_second_factor: false } : {})
+            }
+            if (!isWayIn && changed(before, input) === before) return before
+            if (password !== undefined && isNameAsPassword(after.name, password)) {
+              return yield* Effect.fail(passwordIsName)
+            }
             if (actor.id === staffId && after.daily_budget !== before.daily_budget) return yield* Effect.fail(ownBudget)
             const others = admins.filter(({ id }) => id !== staffId)
             if (admins.length > others.length && others.length === 0) {
               if (!after.active) return yield* Effect.fail(lastAdmin("active"))
               if (after.role !== "admin") return yield* Effect.fail(lastAdmin("role"))
+              if (after.operators !== null) return yield* Effect.fail(lastAdmin("operators"))
             }
-            yield* accounts.update(before, after)
-            return yield* recordChange("staff.update", before, after)
+            yield* orTaken(names)(Effect.andThen(
+              accounts.update(before, after),
+              writeMore(after, { hash, resetsSecondFactor: reset === true })
+            ))
+            if (isWayIn && actor.id !== staffId) yield* entrust(staffId, actor, now)
+            if (isWayIn || !after.active) yield* sql`DELETE FROM staff_sessions WHERE staff_id = ${staffId}`
+            yield* record({
+              action: "staff.update",
+              subject: `staff:${staffId}`,
+              before,
+              after: {
+                ...after,
+                ...(hash === undefined ? {} : { password: "changed" }),
+                ...(reset === true ? { second_factor: "reset" } : {})
+              }
+            })
+            return after
           }))
-      )
+      })
 
       const rotate = Effect.fn("StaffAccounts.rotate")(function*(actor: Actor, staffId: number) {
         const token = newToken(entropy)
@@ -230,5 +316,5 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
 
       return StaffAccounts.of({ authenticate, refuseBootstrap, retireBootstrap, create, update, rotate, list })
     })
-  ).pipe(Layer.provide(Entropy.layer))
+  ).pipe(Layer.provide([Entropy.layer, PasswordHashes.layer]))
 }

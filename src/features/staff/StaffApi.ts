@@ -8,12 +8,28 @@ import { roles } from "../../domain/Staff.ts"
 
 const optional = Schema.optionalKey
 
+/** A password that an account is given: 12 to 128 characters. */
+export const newPassword = Schema.String.check(
+  Schema.isBetweenLength(12, 128, { message: "must be 12 to 128 characters" })
+)
+
+/** A sign-in link. */
+export const SignInLink = Schema.Struct({
+  url: Schema.String.annotate({ description: "Signs in once, within 15 minutes." }),
+  expires_at: timestamp
+})
+
 /** A staff account. */
 export const StaffAccount = Schema.Struct({
   id,
   name: Schema.String,
   role: Schema.Literals(roles),
   active: Schema.Boolean,
+  operators: Schema.NullOr(Schema.Array(id)).annotate({
+    description: "Ids of the operators whose data the account sees and changes; null: all."
+  }),
+  has_password: Schema.Boolean.annotate({ description: "Whether the account signs in by its name and a password." }),
+  has_second_factor: Schema.Boolean,
   daily_budget: Schema.NullOr(money).annotate({
     description:
       "What the account may give away alone in a day by bonuses and corrections, in minor units of each operator's " +
@@ -31,13 +47,31 @@ const StaffUpdate = Schema.Struct({
   name: text(100),
   role: oneOf(roles),
   active: Schema.Boolean,
+  operators: Schema.NullOr(
+    Schema.Array(text(128)).check(
+      Schema.isMinLength(1, { message: "must have at least 1 entry" }),
+      Schema.isMaxLength(100, { message: "must have at most 100 entries" })
+    )
+  ).annotate({ description: "Ids or slugs of the operators the account is bound to; null: all." }),
+  password: newPassword.annotate({ description: "Of the sign-in with a browser. Ends the account's sessions." }),
+  reset_second_factor: Schema.Literal(true).annotate({
+    message: "must be true",
+    description: "Takes the second factor and its recovery codes away, and ends the account's sessions."
+  }),
   daily_budget: Schema.NullOr(amountFrom(0))
 }).mapFields(Struct.map(optional))
 
-const StaffInput = Schema.Struct({ ...StaffUpdate.fields, name: text(100) }).mapFields(Struct.omit(["active"]))
+const StaffInput = Schema.Struct({ ...StaffUpdate.fields, name: text(100) }).mapFields(
+  Struct.omit(["active", "reset_second_factor"])
+)
 
-export type StaffInput = typeof StaffInput.Type
-export type StaffUpdate = typeof StaffUpdate.Type
+/** As the service takes them: with the ids of operators. */
+export type StaffInput = Omit<typeof StaffInput.Type, "operators"> & WithOperators
+export type StaffUpdate = Omit<typeof StaffUpdate.Type, "operators"> & WithOperators
+
+interface WithOperators {
+  readonly operators?: ReadonlyArray<number> | null
+}
 
 export const StaffGroup = HttpApiGroup.make("staff").add(
   HttpApiEndpoint.post("create", "/staff", {

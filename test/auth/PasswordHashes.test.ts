@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Crypto from "node:crypto"
-import { PasswordHashes } from "../../../src/features/players/PasswordHashes.ts"
+import { PasswordHashes } from "../../src/auth/PasswordHashes.ts"
 
 layer(PasswordHashes.layer)("PasswordHashes", (it) => {
   // Goal: the text is a true Argon2id hash in PHC format. Method: compute it again from the salt that stands in it.
@@ -21,6 +21,15 @@ layer(PasswordHashes.layer)("PasswordHashes", (it) => {
       })
       assert.isTrue(again.equals(Buffer.from(hash, "base64")))
       assert.notStrictEqual(yield* passwords.hash("pässwört9"), text)
+    }))
+
+  it.effect("knows the password of a hash, and no other", () =>
+    Effect.gen(function*() {
+      const passwords = yield* PasswordHashes
+      const text = yield* passwords.hash("pässwört9")
+      const tried = [["pässwört9", text], ["pässwört8", text], ["pässwört9", undefined], ["", yield* passwords.random]] as const
+      const found = yield* Effect.forEach(tried, ([password, hash]) => passwords.verify(password, hash))
+      assert.deepStrictEqual(found, [true, false, false, false])
     }))
 
   // Goal: a burst of registrations cannot take all memory. Method: ask for more than may wait, all at once.

@@ -4,9 +4,9 @@
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { Entropy } from "../../platform/Entropy.ts"
-import { makeTurns } from "../../platform/Turns.ts"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { Entropy } from "../platform/Entropy.ts"
+import { makeTurns } from "../platform/Turns.ts"
 
 const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 const saltBytes = 16
@@ -18,19 +18,34 @@ const tooManyHashes = refuse("TRY_AGAIN", "Too many registrations are waiting. S
   retry: "same_request"
 })
 
+/** Sign-ins of staff wait apart from registrations: neither holds up the other. */
+const verifyTurns = { atOnce: 1, maxWaiting: 30, longestWait: "10 seconds" } as const
+
+const tooManySignIns = refuse("TRY_AGAIN", "Too many sign-ins are waiting. Send the same request again.", {
+  retry: "same_request"
+})
+
+const phc = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
+
 const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64").replaceAll("=", "")
 
 export class PasswordHashes extends Context.Service<PasswordHashes, {
   /** The hash of a chosen password, in PHC format: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>`. */
   readonly hash: (password: string) => Effect.Effect<string, Refusal<"TRY_AGAIN">>
+  /**
+   * Whether a password is the one of a hash of {@link hash}. Without a hash, or with one of another form, it takes the same time and is
+   * false.
+   */
+  readonly verify: (password: string, hash: string | undefined) => Effect.Effect<boolean, Refusal<"TRY_AGAIN">>
   /** The hash of a random password, which is not kept. */
   readonly random: Effect.Effect<string>
-}>()("pitboss/players/PasswordHashes") {
+}>()("pitboss/auth/PasswordHashes") {
   static readonly layer = Layer.effect(
     PasswordHashes,
     Effect.gen(function*() {
       const entropy = yield* Entropy
       const inTurn = yield* makeTurns(hashTurns)
+      const inVerifyTurn = yield* makeTurns(verifyTurns)
 
       const argon2id = (password: string, salt: Uint8Array) =>
         Effect.callback<Buffer>((resume) => {
@@ -50,11 +65,21 @@ export class PasswordHashes extends Context.Service<PasswordHashes, {
           )
         })
 
+      const verify = (password: string, hash: string | undefined) =>
+        Effect.suspend(() => {
+          const [, salt, expected] = phc.exec(hash ?? "") ?? []
+          const known = expected === undefined ? undefined : Buffer.from(expected, "base64")
+          return argon2id(password, salt === undefined ? new Uint8Array(saltBytes) : Buffer.from(salt, "base64")).pipe(
+            inVerifyTurn(tooManySignIns),
+            Effect.map((key) => known !== undefined && Crypto.timingSafeEqual(key, known))
+          )
+        })
+
       const random = Effect.sync(() =>
         `$sha256$${unpadded(Crypto.createHash("sha256").update(entropy.bytes(32)).digest())}`
       )
 
-      return PasswordHashes.of({ hash, random })
+      return PasswordHashes.of({ hash, verify, random })
     })
   ).pipe(Layer.provide(Entropy.layer))
 }
