@@ -20,6 +20,7 @@ import {
   type WalkQuery
 } from "../../store/Rows.ts"
 import type { Action } from "../staff/Authorisation.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { AuditLine as AuditRecord } from "./StaffApi.ts"
 
 /** What changed. `before` and `after` hold no secrets. */
@@ -52,7 +53,7 @@ export interface ChangeUnit {
 
 /** Absent means any. */
 export interface AuditFilters {
-  readonly operatorId?: number | undefined
+  readonly scope: Scope
   readonly playerId?: number | undefined
   /** As the log names who acts: `staff:<id>`. */
   readonly actor?: string | undefined
@@ -133,8 +134,8 @@ export class AuditLog extends Context.Service<AuditLog, {
       const log = yield* recordsOf("audit_log", AuditRecord)
 
       const conditionsOf = (filters: AuditFilters): ReadonlyArray<Statement.Fragment> => [
+        ...within(sql, filters.scope),
         ...equalTo(sql, {
-          operator_id: filters.operatorId,
           player_id: filters.playerId,
           actor: filters.actor,
           action: filters.action

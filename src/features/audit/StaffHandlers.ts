@@ -1,7 +1,7 @@
 /** Handlers of the audit log. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { Operators } from "../operators/Operators.ts"
 import { parseIso } from "../../platform/Time.ts"
@@ -16,7 +16,7 @@ export const AuditHandlers = HttpApiBuilder.group(
     return handlers.handle("list", ({ query }) =>
       Effect.gen(function*() {
         const filters = {
-          operatorId: query.operator === undefined ? undefined : yield* operators.resolve(query.operator),
+          scope: yield* operators.scope(yield* CurrentStaff, query.operator),
           playerId: query.player,
           actor: query.staff === undefined ? undefined : `staff:${query.staff}`,
           action: query.action,

@@ -56,8 +56,9 @@ export class BonusCatalogue extends Context.Service<BonusCatalogue, {
     bonusId: number,
     input: BonusUpdate
   ) => Effect.Effect<StaffBonus, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
-  /** The bonuses of one operator or, with undefined, all, offered or not. */
+  /** The bonuses of one operator or, with undefined, all that the actor may see, offered or not. */
   readonly list: (
+    actor: Actor,
     operator: string | undefined
   ) => Effect.Effect<ReadonlyArray<StaffBonus>, Refusal<"NOT_FOUND"> | Unavailable>
   /** Adds a promo code. Of a bonus without wagering it can be redeemed a number of times that is named. */
@@ -71,8 +72,9 @@ export class BonusCatalogue extends Context.Service<BonusCatalogue, {
     promoCodeId: number,
     input: { readonly active: boolean }
   ) => Effect.Effect<Promo, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
-  /** The promo codes of one operator or, with undefined, all. */
+  /** The promo codes of one operator or, with undefined, all that the actor may see. */
   readonly listPromos: (
+    actor: Actor,
     operator: string | undefined
   ) => Effect.Effect<ReadonlyArray<Promo>, Refusal<"NOT_FOUND"> | Unavailable>
 }>()("pitboss/bonuses/BonusCatalogue") {
@@ -151,8 +153,8 @@ export class BonusCatalogue extends Context.Service<BonusCatalogue, {
           }))
       )
 
-      const list = Effect.fn("BonusCatalogue.list")(function*(operator: string | undefined) {
-        return yield* bonuses.all(sql`${yield* references.ofOperator(operator)} ORDER BY operator_id, id`)
+      const list = Effect.fn("BonusCatalogue.list")(function*(actor: Actor, operator: string | undefined) {
+        return yield* bonuses.all(sql`${yield* references.ofScope(actor, operator)} ORDER BY operator_id, id`)
       }, orTryAgain)
 
       const createPromo = Effect.fn("BonusCatalogue.createPromo")((actor: Actor, input: PromoInput) =>
@@ -201,8 +203,8 @@ export class BonusCatalogue extends Context.Service<BonusCatalogue, {
             }))
       )
 
-      const listPromos = Effect.fn("BonusCatalogue.listPromos")(function*(operator: string | undefined) {
-        return yield* promos.all(sql`${yield* references.ofOperator(operator)} ORDER BY operator_id, id`)
+      const listPromos = Effect.fn("BonusCatalogue.listPromos")(function*(actor: Actor, operator: string | undefined) {
+        return yield* promos.all(sql`${yield* references.ofScope(actor, operator)} ORDER BY operator_id, id`)
       }, orTryAgain)
 
       return BonusCatalogue.of({ create, update, list, createPromo, updatePromo, listPromos })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { refuse } from "../../domain/Refusal.ts"
-import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
 import { rolesFor } from "../staff/Authorisation.ts"
 import { BonusCatalogue } from "./BonusCatalogue.ts"
 import { Bonuses } from "./Bonuses.ts"
@@ -33,7 +33,7 @@ export const BonusHandlers = HttpApiBuilder.group(
     return handlers
       .handle("create", ({ payload }) => asStaff((actor) => onOffer.create(actor, payload)))
       .handle("update", ({ params, payload }) => asStaff((actor) => onOffer.update(actor, params.bonus, payload)))
-      .handle("list", ({ query }) => enveloped(onOffer.list(query.operator)))
+      .handle("list", ({ query }) => asStaff((actor) => onOffer.list(actor, query.operator)))
       .handle("grant", ({ params, payload }) =>
         asStaff((actor) =>
           Effect.gen(function*() {
@@ -64,6 +64,6 @@ export const PromoHandlers = HttpApiBuilder.group(
     return handlers
       .handle("create", ({ payload }) => asStaff((actor) => onOffer.createPromo(actor, payload)))
       .handle("update", ({ params, payload }) => asStaff((actor) => onOffer.updatePromo(actor, params.promo, payload)))
-      .handle("list", ({ query }) => enveloped(onOffer.listPromos(query.operator)))
+      .handle("list", ({ query }) => asStaff((actor) => onOffer.listPromos(actor, query.operator)))
   })
 )

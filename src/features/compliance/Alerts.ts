@@ -14,6 +14,7 @@ import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Holds } from "./Holds.ts"
 import { makeRuleBook } from "./RuleBook.ts"
 import { iso, toDate } from "../../platform/Time.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
@@ -23,7 +24,7 @@ import { Alert, type AlertUpdate, type Rule, type RuleInput } from "./StaffApi.t
 
 /** Absent means any. */
 export interface AlertQuery {
-  readonly operatorId?: number | undefined
+  readonly scope: Scope
   readonly status?: AlertStatus | undefined
   readonly rule?: AlertRule | undefined
   readonly playerId?: number | undefined
@@ -143,14 +144,15 @@ export class Alerts extends Context.Service<Alerts, {
         )
 
       const list = Effect.fn("Alerts.list")(function*(query: AlertQuery) {
-        const { after, limit, operatorId, playerId, rule, status } = query
+        const { after, limit, playerId, rule, scope, status } = query
         const position = after === undefined ? undefined : yield* oneOf(positionRows(
           sql`SELECT created_at AS at FROM compliance_alerts WHERE id = ${after}::float8::bigint`
         ))
         if (after !== undefined && position === undefined) return { items: [], next: null }
         const conditions: ReadonlyArray<Statement.Fragment> = [
           sql`true`,
-          ...equalTo(sql, { "a.operator_id": operatorId, "a.player_id": playerId, "a.rule": rule, "a.status": status }),
+          ...within(sql, scope, "a.operator_id"),
+          ...equalTo(sql, { "a.player_id": playerId, "a.rule": rule, "a.status": status }),
           // says in words that the planner can compare with the index of those that wait
           ...(status === undefined || status === "closed" ? [] : [sql`a.status <> 'closed'`]),
           ...(position === undefined || after === undefined

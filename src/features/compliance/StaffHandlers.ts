@@ -1,7 +1,7 @@
 /** Alerts and their rules as staff see and steer them. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { Alerts } from "./Alerts.ts"
 import { Operators } from "../operators/Operators.ts"
 import { asStaff } from "../../http/StaffEnvelope.ts"
@@ -16,8 +16,8 @@ export const AlertHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const { cursor: after, limit, player: playerId, rule, status } = query
-          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
-          const { items, next } = yield* alerts.list({ operatorId, status, rule, playerId, limit, after })
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+          const { items, next } = yield* alerts.list({ scope, status, rule, playerId, limit, after })
           return { data: items, meta: { limit, next_cursor: next === null ? null : String(next) } }
         }))
       .handle("show", ({ params }) => Effect.map(alerts.get(params.alert), (data) => ({ data })))

@@ -13,6 +13,7 @@ import { StaffSpending } from "../payments/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
 import { iso } from "../../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
@@ -32,7 +33,7 @@ export interface CorrectionInput {
 type CorrectionStatus = (typeof correctionStatuses)[number]
 
 export interface CorrectionQuery extends PageQuery {
-  readonly operatorId?: number | undefined
+  readonly scope: Scope
   readonly playerId?: number | undefined
   readonly status?: CorrectionStatus | undefined
 }
@@ -272,9 +273,9 @@ export class Corrections extends Context.Service<Corrections, {
       )
 
       const list: Corrections["Service"]["list"] = Effect.fn("Corrections.list")(function*(query) {
-        const { operatorId, playerId, status } = query
+        const { playerId, scope, status } = query
         return yield* corrections.page(
-          equalTo(sql, { operator_id: operatorId, player_id: playerId, status }),
+          [...within(sql, scope), ...equalTo(sql, { player_id: playerId, status })],
           sql`requested_at DESC, id DESC`,
           query
         )

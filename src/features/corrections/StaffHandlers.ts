@@ -1,7 +1,7 @@
 /** Handlers of corrections under the four-eyes rule. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { Corrections } from "./Corrections.ts"
 import { Operators } from "../operators/Operators.ts"
 import { paginated } from "../../http/Page.ts"
@@ -16,9 +16,9 @@ export const CorrectionHandlers = HttpApiBuilder.group(
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
           const { page, per_page: perPage, player: playerId, status } = query
-          const { items, total } = yield* corrections.list({ page, perPage, operatorId, playerId, status })
+          const { items, total } = yield* corrections.list({ page, perPage, scope, playerId, status })
           return yield* paginated(query, total, items)
         }))
       .handle("approve", ({ params }) => asStaff((actor) => corrections.approve(actor, params.correction)))

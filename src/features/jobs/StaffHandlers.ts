@@ -1,7 +1,7 @@
 /** Handlers of background jobs and stale rounds. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { Operators } from "../operators/Operators.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { type JobStatus, Scheduler } from "../../platform/Scheduler.ts"
@@ -56,8 +56,8 @@ const RoundHandlers = HttpApiBuilder.group(
     const operators = yield* Operators
     return handlers.handle("list", ({ query }) =>
       Effect.gen(function*() {
-        const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
-        const { items, total } = yield* rounds.list(operatorId, {
+        const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+        const { items, total } = yield* rounds.list(scope, {
           page: query.page,
           perPage: query.per_page,
           olderThanMs: query.older_than_hours === undefined ? reconcileAfterMs : query.older_than_hours * hourMs

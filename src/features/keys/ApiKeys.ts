@@ -57,8 +57,8 @@ export class ApiKeys extends Context.Service<ApiKeys, {
     reference: string,
     operator?: string
   ) => Effect.Effect<ApiKey, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The keys of one operator or, with undefined, all; newest first. */
-  readonly list: (operator: string | undefined) => Effect.Effect<
+  /** The keys of one operator or, with undefined, all that the actor may see; newest first. */
+  readonly list: (actor: Actor, operator: string | undefined) => Effect.Effect<
     ReadonlyArray<ApiKey>,
     Refusal<"NOT_FOUND"> | Unavailable
   >
@@ -150,9 +150,9 @@ export class ApiKeys extends Context.Service<ApiKeys, {
         return key
       })
 
-      const list = Effect.fn("ApiKeys.list")(function*(operator: string | undefined) {
+      const list = Effect.fn("ApiKeys.list")(function*(actor: Actor, operator: string | undefined) {
         return yield* keys.all(
-          sql`${yield* references.ofOperator(operator)} ORDER BY api_keys.created_at DESC, id DESC`
+          sql`${yield* references.ofScope(actor, operator)} ORDER BY api_keys.created_at DESC, id DESC`
         )
       }, orTryAgain)
 

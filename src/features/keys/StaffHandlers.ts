@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
-import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 
 export const KeyHandlers = HttpApiBuilder.group(
@@ -14,6 +14,6 @@ export const KeyHandlers = HttpApiBuilder.group(
       .handle("create", ({ payload }) => asStaff((actor) => keys.create(actor, payload)))
       .handle("rotate", ({ params, query }) => asStaff((actor) => keys.rotate(actor, params.key, query.operator)))
       .handle("revoke", ({ params, query }) => asStaff((actor) => keys.revoke(actor, params.key, query.operator)))
-      .handle("list", ({ query }) => enveloped(keys.list(query.operator)))
+      .handle("list", ({ query }) => asStaff((actor) => keys.list(actor, query.operator)))
   })
 )

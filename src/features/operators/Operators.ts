@@ -13,7 +13,7 @@ import { recordsOf } from "../../store/Records.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { PaymentMethods } from "../payments/Methods.ts"
-import { isWithin, type Scope } from "../staff/OperatorBounds.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
 import type { Actor } from "../staff/Staff.ts"
 import { ActiveOperators } from "./ActiveOperators.ts"
 import { makeReferences, orTaken } from "./References.ts"
@@ -68,8 +68,8 @@ export class Operators extends Context.Service<Operators, {
     reference: string,
     input: OperatorUpdate
   ) => Effect.Effect<StaffOperator, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
-  /** All operators, by id. */
-  readonly list: Effect.Effect<ReadonlyArray<StaffOperator>, Unavailable>
+  /** The operators that an actor may see, by id. */
+  readonly list: (actor: Pick<Actor, "operators">) => Effect.Effect<ReadonlyArray<StaffOperator>, Unavailable>
   /** The id of the operator that a reference names, id or slug. */
   readonly resolve: (reference: string) => Effect.Effect<number, Refusal<"NOT_FOUND"> | Unavailable>
   /**
@@ -164,22 +164,20 @@ export class Operators extends Context.Service<Operators, {
         return operator
       })
 
-      const list = orTryAgain(operators.all(sql`true ORDER BY id`)).pipe(
-        Effect.map((found) => found.map(shown)),
-        Effect.withSpan("Operators.list")
+      const list = Effect.fn("Operators.list")((actor: Pick<Actor, "operators">) =>
+        Effect.map(
+          orTryAgain(operators.all(sql`${sql.and([sql`true`, ...within(sql, actor.operators, "id")])} ORDER BY id`)),
+          (found) => found.map(shown)
+        )
       )
 
-      const resolve: Operators["Service"]["resolve"] = Effect.fn("Operators.resolve")((reference) =>
-        orTryAgain(references.operatorId(reference))
-      )
-
-      const scope: Operators["Service"]["scope"] = Effect.fn("Operators.scope")(function*(actor, reference) {
-        if (reference === undefined) return actor.operators
-        const id = yield* resolve(reference)
-        return isWithin(actor.operators, id) ? [id] : yield* Effect.fail(notFound)
+      return Operators.of({
+        create,
+        update,
+        list,
+        resolve: Effect.fn("Operators.resolve")((reference) => orTryAgain(references.operatorId(reference))),
+        scope: Effect.fn("Operators.scope")((actor, reference) => orTryAgain(references.scope(actor, reference)))
       })
-
-      return Operators.of({ create, update, list, resolve, scope })
     })
   )
 }

@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { isWithin, type Scope, within } from "../staff/OperatorBounds.ts"
 import { isStorable, oneOf, rowsOf } from "../../store/Rows.ts"
 
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
@@ -9,6 +10,13 @@ const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 /** The id that a reference is; undefined when it is a slug or a key. Ids have fewer digits than a safe integer. */
 export const idIn = (reference: string): number | undefined =>
   /^[1-9]\d{0,14}$/.test(reference) ? Number(reference) : undefined
+
+/** Whoever acts on the operators of a scope only. */
+interface Bound {
+  readonly operators: Scope
+}
+
+const noSuchOperator = refuse("NOT_FOUND", "There is no such operator.")
 
 /** Finds operators and providers by id or slug. */
 export const makeReferences = Effect.map(SqlClient.SqlClient, (sql) => {
@@ -27,13 +35,21 @@ export const makeReferences = Effect.map(SqlClient.SqlClient, (sql) => {
     )
   }
   const operatorId = find("operators", "operator")
+  /** The operators whose rows a list shows: the one that a reference names, else those that the actor is bound to. */
+  const scope = Effect.fnUntraced(function*(
+    actor: Bound,
+    reference: string | undefined
+  ): Effect.fn.Return<Scope, Refusal<"NOT_FOUND"> | SqlError.SqlError> {
+    if (reference === undefined) return actor.operators
+    const id = yield* operatorId(reference)
+    return isWithin(actor.operators, id) ? [id] : yield* Effect.fail(noSuchOperator)
+  })
   return {
     operatorId,
-    /** The condition that rows are of this operator; undefined names none. */
-    ofOperator: (reference: string | undefined) =>
-      reference === undefined
-        ? Effect.succeed(sql`true`)
-        : Effect.map(operatorId(reference), (id) => sql`operator_id = ${id}`),
+    scope,
+    /** The condition that rows are of the {@link scope} of an actor and a reference. */
+    ofScope: (actor: Bound, reference: string | undefined) =>
+      Effect.map(scope(actor, reference), (found) => sql.and([sql`true`, ...within(sql, found)])),
     providerId: find("providers", "provider"),
     /** Refuses what belongs to another operator than the one named, as if it were not there. Undefined names none. */
     refuseForeign: Effect.fnUntraced(function*<R>(owner: number, named: string | undefined, notFound: R) {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
-import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
 import { Operators } from "./Operators.ts"
 
 export const OperatorHandlers = HttpApiBuilder.group(
@@ -13,6 +13,6 @@ export const OperatorHandlers = HttpApiBuilder.group(
     return handlers
       .handle("create", ({ payload }) => asStaff((actor) => operators.create(actor, payload)))
       .handle("update", ({ params, payload }) => asStaff((actor) => operators.update(actor, params.operator, payload)))
-      .handle("list", () => enveloped(operators.list))
+      .handle("list", () => asStaff(operators.list))
   })
 )

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
-import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
 import { PaymentMethodCatalogue } from "./PaymentMethodCatalogue.ts"
 
 export const PaymentMethodHandlers = HttpApiBuilder.group(
@@ -13,6 +13,6 @@ export const PaymentMethodHandlers = HttpApiBuilder.group(
     return handlers
       .handle("create", ({ payload }) => asStaff((actor) => methods.create(actor, payload)))
       .handle("update", ({ params, payload }) => asStaff((actor) => methods.update(actor, params.method, payload)))
-      .handle("list", ({ query }) => enveloped(methods.list(query.operator)))
+      .handle("list", ({ query }) => asStaff((actor) => methods.list(actor, query.operator)))
   })
 )

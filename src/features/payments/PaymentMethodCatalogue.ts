@@ -50,8 +50,8 @@ export class PaymentMethodCatalogue extends Context.Service<PaymentMethodCatalog
     methodId: number,
     input: MethodUpdate
   ) => Effect.Effect<Method, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
-  /** The methods of one operator or, with undefined, all; by operator and code. */
-  readonly list: (operator: string | undefined) => Effect.Effect<
+  /** The methods of one operator or, with undefined, all that the actor may see; by operator and code. */
+  readonly list: (actor: Actor, operator: string | undefined) => Effect.Effect<
     ReadonlyArray<Method>,
     Refusal<"NOT_FOUND"> | Unavailable
   >
@@ -112,8 +112,8 @@ export class PaymentMethodCatalogue extends Context.Service<PaymentMethodCatalog
         }
       )
 
-      const list = Effect.fn("PaymentMethodCatalogue.list")(function*(operator: string | undefined) {
-        return yield* methods.all(sql`${yield* references.ofOperator(operator)} ORDER BY operator_id, code`)
+      const list = Effect.fn("PaymentMethodCatalogue.list")(function*(actor: Actor, operator: string | undefined) {
+        return yield* methods.all(sql`${yield* references.ofScope(actor, operator)} ORDER BY operator_id, code`)
       }, orTryAgain)
 
       return PaymentMethodCatalogue.of({ create, update, list })

@@ -26,6 +26,7 @@ import {
 } from "../../store/Rows.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
 import { PaymentMethods } from "./Methods.ts"
+import { type Scope, sumWithin, within } from "../staff/OperatorBounds.ts"
 import { Thresholds } from "./Thresholds.ts"
 
 /** Absent means any. */
@@ -80,8 +81,8 @@ export class Payments extends Context.Service<Payments, {
   ) => Effect.Effect<Walk<Payment, TimedPosition>, Unavailable>
   /** Any payment. */
   readonly staffGet: (paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The payments of one operator or, with undefined, all; newest first. */
-  readonly staffList: (operatorId: number | undefined, query: PaymentQuery) => Effect.Effect<Page<Payment>, Unavailable>
+  /** The payments of the operators of a scope, newest first. */
+  readonly staffList: (scope: Scope, query: PaymentQuery) => Effect.Effect<Page<Payment>, Unavailable>
 }>()("pitboss/payments/Payments") {
   static readonly layer = Layer.effect(
     Payments,
@@ -126,19 +127,17 @@ export class Payments extends Context.Service<Payments, {
         }
       )
 
-      const ofOperator = (operatorId: number | undefined) =>
-        operatorId === undefined ? sql`true` : sql`operator_id = ${operatorId}::float8::bigint`
-
-      const find = Effect.fnUntraced(function*(operatorId: number | undefined, paymentId: number) {
+      const find = Effect.fnUntraced(function*(scope: Scope, paymentId: number) {
         const row = yield* oneOf(payments(
           sql`SELECT ${columns} FROM payment_requests
-            WHERE id = ${paymentId}::float8::bigint AND ${ofOperator(operatorId)}`
+            WHERE ${sql.and([sql`id = ${paymentId}::float8::bigint`, ...within(sql, scope)])}`
         ))
         return row === undefined ? yield* Effect.fail(notFound) : row
       }, orTryAgain)
 
-      const conditionsOf = (operatorId: number | undefined, query: PaymentFilters) => [
-        ofOperator(operatorId),
+      const conditionsOf = (scope: Scope, query: PaymentFilters) => [
+        sql`true`,
+        ...within(sql, scope),
         ...[
           query.playerId === undefined ? undefined : sql`player_id = ${query.playerId}::float8::bigint`,
           query.type === undefined ? undefined : sql`type = ${query.type}`,
@@ -151,8 +150,8 @@ export class Payments extends Context.Service<Payments, {
         ].filter((filter) => filter !== undefined)
       ]
 
-      const select = Effect.fnUntraced(function*(operatorId: number | undefined, query: PaymentQuery) {
-        const where = sql.and(conditionsOf(operatorId, query))
+      const select = Effect.fnUntraced(function*(scope: Scope, query: PaymentQuery) {
+        const where = sql.and(conditionsOf(scope, query))
         const { createdFrom, createdTo, externalReference, playerId, status, type } = query
         const [total, rows] = yield* Effect.all([
           playerId !== undefined || externalReference !== undefined
@@ -160,7 +159,10 @@ export class Payments extends Context.Service<Payments, {
               counts(sql`SELECT count(*) AS total FROM payment_requests WHERE ${where}`),
               ([row]) => row?.total ?? 0
             )
-            : countPayments({ operatorId, groups: { type, status }, createdFrom, createdTo }),
+            : sumWithin(
+              scope,
+              (operatorId) => countPayments({ operatorId, groups: { type, status }, createdFrom, createdTo })
+            ),
           payments(
             sql`SELECT ${columns} FROM payment_requests WHERE ${where} ORDER BY created_at DESC, payment_requests.id DESC
             LIMIT ${query.perPage}::float8::bigint OFFSET ${offsetOf(query)}::float8::bigint`
@@ -173,7 +175,7 @@ export class Payments extends Context.Service<Payments, {
         function*(operatorId: number, query: PaymentFilters & WalkQuery<TimedPosition>) {
           const { below } = query
           const where = sql.and([
-            ...conditionsOf(operatorId, query),
+            ...conditionsOf([operatorId], query),
             ...below === undefined
               ? []
               : [sql`(created_at, id) < (${toDate(below.at)}::timestamptz, ${below.id}::float8::bigint)`]
@@ -187,10 +189,10 @@ export class Payments extends Context.Service<Payments, {
 
       return Payments.of({
         withdraw,
-        get: Effect.fn("Payments.get")(find),
-        list: Effect.fn("Payments.list")(select),
+        get: Effect.fn("Payments.get")((operatorId, paymentId) => find([operatorId], paymentId)),
+        list: Effect.fn("Payments.list")((operatorId, query) => select([operatorId], query)),
         walk,
-        staffGet: Effect.fn("Payments.staffGet")((paymentId: number) => find(undefined, paymentId)),
+        staffGet: Effect.fn("Payments.staffGet")((paymentId: number) => find(null, paymentId)),
         staffList: Effect.fn("Payments.staffList")(select)
       })
     })

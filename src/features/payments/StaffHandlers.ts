@@ -47,8 +47,8 @@ export const PaymentHandlers = HttpApiBuilder.group(
       )
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
-          const { items, total } = yield* payments.staffList(operatorId, {
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+          const { items, total } = yield* payments.staffList(scope, {
             page: query.page,
             perPage: query.per_page,
             playerId: query.player,

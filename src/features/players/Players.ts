@@ -18,6 +18,7 @@ import { PersonalData } from "../../platform/PersonalData.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { toDate } from "../../platform/Time.ts"
 import { makeInsertPlayer } from "./internal/NewPlayer.ts"
+import { type Scope, sumWithin, within } from "../staff/OperatorBounds.ts"
 import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { withoutPersonal } from "../../store/EventData.ts"
@@ -192,9 +193,9 @@ export class Players extends Context.Service<Players, {
   ) => Effect.Effect<Walk<PlayerProfile>, Unavailable>
   /** Any player, for staff. */
   readonly staffGet: (playerId: number) => Effect.Effect<StaffPlayer, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The players of one operator or, with undefined, of all, for staff. */
+  /** The players of the operators of a scope, for staff. */
   readonly staffList: (
-    operatorId: number | undefined,
+    scope: Scope,
     query: PlayerQuery
   ) => Effect.Effect<Page<StaffPlayer>, Unavailable>
 }>()("pitboss/players/Players") {
@@ -319,15 +320,15 @@ export class Players extends Context.Service<Players, {
         )
       })
 
-      const select = (operatorId: number | undefined, playerId: number) =>
+      const select = (scope: Scope, playerId: number) =>
         orTryAgain(oneOf(players(
           sql`SELECT ${columns} FROM players
-            WHERE id = ${playerId} ${operatorId === undefined ? sql`` : sql`AND operator_id = ${operatorId}`}`
+            WHERE ${sql.and([sql`id = ${playerId}`, ...within(sql, scope)])}`
         )))
 
       /** What the filters come down to; undefined when nothing can match them. */
       const conditionsOf = (
-        operatorId: number | undefined,
+        scope: Scope,
         query: PlayerFilters,
         byIndex: boolean
       ): ReadonlyArray<Statement.Fragment> | undefined => {
@@ -335,7 +336,7 @@ export class Players extends Context.Service<Players, {
         if (!texts.every((text) => text === undefined || isStorable(text))) return undefined
         const email = query.email?.trim().toLowerCase()
         return [
-          ...(operatorId === undefined ? [] : [sql`operator_id = ${operatorId}`]),
+          ...within(sql, scope),
           ...(query.status === undefined ? [] : [sql`status = ${query.status}`]),
           ...(email === undefined ? [] : [sql`email = ${email}`]),
           ...(query.username === undefined
@@ -351,11 +352,11 @@ export class Players extends Context.Service<Players, {
 
       /** The way to what a search finds, and how many of them to count at most, undefined for all. */
       const searchFor = Effect.fnUntraced(
-        function*(operatorId: number | undefined, { search }: PlayerFilters, wanted: number) {
+        function*(scope: Scope, { search }: PlayerFilters, wanted: number) {
           if (search === undefined || !isStorable(search)) return { byIndex: false, most: undefined }
           const { countedAll } = yield* SearchBounds
-          const many = yield* countPlayers({ operatorId, groups: {} })
-          const byIndex = yield* isRare(sql, operatorId, search, many, wanted)
+          const many = yield* sumWithin(scope, (operatorId) => countPlayers({ operatorId, groups: {} }))
+          const byIndex = yield* isRare(sql, scope, search, many, wanted)
           return { byIndex, most: byIndex || many <= countedAll ? undefined : wanted }
         }
       )
@@ -394,7 +395,7 @@ export class Players extends Context.Service<Players, {
 
       // Lists are ordered by `players.id`: just `id` would be the column of the answer, a float, which no index is ordered by.
       const selectPage = Effect.fnUntraced(
-        function*(operatorId: number | undefined, query: PlayerQuery): Effect.fn.Return<
+        function*(scope: Scope, query: PlayerQuery): Effect.fn.Return<
           Page<PlayerRow>,
           SqlError.SqlError
         > {
@@ -403,8 +404,8 @@ export class Players extends Context.Service<Players, {
           const { maxCounted } = yield* SearchBounds
           // one more than is returned, to know whether there are more
           const wanted = Math.max(maxCounted, offset + perPage) + 1
-          const { byIndex, most } = yield* searchFor(operatorId, query, wanted)
-          const conditions = conditionsOf(operatorId, query, byIndex)
+          const { byIndex, most } = yield* searchFor(scope, query, wanted)
+          const conditions = conditionsOf(scope, query, byIndex)
           if (conditions === undefined) return { items: [], total: 0 }
           if (search !== undefined) {
             const { items, total } = yield* selectFound(conditions, offset, perPage, most)
@@ -416,7 +417,11 @@ export class Players extends Context.Service<Players, {
             players(sql`SELECT ${columns} ${from} ORDER BY players.id DESC LIMIT ${perPage} OFFSET ${offset}`),
             isOfOne
               ? Effect.map(counts(sql`SELECT count(*) AS total ${from}`), ([row]) => row?.total ?? 0)
-              : countPlayers({ operatorId, groups: { status, kyc_status: kycStatus }, createdFrom, createdTo })
+              : sumWithin(
+                scope,
+                (operatorId) =>
+                  countPlayers({ operatorId, groups: { status, kyc_status: kycStatus }, createdFrom, createdTo })
+              )
           ], { concurrency: 2 })
           return { items: found, total }
         },
@@ -424,8 +429,8 @@ export class Players extends Context.Service<Players, {
       )
 
       const selectWalk = Effect.fnUntraced(function*(operatorId: number, query: PlayerFilters & WalkQuery) {
-        const { byIndex } = yield* searchFor(operatorId, query, query.perPage + 1)
-        const filters = conditionsOf(operatorId, query, byIndex)
+        const { byIndex } = yield* searchFor([operatorId], query, query.perPage + 1)
+        const filters = conditionsOf([operatorId], query, byIndex)
         if (filters === undefined) return []
         const conditions = query.below === undefined ? filters : [...filters, sql`id < ${query.below}`]
         if (byIndex) return (yield* selectFound(conditions, 0, query.perPage + 1, undefined)).items
@@ -447,10 +452,10 @@ export class Players extends Context.Service<Players, {
         register,
         noteLogin,
         get: Effect.fn("Players.get")((operatorId, playerId) =>
-          Effect.flatMap(select(operatorId, playerId), asProfile)
+          Effect.flatMap(select([operatorId], playerId), asProfile)
         ),
         list: Effect.fn("Players.list")(function*(operatorId, query) {
-          const { items, ...rest } = yield* selectPage(operatorId, query)
+          const { items, ...rest } = yield* selectPage([operatorId], query)
           const now = yield* Clock.currentTimeMillis
           return { items: items.map((row) => toProfile(row, now)), ...rest }
         }),
@@ -459,11 +464,9 @@ export class Players extends Context.Service<Players, {
           const now = yield* Clock.currentTimeMillis
           return walkOf(rows, query, ({ id }) => id, (row) => toProfile(row, now))
         }),
-        staffGet: Effect.fn("Players.staffGet")((playerId) =>
-          Effect.flatMap(select(undefined, playerId), asStaffPlayer)
-        ),
-        staffList: Effect.fn("Players.staffList")(function*(operatorId, query) {
-          const { items, ...rest } = yield* selectPage(operatorId, query)
+        staffGet: Effect.fn("Players.staffGet")((playerId) => Effect.flatMap(select(null, playerId), asStaffPlayer)),
+        staffList: Effect.fn("Players.staffList")(function*(scope, query) {
+          const { items, ...rest } = yield* selectPage(scope, query)
           const now = yield* Clock.currentTimeMillis
           return { items: items.map((row) => ({ operator_id: row.operatorId, ...toProfile(row, now) })), ...rest }
         })

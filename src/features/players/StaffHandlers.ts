@@ -76,8 +76,8 @@ export const PlayerHandlers = HttpApiBuilder.group(
         })))
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
-          const { items, total } = yield* players.staffList(operatorId, {
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+          const { items, total } = yield* players.staffList(scope, {
             page: query.page,
             perPage: query.per_page,
             status: query.status,

@@ -10,6 +10,7 @@ import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { toDate } from "../../platform/Time.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { columnsOf, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 
 const hourMs = 3_600_000
@@ -50,9 +51,9 @@ const placeRows = rowsOf(Schema.Struct({ openedBefore: Schema.NullOr(Schema.Date
 const sumRows = rowsOf(Schema.Struct({ stale: Schema.Number, old: Schema.Number }))
 
 export class StaleRounds extends Context.Service<StaleRounds, {
-  /** Rounds open for `olderThanMs` or longer, the oldest first, of one operator or of all. */
+  /** Rounds open for `olderThanMs` or longer, the oldest first, of the operators of a scope. */
   readonly list: (
-    operatorId: number | undefined,
+    scope: Scope,
     query: PageQuery & { readonly olderThanMs: number }
   ) => Effect.Effect<Page<StaleRound>, Refusal<"TRY_AGAIN">>
   /** Walks on, strikes off what was closed, and warns when something is left. Safe to be run twice. */
@@ -71,13 +72,16 @@ export class StaleRounds extends Context.Service<StaleRounds, {
       }))
 
       const list: StaleRounds["Service"]["list"] = Effect.fn("StaleRounds.list")(
-        function*(operatorId, query) {
+        function*(scope, query) {
           const now = yield* Clock.currentTimeMillis
           const from = sql`FROM stale_rounds s
             JOIN rounds r ON r.player_id = s.player_id AND r.game_id = s.game_id AND r.round_id = s.round_id AND NOT r.closed
             JOIN players pl ON pl.id = s.player_id JOIN games g ON g.id = s.game_id JOIN providers p ON p.id = g.provider_id
-            WHERE s.opened_at <= ${toDate(now - query.olderThanMs)} ${
-            operatorId === undefined ? sql`` : sql`AND s.operator_id = ${operatorId}`
+            WHERE ${
+            sql.and([
+              sql`s.opened_at <= ${toDate(now - query.olderThanMs)}`,
+              ...within(sql, scope, "s.operator_id")
+            ])
           }`
           const [found, counted] = yield* Effect.all([
             roundRows(

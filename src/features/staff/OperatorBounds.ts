@@ -4,6 +4,7 @@
  * A list of the staff API takes its scope of `Operators.scope(actor, query.operator)` and adds `within(sql, scope)` to its
  * conditions; what the request names is checked before (`OperatorBoundsLive.ts`).
  */
+import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 
 /** Ids of operators; null: all. An empty one is of nobody. */
@@ -28,3 +29,12 @@ export const within = (
     ? [sql`${sql(column)} = ${only}`]
     : [sql`${sql(column)} = ANY(string_to_array(${scope.join(",")}, ',')::bigint[])`]
 }
+
+/** The sum of what is counted for each operator of a scope, one after the other, or at once for all of them. */
+export const sumWithin = <E, R>(
+  scope: Scope,
+  count: (operatorId: number | undefined) => Effect.Effect<number, E, R>
+): Effect.Effect<number, E, R> =>
+  scope === null
+    ? count(undefined)
+    : Effect.map(Effect.forEach(scope, count), (counted) => counted.reduce((sum, one) => sum + one, 0))

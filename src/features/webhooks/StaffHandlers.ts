@@ -1,7 +1,7 @@
 /** Handlers of webhook endpoints and deliveries. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { Operators } from "../operators/Operators.ts"
 import { WebhookDeliveries } from "./WebhookDeliveries.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
@@ -26,7 +26,7 @@ const EndpointHandlers = HttpApiBuilder.group(
           asStaff((actor) => endpoints.rotate(actor, params.webhook, query.operator, query.now === "true"))
       )
       .handle("ping", ({ params, query }) => asStaff((actor) => endpoints.ping(actor, params.webhook, query.operator)))
-      .handle("list", ({ query }) => Effect.map(endpoints.list(query.operator), (data) => ({ data })))
+      .handle("list", ({ query }) => asStaff((actor) => endpoints.list(actor, query.operator)))
   })
 )
 
@@ -39,11 +39,11 @@ const DeliveryHandlers = HttpApiBuilder.group(
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const operatorId = query.operator === undefined ? undefined : yield* operators.resolve(query.operator)
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
           const { items, total } = yield* deliveries.list({
             page: query.page,
             perPage: query.per_page,
-            operatorId,
+            scope,
             webhookId: query.webhook,
             status: query.status
           })

@@ -5,13 +5,14 @@ import type { DeliveryStatus } from "../../domain/Events.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { iso } from "../../platform/Time.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { orTryAgain, type Page, type PageQuery } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../staff/Staff.ts"
 import { Delivery } from "./StaffApi.ts"
 
 export interface DeliveryQuery extends PageQuery {
-  readonly operatorId?: number | undefined
+  readonly scope: Scope
   readonly webhookId?: number | undefined
   readonly status?: DeliveryStatus | undefined
 }
@@ -41,9 +42,9 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
       })
 
       const list = Effect.fn("WebhookDeliveries.list")(function*(query: DeliveryQuery) {
-        const { operatorId, status, webhookId } = query
+        const { scope, status, webhookId } = query
         return yield* deliveries.page(
-          equalTo(sql, { operator_id: operatorId, endpoint_id: webhookId, status }),
+          [...within(sql, scope), ...equalTo(sql, { endpoint_id: webhookId, status })],
           sql`created_at DESC, id DESC`,
           query
         )

@@ -90,8 +90,8 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
     id: number,
     operator?: string
   ) => Effect.Effect<Delivery, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The endpoints of one operator or, with undefined, all; newest first. */
-  readonly list: (operator: string | undefined) => Effect.Effect<
+  /** The endpoints of one operator or, with undefined, all that the actor may see; newest first. */
+  readonly list: (actor: Actor, operator: string | undefined) => Effect.Effect<
     ReadonlyArray<Endpoint>,
     Refusal<"NOT_FOUND"> | Unavailable
   >
@@ -273,9 +273,9 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
           }))
       })
 
-      const list = Effect.fn("WebhookEndpoints.list")(function*(operator: string | undefined) {
+      const list = Effect.fn("WebhookEndpoints.list")(function*(actor: Actor, operator: string | undefined) {
         const rows = yield* endpoints.all(
-          sql`${yield* references.ofOperator(operator)} ORDER BY webhook_endpoints.created_at DESC, id DESC`
+          sql`${yield* references.ofScope(actor, operator)} ORDER BY webhook_endpoints.created_at DESC, id DESC`
         )
         return rows.map(shown)
       }, orTryAgain)

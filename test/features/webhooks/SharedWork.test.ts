@@ -35,7 +35,7 @@ const startHousekeeping = (options: { readonly maxBacklog?: number } = {}) =>
     (context) => Context.get(context, WebhookHousekeeping)
   )
 
-const all = { page: 1, perPage: 100 }
+const all = { page: 1, perPage: 100, scope: null }
 
 layer(base)("sharing the work", (it) => {
   it.effect("two senders send everything once", () =>

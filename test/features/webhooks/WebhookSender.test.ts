@@ -28,7 +28,7 @@ const live = WebhookSender.layerWith({ pollMs: 60_000 }).pipe(
 const delays = [1, 2, 4, 8, 16, 32, 64]
 const seed = seedOfRun()
 
-const all = { page: 1, perPage: 100 }
+const all = { page: 1, perPage: 100, scope: null }
 
 layer(live)("sending webhooks", (it) => {
   it.effect("keeps the timetable: eight attempts, then failed, then whatever staff say", () =>
@@ -127,7 +127,7 @@ layer(live)("sending webhooks", (it) => {
         }
         // one in 256 has failed eight times
         for (;;) {
-          const { items } = yield* deliveries.list({ ...all, operatorId: operator.id, status: "failed" })
+          const { items } = yield* deliveries.list({ ...all, scope: [operator.id], status: "failed" })
           if (items.length === 0) break
           for (const { id } of items) yield* deliveries.retry(someStaff, id)
           yield* sweep

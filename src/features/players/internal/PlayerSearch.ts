@@ -7,6 +7,7 @@
  */
 import { Context, Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import { type Scope, within } from "../../staff/OperatorBounds.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 
 /** What the index `players_search` is over; a query that says it otherwise does not find the index. */
@@ -45,10 +46,10 @@ export const holdsByIndex = (sql: SqlClient.SqlClient, text: string): Statement.
 
 const counts = rowsOf(Schema.Struct({ count: Schema.Number }))
 
-/** How many of the `newest` players of an operator (all, with undefined) have the text, at most `limit`. */
+/** How many of the `newest` players of a scope have the text, at most `limit`. */
 const countAmongNewest = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
-  operatorId: number | undefined,
+  scope: Scope,
   text: string,
   newest: number,
   limit: number
@@ -57,7 +58,7 @@ const countAmongNewest = Effect.fnUntraced(function*(
     sql`SELECT count(*) AS count FROM (
       SELECT 1 FROM (
         SELECT ${sql.literal(text.includes("\n") ? "username, email, last_name" : "search_text")} FROM players
-        ${operatorId === undefined ? sql`` : sql`WHERE operator_id = ${operatorId}`} ORDER BY id DESC LIMIT ${newest}
+        WHERE ${sql.and([sql`true`, ...within(sql, scope)])} ORDER BY id DESC LIMIT ${newest}
       ) AS newest WHERE ${holds(sql, text)} LIMIT ${limit}
     ) AS found`
   )
@@ -70,13 +71,13 @@ const countAmongNewest = Effect.fnUntraced(function*(
  */
 export const isRare = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
-  operatorId: number | undefined,
+  scope: Scope,
   text: string,
   players: number,
   wanted: number
 ) {
   const { countedAll, walkedMost } = yield* SearchBounds
   if (!hasPieces.test(text) || players <= countedAll) return false
-  if ((yield* countAmongNewest(sql, operatorId, text, sampled, common)) < common) return true
-  return (yield* countAmongNewest(sql, operatorId, text, walkedMost, wanted)) < wanted
+  if ((yield* countAmongNewest(sql, scope, text, sampled, common)) < common) return true
+  return (yield* countAmongNewest(sql, scope, text, walkedMost, wanted)) < wanted
 })
