@@ -32,6 +32,7 @@ import { SecretHandlers } from "../features/secrets/StaffHandlers.ts"
 import { StaffHandlers } from "../features/staff/StaffHandlers.ts"
 import { WebhookHandlers } from "../features/webhooks/StaffHandlers.ts"
 import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
+import { OperatorCheck } from "../features/staff/OperatorBoundsLive.ts"
 import { StaffAuthLive, StaffTokens } from "../features/staff/StaffAuthLive.ts"
 
 /** A verification of a large ledger answers when it has read it: its caller waits in silence. */
@@ -106,7 +107,12 @@ const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(BackofficeApi),
   OpenApiDocument,
   Outermost
-).pipe(Layer.provide(Handlers), Layer.provide(StaffAuthLive), Layer.provide(StaffTokens.layer))
+).pipe(
+  Layer.provide(Handlers),
+  Layer.provide(StaffAuthLive),
+  Layer.provide(OperatorCheck.layer),
+  Layer.provide(StaffTokens.layer)
+)
 
 /**
  * Serves the staff API at `BACKOFFICE_HOST` and `BACKOFFICE_PORT`, with `more` routes beside it. Needs `layerBackoffice`, the

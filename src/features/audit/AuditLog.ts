@@ -169,7 +169,8 @@ export class AuditLog extends Context.Service<AuditLog, {
           ...conditionsOf(query),
           ...(below === undefined
             ? []
-            : [sql`(at, id) < (SELECT b.at, b.id FROM audit_log b WHERE b.id = ${below})`])
+            : [sql`(at, id) < (SELECT b.at, b.id FROM audit_log b
+              WHERE ${sql.and([sql`b.id = ${below}`, ...within(sql, query.scope, "b.operator_id")])})`])
         ]
         const rows = yield* log.all(sql`${whereOf(conditions)} ORDER BY at DESC, id DESC LIMIT ${query.perPage + 1}`)
         return walkOf(rows, query, ({ id }) => id, (line) => line)

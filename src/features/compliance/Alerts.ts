@@ -146,7 +146,8 @@ export class Alerts extends Context.Service<Alerts, {
       const list = Effect.fn("Alerts.list")(function*(query: AlertQuery) {
         const { after, limit, playerId, rule, scope, status } = query
         const position = after === undefined ? undefined : yield* oneOf(positionRows(
-          sql`SELECT created_at AS at FROM compliance_alerts WHERE id = ${after}::float8::bigint`
+          sql`SELECT created_at AS at FROM compliance_alerts
+            WHERE ${sql.and([sql`id = ${after}::float8::bigint`, ...within(sql, scope)])}`
         ))
         if (after !== undefined && position === undefined) return { items: [], next: null }
         const conditions: ReadonlyArray<Statement.Fragment> = [

@@ -13,10 +13,12 @@ import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { Games } from "../games/Games.ts"
+import { PlayerRefs } from "../games/PlayerRefs.ts"
 import { Integrations } from "../integrations/Integrations.ts"
-import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
+import { type ProviderCall, ProviderCallLog } from "../integrations/ProviderCallLog.ts"
 import type { WithSecret } from "../keys/ApiKeys.ts"
 import { makeReferences, orTaken } from "../operators/References.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
 import type { Actor } from "../staff/Staff.ts"
 import { makeProviderSettings, ownProtocol, type SettingsObject } from "./ProviderSettings.ts"
 import { settingsIssues } from "./SettingsResource.ts"
@@ -30,6 +32,7 @@ import {
 
 type StaffProvider = typeof StaffProvider.Type
 
+const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 const sealedRows = rowsOf(Schema.Struct({ settings_sealed: Schema.NullOr(Schema.Uint8Array) }))
 
 const protocolIsFixed = refuseFields({ protocol: ["cannot be changed: make another provider"] })
@@ -69,8 +72,12 @@ export class Providers extends Context.Service<Providers, {
   ) => Effect.Effect<StaffProvider & WithSecret, Refusal<"NOT_FOUND"> | Unavailable>
   /** A provider by id or slug, with what its vendor is told and what came of its calls. */
   readonly show: (reference: string) => Effect.Effect<ProviderDetails, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The last calls of a provider's vendor at any node, the newest first. */
+  /**
+   * The last calls of a provider's vendor at any node, the newest first. Of a player whom the actor may not see, only that there was a call, and how
+   * it was answered.
+   */
   readonly calls: (
+    actor: Pick<Actor, "operators">,
     reference: string
   ) => Effect.Effect<ReadonlyArray<VendorCallLine>, Refusal<"NOT_FOUND"> | Unavailable>
   /** The id of a provider by id or slug. */
@@ -92,6 +99,7 @@ export class Providers extends Context.Service<Providers, {
       const providers = yield* recordsOf("providers", StaffProvider)
       const vendorSettings = yield* makeProviderSettings
       const callLog = yield* ProviderCallLog
+      const playerRefs = yield* PlayerRefs
       const { host, port, providerAllowInsecure, publicUrl } = yield* Settings
 
       /** What is wrong with the addresses among settings. */
@@ -252,18 +260,42 @@ export class Providers extends Context.Service<Providers, {
         }
       })
 
-      const calls = Effect.fn("Providers.calls")(function*(reference: string) {
+      /** Refs of those players of calls who are of a scope; undefined: of all. */
+      const refsWithin = Effect.fnUntraced(
+        function*(scope: Scope, providerId: number, calls: ReadonlyArray<ProviderCall>) {
+          if (scope === null) return undefined
+          const named = new Map(calls.flatMap(({ player }) => {
+            const id = player === null ? undefined : playerRefs.parse(providerId, player)
+            return id === undefined ? [] : [[id, player]]
+          }))
+          const rows = yield* idRows(sql`SELECT id FROM players WHERE ${
+            sql.and([
+              sql`id = ANY(string_to_array(${[...named.keys()].join(",")}, ',')::bigint[])`,
+              ...within(sql, scope)
+            ])
+          }`)
+          return new Set(rows.map(({ id }) => named.get(id)))
+        },
+        orTryAgain
+      )
+
+      const calls = Effect.fn("Providers.calls")(function*(actor: Pick<Actor, "operators">, reference: string) {
         const { id } = yield* found(reference)
-        return (yield* callLog.recent(id)).map(({ amount, at, latencyMs, method, player, refusal, round, status }) => ({
-          at: iso(at),
-          method,
-          player,
-          round,
-          amount,
-          answer: status,
-          refusal,
-          latency_ms: latencyMs
-        }))
+        const recent = yield* callLog.recent(id)
+        const shown = yield* refsWithin(actor.operators, id, recent)
+        return recent.map(({ amount, at, latencyMs, method, player, refusal, round, status }) => {
+          const isShown = shown === undefined || (player !== null && shown.has(player))
+          return {
+            at: iso(at),
+            method,
+            player: isShown ? player : null,
+            round: isShown ? round : null,
+            amount: isShown ? amount : null,
+            answer: status,
+            refusal,
+            latency_ms: latencyMs
+          }
+        })
       })
 
       const list = orTryAgain(providers.all(sql`true ORDER BY id`)).pipe(Effect.withSpan("Providers.list"))

@@ -31,7 +31,7 @@ export const ProviderHandlers = HttpApiBuilder.group(
           return yield* reconciliation.reconcile(yield* providers.idOf(params.provider), query.date, now)
         })))
       .handle("show", ({ params }) => enveloped(providers.show(params.provider)))
-      .handle("calls", ({ params }) => enveloped(providers.calls(params.provider)))
+      .handle("calls", ({ params }) => asStaff((actor) => providers.calls(actor, params.provider)))
       .handle("list", () => enveloped(providers.list))
   })
 )

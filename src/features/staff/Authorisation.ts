@@ -189,7 +189,7 @@ export const concernByAction: { readonly [action in Action]: Concern } = {
   "alert.configure": "operator",
   "rate.set": "installation",
   "rate.list": "catalogue",
-  "report.ggr": "one_operator",
+  "report.ggr": "operator",
   "ledger.verify": "one_operator",
   "ledger.export": "one_operator",
   "secret.list": "installation",

@@ -16,6 +16,7 @@ import { sha256 } from "../../platform/Secrets.ts"
 import { monotonicClock } from "../../platform/MonotonicClock.ts"
 import { roles as allRoles } from "../../domain/Staff.ts"
 import { rolesFor } from "./Authorisation.ts"
+import { OperatorCheck } from "./OperatorBoundsLive.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
 import { StaffReads } from "./StaffReads.ts"
 
@@ -102,6 +103,7 @@ export const StaffAuthLive = Layer.effect(
     const tokens = yield* StaffTokens
     const forwarding = yield* Forwarding
     const endpoints = yield* Endpoints
+    const { refuseForeign } = yield* OperatorCheck
 
     return StaffAuth.of((handler, { endpoint, group }) => {
       const action = `${group.identifier}.${endpoint.identifier}`
@@ -119,6 +121,7 @@ export const StaffAuthLive = Layer.effect(
           )
         }
         yield* accounts.refuseBootstrap(actor, action)
+        yield* refuseForeign(actor.operators, action)
         const response = yield* served(actor)
         if (response.status < 300) yield* reads.note(actor, action, request.url)
         return response

@@ -1,0 +1,121 @@
+/** Records that requests of the staff API name, and whose they are: what staff bound to operators may name. */
+import { Effect, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { isStorable, oneOf, rowsOf } from "../../store/Rows.ts"
+import { idIn, makeReferences } from "../operators/References.ts"
+import type { Action } from "./Authorisation.ts"
+
+const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
+
+/** The id that a text is; undefined for one that the endpoints take for no id either. */
+const recordId = (text: string): number | undefined =>
+  /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined
+
+/** Tables of records by their ids, with the words that refuse one that is not there. */
+const tables = {
+  player: ["players", "There is no such player."],
+  payment: ["payment_requests", "There is no such payment."],
+  method: ["payment_methods", "There is no such payment method."],
+  alert: ["compliance_alerts", "There is no such alert."],
+  bonus: ["bonuses", "There is no such bonus."],
+  player_bonus: ["player_bonuses", "There is no such bonus."],
+  promo: ["promo_codes", "There is no such promo code."],
+  free_rounds: ["free_rounds", "There are no such free rounds."],
+  correction: ["corrections", "There is no such correction."],
+  webhook: ["webhook_endpoints", "There is no such webhook."],
+  delivery: ["webhook_deliveries", "There is no such delivery."]
+} as const
+
+/** The records that a request may name. */
+export type Target = keyof typeof tables | "operator" | "key"
+
+const isTable = (name: string): name is keyof typeof tables => Object.hasOwn(tables, name)
+
+/** Targets that are named by another word than their own. */
+const targetByAction: { readonly [action in Action]?: { readonly [name: string]: Target } } = {
+  "bonus.cancel": { bonus: "player_bonus" }
+}
+
+const overridesOf: { readonly [action: string]: { readonly [name: string]: Target } } = targetByAction
+
+/** What a parameter of an action names, in the path, the query or the body; undefined for one that names nothing of an operator's. */
+export const targetOf = (action: string, name: string): Target | undefined =>
+  overridesOf[action]?.[name] ?? (isTable(name) || name === "operator" || name === "key" ? name : undefined)
+
+/**
+ * Parameters that name nothing of an operator's: words of filters, what operators share, and what a handler looks for within the operators of
+ * the actor itself. The tests hold that every parameter of an action is either here or a {@link Target}.
+ */
+export const namesNothing: ReadonlySet<string> = new Set([
+  // what operators share
+  "provider",
+  "game",
+  // filters and bounds
+  "rule",
+  "status",
+  "state",
+  "type",
+  "wallet",
+  "kyc_status",
+  "from",
+  "to",
+  "created_from",
+  "created_to",
+  "older_than_hours",
+  "include_test_players",
+  "action",
+  "staff",
+  "email",
+  "username",
+  "external_id",
+  "external_reference",
+  "search",
+  "now",
+  // pages and walks: below a record that is not the actor's there is nothing
+  "page",
+  "per_page",
+  "limit",
+  "cursor"
+])
+
+/**
+ * Finds whose a record is: its operator's id. Refused in the words of the endpoints themselves where it is not there; undefined for a text that
+ * no endpoint takes for one, so that the endpoint says what is wrong with it.
+ */
+export const makeOwners = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const references = yield* makeReferences
+
+  const ownerOf = Effect.fnUntraced(function*(
+    target: Target,
+    named: string
+  ): Effect.fn.Return<number | undefined, Refusal<"NOT_FOUND"> | SqlError.SqlError> {
+    if (target === "operator") return yield* references.operatorId(named)
+    if (target === "key") {
+      const id = idIn(named)
+      if (!isStorable(named)) return yield* Effect.fail(missing(target))
+      const key = yield* oneOf(owners(
+        sql`SELECT operator_id AS "operatorId" FROM api_keys WHERE ${
+          id === undefined ? sql`key = ${named}` : sql`id = ${id}`
+        }`
+      ))
+      return key === undefined ? yield* Effect.fail(missing(target)) : key.operatorId
+    }
+    const id = recordId(named)
+    if (id === undefined) return undefined
+    const [table] = tables[target]
+    const row = yield* oneOf(owners(
+      sql`SELECT operator_id AS "operatorId" FROM ${sql(table)} WHERE id = ${id}::float8::bigint`
+    ))
+    return row === undefined ? yield* Effect.fail(missing(target)) : row.operatorId
+  })
+  return ownerOf
+})
+
+/** The refusal of a record that is not there, or is another operator's. */
+export const missing = (target: Target): Refusal<"NOT_FOUND"> =>
+  refuse(
+    "NOT_FOUND",
+    isTable(target) ? tables[target][1] : `There is no such ${target}.`
+  )
