@@ -1,0 +1,63 @@
+/**
+ * Builds the back office's pages into dist/pages, with each file brotli-compressed beside it, unless what is there was made from the same
+ * sources. Silent when there is nothing to do.
+ *
+ *     node scripts/pages.ts
+ */
+import { createHash } from "node:crypto"
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { brotliCompressSync, constants } from "node:zlib"
+import { build } from "vite"
+
+const root = join(import.meta.dirname, "..")
+const target = join(root, "dist", "pages")
+
+/** Of everything that the pages are made from: their sources, the staff API with what it imports, and the packages. */
+const digest = (): string => {
+  const hash = createHash("sha256")
+  for (const file of globSync("src/**/*", { cwd: root, withFileTypes: true })) {
+    if (!file.isFile()) continue
+    const path = join(file.parentPath, file.name)
+    hash.update(path.slice(root.length)).update("\0").update(readFileSync(path)).update("\0")
+  }
+  return hash.update(readFileSync(join(root, "package-lock.json"))).digest("hex")
+}
+
+const compressible = /\.(js|css|svg|html|json)$/
+
+/** Builds beside the target and moves it there, so that a running service never reads half a build. */
+const make = async (made: string): Promise<void> => {
+  const fresh = `${target}.${process.pid}`
+  await build({
+    configFile: join(root, "src", "pages", "vite.config.ts"),
+    configLoader: "native",
+    logLevel: "error",
+    build: { outDir: fresh }
+  })
+  for (const file of globSync("**/*", { cwd: fresh })) {
+    if (!compressible.test(file)) continue
+    const bytes = readFileSync(join(fresh, file))
+    writeFileSync(
+      join(fresh, `${file}.br`),
+      brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })
+    )
+  }
+  writeFileSync(join(fresh, "digest"), made)
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(join(root, "dist"), { recursive: true })
+  try {
+    renameSync(fresh, target)
+  } catch (error) {
+    // another process has made the same at the same time
+    rmSync(fresh, { recursive: true, force: true })
+    if (!existsSync(join(target, "digest"))) throw error
+  }
+}
+
+const wanted = digest()
+const stamp = join(target, "digest")
+if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
+  process.stderr.write("pitboss: building the back office's pages\n")
+  await make(wanted)
+}

@@ -1,0 +1,57 @@
+/** The palette: finds players, rounds and payments by any id, and pages by name. */
+import { Spotlight, spotlight, type SpotlightActionData } from "@mantine/spotlight"
+import "@mantine/spotlight/styles.css"
+import { useDebouncedValue } from "@mantine/hooks"
+import { useRouter } from "@tanstack/react-router"
+import { type RefObject, useEffect, useState } from "react"
+import { useAnswer } from "./queries.ts"
+import { useMay } from "./session.tsx"
+import { useOffered } from "./Shell.tsx"
+
+const kinds: Readonly<Record<string, string>> = {
+  player: "Player",
+  payment: "Payment",
+  round: "Round",
+  transaction: "Transaction",
+  operator: "Operator",
+  game: "Game"
+}
+
+export default function Palette({ opener }: { readonly opener: RefObject<(() => void) | undefined> }) {
+  const [text, setText] = useState("")
+  const [asked] = useDebouncedValue(text.trim(), 150)
+  const router = useRouter()
+  const offered = useOffered()
+  const may = useMay()
+  useEffect(() => {
+    opener.current = spotlight.open
+    spotlight.open()
+  }, [opener])
+  const found = useAnswer("search.find", { query: { q: asked } }, { enabled: asked !== "" && may("search.find") })
+  const go = (href: string) => () => router.history.push(href)
+  const actions: ReadonlyArray<SpotlightActionData> = [
+    ...(asked === "" ? [] : found.data?.data ?? []).map(({ detail, href, id, kind, label }) => ({
+      id: `${kind}-${id}`,
+      label: `${kinds[kind] ?? kind} ${label}`,
+      description: detail ?? "",
+      onClick: go(href)
+    })),
+    ...offered.filter(({ heading }) => heading.toLowerCase().includes(text.trim().toLowerCase())).map((
+      { heading, path }
+    ) => ({ id: `page-${path}`, label: heading, description: "Page", onClick: go(path) }))
+  ]
+  return (
+    <Spotlight
+      actions={[...actions]}
+      query={text}
+      onQueryChange={setText}
+      // the service has found them: nothing is filtered here
+      filter={(_, all) => all}
+      nothingFound={asked === "" ? "Type an id, a name or a reference." : "Nothing found. Ids are found whole, names by their beginning."}
+      searchProps={{ placeholder: "Player, round, payment, page …", "aria-label": "Find" }}
+      shortcut={null}
+      scrollable
+      maxHeight={420}
+    />
+  )
+}

@@ -1,0 +1,158 @@
+/** The frame around every page: navigation, palette, account. */
+import { AppShell, Burger, Button, Group, Kbd, Menu, NavLink, ScrollArea, Select, Text, useMantineColorScheme } from "@mantine/core"
+import { useDisclosure, useHotkeys } from "@mantine/hooks"
+import { Link, Outlet, useLocation } from "@tanstack/react-router"
+import { lazy, Suspense, useEffect, useRef, useState } from "react"
+import { call } from "./api.ts"
+import { useLive } from "./live.ts"
+import { pages, type PageEntry } from "./pages.ts"
+import { ownZone, useTimeZone } from "./preferences.ts"
+import { useMay, useSession, WithSession } from "./session.tsx"
+
+const Palette = lazy(() => import("./Palette.tsx"))
+
+const groups = ["Play", "Money", "Offers", "Watch", "Setup"] as const
+
+/** Pages that the role may open. */
+export const useOffered = (): ReadonlyArray<PageEntry> => {
+  const may = useMay()
+  return pages.filter(({ action }) => action === undefined || may(action))
+}
+
+const isWithin = (pathname: string, path: string): boolean =>
+  path === "/" ? pathname === "/" : pathname === path || pathname.startsWith(`${path}/`)
+
+function Navigation({ close }: { readonly close: () => void }) {
+  const offered = useOffered()
+  const { pathname } = useLocation()
+  return groups.map((group) => {
+    const own = offered.filter((page) => page.group === group)
+    return own.length > 0 && (
+      <div key={group}>
+        <Text size="xs" fw={600} c="dimmed" px="sm" pt="sm" pb={4}>{group}</Text>
+        {own.map(({ heading, path }) => (
+          <NavLink
+            key={path}
+            component={Link}
+            to={path}
+            label={heading}
+            active={isWithin(pathname, path)}
+            {...(isWithin(pathname, path) ? { "aria-current": "page" } : {})}
+            onClick={close}
+            py={5}
+          />
+        ))}
+      </div>
+    )
+  })
+}
+
+const zones = [...new Set([ownZone, "UTC", ...Intl.supportedValuesOf("timeZone")])]
+
+function Account() {
+  const session = useSession()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const [zone, setZone] = useTimeZone()
+  const leave = () => {
+    const go = () => location.assign("/sign-in")
+    void call("session.end").then(go, go)
+  }
+  return (
+    <Menu width={260} position="bottom-end" closeOnItemClick={false}>
+      <Menu.Target>
+        <Button variant="default" size="xs">{session?.staff.name ?? "…"}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{session === undefined ? "" : `Role: ${session.staff.role}`}</Menu.Label>
+        <Menu.Item component={Link} to="/account" closeMenuOnClick>Account and second factor</Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>Colours</Menu.Label>
+        {(["auto", "light", "dark"] as const).map((scheme) => (
+          <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)} {...(colorScheme === scheme ? { "aria-current": true, fw: 600 } : {})}>
+            {scheme === "auto" ? "As the system" : scheme === "light" ? "Light" : "Dark"}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Select
+          px="sm"
+          pb="xs"
+          label="Times are shown in"
+          data={zones}
+          searchable
+          limit={30}
+          value={zone}
+          onChange={(chosen) => chosen !== null && setZone(chosen)}
+          comboboxProps={{ withinPortal: false }}
+        />
+        <Menu.Divider />
+        <Menu.Item onClick={leave}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Frame() {
+  const [isOpen, { close, toggle }] = useDisclosure(false)
+  const [hasPalette, setPalette] = useState(false)
+  const open = useRef<() => void>(undefined)
+  const may = useMay()
+  useLive(may("figures.overview"))
+  const openPalette = () => {
+    setPalette(true)
+    open.current?.()
+  }
+  useHotkeys([["mod+K", openPalette]], [])
+  const { pathname } = useLocation()
+  const main = useRef<HTMLElement>(null)
+  const first = useRef(true)
+  // who moves by keyboard or hears the page goes on at its heading, not at the link that led there
+  useEffect(() => {
+    if (!first.current) main.current?.focus({ preventScroll: true })
+    first.current = false
+  }, [pathname])
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      navbar={{ width: 196, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <Text fw={700} component={Link} to="/" c="inherit" td="none">Pitboss</Text>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <Button variant="default" size="xs" onClick={openPalette} aria-keyshortcuts="Control+K">
+              Find <Kbd size="xs" ml="xs" aria-hidden>Ctrl K</Kbd>
+            </Button>
+            <Account />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar>
+        <ScrollArea component="nav" aria-label="Pages" viewportProps={{ tabIndex: -1 }}>
+          <Navigation close={close} />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main ref={main} tabIndex={-1} style={{ outline: "none" }}>
+        <Outlet />
+      </AppShell.Main>
+      {hasPalette && (
+        <Suspense fallback={null}>
+          <Palette opener={open} />
+        </Suspense>
+      )}
+    </AppShell>
+  )
+}
+
+/** Every page but the sign-in. */
+export function Shell() {
+  return (
+    <WithSession>
+      <Frame />
+    </WithSession>
+  )
+}
+

@@ -1,0 +1,29 @@
+/** The address of a page: its parts and its query as plain text. */
+import { useLocation, useParams, useRouter } from "@tanstack/react-router"
+import { useMemo } from "react"
+
+export type Search = Readonly<Record<string, string>>
+
+/** The query of this page's address, and how to change it: undefined and empty leave a field out. */
+export const useAddress = (): readonly [Search, (changes: Readonly<Record<string, string | undefined>>) => void] => {
+  const { pathname, searchStr } = useLocation()
+  const { history } = useRouter()
+  return useMemo(() => {
+    const search: Search = Object.fromEntries(new URLSearchParams(searchStr))
+    return [search, (changes) => {
+      const next = new URLSearchParams(searchStr)
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === undefined || value === "") next.delete(name)
+        else next.set(name, value)
+      }
+      const text = next.toString()
+      history.replace(text === "" ? pathname : `${pathname}?${text}`)
+    }]
+  }, [history, pathname, searchStr])
+}
+
+/** A named part of this page's path: `player` of `/players/$player`. */
+export const usePathPart = (name: string): string => {
+  const parts: unknown = useParams({ strict: false })
+  return typeof parts === "object" && parts !== null ? String(Reflect.get(parts, name) ?? "") : ""
+}

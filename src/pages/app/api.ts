@@ -1,0 +1,184 @@
+/** Calls of the staff API from a page, typed from the API's definition. */
+import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { endpoints } from "virtual:staff-api"
+import type { BackofficeApi } from "../../contract/StaffApi.ts"
+import type { RefusalCode } from "../../domain/Refusal.ts"
+
+type Groups = typeof BackofficeApi extends HttpApi.HttpApi<infer _Id, infer G> ? G : never
+
+type Actions = {
+  [G in Groups as HttpApiGroup.Identifier<G>]: {
+    [E in HttpApiGroup.Endpoints<G> as `${HttpApiGroup.Identifier<G>}.${HttpApiEndpoint.Identifier<E>}`]: E
+  }
+}[HttpApiGroup.Identifier<Groups>]
+
+type Merged<T> = (T extends unknown ? (value: T) => void : never) extends (value: infer All) => void ? All : never
+
+type EndpointOf = Merged<Actions>
+
+/** `group.endpoint`: the name by which roles allow it. */
+export type Action = keyof EndpointOf & string
+
+/** What an action answers, without its HTTP status. */
+export type Answer<A extends Action> = HttpApiEndpoint.Success<EndpointOf[A]>["Type"]
+
+/** The `data` of an answer. */
+export type Data<A extends Action> = Answer<A> extends { readonly data: infer D } ? D : never
+
+/** A row of a list. */
+export type Row<A extends Action> = Data<A> extends ReadonlyArray<infer R extends object> ? R : never
+
+type Part<S> = S extends { readonly Type: infer T } ? [T] extends [never] ? undefined : T : undefined
+
+/** What an action takes. Query fields may all be left out: the service has defaults. */
+export interface Request<A extends Action> extends AnyRequest {
+  readonly params?: Part<HttpApiEndpoint.Params<EndpointOf[A]>>
+  readonly query?: Partial<Part<HttpApiEndpoint.Query<EndpointOf[A]>>> | undefined
+  readonly payload?: Part<HttpApiEndpoint.Payload<EndpointOf[A]>>
+}
+
+/** What the service answered instead of doing what was asked (SPEC section 7), or that it could not be reached. */
+export class Refused extends Error {
+  readonly code: RefusalCode | "UNREACHABLE"
+  readonly status: number
+  readonly details: Readonly<Record<string, unknown>>
+  constructor(
+    code: RefusalCode | "UNREACHABLE",
+    message: string,
+    status: number,
+    details: Readonly<Record<string, unknown>>
+  ) {
+    super(message)
+    this.name = "Refused"
+    this.code = code
+    this.status = status
+    this.details = details
+  }
+}
+
+/** Messages of a refusal by the field that they are about. */
+export const fieldMessages = (refused: Refused): Readonly<Record<string, string>> => {
+  const fields = refused.code === "VALIDATION_FAILED" ? refused.details : {}
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, messages]) =>
+      Array.isArray(messages) ? [[name.split(".").at(-1) ?? name, messages.join("; ")]] : []
+    )
+  )
+}
+
+/** A longer silence is taken for a service that is away. */
+const timeoutMs = 30_000
+
+/** A value as text in an address; nothing for what has no text of its own. */
+const textOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : ""
+
+const searchOf = (query: object | undefined): string => {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) {
+    const text = textOf(value)
+    if (text !== "") parameters.set(name, text)
+  }
+  const text = parameters.toString()
+  return text === "" ? "" : `?${text}`
+}
+
+/** The address of an action, as links and downloads use it. */
+export const addressOf = (
+  action: Action,
+  params: Readonly<Record<string, unknown>> | undefined,
+  query: object | undefined
+): string => {
+  const [, path = ""] = endpoints[action] ?? []
+  return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(params?.[name]))) +
+    searchOf(query)
+}
+
+const unreachable = (reason: string) =>
+  new Refused("UNREACHABLE", "The service does not answer. Nothing is known of what was asked: look before you repeat it.", 0, {
+    reason
+  })
+
+const isEnvelope = (
+  body: unknown
+): body is { readonly error: { readonly code: RefusalCode; readonly message: string; readonly details?: object } } =>
+  typeof body === "object" && body !== null && "error" in body
+
+/** What a page does when a call takes the person: sign in again, or give the second factor. True: the call is made once more. */
+export interface Interrupts {
+  readonly signIn: () => Promise<boolean>
+  readonly stepUp: () => Promise<boolean>
+}
+
+const none: Interrupts = { signIn: async () => false, stepUp: async () => false }
+let interrupts = none
+
+/** Installs what a call does when the session has ended or the second factor is wanted. */
+export const onInterrupt = (handlers: Interrupts): void => {
+  interrupts = handlers
+}
+
+/** What any action takes. */
+export interface AnyRequest {
+  readonly params?: Readonly<Record<string, unknown>> | undefined
+  readonly query?: object | undefined
+  readonly payload?: unknown
+}
+
+/** An answer as its definition types it: the service writes it by the Schema that this type is of. */
+export const asAnswer = <A extends Action>(_action: A, body: unknown): Answer<A> => body as Answer<A>
+
+/** As {@link asAnswer}, of a list's rows. */
+export const asRows = <A extends Action>(_action: A, rows: ReadonlyArray<unknown>): ReadonlyArray<Row<A>> =>
+  rows as ReadonlyArray<Row<A>>
+
+const parsed = (text: string): unknown => text === "" ? undefined : JSON.parse(text)
+
+const send = async (action: Action, { params, payload, query }: AnyRequest, signal?: AbortSignal) => {
+  const [method = "GET"] = endpoints[action] ?? []
+  const limit = AbortSignal.timeout(timeoutMs)
+  const response = await fetch(addressOf(action, params, query), {
+    method,
+    credentials: "same-origin",
+    headers: {
+      accept: "application/json",
+      "x-requested-with": "pitboss",
+      ...(payload === undefined ? {} : { "content-type": "application/json" })
+    },
+    signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+    ...(payload === undefined ? {} : { body: JSON.stringify(payload) })
+  })
+  const body = parsed(await response.text())
+  if (response.ok) return body
+  if (!isEnvelope(body)) throw unreachable(`HTTP ${response.status}`)
+  throw new Refused(body.error.code, body.error.message, response.status, { ...body.error.details })
+}
+
+/**
+ * Takes an action, of whichever type. Rejects with {@link Refused}. When the session has ended, or the second factor is wanted, the person is asked, the
+ * page stays as it is, and the call is made once more.
+ */
+export const callAny = async (action: Action, request: AnyRequest, signal?: AbortSignal): Promise<unknown> => {
+  const attempt = async (): Promise<unknown> => {
+    try {
+      return await send(action, request, signal)
+    } catch (error) {
+      if (error instanceof Refused || (error instanceof DOMException && error.name === "AbortError")) throw error
+      throw unreachable(String(error))
+    }
+  }
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    const repeats = error.status === 401 && !action.startsWith("session.")
+      ? await interrupts.signIn()
+      : error.details["reason"] === "step_up_required" && await interrupts.stepUp()
+    if (!repeats) throw error
+    return attempt()
+  }
+}
+
+/** {@link callAny}, typed by the action. */
+export const call = async <A extends Action>(action: A, request: Request<A> = {}, signal?: AbortSignal) =>
+  asAnswer(action, await callAny(action, request, signal))

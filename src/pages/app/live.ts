@@ -1,0 +1,37 @@
+/** Server-sent events: what moves is shown as it moves, without pages that ask again and again. */
+import { useEffect } from "react"
+import { addressOf } from "./api.ts"
+import { queryClient, readAgain } from "./queries.ts"
+
+/** Nouns of the actions whose answers a hint makes old. */
+const nounsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
+  payments: ["payment", "correction"],
+  alerts: ["alert"],
+  deliveries: ["delivery", "webhook"],
+  jobs: ["job"]
+}
+
+const parsed = (event: Event): unknown => {
+  try {
+    return event instanceof MessageEvent ? JSON.parse(String(event.data)) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Listens while the page is shown. The browser connects again by itself when the stream breaks. */
+export const useLive = (isAllowed: boolean): void => {
+  useEffect(() => {
+    if (!isAllowed) return
+    const source = new EventSource(addressOf("figures.live", undefined, undefined))
+    source.addEventListener("overview", (event) => {
+      const data = parsed(event)
+      if (data !== undefined) queryClient.setQueryData(["figures.overview", {}], { data })
+    })
+    source.addEventListener("changed", (event) => {
+      const data = parsed(event)
+      if (typeof data === "object" && data !== null && "kind" in data) readAgain(...(nounsOf[String(data.kind)] ?? []))
+    })
+    return () => source.close()
+  }, [isAllowed])
+}

@@ -1,0 +1,22 @@
+/** The pages: address, heading, group in the navigation, and the action that a role must be allowed to be offered it. */
+import type { Action } from "./api.ts"
+
+export interface PageEntry {
+  readonly path: string
+  readonly heading: string
+  readonly group: "Play" | "Money" | "Offers" | "Setup" | "Watch"
+  readonly action?: Action
+  readonly load: () => Promise<{ readonly default: React.ComponentType }>
+}
+
+/** In the order of the navigation. */
+export const pages: ReadonlyArray<PageEntry> = [
+  { path: "/", heading: "Home", group: "Play", load: () => import("../home/HomePage.tsx") },
+  { path: "/players", heading: "Players", group: "Play", action: "player.list", load: () => import("../players/PlayersPage.tsx") }
+]
+
+/** Pages of one thing, and those that are no entry of the navigation. */
+export const innerPages: ReadonlyArray<Pick<PageEntry, "path" | "load">> = [
+  { path: "/players/$player", load: () => import("../players/PlayerPage.tsx") },
+  { path: "/account", load: () => import("../session/AccountPage.tsx") }
+]

@@ -1,0 +1,32 @@
+/** Routes from the list of pages. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router"
+import { Refusal } from "../parts/Refusal.tsx"
+import { innerPages, pages } from "./pages.ts"
+import { Shell } from "./Shell.tsx"
+
+const root = createRootRoute({ component: Outlet })
+
+const framed = createRoute({ getParentRoute: () => root, id: "framed", component: Shell })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  component: lazyRouteComponent(() => import("../session/SignInPage.tsx"))
+})
+
+const routeTree = root.addChildren([
+  signIn,
+  framed.addChildren(
+    [...pages, ...innerPages].map(({ load, path }) =>
+      createRoute({ getParentRoute: () => framed, path, component: lazyRouteComponent(load) })
+    )
+  )
+])
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: "intent",
+  defaultErrorComponent: ({ error }) => <Refusal error={error instanceof Error ? error : new Error(String(error))} />,
+  defaultNotFoundComponent: () => <p>There is no such page. The navigation lists those that there are.</p>,
+  scrollRestoration: true
+})

@@ -1,0 +1,32 @@
+/** Entry of the pages. */
+import { MantineProvider } from "@mantine/core"
+import "@mantine/core/styles.css"
+import "@mantine/notifications/styles.css"
+import { Notifications } from "@mantine/notifications"
+import { QueryClientProvider } from "@tanstack/react-query"
+import { RouterProvider } from "@tanstack/react-router"
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import { installCopying } from "./app/copying.ts"
+import "./app/pages.css"
+import { queryClient } from "./app/queries.ts"
+import { router } from "./app/router.tsx"
+import { theme, variables } from "./app/theme.ts"
+
+const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.content ?? ""
+
+installCopying()
+
+const place = document.getElementById("root")
+if (place !== null) {
+  createRoot(place).render(
+    <StrictMode>
+      <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+        <Notifications position="bottom-right" />
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>
+  )
+}

@@ -1,0 +1,157 @@
+/** Tables: sorted by what can be sorted, drawn in part when they are long. */
+import { Table, UnstyledButton } from "@mantine/core"
+import {
+  type ColumnDef,
+  createSortedRowModel,
+  rowSortingFeature,
+  type SortingState,
+  sortFns,
+  tableFeatures,
+  useTable
+} from "@tanstack/react-table"
+import { useWindowVirtualizer } from "@tanstack/react-virtual"
+import { useLayoutEffect, useMemo, useRef, useState } from "react"
+
+const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
+
+/** A column. `value` is what is sorted by where the whole list is here; `cell` draws it. */
+export interface Column<R> {
+  readonly id: string
+  readonly header: string
+  readonly cell: (row: R) => React.ReactNode
+  readonly value?: (row: R) => string | number
+  readonly align?: "right"
+  readonly width?: number
+}
+
+/** Rows beyond which only those near the window are drawn. */
+const drawnWhole = 120
+const rowHeight = 41
+
+/** The order of a list, by a column; `-` in front: descending. */
+export type Sort = string
+
+/**
+ * A table. `label`: its accessible name. `sorts`: columns that the service sorts by, with the values that it takes for ascending and
+ * descending; without it, columns with a `value` are sorted here.
+ */
+export function DataTable<R extends object>(
+  { columns, label, onSort, rowKey, rows, sort, sorts }: {
+    readonly label: string
+    readonly columns: ReadonlyArray<Column<R>>
+    readonly rows: ReadonlyArray<R>
+    readonly rowKey: (row: R) => string | number
+    readonly sorts?: Readonly<Record<string, { readonly ascending?: string; readonly descending?: string }>>
+    readonly sort?: Sort | undefined
+    readonly onSort?: (sort: string | undefined) => void
+  }
+) {
+  const [sorting, setSorting] = useState<SortingState>([])
+  const definitions = useMemo(
+    () =>
+      columns.map((column): ColumnDef<typeof features, R> => ({
+        id: column.id,
+        header: column.header,
+        accessorFn: (row) => column.value?.(row) ?? "",
+        enableSorting: sorts === undefined && column.value !== undefined
+      })),
+    [columns, sorts]
+  )
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: rows,
+    state: { sorting },
+    onSortingChange: setSorting,
+    getRowId: (row) => String(rowKey(row))
+  })
+  const drawn = table.getRowModel().rows
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [offset, setOffset] = useState(0)
+  useLayoutEffect(() => {
+    const top = body.current === null ? 0 : body.current.getBoundingClientRect().top + window.scrollY
+    setOffset(top)
+  }, [])
+  const isLong = drawn.length > drawnWhole
+  const virtualizer = useWindowVirtualizer({
+    count: drawn.length,
+    estimateSize: () => rowHeight,
+    overscan: 20,
+    scrollMargin: offset,
+    enabled: isLong
+  })
+  const items = isLong ? virtualizer.getVirtualItems() : []
+  const shown = isLong ? items.flatMap(({ index }) => drawn[index] ?? []) : drawn
+  const before = isLong ? (items[0]?.start ?? offset) - offset : 0
+  const after = isLong ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? offset) + offset : 0
+
+  const sortOf = (column: Column<R>): "ascending" | "descending" | undefined => {
+    const own = sorts?.[column.id]
+    if (own !== undefined) {
+      return sort === undefined ? undefined : sort === own.ascending ? "ascending" : sort === own.descending ? "descending" : undefined
+    }
+    const state = sorting.find(({ id }) => id === column.id)
+    return state === undefined ? undefined : state.desc ? "descending" : "ascending"
+  }
+
+  const turn = (column: Column<R>): void => {
+    const own = sorts?.[column.id]
+    if (own === undefined) {
+      table.getColumn(column.id)?.toggleSorting()
+      return
+    }
+    const now = sortOf(column)
+    onSort?.(now === "descending" ? own.ascending ?? undefined : now === "ascending" ? undefined : own.descending ?? own.ascending)
+  }
+
+  const isSortable = (column: Column<R>) => sorts === undefined ? column.value !== undefined : sorts[column.id] !== undefined
+
+  return (
+    <Table.ScrollContainer minWidth={640} type="native">
+      <Table
+        role="table"
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        highlightOnHover
+        stickyHeader
+        verticalSpacing={6}
+        fz="sm"
+      >
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map((column) => {
+              const sorted = sortOf(column)
+              return (
+                <Table.Th
+                  key={column.id}
+                  ta={column.align ?? "left"}
+                  {...(column.width === undefined ? {} : { w: column.width })}
+                  {...(sorted === undefined ? {} : { "aria-sort": sorted })}
+                >
+                  {isSortable(column)
+                    ? (
+                      <UnstyledButton fz="sm" fw={600} onClick={() => turn(column)}>
+                        {column.header} <span aria-hidden>{sorted === "ascending" ? "▲" : sorted === "descending" ? "▼" : "↕"}</span>
+                      </UnstyledButton>
+                    )
+                    : column.header}
+                </Table.Th>
+              )
+            })}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody ref={body}>
+          {before > 0 && <tr aria-hidden style={{ height: before }} />}
+          {shown.map((row) => (
+            <Table.Tr key={row.id} aria-rowindex={row.index + 2}>
+              {columns.map((column) => (
+                <Table.Td key={column.id} ta={column.align ?? "left"}>{column.cell(row.original)}</Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+          {after > 0 && <tr aria-hidden style={{ height: after }} />}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}

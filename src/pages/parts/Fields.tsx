@@ -1,0 +1,173 @@
+/** Forms from a list of fields: one way to ask for values and to turn them into what the service takes. */
+import { MultiSelect, NumberInput, PasswordInput, Select, Switch, Textarea, TextInput } from "@mantine/core"
+import type { UseFormReturnType } from "@mantine/form"
+import { minorUnits } from "./Values.tsx"
+
+export type Option = string | { readonly value: string; readonly label: string }
+
+/** A field of a form. `name` is that of the payload. */
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly kind:
+    | "text"
+    | "lines"
+    | "integer"
+    | "number"
+    | "money"
+    | "choice"
+    | "choices"
+    | "switch"
+    | "password"
+    | "instant"
+    | "date"
+    | "list"
+  readonly required?: boolean
+  /** An emptied field is sent as null instead of being left out. */
+  readonly nullable?: boolean
+  readonly options?: ReadonlyArray<Option>
+  /** Of a `money` field, which is asked for in major units and sent in minor ones. */
+  readonly currency?: string
+  readonly description?: string
+  readonly placeholder?: string
+  /** As the service has it: minor units, ISO 8601, lists. */
+  readonly initial?: unknown
+}
+
+/** What stands in the inputs. */
+export type Inputs = Record<string, unknown>
+
+const inputOf = ({ currency = "EUR", initial, kind }: Field): unknown => {
+  switch (kind) {
+    case "switch":
+      return initial === true
+    case "choices":
+      return Array.isArray(initial) ? initial : []
+    case "list":
+      return Array.isArray(initial) ? initial.join("\n") : ""
+    case "money":
+      return typeof initial === "number" ? initial / minorUnits(currency) : ""
+    case "instant":
+      return typeof initial === "string" ? initial.slice(0, 16) : ""
+    default:
+      return initial ?? ""
+  }
+}
+
+const textOf = (input: unknown): string => typeof input === "string" ? input : ""
+
+const numberOf = (input: unknown): number | undefined =>
+  input === "" || input === null || input === undefined ? undefined : Number(input)
+
+const valueOf = ({ currency = "EUR", kind }: Field, input: unknown): unknown => {
+  switch (kind) {
+    case "switch":
+      return input === true
+    case "choices":
+      return input
+    case "list":
+      return textOf(input).split(/[\n,]/).map((text) => text.trim()).filter((text) => text !== "")
+    case "integer":
+    case "number":
+      return numberOf(input)
+    case "money": {
+      const amount = numberOf(input)
+      return amount === undefined ? undefined : Math.round(amount * minorUnits(currency))
+    }
+    case "instant": {
+      const text = textOf(input)
+      return text === "" ? undefined : new Date(`${text}Z`).toISOString()
+    }
+    default: {
+      const text = textOf(input)
+      return text === "" ? undefined : text
+    }
+  }
+}
+
+/** What the inputs begin with. */
+export const inputsOf = (fields: ReadonlyArray<Field>): Inputs =>
+  Object.fromEntries(fields.map((field) => [field.name, inputOf(field)]))
+
+/** What is sent: with `onlyChanged`, the fields that differ from what the form began with. */
+export const payloadOf = (fields: ReadonlyArray<Field>, inputs: Inputs, onlyChanged = false): Record<string, unknown> =>
+  Object.fromEntries(fields.flatMap((field) => {
+    const input = inputs[field.name]
+    if (onlyChanged && JSON.stringify(input) === JSON.stringify(inputOf(field))) return []
+    const value = valueOf(field, input)
+    if (value !== undefined) return field.kind === "list" && !field.required && !onlyChanged && Array.isArray(value) && value.length === 0 ? [] : [[field.name, value]]
+    return field.nullable === true && onlyChanged ? [[field.name, null]] : []
+  }))
+
+/** What is missing, by field. */
+export const missingIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record<string, string> =>
+  Object.fromEntries(
+    fields.flatMap(({ label, name, required }) => {
+      const input = inputs[name]
+      const isEmpty = input === "" || input === null || input === undefined || (Array.isArray(input) && input.length === 0)
+      return required === true && isEmpty ? [[name, `${label} is needed`]] : []
+    })
+  )
+
+const optionsOf = (options: ReadonlyArray<Option> = []) =>
+  options.map((option) => typeof option === "string" ? { value: option, label: option.replaceAll("_", " ") } : option)
+
+/** The inputs of a form. */
+export function Fields(
+  { fields, form }: { readonly fields: ReadonlyArray<Field>; readonly form: UseFormReturnType<Inputs> }
+) {
+  return fields.map((field, index) => {
+    const { currency, description, kind, label, name, options, placeholder, required } = field
+    const common = {
+      label,
+      ...(description === undefined ? {} : { description }),
+      ...(placeholder === undefined ? {} : { placeholder }),
+      ...(required === true ? { withAsterisk: true } : {}),
+      ...(index === 0 ? { "data-autofocus": true } : {})
+    }
+    const { key: _key, ...input } = { key: undefined, ...form.getInputProps(name) }
+    switch (kind) {
+      case "lines":
+      case "list":
+        return <Textarea key={name} autosize minRows={2} maxRows={10} {...common} {...input} />
+      case "integer":
+        return <NumberInput key={name} allowDecimal={false} {...common} {...input} />
+      case "number":
+        return <NumberInput key={name} {...common} {...input} />
+      case "money":
+        return (
+          <NumberInput
+            key={name}
+            decimalScale={Math.round(Math.log10(minorUnits(currency ?? "EUR")))}
+            thousandSeparator=" "
+            rightSection={<span aria-hidden>{currency}</span>}
+            rightSectionWidth={52}
+            {...common}
+            label={currency === undefined ? label : `${label} (${currency})`}
+            {...input}
+          />
+        )
+      case "choice":
+        return <Select key={name} data={optionsOf(options)} searchable={(options?.length ?? 0) > 8} clearable={required !== true} {...common} {...input} />
+      case "choices":
+        return <MultiSelect key={name} data={optionsOf(options)} searchable {...common} {...input} />
+      case "switch":
+        return (
+          <Switch
+            key={name}
+            label={label}
+            {...(description === undefined ? {} : { description })}
+            {...form.getInputProps(name, { type: "checkbox" })}
+          />
+        )
+      case "password":
+        return <PasswordInput key={name} autoComplete="new-password" {...common} {...input} />
+      case "instant":
+        return <TextInput key={name} type="datetime-local" {...common} label={`${label} (UTC)`} {...input} />
+      case "date":
+        return <TextInput key={name} type="date" {...common} {...input} />
+      default:
+        return <TextInput key={name} {...common} {...input} />
+    }
+  })
+}

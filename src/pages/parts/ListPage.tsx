@@ -1,0 +1,191 @@
+/** Lists: filtered, sorted and found again by the address, read part by part, exported as CSV. */
+import { Button, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core"
+import { useDebouncedCallback, useIntersection } from "@mantine/hooks"
+import { useEffect, useMemo } from "react"
+import { useAddress } from "../app/address.ts"
+import { type Action, addressOf, asRows, type Request, type Row } from "../app/api.ts"
+import { type Paging, useRows } from "../app/queries.ts"
+import { useMay, useOperators } from "../app/session.tsx"
+import { type Column, DataTable } from "./DataTable.tsx"
+import { Refusal } from "./Refusal.tsx"
+import type { Option } from "./Fields.tsx"
+
+/** A filter; its name is that of the query field. `operator`: the operators that the person may see, if there are several. */
+export interface Filter {
+  readonly name: string
+  readonly label: string
+  readonly kind: "text" | "choice" | "operator" | "date"
+  readonly options?: ReadonlyArray<Option>
+  readonly width?: number
+}
+
+/** Actions whose answer is a list. */
+export interface ListProps<A extends Action> {
+  readonly heading: string
+  readonly action: A
+  readonly paging: Paging
+  readonly params?: Request<A>["params"]
+  /** Query fields beside the filters. */
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly filters?: ReadonlyArray<Filter>
+  readonly columns: ReadonlyArray<Column<Row<A>>>
+  readonly rowKey?: (row: Row<A>) => string | number
+  /** Columns that the service sorts by, with the values of `sort`. */
+  readonly sorts?: Readonly<Record<string, { readonly ascending?: string; readonly descending?: string }>>
+  /** Said where there is nothing: what to do. */
+  readonly empty: string
+  readonly csv?: boolean
+}
+
+const optionsOf = (options: ReadonlyArray<Option> = []) =>
+  options.map((option) => typeof option === "string" ? { value: option, label: option.replaceAll("_", " ") } : option)
+
+function FilterInput(
+  { filter, onChange, value }: {
+    readonly filter: Filter
+    readonly value: string
+    readonly onChange: (value: string) => void
+  }
+) {
+  const operators = useOperators()
+  const typed = useDebouncedCallback(onChange, 250)
+  const { kind, label, width = 170 } = filter
+  if (kind === "choice" || kind === "operator") {
+    const data = kind === "operator"
+      ? operators.map(({ name, slug }) => ({ value: slug, label: name }))
+      : optionsOf(filter.options)
+    if (kind === "operator" && data.length < 2) return null
+    return (
+      <Select
+        size="xs"
+        w={width}
+        label={label}
+        placeholder="Any"
+        clearable
+        data={data}
+        value={value === "" ? null : value}
+        onChange={(chosen) => onChange(chosen ?? "")}
+      />
+    )
+  }
+  return (
+    <TextInput
+      size="xs"
+      w={width}
+      label={label}
+      type={kind === "date" ? "date" : "search"}
+      // written again when the address changes by other means
+      key={kind === "date" ? value : undefined}
+      defaultValue={kind === "date" ? value.slice(0, 10) : value}
+      onChange={({ currentTarget: { value: text } }) =>
+        kind === "date" ? onChange(text === "" ? "" : `${text}T00:00:00Z`) : typed(text)}
+    />
+  )
+}
+
+const idOf = (row: object): string => "id" in row ? String(row.id) : JSON.stringify(row)
+
+/** A list without a heading of its own, as a part of a page. */
+export function List<A extends Action>(props: ListProps<A>) {
+  const { action, columns, filters = [], heading, paging, rowKey, sorts } = props
+  const [search, setSearch] = useAddress()
+  const query = useMemo(() => {
+    const named = new Set([...filters.map(({ name }) => name), ...(sorts === undefined ? [] : ["sort"])])
+    return { ...props.query, ...Object.fromEntries(Object.entries(search).filter(([name]) => named.has(name))) }
+  }, [filters, props.query, search, sorts])
+  const list = useRows(action, { params: props.params, query }, paging)
+  const rows = useMemo(() => asRows(action, (list.data?.pages ?? []).flatMap(({ data }) => data)), [action, list.data])
+  const { entry, ref } = useIntersection({ root: null, rootMargin: "600px" })
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
+  const isNearEnd = entry?.isIntersecting === true
+  useEffect(() => {
+    if (isNearEnd && hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [isNearEnd, hasNextPage, isFetchingNextPage, fetchNextPage])
+  const keyOf = rowKey ?? idOf
+  const isFiltered = filters.some(({ name }) => search[name] !== undefined)
+
+  return (
+    <Stack gap="sm">
+      {filters.length > 0 && (
+        <Group component="form" role="search" aria-label={`Filters of ${heading}`} align="flex-end" gap="xs" onSubmit={(event: React.FormEvent) => event.preventDefault()}>
+          {filters.map((filter) => (
+            <FilterInput
+              key={filter.name}
+              filter={filter}
+              value={search[filter.name] ?? ""}
+              onChange={(value) => setSearch({ [filter.name]: value })}
+            />
+          ))}
+          {isFiltered && (
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => setSearch(Object.fromEntries(filters.map(({ name }) => [name, undefined])))}
+            >
+              Clear
+            </Button>
+          )}
+          {props.csv !== false && (
+            <Button
+              size="xs"
+              variant="default"
+              component="a"
+              href={addressOf(action, props.params, { ...query, format: "csv" })}
+              download
+            >
+              Export CSV
+            </Button>
+          )}
+        </Group>
+      )}
+      {list.error !== null && <Refusal error={list.error} again={() => void list.refetch()} />}
+      <DataTable
+        label={heading}
+        columns={columns}
+        rows={rows}
+        rowKey={keyOf}
+        {...(sorts === undefined ? {} : { sorts })}
+        sort={search["sort"]}
+        onSort={(sort) => setSearch({ sort })}
+      />
+      {list.isLoading && <Text size="sm">Loading …</Text>}
+      {!list.isLoading && list.error === null && rows.length === 0 && (
+        <Text size="sm" py="md">{isFiltered ? "Nothing matches the filters." : props.empty}</Text>
+      )}
+      <Group ref={ref} justify="center" mih={1}>
+        {hasNextPage && (
+          <Button size="xs" variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  )
+}
+
+/** A page that is a list. `actions`: buttons beside the heading. */
+export function ListPage<A extends Action>(
+  { actions, children, ...list }: ListProps<A> & { readonly actions?: React.ReactNode; readonly children?: React.ReactNode }
+) {
+  const may = useMay()
+  return (
+    <Stack>
+      <PageHead heading={list.heading}>{actions}</PageHead>
+      {children}
+      {may(list.action) ? <List {...list} /> : <Text size="sm">Your role may not see this list.</Text>}
+    </Stack>
+  )
+}
+
+/** The heading of a page, with its buttons. */
+export function PageHead({ children, heading }: { readonly heading: string; readonly children?: React.ReactNode }) {
+  useEffect(() => {
+    document.title = `${heading} · Pitboss`
+  }, [heading])
+  return (
+    <Group justify="space-between" align="center">
+      <Title order={1} size="h2">{heading}</Title>
+      <Group gap="xs">{children}</Group>
+    </Group>
+  )
+}

@@ -1,0 +1,39 @@
+/** What the service answered instead of doing what was asked. */
+import { Alert, Button, Code, Group, Loader, Text } from "@mantine/core"
+import { Refused } from "../app/api.ts"
+
+/** Shows a refusal with its words, its code and the fields that it is about. */
+export function Refusal({ error, again }: { readonly error: Error; readonly again?: () => void }) {
+  const refused = error instanceof Refused ? error : undefined
+  const fields = refused?.code === "VALIDATION_FAILED" ? Object.entries(refused.details) : []
+  const reason = refused?.details["reason"]
+  return (
+    <Alert color="red" variant="light" role="alert" title={refused === undefined ? "The page failed" : undefined}>
+      <Text size="sm">{error.message} {refused !== undefined && <Code>{refused.code}</Code>}</Text>
+      {fields.map(([name, messages]) => (
+        <Text size="sm" key={name}>
+          <b>{name}</b> {Array.isArray(messages) ? messages.join("; ") : String(messages)}
+        </Text>
+      ))}
+      {reason === "second_factor_required" && (
+        <Text size="sm">
+          <a href="/account">Set up a second factor</a>, then repeat this.
+        </Text>
+      )}
+      {again !== undefined && (
+        <Group mt="xs">
+          <Button size="compact-sm" variant="default" onClick={again}>Try again</Button>
+        </Group>
+      )}
+    </Alert>
+  )
+}
+
+/** What is shown of an answer that is not there: that it is on its way, or why it does not come. */
+export function Waiting(
+  { query }: { readonly query: { readonly error: Error | null; readonly refetch: () => unknown } }
+) {
+  return query.error === null
+    ? <Loader size="sm" aria-label="Loading" />
+    : <Refusal error={query.error} again={() => void query.refetch()} />
+}

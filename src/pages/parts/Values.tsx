@@ -1,0 +1,119 @@
+/** Values as a person reads them, each with the machine's form for copying. */
+import { Anchor, Badge, Text, Tooltip } from "@mantine/core"
+import { useRouter } from "@tanstack/react-router"
+import { useTimeZone } from "../app/preferences.ts"
+
+const moneyFormats = new Map<string, Intl.NumberFormat>()
+
+const moneyFormat = (currency: string): Intl.NumberFormat => {
+  const known = moneyFormats.get(currency)
+  if (known !== undefined) return known
+  const format = new Intl.NumberFormat(undefined, { style: "currency", currency })
+  moneyFormats.set(currency, format)
+  return format
+}
+
+/** Minor units of a currency in one of its units: 100 for EUR, 1 for JPY. */
+export const minorUnits = (currency: string): number =>
+  10 ** (moneyFormat(currency).resolvedOptions().maximumFractionDigits ?? 2)
+
+/** An amount as text. `amount`: minor units. */
+export const moneyText = (amount: number, currency: string): string =>
+  moneyFormat(currency).format(amount / minorUnits(currency))
+
+/** An amount. `amount`: minor units; null: a dash. */
+export function Money(
+  { amount, currency, signed = false }: {
+    readonly amount: number | null | undefined
+    readonly currency: string
+    readonly signed?: boolean
+  }
+) {
+  if (amount === null || amount === undefined) return <Text span>–</Text>
+  return (
+    <Text
+      span
+      inherit
+      className="figure"
+      data-copy={String(amount)}
+      {...(signed && amount < 0 ? { c: "var(--pitboss-negative)" } : {})}
+    >
+      {signed && amount > 0 ? "+" : ""}
+      {moneyText(amount, currency)}
+    </Text>
+  )
+}
+
+/** A moment in the person's time zone; the exact one in UTC on hover. `at`: ISO 8601. */
+export function Instant({ at, seconds = true }: { readonly at: string | null | undefined; readonly seconds?: boolean }) {
+  const [timeZone] = useTimeZone()
+  if (at === null || at === undefined) return <Text span inherit>–</Text>
+  const text = new Intl.DateTimeFormat(undefined, {
+    dateStyle: "medium",
+    timeStyle: seconds ? "medium" : "short",
+    timeZone
+  }).format(new Date(at))
+  return <time dateTime={at} data-copy={at} title={`${at} (shown in ${timeZone})`}>{text}</time>
+}
+
+const statusColors: Readonly<Record<string, string>> = {
+  active: "green",
+  approved: "green",
+  completed: "green",
+  delivered: "green",
+  posted: "green",
+  verified: "green",
+  open: "blue",
+  pending: "orange",
+  investigating: "orange",
+  processing: "orange",
+  failed: "red",
+  dead: "red",
+  rejected: "red",
+  cancelled: "gray",
+  expired: "gray",
+  inactive: "gray",
+  closed: "gray",
+  self_excluded: "red",
+  suspended: "red",
+  blocked: "red",
+  high: "red",
+  medium: "orange",
+  low: "gray"
+}
+
+/** A code of the service as words: `self_excluded` → `self excluded`. */
+export const words = (code: string): string => code.replaceAll("_", " ")
+
+/** A state by its code. */
+export function Status({ of: code }: { readonly of: string | null | undefined }) {
+  if (code === null || code === undefined) return <Text span inherit>–</Text>
+  return <Badge variant="light" color={statusColors[code] ?? "gray"} data-copy={code}>{words(code)}</Badge>
+}
+
+/** Yes or no. */
+export function Truth({ of: value }: { readonly of: boolean }) {
+  return <Status of={value ? "yes" : "no"} />
+}
+
+/** A link to a page of this back office. `to`: path with the query. */
+export function PageLink(
+  { children, to }: { readonly children: React.ReactNode; readonly to: string }
+) {
+  const { history } = useRouter()
+  const follow = (event: React.MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
+    event.preventDefault()
+    history.push(to)
+  }
+  return <Anchor inherit href={to} onClick={follow}>{children}</Anchor>
+}
+
+/** A text cut to a width, whole on hover. */
+export function Cut({ children, width = 280 }: { readonly children: string; readonly width?: number }) {
+  return (
+    <Tooltip label={children} multiline maw={480} openDelay={300}>
+      <Text span inherit truncate maw={width} display="inline-block" style={{ verticalAlign: "bottom" }}>{children}</Text>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,46 @@
+/** Signing in. Who has a session already goes on to where it was going. */
+import { Button, Center, Divider, Paper, Stack, Text, Title } from "@mantine/core"
+import { useEffect } from "react"
+import { useAddress } from "../app/address.ts"
+import { useAnswer } from "../app/queries.ts"
+import { SignInForm } from "../app/session.tsx"
+import { Refusal } from "../parts/Refusal.tsx"
+
+/** Only paths of this service: an address that names another host is not followed. */
+const pathOf = (next: string | undefined): string => next !== undefined && /^\/(?![/\\])/.test(next) ? next : "/"
+
+export default function SignInPage() {
+  const [{ next, problem }] = useAddress()
+  const go = () => location.assign(pathOf(next))
+  const session = useAnswer("session.show")
+  const ways = useAnswer("sign_in.show")
+  const isSignedIn = session.data !== undefined
+  useEffect(() => {
+    document.title = "Sign in · Pitboss"
+  }, [])
+  useEffect(() => {
+    if (isSignedIn) location.replace(pathOf(next))
+  }, [isSignedIn, next])
+  return (
+    <Center component="main" mih="90vh" p="md">
+      <Paper withBorder p="lg" w={380}>
+        <Stack>
+          <Title order={1} size="h3">Sign in to Pitboss</Title>
+          {problem !== undefined && <Refusal error={new Error(problem.slice(0, 300))} />}
+          <SignInForm done={go} />
+          {ways.data?.data.oidc === true && (
+            <>
+              <Divider label="or" />
+              <Button component="a" variant="default" href={`/sign-in/oidc?next=${encodeURIComponent(pathOf(next))}`}>
+                Sign in with the identity provider
+              </Button>
+            </>
+          )}
+          <Text size="xs" c="dimmed">
+            No account yet? An admin makes one, or prints a link: npm run -s backoffice -- staff ticket
+          </Text>
+        </Stack>
+      </Paper>
+    </Center>
+  )
+}

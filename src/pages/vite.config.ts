@@ -1,0 +1,50 @@
+/** Build of the pages: hashed names, no inline scripts, the staff API's endpoints as data. */
+import react from "@vitejs/plugin-react"
+import { HttpApi } from "effect/http-api"
+import { join } from "node:path"
+import { defineConfig, type Plugin } from "vite"
+import { BackofficeApi } from "../contract/StaffApi.ts"
+import { innerPages, pages } from "./app/pages.ts"
+
+/** Gives the pages the method and the path of every endpoint without the Schemas that declare them. */
+const staffApi = (): Plugin => {
+  const name = "virtual:staff-api"
+  return {
+    name: "staff-api",
+    resolveId: (id) => id === name ? `\0${name}` : null,
+    load: (id) => {
+      if (id !== `\0${name}`) return null
+      const endpoints: Record<string, readonly [string, string]> = {}
+      HttpApi.reflect(BackofficeApi, {
+        onGroup: () => {},
+        onEndpoint: ({ endpoint, group }) => {
+          endpoints[`${group.identifier}.${endpoint.identifier}`] = [endpoint.method, endpoint.path]
+        }
+      })
+      return `export const endpoints = ${JSON.stringify(endpoints)}`
+    }
+  }
+}
+
+/** Tells the server which addresses are pages, in the form of its router: `/players/:player`. */
+const addresses = (): Plugin => ({
+  name: "addresses",
+  generateBundle() {
+    const paths = [...pages, ...innerPages].map(({ path }) => path.replaceAll("$", ":"))
+    this.emitFile({ type: "asset", fileName: "addresses.json", source: JSON.stringify(paths) })
+  }
+})
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react(), staffApi(), addresses()],
+  build: {
+    outDir: join(import.meta.dirname, "../../dist/pages"),
+    emptyOutDir: true,
+    target: "es2022",
+    // a script of its own for old browsers' preloading would have to stand inline
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 1000
+  }
+})
