@@ -43,7 +43,14 @@ interface Check {
 // Two at a time, the long ones first. The patch puts the Effect diagnostics into tsc; it does nothing the second time.
 const checks: ReadonlyArray<Check> = [
   { name: "lint", steps: [["oxlint", "--type-aware", "--deny-warnings"]] },
-  { name: "types", steps: [["effect-tsgo", "patch", "--typescript"], ["tsc", "-p", "tsconfig.json"], ["tsc", "-p", "src/pages/tsconfig.json"]] },
+  {
+    name: "types",
+    steps: [["effect-tsgo", "patch", "--typescript"], ["tsc", "-p", "tsconfig.json"], [
+      "tsc",
+      "-p",
+      "src/pages/tsconfig.json"
+    ]]
+  },
   { name: "unused", steps: [["knip", "--no-progress"]] },
   { name: "format", steps: [["dprint", "check"]] }
 ]

@@ -119,7 +119,7 @@ const classesIn = (text: string): ReadonlyArray<string> => {
 }
 
 const sources = Fs.readdirSync(Path.join(root, "src"), { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts"))
+  .filter((file) => file.endsWith(".ts") && !file.startsWith("pages"))
   .map((file) => file.replaceAll("\\", "/"))
   .sort()
   .map((file) => ({ file, text: Fs.readFileSync(Path.join(root, "src", file), "utf8") }))

@@ -4,9 +4,9 @@ import "@mantine/spotlight/styles.css"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useRouter } from "@tanstack/react-router"
 import { type RefObject, useEffect, useState } from "react"
+import { useOffered } from "./offered.ts"
 import { useAnswer } from "./queries.ts"
 import { useMay } from "./session.tsx"
-import { useOffered } from "./Shell.tsx"
 
 const kinds: Readonly<Record<string, string>> = {
   player: "Player",
@@ -47,7 +47,9 @@ export default function Palette({ opener }: { readonly opener: RefObject<(() => 
       onQueryChange={setText}
       // the service has found them: nothing is filtered here
       filter={(_, all) => all}
-      nothingFound={asked === "" ? "Type an id, a name or a reference." : "Nothing found. Ids are found whole, names by their beginning."}
+      nothingFound={asked === ""
+        ? "Type an id, a name or a reference."
+        : "Nothing found. Ids are found whole, names by their beginning."}
       searchProps={{ placeholder: "Player, round, payment, page …", "aria-label": "Find" }}
       shortcut={null}
       scrollable

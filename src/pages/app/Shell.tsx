@@ -1,23 +1,29 @@
 /** The frame around every page: navigation, palette, account. */
-import { AppShell, Burger, Button, Group, Kbd, Menu, NavLink, ScrollArea, Select, Text, useMantineColorScheme } from "@mantine/core"
+import {
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  Kbd,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Select,
+  Text,
+  useMantineColorScheme
+} from "@mantine/core"
 import { useDisclosure, useHotkeys } from "@mantine/hooks"
 import { Link, Outlet, useLocation } from "@tanstack/react-router"
 import { lazy, Suspense, useEffect, useRef, useState } from "react"
 import { call } from "./api.ts"
 import { useLive } from "./live.ts"
-import { pages, type PageEntry } from "./pages.ts"
+import { useOffered } from "./offered.ts"
 import { ownZone, useTimeZone } from "./preferences.ts"
 import { useMay, useSession, WithSession } from "./session.tsx"
 
 const Palette = lazy(() => import("./Palette.tsx"))
 
 const groups = ["Play", "Money", "Offers", "Watch", "Setup"] as const
-
-/** Pages that the role may open. */
-export const useOffered = (): ReadonlyArray<PageEntry> => {
-  const may = useMay()
-  return pages.filter(({ action }) => action === undefined || may(action))
-}
 
 const isWithin = (pathname: string, path: string): boolean =>
   path === "/" ? pathname === "/" : pathname === path || pathname.startsWith(`${path}/`)
@@ -68,7 +74,11 @@ function Account() {
         <Menu.Divider />
         <Menu.Label>Colours</Menu.Label>
         {(["auto", "light", "dark"] as const).map((scheme) => (
-          <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)} {...(colorScheme === scheme ? { "aria-current": true, fw: 600 } : {})}>
+          <Menu.Item
+            key={scheme}
+            onClick={() => setColorScheme(scheme)}
+            {...(colorScheme === scheme ? { "aria-current": true, fw: 600 } : {})}
+          >
             {scheme === "auto" ? "As the system" : scheme === "light" ? "Light" : "Dark"}
           </Menu.Item>
         ))}
@@ -155,4 +165,3 @@ export function Shell() {
     </WithSession>
   )
 }
-

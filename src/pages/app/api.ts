@@ -95,9 +95,14 @@ export const addressOf = (
 }
 
 const unreachable = (reason: string) =>
-  new Refused("UNREACHABLE", "The service does not answer. Nothing is known of what was asked: look before you repeat it.", 0, {
-    reason
-  })
+  new Refused(
+    "UNREACHABLE",
+    "The service does not answer. Nothing is known of what was asked: look before you repeat it.",
+    0,
+    {
+      reason
+    }
+  )
 
 const isEnvelope = (
   body: unknown

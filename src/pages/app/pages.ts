@@ -12,7 +12,13 @@ export interface PageEntry {
 /** In the order of the navigation. */
 export const pages: ReadonlyArray<PageEntry> = [
   { path: "/", heading: "Home", group: "Play", load: () => import("../home/HomePage.tsx") },
-  { path: "/players", heading: "Players", group: "Play", action: "player.list", load: () => import("../players/PlayersPage.tsx") }
+  {
+    path: "/players",
+    heading: "Players",
+    group: "Play",
+    action: "player.list",
+    load: () => import("../players/PlayersPage.tsx")
+  }
 ]
 
 /** Pages of one thing, and those that are no entry of the navigation. */

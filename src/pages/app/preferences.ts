@@ -7,5 +7,4 @@ const key = "pitboss.timeZone"
 export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** Zone in which times are shown, and how to change it. */
-export const useTimeZone = () =>
-  useLocalStorage<string>({ key, defaultValue: ownZone, getInitialValueInEffect: false })
+export const useTimeZone = () => useLocalStorage<string>({ key, defaultValue: ownZone, getInitialValueInEffect: false })

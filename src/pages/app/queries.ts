@@ -9,7 +9,8 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: freshMs,
-      retry: (count, error) => count < 2 && error instanceof Refused && (error.code === "TRY_AGAIN" || error.status === 0)
+      retry: (count, error) =>
+        count < 2 && error instanceof Refused && (error.code === "TRY_AGAIN" || error.status === 0)
     }
   }
 })

@@ -29,7 +29,9 @@ export const useOperators = (): ReadonlyArray<Data<"operator.list">[number]> => 
 }
 
 /** Slug and currency of operators by id. */
-export const useOperatorOf = (): (id: number | null | undefined) => { readonly slug: string; readonly name: string; readonly currency: string } => {
+export const useOperatorOf = (): (
+  id: number | null | undefined
+) => { readonly slug: string; readonly name: string; readonly currency: string } => {
   const operators = useOperators()
   return useMemo(() => {
     const byId = new Map(operators.map((operator) => [operator.id, operator]))
@@ -62,7 +64,12 @@ export function SignInForm({ done, name }: { readonly done: () => void; readonly
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <TextInput label="Name" autoComplete="username" {...(name === undefined ? { "data-autofocus": true } : {})} {...form.getInputProps("name")} />
+        <TextInput
+          label="Name"
+          autoComplete="username"
+          {...(name === undefined ? { "data-autofocus": true } : {})}
+          {...form.getInputProps("name")}
+        />
         <PasswordInput label="Password" autoComplete="current-password" {...form.getInputProps("password")} />
         <TextInput
           label="Code"
@@ -148,7 +155,9 @@ export function WithSession({ children }: { readonly children: React.ReactNode }
         closeButtonProps={{ "aria-label": "Close" }}
         zIndex={400}
       >
-        <Text size="sm" mb="sm">Your session has ended. What you were doing is still here, and goes on when you are back.</Text>
+        <Text size="sm" mb="sm">
+          Your session has ended. What you were doing is still here, and goes on when you are back.
+        </Text>
         <SignInForm
           name={name}
           done={() => {

@@ -136,7 +136,13 @@ export function ActionDialog<A extends Action>(
     )
   }
   return (
-    <Modal opened={opened} onClose={close} title={label} size={props.size ?? "md"} closeButtonProps={{ "aria-label": "Close" }}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={label}
+      size={props.size ?? "md"}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
       <form onSubmit={submit} noValidate>
         <Stack>
           {explanation !== undefined && <Text size="sm" component="div">{explanation}</Text>}

@@ -88,7 +88,13 @@ export function DataTable<R extends object>(
   const sortOf = (column: Column<R>): "ascending" | "descending" | undefined => {
     const own = sorts?.[column.id]
     if (own !== undefined) {
-      return sort === undefined ? undefined : sort === own.ascending ? "ascending" : sort === own.descending ? "descending" : undefined
+      return sort === undefined
+        ? undefined
+        : sort === own.ascending
+        ? "ascending"
+        : sort === own.descending
+        ? "descending"
+        : undefined
     }
     const state = sorting.find(({ id }) => id === column.id)
     return state === undefined ? undefined : state.desc ? "descending" : "ascending"
@@ -101,10 +107,17 @@ export function DataTable<R extends object>(
       return
     }
     const now = sortOf(column)
-    onSort?.(now === "descending" ? own.ascending ?? undefined : now === "ascending" ? undefined : own.descending ?? own.ascending)
+    onSort?.(
+      now === "descending"
+        ? own.ascending ?? undefined
+        : now === "ascending"
+        ? undefined
+        : own.descending ?? own.ascending
+    )
   }
 
-  const isSortable = (column: Column<R>) => sorts === undefined ? column.value !== undefined : sorts[column.id] !== undefined
+  const isSortable = (column: Column<R>) =>
+    sorts === undefined ? column.value !== undefined : sorts[column.id] !== undefined
 
   return (
     <Table.ScrollContainer minWidth={640} type="native">
@@ -131,7 +144,8 @@ export function DataTable<R extends object>(
                   {isSortable(column)
                     ? (
                       <UnstyledButton fz="sm" fw={600} onClick={() => turn(column)}>
-                        {column.header} <span aria-hidden>{sorted === "ascending" ? "▲" : sorted === "descending" ? "▼" : "↕"}</span>
+                        {column.header}{" "}
+                        <span aria-hidden>{sorted === "ascending" ? "▲" : sorted === "descending" ? "▼" : "↕"}</span>
                       </UnstyledButton>
                     )
                     : column.header}

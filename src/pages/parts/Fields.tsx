@@ -95,7 +95,11 @@ export const payloadOf = (fields: ReadonlyArray<Field>, inputs: Inputs, onlyChan
     const input = inputs[field.name]
     if (onlyChanged && JSON.stringify(input) === JSON.stringify(inputOf(field))) return []
     const value = valueOf(field, input)
-    if (value !== undefined) return field.kind === "list" && !field.required && !onlyChanged && Array.isArray(value) && value.length === 0 ? [] : [[field.name, value]]
+    if (value !== undefined) {
+      return field.kind === "list" && !field.required && !onlyChanged && Array.isArray(value) && value.length === 0
+        ? []
+        : [[field.name, value]]
+    }
     return field.nullable === true && onlyChanged ? [[field.name, null]] : []
   }))
 
@@ -104,7 +108,8 @@ export const missingIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record<
   Object.fromEntries(
     fields.flatMap(({ label, name, required }) => {
       const input = inputs[name]
-      const isEmpty = input === "" || input === null || input === undefined || (Array.isArray(input) && input.length === 0)
+      const isEmpty = input === "" || input === null || input === undefined ||
+        (Array.isArray(input) && input.length === 0)
       return required === true && isEmpty ? [[name, `${label} is needed`]] : []
     })
   )
@@ -148,7 +153,16 @@ export function Fields(
           />
         )
       case "choice":
-        return <Select key={name} data={optionsOf(options)} searchable={(options?.length ?? 0) > 8} clearable={required !== true} {...common} {...input} />
+        return (
+          <Select
+            key={name}
+            data={optionsOf(options)}
+            searchable={(options?.length ?? 0) > 8}
+            clearable={required !== true}
+            {...common}
+            {...input}
+          />
+        )
       case "choices":
         return <MultiSelect key={name} data={optionsOf(options)} searchable {...common} {...input} />
       case "switch":

@@ -107,7 +107,14 @@ export function List<A extends Action>(props: ListProps<A>) {
   return (
     <Stack gap="sm">
       {filters.length > 0 && (
-        <Group component="form" role="search" aria-label={`Filters of ${heading}`} align="flex-end" gap="xs" onSubmit={(event: React.FormEvent) => event.preventDefault()}>
+        <Group
+          component="form"
+          role="search"
+          aria-label={`Filters of ${heading}`}
+          align="flex-end"
+          gap="xs"
+          onSubmit={(event: React.FormEvent) => event.preventDefault()}
+        >
           {filters.map((filter) => (
             <FilterInput
               key={filter.name}
@@ -154,7 +161,12 @@ export function List<A extends Action>(props: ListProps<A>) {
       )}
       <Group ref={ref} justify="center" mih={1}>
         {hasNextPage && (
-          <Button size="xs" variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          <Button
+            size="xs"
+            variant="default"
+            loading={isFetchingNextPage}
+            onClick={() => void fetchNextPage()}
+          >
             Show more
           </Button>
         )}
@@ -165,7 +177,10 @@ export function List<A extends Action>(props: ListProps<A>) {
 
 /** A page that is a list. `actions`: buttons beside the heading. */
 export function ListPage<A extends Action>(
-  { actions, children, ...list }: ListProps<A> & { readonly actions?: React.ReactNode; readonly children?: React.ReactNode }
+  { actions, children, ...list }: ListProps<A> & {
+    readonly actions?: React.ReactNode
+    readonly children?: React.ReactNode
+  }
 ) {
   const may = useMay()
   return (

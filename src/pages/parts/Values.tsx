@@ -45,7 +45,9 @@ export function Money(
 }
 
 /** A moment in the person's time zone; the exact one in UTC on hover. `at`: ISO 8601. */
-export function Instant({ at, seconds = true }: { readonly at: string | null | undefined; readonly seconds?: boolean }) {
+export function Instant(
+  { at, seconds = true }: { readonly at: string | null | undefined; readonly seconds?: boolean }
+) {
   const [timeZone] = useTimeZone()
   if (at === null || at === undefined) return <Text span inherit>–</Text>
   const text = new Intl.DateTimeFormat(undefined, {
@@ -113,7 +115,9 @@ export function PageLink(
 export function Cut({ children, width = 280 }: { readonly children: string; readonly width?: number }) {
   return (
     <Tooltip label={children} multiline maw={480} openDelay={300}>
-      <Text span inherit truncate maw={width} display="inline-block" style={{ verticalAlign: "bottom" }}>{children}</Text>
+      <Text span inherit truncate maw={width} display="inline-block" style={{ verticalAlign: "bottom" }}>
+        {children}
+      </Text>
     </Tooltip>
   )
 }
