@@ -9,6 +9,7 @@ import { alert } from "./features/compliance/Commands.ts"
 import { bonus, promo } from "./features/bonuses/Commands.ts"
 import { audit, job, ledger, round } from "./features/ledger/Commands.ts"
 import { correction } from "./features/corrections/Commands.ts"
+import { figures } from "./features/figures/Commands.ts"
 import { freeRounds } from "./features/freeRounds/Commands.ts"
 import { game, provider } from "./features/games/Commands.ts"
 import { node } from "./features/nodes/Commands.ts"
@@ -41,6 +42,7 @@ export const program = root.pipe(
     alert,
     rate,
     report,
+    figures,
     ledger,
     secret,
     round,

@@ -55,6 +55,8 @@ import { Profiles } from "./features/players/Profiles.ts"
 import { CatalogueSync } from "./features/providers/CatalogueSync.ts"
 import { Reconciliation } from "./features/providers/Reconciliation.ts"
 import { VendorErrands } from "./features/providers/VendorErrands.ts"
+import { FigureReadings } from "./features/figures/FigureReadings.ts"
+import { KeyFigures } from "./features/reports/KeyFigures.ts"
 import { Reports } from "./features/reports/Reports.ts"
 import { Ledger } from "./features/wallet/Ledger.ts"
 import { StaleRounds } from "./features/settlement/StaleRounds.ts"
@@ -92,6 +94,8 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     layerEndedSessions,
     ResponsibleGaming.layer,
     Reports.layer,
+    KeyFigures.layer,
+    FigureReadings.layer,
     Compliance.layer.pipe(Layer.provideMerge(Holds.layer)),
     Credentials.layer,
     RateLimiter.layer,
@@ -161,6 +165,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const operatorsOfRows = yield* OperatorsOfRows
   const personalData = yield* PersonalDataEncryption
   const errands = yield* VendorErrands
+  const figures = yield* FigureReadings
   return Scheduler.layer([
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
@@ -173,6 +178,8 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
     { name: "chain-old-rows", everySeconds: 5, run: oldRows.run },
     { name: "operators-of-rows", everySeconds: 5, run: operatorsOfRows.run },
     { name: "vendor-errands", everySeconds: 60, run: errands.start },
-    { name: "personal-data", everySeconds: 5, run: personalData.run }
+    { name: "personal-data", everySeconds: 5, run: personalData.run },
+    { name: "figure-hours", everySeconds: 60, run: figures.readHour },
+    { name: "figure-funds", everySeconds: 900, run: figures.readFunds }
   ])
 }))

@@ -20,6 +20,7 @@ import { JobGroup, RoundGroup } from "../features/jobs/StaffApi.ts"
 import { DeliveryGroup, WebhookGroup } from "../features/webhooks/StaffApi.ts"
 import { RateGroup, ReportGroup } from "../features/reports/StaffApi.ts"
 import { NodeGroup } from "../features/nodes/StaffApi.ts"
+import { FiguresGroup } from "../features/figures/StaffApi.ts"
 import { SecretGroup } from "../features/secrets/StaffApi.ts"
 
 /** Who acts. */
@@ -76,6 +77,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
     NodeGroup,
     RateGroup,
     ReportGroup,
+    FiguresGroup,
     AuditGroup
   )
   .prefix("/backoffice/v1")

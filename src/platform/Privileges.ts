@@ -39,6 +39,8 @@ const rights: Readonly<Record<string, Rights>> = {
   daily_sums: { fixed: columns("operator_id day is_test currency exchange_rate_id provider_id is_live shard") },
   events: { delete: true, fixed: columns("id operator_id player_id type created_at") },
   exchange_rates: appendOnly,
+  figure_funds: { fixed: columns("operator_id currency wallet") },
+  figure_hours: { delete: true, fixed: "all" },
   former_identities: appendOnly,
   free_rounds: {
     fixed: columns(

@@ -27,6 +27,9 @@ import { PaymentMethodHandlers } from "../features/payments/MethodHandlers.ts"
 import { PaymentHandlers } from "../features/payments/StaffHandlers.ts"
 import { PlayerHandlers } from "../features/players/StaffHandlers.ts"
 import { ProviderHandlers } from "../features/providers/StaffHandlers.ts"
+import { FiguresHandlers } from "../features/figures/StaffHandlers.ts"
+import { LiveStreams } from "../features/figures/LiveStreams.ts"
+import { Overviews } from "../features/figures/Overviews.ts"
 import { ReportHandlers } from "../features/reports/StaffHandlers.ts"
 import { SecretHandlers } from "../features/secrets/StaffHandlers.ts"
 import { StaffHandlers } from "../features/staff/StaffHandlers.ts"
@@ -100,6 +103,7 @@ const Handlers = Layer.mergeAll(
   JobAndRoundHandlers,
   NodeHandlers,
   ReportHandlers,
+  FiguresHandlers.pipe(Layer.provide(LiveStreams.layer.pipe(Layer.provideMerge(Overviews.layer)))),
   AuditHandlers
 )
 

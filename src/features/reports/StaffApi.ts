@@ -1,15 +1,39 @@
 /** Reports and exchange rates in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { currency, text } from "../../contract/Fields.ts"
-import { created, page, pageQuery, single } from "../../contract/Pagination.ts"
+import { currency, oneOf, reference, text } from "../../contract/Fields.ts"
+import { created, list, page, pageQuery, single } from "../../contract/Pagination.ts"
+import { seriesMetrics, seriesSteps } from "../../domain/Figures.ts"
 import { ExchangeRate, GgrReport } from "./ReportResource.ts"
 import { reportRange } from "./Api.ts"
+import { BonusCost, Breakdown, Funds, Series } from "./SeriesResource.ts"
 
 export const ReportGroup = HttpApiGroup.make("report").add(
   HttpApiEndpoint.get("ggr", "/reports/ggr", {
     query: { operator: text(128), ...reportRange },
     success: single(GgrReport)
+  }),
+  HttpApiEndpoint.get("series", "/reports/series", {
+    query: {
+      operator: reference,
+      metric: oneOf(seriesMetrics),
+      step: oneOf(seriesSteps),
+      ...reportRange,
+      provider: Schema.optionalKey(reference)
+    },
+    success: single(Series)
+  }),
+  HttpApiEndpoint.get("breakdown", "/reports/breakdown", {
+    query: { operator: reference, by: oneOf(["day", "provider"]), ...reportRange },
+    success: single(Breakdown)
+  }),
+  HttpApiEndpoint.get("funds", "/reports/funds", {
+    query: { operator: Schema.optionalKey(reference) },
+    success: list(Funds)
+  }),
+  HttpApiEndpoint.get("bonuses", "/reports/bonuses", {
+    query: { operator: reference, ...reportRange },
+    success: list(BonusCost)
   })
 )
 

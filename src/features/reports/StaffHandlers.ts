@@ -4,8 +4,11 @@ import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { ExchangeRates } from "../exchangeRates/ExchangeRateRecords.ts"
 import { Operators } from "../operators/Operators.ts"
+import { Providers } from "../providers/Providers.ts"
+import { KeyFigures } from "./KeyFigures.ts"
 import { Reports } from "./Reports.ts"
 import { paginated } from "../../http/Page.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
 const Report = HttpApiBuilder.group(
   BackofficeApi,
@@ -13,12 +16,39 @@ const Report = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const reports = yield* Reports
     const operators = yield* Operators
+    const providers = yield* Providers
+    const figures = yield* KeyFigures
+    const daysOf = (query: { readonly from: string; readonly to: string; readonly include_test_players?: string }) => ({
+      from: query.from,
+      to: query.to,
+      includeTestPlayers: query.include_test_players === "true"
+    })
     return handlers.handle("ggr", ({ query }) =>
       Effect.gen(function*() {
         const operatorId = yield* operators.resolve(query.operator)
         const { from, include_test_players: includeTest, to } = query
         return { data: yield* reports.ggr(operatorId, { from, to, includeTestPlayers: includeTest === "true" }) }
       }))
+      .handle("series", ({ query }) =>
+        enveloped(Effect.gen(function*() {
+          const operatorId = yield* operators.resolve(query.operator)
+          const { metric, provider, step } = query
+          const providerId = provider === undefined ? undefined : yield* providers.idOf(provider)
+          return yield* figures.series(operatorId, { ...daysOf(query), metric, step, providerId })
+        })))
+      .handle("breakdown", ({ query }) =>
+        enveloped(
+          Effect.flatMap(operators.resolve(query.operator), (id) => figures.breakdown(id, query.by, daysOf(query)))
+        ))
+      .handle(
+        "funds",
+        ({ query }) => asStaff((actor) => Effect.flatMap(operators.scope(actor, query.operator), figures.funds))
+      )
+      .handle(
+        "bonuses",
+        ({ query }) =>
+          enveloped(Effect.flatMap(operators.resolve(query.operator), (id) => figures.bonuses(id, daysOf(query))))
+      )
   })
 )
 

@@ -16,6 +16,7 @@ import { sha256 } from "../../platform/Secrets.ts"
 import { monotonicClock } from "../../platform/MonotonicClock.ts"
 import { roles as allRoles } from "../../domain/Staff.ts"
 import { rolesFor } from "./Authorisation.ts"
+import { CurrentAuthentication } from "./CurrentAuthentication.ts"
 import { OperatorCheck } from "./OperatorBoundsLive.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
 import { StaffReads } from "./StaffReads.ts"
@@ -114,7 +115,8 @@ export const StaffAuthLive = Layer.effect(
 
       const runHere = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const actor = yield* tokens.authenticate(bearer(request.headers["authorization"]), originOf(request))
+        const authenticate = tokens.authenticate(bearer(request.headers["authorization"]), originOf(request))
+        const actor = yield* authenticate
         if (!roles.includes(actor.role)) {
           return yield* Effect.fail(
             refuse("INSUFFICIENT_SCOPE", `This takes one of the roles ${roles.join(", ")}.`, { required_roles: roles })
@@ -122,7 +124,7 @@ export const StaffAuthLive = Layer.effect(
         }
         yield* accounts.refuseBootstrap(actor, action)
         yield* refuseForeign(actor.operators, action)
-        const response = yield* served(actor)
+        const response = yield* Effect.provideService(served(actor), CurrentAuthentication, authenticate)
         if (response.status < 300) yield* reads.note(actor, action, request.url)
         return response
       })

@@ -1,0 +1,132 @@
+/**
+ * Key figures over time: hours out of readings of a day's running totals, and what the same time of last week had come to
+ * (`docs/decisions/0050-live-figures.md`). Pure.
+ */
+
+export const seriesMetrics = [
+  "ggr",
+  "bets",
+  "wins",
+  "rounds",
+  "deposits",
+  "withdrawals",
+  "active_players",
+  "registrations",
+  "bonus_cost"
+] as const
+
+export type SeriesMetric = (typeof seriesMetrics)[number]
+
+export const seriesSteps = ["hour", "day"] as const
+
+export type SeriesStep = (typeof seriesSteps)[number]
+
+/** Points of a series, at most. */
+export const maxPoints = 400
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+export const stepMs = { hour: hourMs, day: dayMs } as const satisfies { readonly [step in SeriesStep]: number }
+
+/** Metrics that games have: they can be asked of one provider. */
+export const isOfGames = (metric: SeriesMetric): boolean => ["ggr", "bets", "wins", "rounds"].includes(metric)
+
+/** Metrics that are no money. */
+export const isCount = (metric: SeriesMetric): boolean => ["rounds", "active_players", "registrations"].includes(metric)
+
+/** Figures of a day as they had come to at some moment: minor units of the operator's currency, and counts. */
+export interface DayFigures {
+  readonly rounds: number
+  readonly bets: number
+  readonly wins: number
+  readonly bonusConversions: number
+  readonly deposits: number
+  readonly withdrawals: number
+  readonly players: number
+  readonly registrations: number
+}
+
+/** One metric of a day's figures. */
+export const metricOf = (figures: DayFigures, metric: SeriesMetric): number => {
+  switch (metric) {
+    case "ggr":
+      return figures.bets - figures.wins
+    case "bets":
+      return figures.bets
+    case "wins":
+      return figures.wins
+    case "rounds":
+      return figures.rounds
+    case "deposits":
+      return figures.deposits
+    case "withdrawals":
+      return figures.withdrawals
+    case "active_players":
+      return figures.players
+    case "registrations":
+      return figures.registrations
+    case "bonus_cost":
+      return figures.bonusConversions
+    default:
+      return metric satisfies never
+  }
+}
+
+/** A value at the beginning of an hour or day (epoch milliseconds); null where it is not known. */
+export interface Point {
+  readonly at: number
+  readonly value: number | null
+}
+
+/** One value for each day of a range, 0 where nothing happened, null for days to come. */
+export const dayPoints = (
+  range: { readonly from: number; readonly to: number; readonly now: number },
+  valueOf: (at: number) => number | undefined
+): ReadonlyArray<Point> => {
+  const points: Array<Point> = []
+  for (let at = range.from; at <= range.to; at += dayMs) {
+    points.push({ at, value: at > range.now ? null : valueOf(at) ?? 0 })
+  }
+  return points
+}
+
+/**
+ * One value for each hour of the days of a range. `readings` are what the day had come to at full hours, by epoch milliseconds; `days` what
+ * days have come to in all until now, by their beginning. An hour without a reading at its end is null and is within the next one that has one.
+ */
+export const hourPoints = (
+  range: { readonly from: number; readonly to: number; readonly now: number },
+  readings: ReadonlyMap<number, number>,
+  days: ReadonlyMap<number, number>
+): ReadonlyArray<Point> => {
+  const points: Array<Point> = []
+  for (let day = range.from; day <= range.to; day += dayMs) {
+    let before = 0
+    for (let at = day; at < day + dayMs; at += hourMs) {
+      const end = at + hourMs
+      if (at > range.now) {
+        points.push({ at, value: null })
+        continue
+      }
+      // the last hour of a day, and the one that runs, end with what the day has come to
+      const isLast = end === day + dayMs || end > range.now
+      const reached = isLast ? days.get(day) ?? 0 : readings.get(end)
+      points.push({ at, value: reached === undefined ? null : reached - before })
+      before = reached ?? before
+    }
+  }
+  return points
+}
+
+/** What a figure had come to at a moment between two readings, as if it grew evenly; rounded. */
+export const between = (
+  at: number,
+  before: { readonly at: number; readonly value: number },
+  after: { readonly at: number; readonly value: number }
+): number =>
+  after.at <= before.at
+    ? after.value
+    : Math.round(
+      before.value + (after.value - before.value) * Math.min(1, Math.max(0, (at - before.at) / (after.at - before.at)))
+    )

@@ -1,0 +1,145 @@
+/** Server-sent events for pages that are open (`docs/decisions/0050-live-figures.md`). */
+import { Context, Effect, Layer, Ref, Stream } from "effect"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { monotonicMs } from "../../platform/MonotonicClock.ts"
+import type { Scope } from "../staff/OperatorBounds.ts"
+import type { Actor } from "../staff/Staff.ts"
+import { type ChangedKind, changedKinds } from "./OverviewResource.ts"
+import { Overviews, type Reading } from "./Overviews.ts"
+
+/** Streams of a node, and of one member of staff at it. One more is refused with 429. */
+const maxStreams = 200
+const maxStreamsOfOne = 10
+
+const everyMs = 2000
+const heartbeatMs = 15_000
+const recheckMs = 30_000
+
+const full = refuse("RATE_LIMITED", `Too many pages are open: ${maxStreamsOfOne} for one person.`, {
+  retry_after_seconds: 30,
+  max_streams: maxStreamsOfOne
+})
+
+const event = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`
+
+const sameSet = (a: Actor, b: Actor): boolean =>
+  a.id === b.id && a.role === b.role && JSON.stringify(a.operators) === JSON.stringify(b.operators)
+
+/** Events that bring a page from one reading to the next. The time of the reading alone changes nothing. */
+export const eventsBetween = (before: Reading | undefined, after: Reading): ReadonlyArray<string> => {
+  const stripped = (reading: Reading): string => JSON.stringify({ ...reading.overview, at: "" })
+  const changed = before === undefined
+    ? []
+    : changedKinds.filter((kind: ChangedKind) => before.marks[kind] !== after.marks[kind])
+  return [
+    ...(before === undefined || stripped(before) !== stripped(after) ? [event("overview", after.text)] : []),
+    ...changed.map((kind) => event("changed", JSON.stringify({ kind })))
+  ]
+}
+
+/** What a stream knows between two looks. Monotonic milliseconds. */
+interface Progress {
+  readonly reading: Reading | undefined
+  readonly sentAt: number
+  readonly checkedAt: number
+}
+
+export class LiveStreams extends Context.Service<LiveStreams, {
+  /**
+   * Events about the operators of a scope until the caller leaves, `again` (who the request is from now) gives somebody else or another role, or
+   * the process goes down (`isDraining`). Fails with `RATE_LIMITED` when the node or the actor has as many as there may be.
+   */
+  readonly open: (
+    actor: Actor,
+    scope: Scope,
+    again: Effect.Effect<Actor, Refusal>,
+    isDraining: () => boolean
+  ) => Effect.Effect<Stream.Stream<string>, Refusal<"RATE_LIMITED">>
+}>()("pitboss/figures/LiveStreams") {
+  static readonly layer = Layer.effect(
+    LiveStreams,
+    Effect.gen(function*() {
+      const overviews = yield* Overviews
+      /** Open streams by who has them. */
+      const open = new Map<string, number>()
+
+      const isFull = (label: string): boolean =>
+        (open.get(label) ?? 0) >= maxStreamsOfOne ||
+        [...open.values()].reduce((sum, count) => sum + count, 0) >= maxStreams
+
+      const leave = (label: string): void => {
+        const left = (open.get(label) ?? 1) - 1
+        if (left > 0) open.set(label, left)
+        else open.delete(label)
+      }
+
+      /** Why the stream ends; undefined while it goes on. */
+      const reasonToEnd = Effect.fnUntraced(function*(actor: Actor, again: Effect.Effect<Actor, Refusal>) {
+        return yield* Effect.match(again, {
+          // the database is away: who it was stays who it is until that can be asked
+          onFailure: ({ code }) => code === "TRY_AGAIN" || code === "RATE_LIMITED" ? undefined : "signed_out",
+          onSuccess: (now) => sameSet(actor, now) ? undefined : "changed"
+        })
+      })
+
+      const events = (
+        actor: Actor,
+        scope: Scope,
+        again: Effect.Effect<Actor, Refusal>,
+        isDraining: () => boolean
+      ) =>
+        Stream.unwrap(Effect.gen(function*() {
+          const startedAt = yield* monotonicMs
+          const progress = yield* Ref.make<Progress>({ reading: undefined, sentAt: startedAt, checkedAt: startedAt })
+          const isOver = yield* Ref.make(false)
+          const look = Effect.gen(function*() {
+            const { checkedAt, reading, sentAt } = yield* Ref.get(progress)
+            const now = yield* monotonicMs
+            const isDue = now - checkedAt >= recheckMs
+            const reason = isDraining() ? "draining" : isDue ? yield* reasonToEnd(actor, again) : undefined
+            if (reason !== undefined) {
+              yield* Ref.set(isOver, true)
+              return [event("end", JSON.stringify({ reason }))]
+            }
+            // a reading that fails is made again at the next look
+            const next = (yield* Effect.option(overviews.read(scope))).pipe((found) =>
+              found._tag === "Some" ? found.value : reading
+            )
+            const lines = next === undefined || next === reading ? [] : eventsBetween(reading, next)
+            const beat = lines.length === 0 && now - sentAt >= heartbeatMs ? [": \n\n"] : lines
+            yield* Ref.set(progress, {
+              reading: next,
+              sentAt: beat.length > 0 ? now : sentAt,
+              checkedAt: isDue ? now : checkedAt
+            })
+            return beat
+          })
+          const later = Stream.fromEffect(Effect.andThen(Effect.sleep(everyMs), look)).pipe(
+            Stream.forever,
+            Stream.takeUntilEffect(() => Ref.get(isOver))
+          )
+          return Stream.concat(Stream.make(["retry: 3000\n\n"]), Stream.concat(Stream.fromEffect(look), later)).pipe(
+            Stream.flatMap((lines) => Stream.fromIterable(lines))
+          )
+        }))
+
+      return LiveStreams.of({
+        open: (actor, scope, again, isDraining) =>
+          Effect.suspend(() => {
+            const { label } = actor
+            if (isFull(label)) return Effect.fail(full)
+            // counted when it is read: an answer that is never read counts nothing
+            return Effect.succeed(Stream.unwrap(
+              Effect.as(
+                Effect.acquireRelease(
+                  Effect.sync(() => open.set(label, (open.get(label) ?? 0) + 1)),
+                  () => Effect.sync(() => leave(label))
+                ),
+                events(actor, scope, again, isDraining)
+              )
+            ))
+          })
+      })
+    })
+  )
+}

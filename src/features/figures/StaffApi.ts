@@ -1,0 +1,22 @@
+/** Live figures in the staff API. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { refusals } from "../../contract/Errors.ts"
+import { reference } from "../../contract/Fields.ts"
+import { single } from "../../contract/Pagination.ts"
+import { Overview } from "./OverviewResource.ts"
+
+const ofOperator = { operator: Schema.optionalKey(reference) }
+
+export const FiguresGroup = HttpApiGroup.make("figures").add(
+  HttpApiEndpoint.get("overview", "/overview", { query: ofOperator, success: single(Overview) }),
+  /**
+   * Server-sent events. `overview`: as `GET /overview` in `data`, at first and when it has changed; `changed`: `{"kind": …}`, what lists that are
+   * open should read again; a comment every fifteen seconds; `end` before the server ends it, with the reason.
+   */
+  HttpApiEndpoint.get("live", "/live", {
+    query: ofOperator,
+    success: HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" }),
+    error: refusals("RATE_LIMITED")
+  })
+)

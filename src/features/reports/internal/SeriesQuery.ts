@@ -1,0 +1,40 @@
+/** Statements behind key figures over time and their groups. They read `daily_sums`, converted as in the report (`ReportQuery.ts`). */
+
+const amounts = ["bets", "bonus_bets", "wins", "bonus_conversions", "deposits", "chargebacks", "withdrawals"]
+
+const safe = "9007199254740991"
+
+const rounded = (name: string): string =>
+  `least(greatest(round(coalesce(sum(c.${name} * c.factor), 0)), -${safe}), ${safe})::float8 AS ${name}`
+
+/** Sums of an operator ($1) and a range of days ($2, $3) with their factor; null where there was no rate. */
+const converted = (provider: string) =>
+  `SELECT s.*, CASE WHEN s.currency = o.currency THEN 1 WHEN r.base = o.currency THEN r.factor END AS factor
+  FROM daily_sums s JOIN operators o ON o.id = s.operator_id LEFT JOIN exchange_rates r ON r.id = s.exchange_rate_id
+  WHERE s.operator_id = $1::bigint AND s.day BETWEEN $2::date AND $3::date AND (NOT s.is_test OR $4::boolean) ${provider}`
+
+const figures = `${amounts.map(rounded).join(", ")}, sum(c.rounds)::float8 AS rounds,
+  coalesce(array_agg(DISTINCT c.currency) FILTER (WHERE c.factor IS NULL AND c.entries > 0), '{}') AS unconverted`
+
+/** By day; parameter $5: a provider, or null for all. */
+export const sumsByDay = `SELECT to_char(c.day, 'YYYY-MM-DD') AS key, to_char(c.day, 'YYYY-MM-DD') AS name, ${figures}
+  FROM (${converted("AND ($5::bigint IS NULL OR s.provider_id = $5::bigint)")}) c GROUP BY c.day ORDER BY c.day`
+
+/** By provider, the one with the most bets first. */
+export const sumsByProvider = `SELECT c.provider_id::text AS key, coalesce(p.name, '') AS name, ${figures}
+  FROM (${converted("AND s.provider_id <> 0")}) c LEFT JOIN providers p ON p.id = c.provider_id
+  GROUP BY c.provider_id, p.name ORDER BY bets DESC, c.provider_id`
+
+/** Different players of each day who played. */
+export const playersByDay =
+  `SELECT to_char(v.day, 'YYYY-MM-DD') AS key, sum(v.players)::float8 AS value FROM daily_players v
+  WHERE v.operator_id = $1::bigint AND v.day BETWEEN $2::date AND $3::date AND v.kind = 'casino' AND (NOT v.is_test OR $4::boolean)
+  GROUP BY v.day`
+
+/** Registrations of each day, by the index on them. */
+export const registrationsByDay =
+  `SELECT to_char((p.created_at AT TIME ZONE 'UTC')::date, 'YYYY-MM-DD') AS key, count(*)::float8 AS value
+  FROM players p
+  WHERE p.operator_id = $1::bigint AND p.created_at >= $2::date::timestamp AT TIME ZONE 'UTC'
+    AND p.created_at < ($3::date + 1)::timestamp AT TIME ZONE 'UTC' AND (NOT p.is_test OR $4::boolean)
+  GROUP BY 1`

@@ -1,0 +1,155 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Http from "node:http"
+import { FigureReadings } from "../../src/features/figures/FigureReadings.ts"
+import { BothServers, layerBothServers, staffCall } from "../kit/Backoffice.ts"
+import { pass } from "../kit/Calendar.ts"
+import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
+import { dataOf } from "../kit/PublicApi.ts"
+
+// Goal: what the first page of staff shows is what happened, by the hour and against last week, and comes to it by itself. Method: play and
+// payments over HTTP on a calendar of the test's, the readings made by the job; a stream read from a socket.
+
+const hourMs = 3_600_000
+
+/** Server-sent events of one open stream, as they come. */
+const listen = Effect.fnUntraced(function*(token: string, path = "/backoffice/v1/live") {
+  const { backofficePort } = yield* BothServers
+  const state = { status: 0, text: "", isOver: false }
+  const request = Http.get({
+    host: "127.0.0.1",
+    port: backofficePort,
+    path,
+    headers: { authorization: `Bearer ${token}` },
+    agent: false
+  }, (response) => {
+    state.status = response.statusCode ?? 0
+    response.on("data", (chunk: Buffer) => {
+      state.text += chunk.toString("utf8")
+    })
+    response.on("close", () => {
+      state.isOver = true
+    })
+  })
+  request.on("error", () => {
+    state.isOver = true
+  })
+  yield* Effect.addFinalizer(() => Effect.sync(() => request.destroy()))
+  return {
+    state,
+    leave: Effect.sync(() => request.destroy()),
+    until: (isSo: (state: { readonly status: number; readonly text: string; readonly isOver: boolean }) => boolean) =>
+      Effect.callback<void>((resume) => {
+        const timer = setInterval(() => {
+          if (!isSo(state)) return
+          clearInterval(timer)
+          resume(Effect.void)
+        }, 20)
+        return Effect.sync(() => clearInterval(timer))
+      })
+  }
+})
+
+layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
+  it.effect("of a day and its hours are what was played and paid, also against the same time of last week", () =>
+    Effect.gen(function*() {
+      const readings = yield* FigureReadings
+      const casino = yield* openCasino()
+      const series = (metric: string, step: string, more = "") =>
+        Effect.map(
+          staff(
+            "GET",
+            `/reports/series?operator=${casino.slug}&metric=${metric}&step=${step}&from=2026-11-20&to=2026-11-27${more}`
+          ),
+          ({ points }: { readonly points: ReadonlyArray<{ readonly at: string; readonly value: number | null }> }) =>
+            points.filter(({ value }) => value !== null && value !== 0).map(({ at, value }) => [at.slice(0, 13), value])
+        )
+      const overview = staff("GET", `/overview?operator=${casino.slug}`)
+
+      // 12:00: the calendar's beginning
+      const seat = yield* casino.sit(1000)
+      dataOf(yield* seat.bet(100))
+      yield* pass(hourMs)
+      yield* readings.readHour
+      yield* readings.readHour
+      const { transaction_id: bet } = dataOf(yield* seat.bet(60))
+      dataOf(yield* seat.win(bet, 10))
+      yield* pass(hourMs)
+      yield* readings.readHour
+      assert.deepStrictEqual(yield* series("ggr", "day"), [["2026-11-20T00", 150]])
+      assert.deepStrictEqual(yield* series("ggr", "hour"), [["2026-11-20T12", 100], ["2026-11-20T13", 50]])
+      assert.deepStrictEqual(yield* series("rounds", "hour"), [["2026-11-20T12", 1], ["2026-11-20T13", 1]])
+      assert.deepStrictEqual(yield* series("deposits", "hour"), [["2026-11-20T12", 1000]])
+      assert.deepStrictEqual(yield* series("active_players", "hour"), [["2026-11-20T12", 1]])
+      assert.deepStrictEqual(yield* series("registrations", "day"), [["2026-11-20T00", 1]])
+      assert.deepStrictEqual(
+        yield* series("bets", "hour", `&provider=${casino.studio.slug}`),
+        [["2026-11-20T12", 100], ["2026-11-20T13", 60]]
+      )
+      const refused = yield* staffCall(
+        "GET",
+        `/backoffice/v1/reports/series?operator=${casino.slug}&metric=ggr&step=hour&from=2026-11-01&to=2026-11-20`
+      )
+      assert.deepStrictEqual([refused.code, Object.keys(refused.details)], ["VALIDATION_FAILED", ["to"]])
+      const byProvider = yield* staff(
+        "GET",
+        `/reports/breakdown?operator=${casino.slug}&by=provider&from=2026-11-20&to=2026-11-20`
+      )
+      assert.deepInclude(byProvider.rows[0], { name: casino.studio.name, bets: 160, wins: 10, ggr: 150, rounds: 2 })
+
+      // a week later at half past one: between two readings
+      yield* pass(7 * 24 * hourMs - hourMs / 2)
+      dataOf(yield* casino.withdraw(seat.id, 50), 201)
+      const shown = yield* overview
+      assert.deepInclude(shown.money[0], { currency: "EUR", ggr: 0, ggr_last_week: 125 })
+      assert.deepInclude(shown, { active_players: 0, deposits: 0, withdrawals: 1 })
+      assert.deepStrictEqual(shown.pending_withdrawals, {
+        count: 1,
+        is_lower_bound: false,
+        amounts: [{ currency: "EUR", amount: 50 }]
+      })
+
+      yield* readings.readFunds
+      const funds = yield* staff("GET", `/reports/funds?operator=${casino.slug}`)
+      assert.deepInclude(funds[0], { currency: "EUR", wallet: "real", amount: 800, players: 1 })
+    }))
+
+  it.effect("count what a bonus has cost and may still cost", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const bonus = yield* casino.newBonus({ type: "no_deposit" })
+      const { id } = yield* casino.register()
+      dataOf(yield* casino.grant(id, bonus.id), 201)
+      dataOf(yield* casino.grant(id, bonus.id, { amount: 700 }), 201)
+      const days = "from=2026-11-01&to=2027-11-01"
+      const [cost] = yield* staff("GET", `/reports/bonuses?operator=${casino.slug}&${days}`)
+      assert.deepInclude(cost, { bonus_id: bonus.id, granted: 2, granted_amount: 1200, running: 2, liability: 1200 })
+    }))
+})
+
+// on the real clock: a stream looks every two seconds
+layer(layerBothServers, { excludeTestServices: true })("live figures", (it) => {
+  it.effect("come to open pages when they change, and end with the token", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const member = yield* staff("POST", "/staff", { name: "Lena Live", role: "compliance" })
+      const stream = yield* listen(member.token, `/backoffice/v1/live?operator=${casino.slug}`)
+      yield* stream.until(({ text }) => text.includes("event: overview"))
+      const { id } = yield* casino.register()
+      dataOf(yield* casino.deposit(id, 4321), 201)
+      yield* stream.until(({ text }) => /event: changed\ndata: \{"kind":"payments"\}/.test(text))
+      assert.include(stream.state.text, "\"deposits\":4321")
+      assert.notInclude(stream.state.text, "event: end")
+      // eight more, and one too many
+      const others = yield* Effect.forEach(Array.from({ length: 9 }), () => listen(member.token))
+      yield* Effect.forEach(others, ({ until }) => until(({ text }) => text.includes("event: overview")))
+      const eleventh = yield* listen(member.token)
+      yield* eleventh.until(({ status }) => status !== 0)
+      assert.strictEqual(eleventh.state.status, 429)
+      yield* Effect.forEach(others, ({ leave }) => leave)
+      // the role is looked at again within thirty seconds
+      yield* staff("PATCH", `/staff/${member.id}`, { role: "support" })
+      yield* stream.until(({ isOver }) => isOver)
+      assert.match(stream.state.text, /event: end\ndata: \{"reason":"changed"\}/)
+    }).pipe(Effect.scoped), 90_000)
+})
