@@ -102,6 +102,8 @@ const exceptions: Readonly<Record<string, string>> = {
   "chain/OldRows.ts: chain_old_rows": "how far that walk is",
   "features/compliance/Holds.ts: compliance_alerts": "a job: alerts of this database whose holds are to be placed",
   "features/compliance/internal/EffectQueue.ts: compliance_effects": "a queue of this database",
+  "features/figures/FigureReadings.ts: figure_hours": "a job: forgets readings of this database after their time",
+  "features/figures/Overviews.ts: audit_log": "whether staff have done something since, of no operator's rows",
   "features/ledger/LedgerInvariants.ts: provider_transactions":
     "proves one operator or all; the condition is put in where it runs",
   "features/players/DueAccountChanges.ts: players": "a job: players of this database who are due",

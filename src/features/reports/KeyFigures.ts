@@ -17,6 +17,7 @@ import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, parseIso, toDate } from "../../platform/Time.ts"
 import { makeTurns } from "../../platform/Turns.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
 import type { BonusCost, Breakdown, Funds, Series } from "./SeriesResource.ts"
 import { playersByDay, registrationsByDay, sumsByDay, sumsByProvider } from "./internal/SeriesQuery.ts"
 
@@ -148,8 +149,8 @@ export class KeyFigures extends Context.Service<KeyFigures, {
     by: "day" | "provider",
     days: Days
   ) => Effect.Effect<typeof Breakdown.Type, Refused>
-  /** What players of these operators hold, null for all operators: as the job read it last. */
-  readonly funds: (operatorIds: ReadonlyArray<number> | null) => Effect.Effect<
+  /** What players of the operators of a scope hold, as the job read it last. */
+  readonly funds: (scope: Scope) => Effect.Effect<
     ReadonlyArray<typeof Funds.Type>,
     Unavailable
   >
@@ -259,10 +260,10 @@ export class KeyFigures extends Context.Service<KeyFigures, {
         }
       }, orTryAgain)
 
-      const funds = Effect.fn("KeyFigures.funds")(function*(operatorIds: ReadonlyArray<number> | null) {
-        const rows = operatorIds?.length === 0 ? [] : yield* fundsRows(
+      const funds = Effect.fn("KeyFigures.funds")(function*(scope: Scope) {
+        const rows = yield* fundsRows(
           sql`SELECT operator_id, currency, wallet, amount::float8 AS amount, players::float8 AS players, at FROM figure_funds
-            WHERE ${operatorIds === null ? sql`true` : sql.in("operator_id", operatorIds)}
+            WHERE ${sql.and([sql`true`, ...within(sql, scope)])}
             ORDER BY operator_id, currency, wallet DESC`
         )
         return rows.map((row) => ({ ...row, at: iso(row.at.getTime()) }))
