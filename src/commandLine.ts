@@ -7,7 +7,7 @@ import { type Refusal, refuse, refuseFields } from "./domain/Refusal.ts"
 import { isObject } from "./platform/Table.ts"
 import { alert } from "./features/compliance/Commands.ts"
 import { bonus, promo } from "./features/bonuses/Commands.ts"
-import { audit, job, ledger, round } from "./features/ledger/Commands.ts"
+import { audit, job, ledger } from "./features/ledger/Commands.ts"
 import { correction } from "./features/corrections/Commands.ts"
 import { figures } from "./features/figures/Commands.ts"
 import { freeRounds } from "./features/freeRounds/Commands.ts"
@@ -16,6 +16,8 @@ import { node } from "./features/nodes/Commands.ts"
 import { paymentMethod } from "./features/payments/MethodCommands.ts"
 import { payment } from "./features/payments/Commands.ts"
 import { player } from "./features/players/Commands.ts"
+import { round } from "./features/rounds/Commands.ts"
+import { search } from "./features/search/Commands.ts"
 import { rate, report } from "./features/reports/Commands.ts"
 import { secret } from "./features/secrets/Commands.ts"
 import { key, operator, staff } from "./features/staff/Commands.ts"
@@ -46,6 +48,7 @@ export const program = root.pipe(
     ledger,
     secret,
     round,
+    search,
     job,
     node,
     audit

@@ -112,6 +112,11 @@ export const pageFlags = {
   per_page: integer("per-page", "Lines per page, 1 to 100 (25)").pipe(Flag.withDefault(25))
 }
 
+export const cursorFlags = {
+  limit: integer("limit", "How many, 1 to 100 (25)").pipe(Flag.withDefault(25)),
+  cursor: optional(text("cursor", "Go on where a page before ended: its next_cursor"))
+}
+
 export const operatorFlag = text("operator", "Id or slug of the operator")
 
 /** For commands on one thing: refuses what is another operator's. */

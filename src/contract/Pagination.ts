@@ -96,3 +96,25 @@ export const pageOrWalk = <S extends Schema.Top>(item: S) =>
     meta: Schema.Union([PageMetaWithCursor, WalkMeta]),
     links: Schema.Union([PageLinks, WalkLinks])
   })
+
+/** The query fields of a list that is only walked, newest first. What is added meanwhile moves nothing. */
+export const cursorQuery = {
+  limit: integer(1, 100).pipe(withDefault(25)),
+  cursor: Schema.optionalKey(
+    Schema.String.annotate({ description: "The next_cursor of the page before." }).check(
+      Schema.isPattern(/^[\w-]{1,600}$/u, { message: "must be a next_cursor of this list" })
+    )
+  )
+}
+
+/** `{"data": [item, …], "meta": {"limit", "next_cursor"}}` of {@link cursorQuery}. */
+export const cursorPage = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({
+    data: Schema.Array(item),
+    meta: Schema.Struct({
+      limit: Schema.Int,
+      next_cursor: Schema.NullOr(Schema.String).annotate({
+        description: "Null at the end. A page may hold fewer than its limit, even none, where a filter finds little among much: go on."
+      })
+    })
+  })

@@ -16,7 +16,9 @@ import { BonusGroup, PromoGroup } from "../features/bonuses/StaffApi.ts"
 import { CorrectionGroup } from "../features/corrections/StaffApi.ts"
 import { StaffFreeRoundsGroup } from "../features/freeRounds/StaffApi.ts"
 import { PlayerGroup } from "../features/players/StaffApi.ts"
-import { JobGroup, RoundGroup } from "../features/jobs/StaffApi.ts"
+import { JobGroup } from "../features/jobs/StaffApi.ts"
+import { RoundGroup } from "../features/rounds/StaffApi.ts"
+import { SearchGroup } from "../features/search/StaffApi.ts"
 import { DeliveryGroup, WebhookGroup } from "../features/webhooks/StaffApi.ts"
 import { RateGroup, ReportGroup } from "../features/reports/StaffApi.ts"
 import { NodeGroup } from "../features/nodes/StaffApi.ts"
@@ -73,6 +75,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
     LedgerGroup,
     SecretGroup,
     RoundGroup,
+    SearchGroup,
     JobGroup,
     NodeGroup,
     RateGroup,

@@ -1,6 +1,7 @@
 /** The envelope of a paginated list (SPEC section 2.11). */
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
+import type { CursorPage } from "../store/Cursors.ts"
 import type { TimedPosition } from "../store/Rows.ts"
 
 interface Position {
@@ -97,4 +98,10 @@ export const walked = Effect.fnUntraced(function*<Item>(
     meta: { per_page: perPage, next_cursor: cursor },
     links: { next: cursor === null ? null : linkWith(url, "cursor", cursor) }
   }
+})
+
+/** The envelope of a list that is only walked. */
+export const cursorPaged = <Item>(limit: number, { items, next }: CursorPage<Item>) => ({
+  data: items,
+  meta: { limit, next_cursor: next }
 })

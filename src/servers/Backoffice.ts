@@ -8,10 +8,15 @@ import { Catalogue } from "../features/games/Catalogue.ts"
 import { Corrections } from "../features/corrections/Corrections.ts"
 import { ExchangeRates } from "../features/exchangeRates/ExchangeRateRecords.ts"
 import { LedgerAudit } from "../features/ledger/LedgerAudit.ts"
+import { LedgerEntries } from "../features/ledger/LedgerEntries.ts"
 import { PaymentMethodCatalogue } from "../features/payments/PaymentMethodCatalogue.ts"
 import { Operators } from "../features/operators/Operators.ts"
 import { PlayerNotes } from "../features/players/PlayerNotes.ts"
+import { PlayerHistory } from "../features/players/PlayerHistory.ts"
+import { PlayerWalk } from "../features/players/PlayerWalk.ts"
 import { Providers } from "../features/providers/Providers.ts"
+import { RoundRecords } from "../features/rounds/RoundRecords.ts"
+import { Search } from "../features/search/Search.ts"
 import { StaffAccounts } from "../features/staff/Staff.ts"
 import { StaffReads } from "../features/staff/StaffReads.ts"
 import { WebhookDeliveries } from "../features/webhooks/WebhookDeliveries.ts"
@@ -33,5 +38,10 @@ export const layerBackoffice = Layer.mergeAll(
   ExchangeRates.layer,
   PlayerNotes.layer,
   Corrections.layer,
-  LedgerAudit.layer
+  LedgerAudit.layer,
+  LedgerEntries.layer,
+  PlayerHistory.layer,
+  PlayerWalk.layer,
+  RoundRecords.layer,
+  Search.layer
 ).pipe(Layer.provideMerge(AuditLog.layer))

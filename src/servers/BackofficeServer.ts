@@ -18,7 +18,7 @@ import { BonusHandlers, PromoHandlers } from "../features/bonuses/StaffHandlers.
 import { CorrectionHandlers } from "../features/corrections/StaffHandlers.ts"
 import { StaffFreeRoundsHandlers } from "../features/freeRounds/StaffHandlers.ts"
 import { GameHandlers } from "../features/games/StaffHandlers.ts"
-import { JobAndRoundHandlers } from "../features/jobs/StaffHandlers.ts"
+import { JobHandlers } from "../features/jobs/StaffHandlers.ts"
 import { KeyHandlers } from "../features/keys/StaffHandlers.ts"
 import { LedgerHandlers } from "../features/ledger/StaffHandlers.ts"
 import { NodeHandlers } from "../features/nodes/StaffHandlers.ts"
@@ -31,6 +31,8 @@ import { FiguresHandlers } from "../features/figures/StaffHandlers.ts"
 import { LiveStreams } from "../features/figures/LiveStreams.ts"
 import { Overviews } from "../features/figures/Overviews.ts"
 import { ReportHandlers } from "../features/reports/StaffHandlers.ts"
+import { RoundHandlers } from "../features/rounds/StaffHandlers.ts"
+import { SearchHandlers } from "../features/search/StaffHandlers.ts"
 import { SecretHandlers } from "../features/secrets/StaffHandlers.ts"
 import { StaffHandlers } from "../features/staff/StaffHandlers.ts"
 import { WebhookHandlers } from "../features/webhooks/StaffHandlers.ts"
@@ -100,7 +102,9 @@ const Handlers = Layer.mergeAll(
   AlertHandlers,
   LedgerHandlers,
   SecretHandlers,
-  JobAndRoundHandlers,
+  JobHandlers,
+  RoundHandlers,
+  SearchHandlers,
   NodeHandlers,
   ReportHandlers,
   FiguresHandlers.pipe(Layer.provide(LiveStreams.layer.pipe(Layer.provideMerge(Overviews.layer)))),

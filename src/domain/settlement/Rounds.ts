@@ -13,9 +13,11 @@ import { Instant } from "../Instant.ts"
 import type { Closing } from "../Messages.ts"
 import { placeOf, type Recent } from "./Recent.ts"
 
-const transactionKinds = ["bet", "win", "promo_win", "adjustment", "rollback", "tombstone"] as const
+export const transactionKinds = ["bet", "win", "promo_win", "adjustment", "rollback", "tombstone"] as const
 
 export type TransactionKind = (typeof transactionKinds)[number]
+
+export const transactionStatuses = ["processed", "ignored"] as const
 
 /** A provider message as it was settled, or the tombstone of one that was rolled back before it came. */
 export const Transaction = Schema.Struct({
@@ -24,7 +26,7 @@ export const Transaction = Schema.Struct({
   transactionId: Schema.String,
   playerId: Schema.Number,
   kind: Schema.Literals(transactionKinds),
-  status: Schema.Literals(["processed", "ignored"]),
+  status: Schema.Literals(transactionStatuses),
   /** Minor units, as the message said. */
   amount: Schema.Number,
   gameId: Schema.NullOr(Schema.Number),

@@ -1,15 +1,10 @@
-/** Handlers of background jobs and stale rounds. */
-import { Effect, Layer } from "effect"
+/** Handlers of background jobs. */
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
-import { Operators } from "../operators/Operators.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { type JobStatus, Scheduler } from "../../platform/Scheduler.ts"
 import { iso, isoOrNull } from "../../platform/Time.ts"
-import { reconcileAfterMs, type StaleRound, StaleRounds } from "../settlement/StaleRounds.ts"
-import { paginated } from "../../http/Page.ts"
-
-const hourMs = 3_600_000
 
 const jobFields = (job: JobStatus) => ({
   name: job.name,
@@ -22,20 +17,7 @@ const jobFields = (job: JobStatus) => ({
   last_error: job.lastError
 })
 
-const roundFields = (round: StaleRound) => ({
-  operator_id: round.operatorId,
-  player_id: round.playerId,
-  provider: round.provider,
-  game_id: round.gameId,
-  game: round.game,
-  round_id: round.roundId,
-  real_stake: round.realStake,
-  bonus_stake: round.bonusStake,
-  currency: round.currency,
-  opened_at: iso(round.openedAt)
-})
-
-const JobHandlers = HttpApiBuilder.group(
+export const JobHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "job",
   Effect.fnUntraced(function*(handlers) {
@@ -47,24 +29,3 @@ const JobHandlers = HttpApiBuilder.group(
       ))
   })
 )
-
-const RoundHandlers = HttpApiBuilder.group(
-  BackofficeApi,
-  "round",
-  Effect.fnUntraced(function*(handlers) {
-    const rounds = yield* StaleRounds
-    const operators = yield* Operators
-    return handlers.handle("list", ({ query }) =>
-      Effect.gen(function*() {
-        const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-        const { items, total } = yield* rounds.list(scope, {
-          page: query.page,
-          perPage: query.per_page,
-          olderThanMs: query.older_than_hours === undefined ? reconcileAfterMs : query.older_than_hours * hourMs
-        })
-        return yield* paginated(query, total, items.map(roundFields))
-      }))
-  })
-)
-
-export const JobAndRoundHandlers = Layer.merge(JobHandlers, RoundHandlers)

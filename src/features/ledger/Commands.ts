@@ -3,9 +3,10 @@ import { Effect, FileSystem, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { ExportCheck } from "../../chain/ExportLines.ts"
 import { refuse } from "../../domain/Refusal.ts"
-import { given, integer, text } from "../../platform/CliFlags.ts"
+import { entryTypes, walletKinds } from "../../domain/Change.ts"
+import { about, given, integer, text } from "../../platform/CliFlags.ts"
 import { table } from "../../platform/Table.ts"
-import { CommandOutput, connect, noun, operatorFlag, pageFlags, root, verb } from "../../commands/Verb.ts"
+import { CommandOutput, connect, cursorFlags, noun, operatorFlag, pageFlags, root, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
 
@@ -54,6 +55,20 @@ export const ledger = noun("ledger", "The ledger").pipe(Command.withSubcommands(
     ({ violations }) => violations.length === 0,
     "Proving the ledger"
   ),
+  verb("entries", "Entries over players, newest first", {
+    operator: optional(operatorFlag),
+    player: optional(integer("player", "Only those of this player")),
+    wallet: optional(about(Flag.Literals("wallet", walletKinds), "Only those of this wallet")),
+    type: optional(about(Flag.Literals("type", entryTypes), "Only those of this type")),
+    transaction: optional(text("transaction", "Those of this message: the provider's id of it, or the id of an entry")),
+    provider: optional(text("provider", "Only those of this provider, id or slug")),
+    round: optional(text("round", "Only those of this round: the provider's id of it")),
+    min_amount: optional(integer("min-amount", "Only those that moved at least so much, minor units")),
+    max_amount: optional(integer("max-amount", "Only those that moved at most so much, minor units")),
+    from: optional(text("from", "At or after, like 2026-11-20T12:00:00Z")),
+    to: optional(text("to", "At or before")),
+    ...cursorFlags
+  }, (client, input) => client.ledger.entries({ query: given(input) })),
   exportLedger,
   checkExport
 ]))
@@ -69,14 +84,6 @@ export const audit = noun("audit", "Who did what").pipe(Command.withSubcommands(
     cursor: optional(text("cursor", "Go on below the line with this id, without pages")),
     ...pageFlags
   }, (client, input) => client.audit.list({ query: given(input) }))
-]))
-
-export const round = noun("round", "Rounds of games").pipe(Command.withSubcommands([
-  verb("list", "Rounds without an end, the oldest first: to be reconciled with their providers", {
-    operator: optional(operatorFlag),
-    older_than_hours: optional(integer("older-than-hours", "Only those open for so long, at least 24 (48)")),
-    ...pageFlags
-  }, (client, input) => client.round.list({ query: given(input) }))
 ]))
 
 export const job = noun("job", "Work that the service does by itself").pipe(Command.withSubcommands([

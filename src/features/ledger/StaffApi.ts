@@ -1,9 +1,11 @@
-/** Verification and export of the ledger in the staff API. */
+/** The ledger in the staff API: entries over players, verification and export. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { reference } from "../../contract/Fields.ts"
-import { single } from "../../contract/Pagination.ts"
+import { amountFrom, instant, oneOf, pathId, reference } from "../../contract/Fields.ts"
+import { cursorPage, cursorQuery, single } from "../../contract/Pagination.ts"
 import { id } from "../../contract/Resource.ts"
+import { entryTypes, walletKinds } from "../../domain/Change.ts"
+import { Transaction } from "../wallet/WalletResource.ts"
 
 const optional = Schema.optionalKey
 
@@ -22,7 +24,34 @@ const LedgerReport = Schema.Struct({
   last_seal_hash: Schema.NullOr(Schema.String)
 })
 
+/** An entry with whose it is and of which game. */
+export const StaffEntry = Schema.Struct({
+  operator_id: id,
+  ...Transaction.fields,
+  username: Schema.String,
+  provider: Schema.NullOr(Schema.String).annotate({ description: "The slug; null for what is not of a game." }),
+  game: Schema.NullOr(Schema.String),
+  game_external_id: Schema.NullOr(Schema.String)
+})
+
 export const LedgerGroup = HttpApiGroup.make("ledger").add(
+  HttpApiEndpoint.get("entries", "/ledger/entries", {
+    query: {
+      ...cursorQuery,
+      operator: optional(reference),
+      player: optional(pathId),
+      wallet: optional(oneOf(walletKinds)),
+      type: optional(oneOf(entryTypes)),
+      transaction: optional(reference),
+      provider: optional(reference),
+      round: optional(reference),
+      min_amount: optional(amountFrom(0)),
+      max_amount: optional(amountFrom(0)),
+      from: optional(instant),
+      to: optional(instant)
+    },
+    success: cursorPage(StaffEntry)
+  }),
   HttpApiEndpoint.get("verify", "/ledger/verification", {
     query: { operator: optional(reference) },
     success: single(LedgerReport)

@@ -1,10 +1,13 @@
-/** Handlers of the verification and export of the ledger. */
+/** Handlers of the ledger. */
 import { Effect, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { cursorPaged } from "../../http/Page.ts"
 import { enveloped } from "../../http/StaffEnvelope.ts"
+import { parseIso } from "../../platform/Time.ts"
 import { Operators } from "../operators/Operators.ts"
 import { LedgerAudit } from "./LedgerAudit.ts"
+import { LedgerEntries } from "./LedgerEntries.ts"
 
 export const LedgerHandlers = HttpApiBuilder.group(
   BackofficeApi,
@@ -12,14 +15,35 @@ export const LedgerHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const audit = yield* LedgerAudit
     const operators = yield* Operators
+    const entries = yield* LedgerEntries
     const resolve = (operator: string | undefined) =>
       operator === undefined ? Effect.undefined : operators.resolve(operator)
-    return handlers.handle(
-      "export",
-      ({ query }) => Effect.map(Effect.flatMap(resolve(query.operator), audit.exported), Stream.encodeText)
-    ).handle("verify", ({ query }) =>
-      enveloped(Effect.gen(function*() {
-        return yield* audit.verify(yield* resolve(query.operator))
-      })))
+    return handlers.handle("entries", ({ query }) =>
+      Effect.gen(function*() {
+        const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+        const { cursor, from, limit, provider, round, to, transaction, type, wallet } = query
+        const page = yield* entries.list({
+          scope,
+          playerId: query.player,
+          wallet,
+          type,
+          transaction,
+          provider,
+          round,
+          minAmount: query.min_amount,
+          maxAmount: query.max_amount,
+          from: from === undefined ? undefined : parseIso(from),
+          to: to === undefined ? undefined : parseIso(to),
+          limit,
+          cursor
+        })
+        return cursorPaged(limit, page)
+      })).handle(
+        "export",
+        ({ query }) => Effect.map(Effect.flatMap(resolve(query.operator), audit.exported), Stream.encodeText)
+      ).handle("verify", ({ query }) =>
+        enveloped(Effect.gen(function*() {
+          return yield* audit.verify(yield* resolve(query.operator))
+        })))
   })
 )

@@ -6,7 +6,8 @@ import { walletKinds } from "../../domain/Change.ts"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import { entryTypes } from "../../domain/Change.ts"
 import { about, given, integer, orNone, text, truth } from "../../platform/CliFlags.ts"
-import { idOf, noun, ofOperator, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
+import { cursorFlags, idOf, noun, ofOperator, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
+import { playerOrders, timelineKinds } from "./StaffApi.ts"
 
 const { optional } = Flag
 
@@ -25,6 +26,9 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     external_id: optional(text("external-id", "Exactly this")),
     kyc_status: optional(about(Flag.Literals("kyc-status", kycStatuses), "Only players who are so")),
     search: optional(text("search", "Part of the username, e-mail or last name")),
+    starting_with: optional(text("starting-with", "Beginning of the username, e-mail or external id, or an id")),
+    sort: optional(about(Flag.Literals("sort", playerOrders), "Which first (newest); without pages")),
+    cursor: optional(text("cursor", "Go on where a list without pages ended")),
     created_from: optional(text("created-from", "Registered at or after, like 2026-11-20T12:00:00Z")),
     created_to: optional(text("created-to", "Registered at or before")),
     ...pageFlags
@@ -43,6 +47,15 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     created_to: optional(text("created-to", "At or before")),
     ...pageFlags
   }, (client, { id, ...input }) => client.player.transactions({ params: { player: id }, query: given(input) })),
+  verb("sessions", "Launches of games, the last first", {
+    id: idOf("player"),
+    ...cursorFlags
+  }, (client, { id, ...input }) => client.player.sessions({ params: { player: id }, query: given(input) })),
+  verb("timeline", "Everything that happened, newest first", {
+    id: idOf("player"),
+    kind: optional(about(Flag.Literals("kind", timelineKinds), "Only this")),
+    ...cursorFlags
+  }, (client, { id, ...input }) => client.player.timeline({ params: { player: id }, query: given(input) })),
   verb("bonuses", "The bonuses that were granted, newest first", {
     id: idOf("player"),
     state: optional(about(Flag.Literals("state", bonusStates), "Only those that are so")),

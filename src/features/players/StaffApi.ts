@@ -9,10 +9,10 @@ import { RetiredSeeds } from "../secrets/StaffApi.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { Correction } from "../corrections/StaffApi.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
-import { created, page, pageOrWalk, pageQuery, single, walkQuery } from "../../contract/Pagination.ts"
+import { created, cursorPage, cursorQuery, page, pageOrWalk, pageQuery, single, walkQuery } from "../../contract/Pagination.ts"
 import { Player } from "./PlayerResource.ts"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
-import { id, timestamp } from "../../contract/Resource.ts"
+import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 import { Transaction, Wallet } from "../wallet/WalletResource.ts"
 import { walletKinds } from "../../domain/Change.ts"
 
@@ -33,6 +33,52 @@ const Note = Schema.Struct({
   created_at: timestamp
 })
 
+/** Orders of the list. */
+export const playerOrders = ["newest", "oldest"] as const
+
+/** A launch of a game, for money or for free. */
+export const GameSession = Schema.Struct({
+  id,
+  game_id: id,
+  game: Schema.String,
+  provider: Schema.String,
+  mode: Schema.Literals(["real", "demo"]),
+  platform: Schema.NullOr(Schema.String),
+  ip: Schema.NullOr(Schema.String),
+  opened_at: timestamp,
+  expires_at: timestamp,
+  ended_at: Schema.NullOr(timestamp).annotate({
+    description: "When it was exchanged, its launch failed, or the player was signed out; null: by itself, at expires_at."
+  })
+})
+
+export const timelineKinds = [
+  "entry",
+  "payment",
+  "bonus",
+  "session",
+  "note",
+  "alert",
+  "limit",
+  "exclusion",
+  "audit"
+] as const
+
+/** Something that happened to a player. */
+export const TimelineItem = Schema.Struct({
+  at: timestamp,
+  kind: Schema.Literals(timelineKinds),
+  id,
+  title: Schema.String,
+  detail: Schema.NullOr(Schema.String),
+  amount: Schema.NullOr(money),
+  currency: Schema.NullOr(currencyCode),
+  actor: Schema.NullOr(Schema.String).annotate({ description: "As the audit log names who acts." }),
+  href: Schema.NullOr(Schema.String).annotate({
+    description: "The address of its page, from the root of the back office."
+  })
+})
+
 export const PlayerGroup = HttpApiGroup.make("player").add(
   HttpApiEndpoint.get("show", "/players/:player", {
     params: { player: pathId },
@@ -41,8 +87,12 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
   }),
   HttpApiEndpoint.get("list", "/players", {
     query: {
-      ...pageQuery,
+      ...walkQuery,
       operator: optional(reference),
+      sort: optional(oneOf(playerOrders)),
+      starting_with: optional(text(254, {
+        description: "Beginning of the username, the e-mail or the external id, in any case, or a whole id. Only the first page is there."
+      })),
       status: optional(oneOf(playerStatuses)),
       email: optional(text(254)),
       username: optional(text(100)),
@@ -52,7 +102,7 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
       created_from: optional(instant),
       created_to: optional(instant)
     },
-    success: page(StaffPlayer)
+    success: pageOrWalk(StaffPlayer)
   }),
   HttpApiEndpoint.get("wallet", "/players/:player/wallet", { params: { player: pathId }, success: single(Wallet) }),
   HttpApiEndpoint.get("transactions", "/players/:player/transactions", {
@@ -72,6 +122,16 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
     success: page(PlayerBonus)
   }),
   HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) }),
+  HttpApiEndpoint.get("sessions", "/players/:player/sessions", {
+    params: { player: pathId },
+    query: cursorQuery,
+    success: cursorPage(GameSession)
+  }),
+  HttpApiEndpoint.get("timeline", "/players/:player/timeline", {
+    params: { player: pathId },
+    query: { ...cursorQuery, kind: optional(oneOf(timelineKinds)) },
+    success: cursorPage(TimelineItem)
+  }),
   HttpApiEndpoint.post("status", "/players/:player/status", {
     params: { player: pathId },
     payload: Schema.Struct({ status: oneOf(playerStatuses), reason: optional(lines(1000)) }),

@@ -7,19 +7,23 @@ import { Corrections } from "../corrections/Corrections.ts"
 import { Operators } from "../operators/Operators.ts"
 import { PlayerNotes } from "./PlayerNotes.ts"
 import { Bonuses } from "../bonuses/Bonuses.ts"
+import type { Role } from "../../domain/Staff.ts"
 import type { Restrictions } from "../../domain/player/Player.ts"
 import { Originals } from "../originals/Originals.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { ResponsibleGaming } from "../responsibleGaming/ResponsibleGaming.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { PlayerAccounts } from "./PlayerAccounts.ts"
+import { PlayerHistory } from "./PlayerHistory.ts"
 import { Players } from "./Players.ts"
+import { PlayerWalk } from "./PlayerWalk.ts"
+import { timelineKinds } from "./StaffApi.ts"
 import { Ledger } from "../wallet/Ledger.ts"
 import { Wallet } from "../wallet/Wallet.ts"
 import { ownedBonusFields } from "../bonuses/Handlers.ts"
 import { entryFields } from "../wallet/Entries.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
-import { paginated } from "../../http/Page.ts"
+import { cursorPaged, paginated, paginatedWithCursor, positionOf, walked } from "../../http/Page.ts"
 import { ledgerPage, walletFields } from "../wallet/Handlers.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
@@ -27,6 +31,14 @@ const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
 
 /** Roles that close alerts also lift their holds; no other role does. */
 const closesAlerts = rolesFor("alert.update")
+
+/** Whether a role sees lines of this kind in a timeline. */
+const isSeen = (kind: (typeof timelineKinds)[number], role: Role): boolean =>
+  kind === "alert"
+    ? rolesFor("alert.list").includes(role)
+    : kind === "audit"
+    ? rolesFor("audit.list").includes(role)
+    : true
 
 const mayNotLift = refuse(
   "INSUFFICIENT_SCOPE",
@@ -66,6 +78,8 @@ export const PlayerHandlers = HttpApiBuilder.group(
     const ledger = yield* Ledger
     const bonuses = yield* Bonuses
     const gaming = yield* ResponsibleGaming
+    const history = yield* PlayerHistory
+    const walk = yield* PlayerWalk
     return handlers
       .handle("show", ({ params, query }) =>
         enveloped(Effect.gen(function*() {
@@ -77,9 +91,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-          const { items, total } = yield* players.staffList(scope, {
-            page: query.page,
-            perPage: query.per_page,
+          const filters = {
             status: query.status,
             email: query.email,
             username: query.username,
@@ -88,8 +100,15 @@ export const PlayerHandlers = HttpApiBuilder.group(
             search: query.search,
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          })
-          return yield* paginated(query, total, items)
+          }
+          const { cursor, page, per_page: perPage, sort, starting_with: startingWith } = query
+          if (cursor !== undefined || sort !== undefined || startingWith !== undefined) {
+            const below = positionOf(cursor ?? "")
+            const part = yield* walk.walk(scope, { ...filters, perPage, below, sort, startingWith })
+            return yield* walked(perPage, part.items, part.next)
+          }
+          const { items, more, total } = yield* players.staffList(scope, { ...filters, page, perPage })
+          return yield* paginatedWithCursor(query, total, items, items.at(-1)?.id, more)
         }))
       .handle("wallet", ({ params }) => enveloped(Effect.map(wallet.staffView(params.player), walletFields)))
       .handle("transactions", ({ params, query }) =>
@@ -117,6 +136,22 @@ export const PlayerHandlers = HttpApiBuilder.group(
               gaming.get(operatorId, params.player))
           )
       )
+      .handle("sessions", ({ params, query }) =>
+        Effect.gen(function*() {
+          yield* players.staffGet(params.player)
+          return cursorPaged(
+            query.limit,
+            yield* history.sessions(params.player, { limit: query.limit, cursor: query.cursor })
+          )
+        }))
+      .handle("timeline", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { role } = yield* CurrentStaff
+          const { cursor, kind, limit } = query
+          yield* players.staffGet(params.player)
+          const kinds = timelineKinds.filter((name) => (kind === undefined || name === kind) && isSeen(name, role))
+          return cursorPaged(limit, yield* history.timeline(params.player, kinds, { limit, cursor }))
+        }))
       .handle("status", ({ params, payload }) =>
         asStaff(({ label }) =>
           Effect.andThen(

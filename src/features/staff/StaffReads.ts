@@ -16,7 +16,18 @@ const hourMs = 3_600_000
 const maxRemembered = 10_000
 
 /** Actions that show personal data. */
-const personalReads: ReadonlySet<string> = new Set<Action>(["player.show", "player.list", "player.notes", "audit.list"])
+export const personalReads: ReadonlySet<string> = new Set<Action>([
+  "player.show",
+  "player.list",
+  "player.notes",
+  "player.sessions",
+  "player.timeline",
+  "search.find",
+  "audit.list"
+])
+
+/** Fields of a query that say where in a list it is. */
+const positions = ["page", "per_page", "cursor", "limit"]
 
 const isPersonalRead = (action: string): action is Action => personalReads.has(action)
 
@@ -39,7 +50,7 @@ export class StaffReads extends Context.Service<StaffReads, {
         const now = yield* Clock.currentTimeMillis
         const { pathname, searchParams } = new URL(target, "http://localhost")
         const playerId = /\/players\/([1-9]\d{0,14})(?:\/|$)/.exec(pathname)?.[1]
-        const filters = [...new Set(searchParams.keys())].filter((name) => name !== "page" && name !== "per_page")
+        const filters = [...new Set(searchParams.keys())].filter((name) => !positions.includes(name))
           .toSorted()
           .slice(0, 20)
         const page = Number(searchParams.get("page") ?? 1)

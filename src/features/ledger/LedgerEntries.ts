@@ -1,0 +1,266 @@
+/** Entries of the ledger over players, newest first, for staff. */
+import { PgTypes } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import type { EntryType, WalletKind } from "../../domain/Change.ts"
+import { Instant } from "../../domain/Instant.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { cursorOf, type CursorPage } from "../../store/Cursors.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { readSlices } from "../../store/Slices.ts"
+import { idIn } from "../operators/References.ts"
+import { makeProviderMessages, type Place } from "../rounds/ProviderMessages.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { StaffEntry } from "./StaffApi.ts"
+
+/** Absent means any. */
+export interface EntryQuery {
+  readonly scope: Scope
+  readonly playerId?: number | undefined
+  readonly wallet?: WalletKind | undefined
+  readonly type?: EntryType | undefined
+  /** The provider's id, with a provider, or the id of an entry. */
+  readonly transaction?: string | undefined
+  /** Id or slug. */
+  readonly provider?: string | undefined
+  /** The provider's id of a round. */
+  readonly round?: string | undefined
+  /** Bounds of the amount, whichever its sign: minor units, both included. */
+  readonly minAmount?: number | undefined
+  readonly maxAmount?: number | undefined
+  /** Epoch milliseconds, both included. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  /** 1 to 100. */
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+type Entry = typeof StaffEntry.Type
+
+/** Time, id and number of an entry: lists of one player go by the number, the others by time and id. */
+const Position = Schema.Tuple([Schema.Int, Schema.Int, Schema.Int])
+const cursors = cursorOf(Position)
+
+/** By how much the clock of a node may be ahead. */
+const aheadMs = 60_000
+
+/** Entries of one round that are looked at. */
+const maxOfRound = 2000
+
+const keyRows = rowsOf(Schema.Struct({
+  seen: Schema.Number,
+  players: Schema.Array(Schema.Number),
+  seqs: Schema.Array(Schema.Number)
+}))
+const entryRows = rowsOf(Schema.Struct({ ...StaffEntry.fields, created_at: Instant, seq: Schema.Number }))
+const partRows = rowsOf(Schema.Struct({
+  players: Schema.Array(Schema.Number),
+  first: Schema.NullOr(Instant),
+  last: Schema.NullOr(Instant)
+}))
+
+const noProvider = refuse("NOT_FOUND", "There is no such provider.")
+const needsProvider = refuseFields({ provider: ["must be given with a provider's transaction id"] })
+
+const floats = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
+
+interface Key {
+  readonly player: number
+  readonly seq: number
+}
+
+export class LedgerEntries extends Context.Service<LedgerEntries, {
+  /**
+   * Entries, newest first. Those of a player are read by their numbers; those of a message by its id, those of a round by its messages; all
+   * others are looked for back in time, a bounded number of them for a page, which may be short therefore.
+   */
+  readonly list: (
+    query: EntryQuery
+  ) => Effect.Effect<CursorPage<Entry>, Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">>
+}>()("pitboss/ledger/LedgerEntries") {
+  static readonly layer = Layer.effect(
+    LedgerEntries,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const messages = yield* makeProviderMessages
+
+      const filtersOf = (query: EntryQuery): ReadonlyArray<Statement.Fragment> => [
+        ...within(sql, query.scope, "e.operator_id"),
+        ...(query.playerId === undefined ? [] : [sql`e.player_id = ${query.playerId}::float8::bigint`]),
+        ...(query.wallet === undefined ? [] : [sql`e.wallet = ${query.wallet}`]),
+        ...(query.type === undefined ? [] : [sql`e.type = ${query.type}`]),
+        ...(query.round === undefined ? [] : [sql`e.game_round_id = ${query.round}`]),
+        ...(query.minAmount === undefined ? [] : [sql`abs(e.amount) >= ${query.minAmount}::float8::bigint`]),
+        ...(query.maxAmount === undefined ? [] : [sql`abs(e.amount) <= ${query.maxAmount}::float8::bigint`]),
+        ...(query.from === undefined ? [] : [sql`e.created_at >= ${toDate(query.from)}`]),
+        ...(query.to === undefined ? [] : [sql`e.created_at <= ${toDate(query.to)}`])
+      ]
+
+      /** The entries of keys, in their order. */
+      const entriesOf = (keys: ReadonlyArray<Key>) =>
+        keys.length === 0 ? Effect.succeed([]) : entryRows(
+          sql`SELECT e.operator_id, e.id, e.player_id, e.wallet, e.type, e.amount, e.balance_after, p.currency,
+              e.payment_request_id, e.game_id, e.game_round_id, e.player_bonus_id, e.created_at, p.username, pr.slug AS provider,
+              g.name AS game, g.external_id AS game_external_id, e.seq
+            FROM unnest(${floats(keys.map(({ player }) => player))}::float8[], ${
+            floats(keys.map(({ seq }) => seq))
+          }::float8[])
+              WITH ORDINALITY AS k (player, seq, place)
+            JOIN ledger_entries e ON e.player_id = k.player::bigint AND e.seq = k.seq::bigint
+            JOIN players p ON p.id = e.player_id
+            LEFT JOIN games g ON g.id = e.game_id LEFT JOIN providers pr ON pr.id = g.provider_id ORDER BY k.place`
+        )
+
+      const pageOf = Effect.fnUntraced(function*(keys: ReadonlyArray<Key>, limit: number, rest: number | undefined) {
+        const rows = yield* entriesOf(keys.slice(0, limit))
+        const items = rows.map(({ seq: _, ...row }): Entry => ({ ...row, created_at: iso(row.created_at) }))
+        const last = rows.at(-1)
+        const next = keys.length > limit && last !== undefined
+          ? cursors.write([last.created_at, last.id, last.seq])
+          : rest === undefined
+          ? null
+          : cursors.write([rest, 0, 0])
+        return { items, next }
+      })
+
+      const gathered = sql.literal(
+        "coalesce(array_agg(player_id::float8), '{}') AS players, coalesce(array_agg(seq::float8), '{}') AS seqs"
+      )
+      const toKeys = (
+        { players, seqs }: { readonly players: ReadonlyArray<number>; readonly seqs: ReadonlyArray<number> }
+      ) => players.map((player, place): Key => ({ player, seq: seqs[place] ?? 0 }))
+
+      /** Those of one player, by their numbers. */
+      const ofPlayer = Effect.fnUntraced(function*(query: EntryQuery, playerId: number) {
+        const { limit } = query
+        const position = yield* cursors.read(query.cursor)
+        const where = sql.and([
+          sql`e.player_id = ${playerId}::float8::bigint`,
+          ...filtersOf(query),
+          ...(position === undefined ? [] : [sql`e.seq < ${position[2]}::float8::bigint`])
+        ])
+        const [row] = yield* keyRows(
+          sql`SELECT 0 AS seen, ${gathered} FROM (SELECT e.player_id, e.seq FROM ledger_entries e WHERE ${where}
+            ORDER BY e.seq DESC LIMIT ${limit + 1}) found`
+        )
+        return yield* pageOf(row === undefined ? [] : toKeys(row), limit, undefined)
+      })
+
+      const below = (position: typeof Position.Type | undefined) =>
+        position === undefined
+          ? []
+          : [sql`(e.created_at, e.id) < (${toDate(position[0])}::timestamptz, ${position[1]}::float8::bigint)`]
+
+      /** Those that the messages of a round posted, or one message or entry. */
+      const ofPlaces = Effect.fnUntraced(
+        function*(
+          query: EntryQuery,
+          { entryIds, first, last, players }: {
+            readonly players: ReadonlyArray<number>
+            readonly first: number
+            readonly last: number
+            readonly entryIds?: ReadonlyArray<number>
+          }
+        ) {
+          const position = yield* cursors.read(query.cursor)
+          const where = sql.and([
+            sql`e.player_id = ANY(${floats(players)}::float8[]::bigint[])
+              AND e.created_at >= ${toDate(first)} AND e.created_at <= ${toDate(last)}`,
+            ...(entryIds === undefined ? [] : [sql`e.id = ANY(${floats(entryIds)}::float8[]::bigint[])`]),
+            ...filtersOf(query),
+            ...below(position)
+          ])
+          const [row] = yield* keyRows(
+            sql`SELECT 0 AS seen, ${gathered} FROM (SELECT e.player_id, e.seq FROM ledger_entries e WHERE ${where}
+              ORDER BY e.created_at DESC, e.id DESC LIMIT ${query.limit + 1}) found`
+          )
+          return yield* pageOf(row === undefined ? [] : toKeys(row), query.limit, undefined)
+        }
+      )
+
+      const nothing = { items: [], next: null }
+
+      const ofTransaction = Effect.fnUntraced(function*(query: EntryQuery, transaction: string) {
+        const entryId = idIn(transaction)
+        let place: Place | undefined
+        if (query.provider === undefined) {
+          if (entryId === undefined) return yield* Effect.fail(needsProvider)
+          place = yield* messages.entry(query.scope, entryId)
+        } else {
+          const provider = yield* messages.provider(query.provider)
+          if (provider === undefined) return yield* Effect.fail(noProvider)
+          place = yield* messages.message(query.scope, provider.id, transaction)
+        }
+        if (place === undefined || place.entryIds.length === 0) return nothing
+        const at = place.at.getTime()
+        return yield* ofPlaces(query, { players: [place.playerId], first: at, last: at, entryIds: place.entryIds })
+      })
+
+      const ofRound = Effect.fnUntraced(function*(query: EntryQuery, round: string) {
+        const provider = query.provider === undefined ? undefined : yield* messages.provider(query.provider)
+        if (query.provider !== undefined && provider === undefined) return yield* Effect.fail(noProvider)
+        const [part] = yield* partRows(
+          sql`SELECT coalesce(array_agg(DISTINCT player_id::float8), '{}') AS players, min(created_at) AS first, max(created_at) AS last
+            FROM (SELECT t.player_id, t.created_at FROM provider_transactions t JOIN players p ON p.id = t.player_id
+              WHERE ${
+            sql.and([
+              sql`t.round_id = ${round}`,
+              ...(provider === undefined ? [] : [sql`t.provider_id = ${provider.id}::float8::bigint`]),
+              ...within(sql, query.scope, "p.operator_id")
+            ])
+          } LIMIT ${maxOfRound}) t`
+        )
+        if (part === undefined || part.first === null || part.last === null) return nothing
+        return yield* ofPlaces(query, { players: part.players, first: part.first, last: part.last })
+      })
+
+      const overPlayers = Effect.fnUntraced(function*(query: EntryQuery) {
+        const { limit, to = Number.MAX_SAFE_INTEGER } = query
+        const position = yield* cursors.read(query.cursor)
+        const provider = query.provider === undefined ? undefined : yield* messages.provider(query.provider)
+        if (query.provider !== undefined && provider === undefined) return yield* Effect.fail(noProvider)
+        const where = sql.and([
+          sql`true`,
+          ...filtersOf(query),
+          ...(provider === undefined
+            ? []
+            : [sql`e.game_id IN (SELECT g.id FROM games g WHERE g.provider_id = ${provider.id}::float8::bigint)`]),
+          ...below(position)
+        ])
+        const newest = (yield* Clock.currentTimeMillis) + aheadMs
+        const { rest, rows } = yield* readSlices(
+          { until: Math.min(to, position?.[0] ?? newest, newest) + 1, floor: query.from ?? 0, wanted: limit + 1 },
+          ({ from, most, until }) =>
+            Effect.map(
+              keyRows(
+                sql`WITH slice AS MATERIALIZED (SELECT * FROM ledger_entries e
+                    WHERE e.created_at >= ${toDate(from)} AND e.created_at < ${toDate(until)}
+                    ${most === undefined ? sql`` : sql`LIMIT ${most + 1}`})
+                  SELECT (SELECT count(*) FROM slice)::float8 AS seen, ${gathered} FROM (
+                    SELECT e.player_id, e.seq FROM slice e WHERE ${where}
+                    ORDER BY e.created_at DESC, e.id DESC LIMIT ${limit + 1}) found`
+              ),
+              ([row]) => row === undefined ? { seen: 0, rows: [] } : { seen: row.seen, rows: toKeys(row) }
+            )
+        )
+        return yield* pageOf(rows, limit, rest)
+      })
+
+      const list: LedgerEntries["Service"]["list"] = Effect.fn("LedgerEntries.list")(
+        (query: EntryQuery) =>
+          query.transaction !== undefined
+            ? ofTransaction(query, query.transaction)
+            : query.playerId !== undefined
+            ? ofPlayer(query, query.playerId)
+            : query.round !== undefined
+            ? ofRound(query, query.round)
+            : overPlayers(query),
+        orTryAgain
+      )
+
+      return LedgerEntries.of({ list })
+    })
+  )
+}

@@ -1,0 +1,236 @@
+/** What happened to a player: launches of games, and everything of all kinds in one list, newest first. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { Instant } from "../../domain/Instant.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { cursorOf, type CursorPage } from "../../store/Cursors.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { roundHref } from "../rounds/RoundHref.ts"
+import { personalReads } from "../staff/StaffReads.ts"
+import { GameSession, type TimelineItem, timelineKinds } from "./StaffApi.ts"
+
+type Kind = (typeof timelineKinds)[number]
+type Session = typeof GameSession.Type
+type Item = typeof TimelineItem.Type
+
+interface Part {
+  /** 1 to 100. */
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+const sessionRows = rowsOf(Schema.Struct({
+  ...GameSession.fields,
+  opened_at: Instant,
+  expires_at: Instant,
+  ended_at: Schema.NullOr(Instant)
+}))
+
+const itemRows = rowsOf(Schema.Struct({
+  at: Instant,
+  rank: Schema.Number,
+  /** What tells apart what happened at one moment: the number of an entry, the id of anything else. */
+  tie: Schema.Number,
+  id: Schema.Number,
+  title: Schema.String,
+  detail: Schema.NullOr(Schema.String),
+  amount: Schema.NullOr(Schema.Number),
+  currency: Schema.NullOr(Schema.String),
+  actor: Schema.NullOr(Schema.String),
+  provider: Schema.NullOr(Schema.String),
+  game: Schema.NullOr(Schema.String),
+  round: Schema.NullOr(Schema.String),
+  payment: Schema.NullOr(Schema.Number)
+}))
+
+const sessionCursors = cursorOf(Schema.Int)
+
+/** Time, kind and `tie` of the last line, and the number of the last entry so far, 0 for none. */
+const Position = Schema.Tuple([Schema.Int, Schema.Int, Schema.Int, Schema.Int])
+const cursors = cursorOf(Position)
+
+const rankOf = (kind: Kind): number => timelineKinds.indexOf(kind)
+
+/** Actions whose lines of the audit log are lines of another kind here, or none. */
+const elsewhere = ["player.limits", "player.self_exclusion", "player.note", ...personalReads]
+
+/** Text of a detail that is shown, in characters. */
+const maxDetail = 300
+
+const hrefOf = (
+  playerId: number,
+  kind: Kind,
+  row: Effect.Success<ReturnType<typeof itemRows>>[number]
+): string | null =>
+  row.payment !== null
+    ? `/payments?id=${row.payment}`
+    : row.provider !== null && row.game !== null && row.round !== null
+    ? roundHref(row.provider, row.game, row.round, playerId)
+    : kind === "alert"
+    ? `/alerts?player=${playerId}`
+    : kind === "audit"
+    ? `/audit?player=${playerId}`
+    : null
+
+export class PlayerHistory extends Context.Service<PlayerHistory, {
+  /** Launches of games, the last first. */
+  readonly sessions: (
+    playerId: number,
+    part: Part
+  ) => Effect.Effect<CursorPage<Session>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
+  /** What happened to a player, of the given kinds, the last first. Who has looked at the player is not among it. */
+  readonly timeline: (
+    playerId: number,
+    kinds: ReadonlyArray<Kind>,
+    part: Part
+  ) => Effect.Effect<CursorPage<Item>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
+}>()("pitboss/players/PlayerHistory") {
+  static readonly layer = Layer.effect(
+    PlayerHistory,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+
+      const sessions: PlayerHistory["Service"]["sessions"] = Effect.fn("PlayerHistory.sessions")(
+        function*(playerId, { cursor, limit }) {
+          const below = yield* sessionCursors.read(cursor)
+          const rows = yield* sessionRows(
+            sql`SELECT s.id, s.game_id, g.name AS game, p.slug AS provider, s.mode, s.platform, s.ip, s.opened_at, s.expires_at,
+                s.ended_at
+              FROM game_sessions s JOIN games g ON g.id = s.game_id JOIN providers p ON p.id = g.provider_id
+              WHERE s.player_id = ${playerId}::float8::bigint
+                AND s.id < ${below ?? Number.MAX_SAFE_INTEGER}::float8::bigint
+              ORDER BY s.id DESC LIMIT ${limit + 1}`
+          )
+          const items = rows.slice(0, limit).map((row): Session => ({
+            ...row,
+            opened_at: iso(row.opened_at),
+            expires_at: iso(row.expires_at),
+            ended_at: isoOrNull(row.ended_at)
+          }))
+          const last = items.at(-1)
+          return { items, next: rows.length > limit && last !== undefined ? sessionCursors.write(last.id) : null }
+        },
+        orTryAgain
+      )
+
+      /** The lines of each kind. All have the columns of the first, which names them. */
+      const selectOf = (
+        playerId: number,
+        after: (kind: Kind, at: Statement.Fragment, tie: Statement.Fragment) => Statement.Fragment,
+        end: Statement.Fragment
+      ): { readonly [kind in Kind]: Statement.Fragment } => {
+        const player = sql`${playerId}::float8::bigint`
+        const rank = (kind: Kind) => sql`${sql.literal(String(rankOf(kind)))} AS rank`
+        const none = sql.literal(
+          "NULL::text AS provider, NULL::text AS game, NULL::text AS round, NULL::bigint AS payment"
+        )
+        const audit = (kind: Kind, actions: Statement.Fragment) =>
+          sql`SELECT a.at, ${rank(kind)}, a.id AS tie, a.id, a.action AS title,
+              coalesce(a.reason, left(a.after::text, ${maxDetail})) AS detail, NULL::bigint AS amount, NULL::text AS currency,
+              a.actor, ${none}
+            FROM audit_log a WHERE a.player_id = ${player} AND ${actions} AND ${after(kind, sql`a.at`, sql`a.id`)}
+            ORDER BY a.at DESC, a.id DESC ${end}`
+        return {
+          entry: sql`SELECT e.created_at AS at, ${
+            rank("entry")
+          }, e.seq AS tie, e.id, replace(e.type, '_', ' ') AS title,
+              e.wallet AS detail, e.amount, pl.currency, NULL::text AS actor, p.slug AS provider, g.external_id AS game,
+              e.game_round_id AS round, e.payment_request_id AS payment
+            FROM (SELECT * FROM ledger_entries e WHERE e.player_id = ${player}
+              AND ${after("entry", sql`e.created_at`, sql`e.seq`)} ORDER BY e.seq DESC ${end}) e
+            JOIN players pl ON pl.id = e.player_id LEFT JOIN games g ON g.id = e.game_id
+            LEFT JOIN providers p ON p.id = g.provider_id`,
+          payment: sql`SELECT s.at, ${rank("payment")}, p.id AS tie, p.id, p.type || ' ' || s.state AS title,
+              coalesce(p.external_reference, p.payment_method) AS detail, p.amount, p.currency, NULL::text AS actor,
+              NULL::text AS provider, NULL::text AS game, NULL::text AS round, p.id AS payment
+            FROM payment_requests p CROSS JOIN LATERAL (VALUES
+              (p.created_at, CASE WHEN p.paid_at <= p.created_at THEN 'paid' ELSE 'requested' END),
+              (p.paid_at, 'paid'), (p.rejected_at, 'rejected'), (p.cancelled_at, 'cancelled')) AS s (at, state)
+            WHERE p.player_id = ${player} AND (s.at > p.created_at OR s.state IN ('requested')
+                OR (s.state = 'paid' AND p.paid_at <= p.created_at AND s.at = p.created_at))
+              AND ${after("payment", sql`s.at`, sql`p.id`)}
+            ORDER BY s.at DESC, p.id DESC ${end}`,
+          bonus: sql`SELECT s.at, ${
+            rank("bonus")
+          }, b.id AS tie, b.id, 'bonus ' || s.state AS title, b.name AS detail, b.amount,
+              pl.currency, NULL::text AS actor, ${none}
+            FROM player_bonuses b JOIN players pl ON pl.id = b.player_id CROSS JOIN LATERAL (VALUES
+              (b.created_at, 'granted'), (b.finished_at, b.result)) AS s (at, state)
+            WHERE b.player_id = ${player} AND (s.state = 'granted' OR s.at > b.created_at)
+              AND ${after("bonus", sql`s.at`, sql`b.id`)}
+            ORDER BY s.at DESC, b.id DESC ${end}`,
+          session: sql`SELECT s.opened_at AS at, ${rank("session")}, s.id AS tie, s.id, 'game opened' AS title,
+              g.name || CASE WHEN s.mode = 'demo' THEN ', free play' ELSE '' END || coalesce(', ' || s.ip, '') AS detail,
+              NULL::bigint AS amount, NULL::text AS currency, NULL::text AS actor, ${none}
+            FROM game_sessions s JOIN games g ON g.id = s.game_id
+            WHERE s.player_id = ${player} AND ${after("session", sql`s.opened_at`, sql`s.id`)}
+            ORDER BY s.opened_at DESC, s.id DESC ${end}`,
+          note: sql`SELECT n.created_at AS at, ${rank("note")}, n.id AS tie, n.id, 'note' AS title,
+              left(n.text, ${maxDetail}) AS detail, NULL::bigint AS amount, NULL::text AS currency, n.author AS actor, ${none}
+            FROM player_notes n WHERE n.player_id = ${player} AND ${after("note", sql`n.created_at`, sql`n.id`)}
+            ORDER BY n.created_at DESC, n.id DESC ${end}`,
+          alert: sql`SELECT a.created_at AS at, ${rank("alert")}, a.id AS tie, a.id, replace(a.rule, '_', ' ') AS title,
+              a.severity || ', ' || replace(a.status, '_', ' ') AS detail, NULL::bigint AS amount, NULL::text AS currency,
+              NULL::text AS actor, ${none}
+            FROM compliance_alerts a WHERE a.player_id = ${player} AND ${after("alert", sql`a.created_at`, sql`a.id`)}
+            ORDER BY a.created_at DESC, a.id DESC ${end}`,
+          limit: audit("limit", sql`a.action = 'player.limits'`),
+          exclusion: audit("exclusion", sql`a.action = 'player.self_exclusion'`),
+          audit: audit("audit", sql`NOT ${sql.in("a.action", elsewhere)}`)
+        }
+      }
+
+      const timeline: PlayerHistory["Service"]["timeline"] = Effect.fn("PlayerHistory.timeline")(
+        function*(playerId, kinds, { cursor, limit }) {
+          const position = yield* cursors.read(cursor)
+          const lastEntry = position?.[3] ?? 0
+          const after = (kind: Kind, at: Statement.Fragment, tie: Statement.Fragment): Statement.Fragment => {
+            if (position === undefined) return sql`true`
+            const [time, rank, number] = position
+            // entries are walked by their numbers, however long ago the position is
+            if (kind === "entry" && lastEntry > 0) return sql`${tie} < ${lastEntry}::float8::bigint`
+            return rankOf(kind) === rank
+              ? sql`(${at}, ${tie}) < (${toDate(time)}::timestamptz, ${number}::float8::bigint)`
+              : rankOf(kind) > rank
+              ? sql`${at} <= ${toDate(time)}`
+              : sql`${at} < ${toDate(time)}`
+          }
+          const selects = selectOf(playerId, after, sql`LIMIT ${sql.literal(String(limit + 1))}`)
+          const parts = timelineKinds.filter((kind) => kinds.includes(kind)).map((kind) => sql`(${selects[kind]})`)
+          if (parts.length === 0) return { items: [], next: null }
+          const rows = yield* itemRows(
+            sql`SELECT * FROM (${sql.join(" UNION ALL ", false)(parts)}) AS t
+              ORDER BY t.at DESC, t.rank, t.tie DESC LIMIT ${limit + 1}`
+          )
+          const shown = rows.slice(0, limit)
+          const last = shown.at(-1)
+          const numbers = shown.flatMap(({ rank, tie }) => rank === rankOf("entry") ? [tie] : [])
+          return {
+            items: shown.map((row): Item => {
+              const kind = timelineKinds[row.rank] ?? "audit"
+              const { amount, at, actor, currency, detail, id, title } = row
+              return {
+                at: iso(at),
+                kind,
+                id,
+                title,
+                detail,
+                amount,
+                currency,
+                actor,
+                href: hrefOf(playerId, kind, row)
+              }
+            }),
+            next: rows.length > limit && last !== undefined
+              ? cursors.write([last.at, last.rank, last.tie, numbers.at(-1) ?? lastEntry])
+              : null
+          }
+        },
+        orTryAgain
+      )
+
+      return PlayerHistory.of({ sessions, timeline })
+    })
+  )
+}

@@ -1,0 +1,247 @@
+/** Rounds of games as staff look at them: searched, and one of them with every message that came. */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { Instant } from "../../domain/Instant.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { cursorOf, type CursorPage } from "../../store/Cursors.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { readSlices } from "../../store/Slices.ts"
+import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
+import { idIn } from "../operators/References.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { makeProviderMessages } from "./ProviderMessages.ts"
+import { makeRoundParts } from "./internal/RoundParts.ts"
+import { type RoundDetails, RoundLine, type roundStates } from "./StaffApi.ts"
+
+/** Absent means any. */
+export interface RoundQuery {
+  readonly scope: Scope
+  readonly playerId?: number | undefined
+  /** Id or slug. */
+  readonly provider?: string | undefined
+  /** The provider's id of it, with a provider, or ours. */
+  readonly game?: string | undefined
+  /** The provider's id, with a provider, or the id of an entry. */
+  readonly transaction?: string | undefined
+  readonly state?: (typeof roundStates)[number] | undefined
+  /** Epoch milliseconds of the opening, both included. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  /** 1 to 100. */
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+type Failure = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
+
+const Position = Schema.Tuple([Schema.Int, Schema.Int, Schema.Int, Schema.String])
+const cursors = cursorOf(Position)
+
+const keyRows = rowsOf(Schema.Struct({
+  seen: Schema.Number,
+  players: Schema.Array(Schema.Number),
+  games: Schema.Array(Schema.Number),
+  rounds: Schema.Array(Schema.String),
+  times: Schema.Array(Schema.Number)
+}))
+
+const lineRows = rowsOf(Schema.Struct({ ...RoundLine.fields, opened_at: Instant }))
+
+/** By how much the clock of a node may be ahead. */
+const aheadMs = 60_000
+
+type Key = typeof Position.Type
+
+const noProvider = refuse("NOT_FOUND", "There is no such provider.")
+const noGame = refuse("NOT_FOUND", "There is no such game.")
+const noRound = refuse("NOT_FOUND", "There is no such round.")
+const needsProvider = refuseFields({ provider: ["must be given with a provider's transaction id"] })
+const gameNeedsProvider = refuseFields({ provider: ["must be given with a provider's id of a game"] })
+
+export class RoundRecords extends Context.Service<RoundRecords, {
+  /**
+   * Rounds that providers' messages made, the last opened first. A player's are found by the player's key, a transaction's by its own; the others
+   * are looked for back in time, a bounded number of them for a page, which may be short therefore. Rounds of originals are not among them.
+   */
+  readonly search: (query: RoundQuery) => Effect.Effect<CursorPage<typeof RoundLine.Type>, Failure>
+  /** A round with its messages and entries, the oldest first, of one player or of all who are in it. */
+  readonly show: (
+    scope: Scope,
+    round: {
+      readonly provider: string
+      readonly game: string
+      readonly roundId: string
+      readonly playerId?: number | undefined
+    }
+  ) => Effect.Effect<typeof RoundDetails.Type, Refusal<"NOT_FOUND" | "TRY_AGAIN">>
+}>()("pitboss/rounds/RoundRecords") {
+  static readonly layer = Layer.effect(
+    RoundRecords,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const messages = yield* makeProviderMessages
+      const parts = yield* makeRoundParts
+      const calls = yield* ProviderCallLog
+
+      /** The conditions that a search comes down to; null: nothing can meet them. */
+      const conditionsOf = Effect.fnUntraced(function*(query: RoundQuery) {
+        const { from, game, playerId, provider: named, scope, state, to, transaction } = query
+        const provider = named === undefined ? undefined : yield* messages.provider(named)
+        if (named !== undefined && provider === undefined) return yield* Effect.fail(noProvider)
+        const conditions: Array<Statement.Fragment> = [
+          ...within(sql, scope, "r.operator_id"),
+          ...(playerId === undefined ? [] : [sql`r.player_id = ${playerId}::float8::bigint`]),
+          ...(state === undefined ? [] : [state === "closed" ? sql`r.closed` : sql`NOT r.closed`]),
+          ...(from === undefined ? [] : [sql`r.opened_at >= ${toDate(from)}`]),
+          ...(to === undefined ? [] : [sql`r.opened_at <= ${toDate(to)}`])
+        ]
+        if (game !== undefined) {
+          const gameId = provider === undefined ? idIn(game) : (yield* messages.game(provider.id, game))?.id
+          if (gameId === undefined) return yield* Effect.fail(provider === undefined ? gameNeedsProvider : noGame)
+          conditions.push(sql`r.game_id = ${gameId}::float8::bigint`)
+        } else if (provider !== undefined) {
+          conditions.push(
+            sql`r.game_id IN (SELECT g.id FROM games g WHERE g.provider_id = ${provider.id}::float8::bigint)`
+          )
+        }
+        if (transaction === undefined) return { conditions, isKeyed: playerId !== undefined }
+        const entryId = idIn(transaction)
+        if (provider === undefined && entryId === undefined) return yield* Effect.fail(needsProvider)
+        const place = provider === undefined
+          ? entryId === undefined ? undefined : yield* messages.entry(scope, entryId)
+          : yield* messages.message(scope, provider.id, transaction)
+        if (place === undefined || place.gameId === null || place.roundId === null) return null
+        conditions.push(
+          sql`r.player_id = ${place.playerId}::float8::bigint AND r.game_id = ${place.gameId}::float8::bigint
+            AND r.round_id = ${place.roundId}`
+        )
+        return { conditions, isKeyed: true }
+      })
+
+      /** The rounds of keys, in their order. */
+      const linesOf = (keys: ReadonlyArray<Key>) =>
+        keys.length === 0
+          ? Effect.succeed([])
+          : Effect.map(
+            lineRows(
+              sql`SELECT p.operator_id, r.player_id, p.username, p.currency,
+                CASE WHEN r.closed THEN 'closed' ELSE 'open' END AS state, r.real_stake, r.bonus_stake, r.paid_wins,
+                r.opened_at, pr.slug AS provider, r.game_id, g.external_id AS game_external_id, g.name AS game, r.round_id
+              FROM jsonb_to_recordset(${
+                JSON.stringify(keys.map(([, player, game, round], place) => ({ place, player, game, round })))
+              }::text::jsonb) AS k (place int, player bigint, game bigint, round text)
+              JOIN rounds r ON r.player_id = k.player AND r.game_id = k.game AND r.round_id = k.round
+              JOIN players p ON p.id = r.player_id JOIN games g ON g.id = r.game_id JOIN providers pr ON pr.id = g.provider_id
+              ORDER BY k.place`
+            ),
+            (rows) => rows.map((row) => ({ ...row, opened_at: iso(row.opened_at) }))
+          )
+
+      const keysOf = (
+        { games, players, rounds, times }: Omit<Effect.Success<ReturnType<typeof keyRows>>[number], "seen">
+      ) =>
+        players.map((player, place): Key => [
+          Math.floor(times[place] ?? 0),
+          player,
+          games[place] ?? 0,
+          rounds[place] ?? ""
+        ])
+
+      const gathered = sql.literal(`coalesce(array_agg(player_id::float8), '{}') AS players,
+        coalesce(array_agg(game_id::float8), '{}') AS games, coalesce(array_agg(round_id), '{}') AS rounds,
+        coalesce(array_agg(extract(epoch FROM opened_at)::float8 * 1000), '{}') AS times`)
+      const order = sql.literal("opened_at DESC, player_id DESC, game_id DESC, round_id DESC")
+
+      const search = Effect.fn("RoundRecords.search")(function*(query: RoundQuery) {
+        const { limit, to = Number.MAX_SAFE_INTEGER } = query
+        const position = yield* cursors.read(query.cursor)
+        const found = yield* conditionsOf(query)
+        if (found === null) return { items: [], next: null }
+        const below = position === undefined
+          ? []
+          : [sql`(r.opened_at, r.player_id, r.game_id, r.round_id) < (${toDate(position[0])}::timestamptz,
+              ${position[1]}::float8::bigint, ${position[2]}::float8::bigint, ${position[3]}::text)`]
+        const where = sql.and([sql`true`, ...found.conditions, ...below])
+        if (found.isKeyed) {
+          const [row] = yield* keyRows(
+            sql`SELECT 0 AS seen, ${gathered} FROM (SELECT r.player_id, r.game_id, r.round_id, r.opened_at FROM rounds r
+              WHERE ${where} ORDER BY ${order} LIMIT ${limit + 1}) found`
+          )
+          return yield* pageOf(row === undefined ? [] : keysOf(row), limit, undefined)
+        }
+        const newest = (yield* Clock.currentTimeMillis) + aheadMs
+        const { rest, rows } = yield* readSlices(
+          {
+            until: Math.min(to, position?.[0] ?? newest, newest) + 1,
+            floor: query.from ?? 0,
+            wanted: limit + 1
+          },
+          ({ from, most, until }) =>
+            Effect.map(
+              keyRows(
+                sql`WITH slice AS MATERIALIZED (SELECT * FROM rounds r
+                  WHERE r.opened_at >= ${toDate(from)} AND r.opened_at < ${toDate(until)}
+                  ${most === undefined ? sql`` : sql`LIMIT ${most + 1}`})
+                SELECT (SELECT count(*) FROM slice)::float8 AS seen, ${gathered} FROM (
+                  SELECT r.player_id, r.game_id, r.round_id, r.opened_at FROM slice r WHERE ${where}
+                  ORDER BY ${order} LIMIT ${limit + 1}) found`
+              ),
+              ([row]) => row === undefined ? { seen: 0, rows: [] } : { seen: row.seen, rows: keysOf(row) }
+            )
+        )
+        return yield* pageOf(rows, limit, rest)
+      }, orTryAgain)
+
+      /** A page of the keys that were found; `rest`: from when on there may be more. */
+      const pageOf = Effect.fnUntraced(function*(keys: ReadonlyArray<Key>, limit: number, rest: number | undefined) {
+        const items = yield* linesOf(keys.slice(0, limit))
+        const last = keys[limit - 1]
+        const next = keys.length > limit && last !== undefined
+          ? cursors.write(last)
+          : rest === undefined
+          ? null
+          : cursors.write([rest, 0, 0, ""])
+        return { items, next }
+      })
+
+      const show: RoundRecords["Service"]["show"] = Effect.fn("RoundRecords.show")(
+        function*(scope, { game: gameNamed, playerId, provider: providerNamed, roundId }) {
+          const provider = yield* messages.provider(providerNamed)
+          if (provider === undefined) return yield* Effect.fail(noRound)
+          const game = yield* messages.game(provider.id, gameNamed)
+          if (game === undefined) return yield* Effect.fail(noRound)
+          const of = { scope, providerId: provider.id, gameId: game.id, roundId, playerId }
+          const original = yield* parts.original(of)
+          const found = original === undefined ? yield* parts.messages(of) : { isCut: false, messages: [] }
+          const players = yield* original === undefined ? parts.players(of, found.messages) : Effect.succeed([original])
+          if (players.length === 0 && found.messages.length === 0) return yield* Effect.fail(noRound)
+          const entries = yield* parts.entries(of, players, found.messages)
+          // a call names a player as the vendor does: whose it is, is not known here
+          const recent = scope === null && playerId === undefined ? yield* calls.recent(provider.id) : []
+          const refused = recent.filter(({ refusal, round }) => refusal !== null && round === roundId)
+          return {
+            provider,
+            game,
+            round_id: roundId,
+            original_round_id: original === undefined ? null : Number(roundId),
+            players,
+            messages: found.messages,
+            entries,
+            refused_calls: refused.map(({ amount, at, method, refusal, status }) => ({
+              at: iso(at),
+              method,
+              amount,
+              status,
+              refusal: refusal ?? ""
+            })).toReversed(),
+            is_cut: found.isCut
+          }
+        },
+        orTryAgain
+      )
+
+      return RoundRecords.of({ search, show })
+    })
+  )
+}

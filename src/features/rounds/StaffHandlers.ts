@@ -1,0 +1,72 @@
+/** Handlers of rounds. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { cursorPaged, paginated } from "../../http/Page.ts"
+import { enveloped } from "../../http/StaffEnvelope.ts"
+import { iso, parseIso } from "../../platform/Time.ts"
+import { Operators } from "../operators/Operators.ts"
+import { reconcileAfterMs, type StaleRound, StaleRounds } from "../settlement/StaleRounds.ts"
+import { RoundRecords } from "./RoundRecords.ts"
+
+const hourMs = 3_600_000
+
+const roundFields = (round: StaleRound) => ({
+  operator_id: round.operatorId,
+  player_id: round.playerId,
+  provider: round.provider,
+  game_id: round.gameId,
+  game: round.game,
+  round_id: round.roundId,
+  real_stake: round.realStake,
+  bonus_stake: round.bonusStake,
+  currency: round.currency,
+  opened_at: iso(round.openedAt)
+})
+
+export const RoundHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "round",
+  Effect.fnUntraced(function*(handlers) {
+    const stale = yield* StaleRounds
+    const rounds = yield* RoundRecords
+    const operators = yield* Operators
+    return handlers
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+          const { items, total } = yield* stale.list(scope, {
+            page: query.page,
+            perPage: query.per_page,
+            olderThanMs: query.older_than_hours === undefined ? reconcileAfterMs : query.older_than_hours * hourMs
+          })
+          return yield* paginated(query, total, items.map(roundFields))
+        }))
+      .handle("search", ({ query }) =>
+        Effect.gen(function*() {
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+          const { cursor, from, game, limit, player: playerId, provider, state, to, transaction } = query
+          return cursorPaged(
+            limit,
+            yield* rounds.search({
+              scope,
+              playerId,
+              provider,
+              game,
+              transaction,
+              state,
+              limit,
+              cursor,
+              from: from === undefined ? undefined : parseIso(from),
+              to: to === undefined ? undefined : parseIso(to)
+            })
+          )
+        }))
+      .handle("show", ({ params, query }) =>
+        enveloped(Effect.gen(function*() {
+          const { operators: scope } = yield* CurrentStaff
+          const { game, provider, round: roundId } = params
+          return yield* rounds.show(scope, { provider, game, roundId, playerId: query.player })
+        })))
+  })
+)

@@ -1,0 +1,19 @@
+/** The search over everything in the staff API, for people who have an id or the beginning of a name and want its page. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { text } from "../../contract/Fields.ts"
+import { list } from "../../contract/Pagination.ts"
+
+export const foundKinds = ["player", "payment", "round", "transaction", "operator", "game"] as const
+
+export const Found = Schema.Struct({
+  kind: Schema.Literals(foundKinds),
+  id: Schema.String.annotate({ description: "Ours, or the provider's of a round or a message." }),
+  label: Schema.String,
+  detail: Schema.String,
+  href: Schema.String.annotate({ description: "The address of its page, from the root of the back office." })
+})
+
+export const SearchGroup = HttpApiGroup.make("search").add(
+  HttpApiEndpoint.get("find", "/search", { query: { q: text(128) }, success: list(Found) })
+)

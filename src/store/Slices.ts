@@ -1,0 +1,72 @@
+/**
+ * Lists by time over a table that lies about in the order of its time, of which only a block range index (BRIN) knows: rows are read in
+ * slices of time from the newest on. Such an index costs a bet nothing, and gives no order: so each slice is read as a whole, and is only
+ * so wide that it holds a bounded number of rows.
+ */
+import { Effect } from "effect"
+
+/** How much is read. */
+export interface SliceBounds {
+  /** Rows of one slice at most; a wider one is read again in parts. */
+  readonly rowsPerSlice: number
+  /** Rows read for one page at most. A page that ends here is short, and says where to go on. */
+  readonly rowsPerPage: number
+}
+
+export const sliceBounds: SliceBounds = { rowsPerSlice: 20_000, rowsPerPage: 120_000 }
+
+/** What one slice gave. */
+export interface Slice<out Row> {
+  /** Rows in the slice, whether or not they were wanted; one more than asked for means that there are more. */
+  readonly seen: number
+  /** Those that were wanted, newest first. */
+  readonly rows: ReadonlyArray<Row>
+}
+
+/** The page, and from when on (epoch milliseconds, exclusive) there is more to look at; undefined: all of it was looked at. */
+export interface Sliced<out Row> {
+  readonly rows: ReadonlyArray<Row>
+  readonly rest: number | undefined
+}
+
+const firstWidthMs = 60_000
+
+/** Slices of one page, empty ones included: enough to go back to 1970. */
+const maxSlices = 64
+
+/**
+ * Reads slices `[from, until)` of epoch milliseconds, from `until` back to `floor`, until `wanted` rows are there. `read` gives the rows of a
+ * slice, and may stop after `most` of them, wanted or not; without `most` it must not.
+ */
+export const readSlices = <Row, E, R>(
+  { floor, until, wanted }: { readonly until: number; readonly floor: number; readonly wanted: number },
+  read: (slice: { readonly from: number; readonly until: number; readonly most: number | undefined }) => Effect.Effect<
+    Slice<Row>,
+    E,
+    R
+  >,
+  { rowsPerPage, rowsPerSlice }: SliceBounds = sliceBounds
+): Effect.Effect<Sliced<Row>, E, R> =>
+  Effect.gen(function*() {
+    const rows: Array<Row> = []
+    let end = until
+    let width = firstWidthMs
+    let left = rowsPerPage
+    for (let slices = 0; end > floor; slices++) {
+      if (rows.length >= wanted || left <= 0 || slices >= maxSlices) return { rows, rest: end }
+      const from = Math.max(floor, end - width)
+      // what happened within a millisecond is read as a whole: there are no narrower slices
+      const most = end - from > 1 ? rowsPerSlice : undefined
+      const slice = yield* read({ from, until: end, most })
+      left -= slice.seen
+      if (most !== undefined && slice.seen > most) {
+        width = Math.max(1, Math.floor((end - from) / 16))
+        continue
+      }
+      rows.push(...slice.rows)
+      end = from
+      if (slice.seen < rowsPerSlice / 16) width *= 16
+      else if (slice.seen < rowsPerSlice / 3) width *= 2
+    }
+    return { rows, rest: undefined }
+  })

@@ -1,0 +1,239 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { made, staffCall } from "../kit/Backoffice.ts"
+import { minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
+import { type Casino, type Fields, fresh, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
+import { dataOf } from "../kit/PublicApi.ts"
+
+// Goal: staff find what happened by whatever they know of it: a round by its provider's name, entries by a message, a player by the first
+// letters; and each list walks to its end without losing or repeating a line. Method: played over HTTP, read through the staff API.
+
+const page = (path: string) =>
+  Effect.map(staffCall("GET", `/backoffice/v1${path}`), (answer) => {
+    assert.strictEqual(answer.status, 200, `${path} ${JSON.stringify(answer)}`)
+    return answer
+  })
+
+/** All lines of a list, read in pages of `limit`, and how many pages that took. */
+const walk = Effect.fnUntraced(function*(path: string, limit: number) {
+  const lines: Array<Fields> = []
+  let cursor: string | null = null
+  for (let pages = 1; pages < 200; pages++) {
+    const { data, meta }: { readonly data: ReadonlyArray<Fields>; readonly meta: Fields } = yield* page(
+      `${path}${path.includes("?") ? "&" : "?"}limit=${limit}${cursor === null ? "" : `&cursor=${cursor}`}`
+    )
+    assert.isAtMost(data.length, limit)
+    lines.push(...data)
+    if (meta["next_cursor"] === null) return lines
+    cursor = String(meta["next_cursor"])
+  }
+  return assert.fail(`${path} does not end`)
+})
+
+const roundPath = (casino: Casino, round: string, game = "slots") => `/rounds/${casino.studio.slug}/${game}/${round}`
+
+const kindsOf = (messages: ReadonlyArray<Fields>) => messages.map(({ kind, status }) => `${kind} ${status}`)
+
+layer(layerCasinos, { excludeTestServices: true })("reading across players", (it) => {
+  it.effect("a round shows every message that came, its entries, and what was taken back", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(1000)
+      const round = fresh("round/")
+      const bet = dataOf(yield* seat.bet(100, { round_id: round })).transaction_id
+      yield* pass(1000)
+      const second = dataOf(yield* seat.bet(50, { round_id: round })).transaction_id
+      yield* pass(1000)
+      dataOf(yield* seat.rollback(second))
+      yield* pass(1000)
+      dataOf(yield* seat.win(bet, 300, { round_id: round }))
+
+      const shown = yield* staff("GET", roundPath(casino, encodeURIComponent(round)))
+      assert.deepInclude(shown.players[0], {
+        operator_id: casino.id,
+        player_id: seat.id,
+        state: "closed",
+        real_stake: 100,
+        wins: 300
+      })
+      assert.deepStrictEqual(kindsOf(shown.messages), [
+        "bet processed",
+        "bet processed",
+        "rollback processed",
+        "win processed"
+      ])
+      assert.deepStrictEqual(
+        shown.messages.map((message: Fields) => message["rolled_back_by"] !== null),
+        [false, true, false, false]
+      )
+      assert.deepStrictEqual(shown.entries.map((entry: Fields) => entry["amount"]), [-100, -50, 50, 300])
+
+      // by the game's id of ours, and by the provider's id of a message, and by the id of an entry
+      const again = yield* staff("GET", `/rounds/${casino.studio.id}/${casino.slots.id}/${encodeURIComponent(round)}`)
+      assert.deepStrictEqual(again, shown)
+      for (
+        const filter of [`transaction=${bet}&provider=${casino.studio.slug}`, `transaction=${shown.entries[0].id}`]
+      ) {
+        const [line] = yield* staff("GET", `/rounds?${filter}`)
+        assert.deepInclude(line, { round_id: round, player_id: seat.id, state: "closed", game_external_id: "slots" })
+      }
+      assert.strictEqual((yield* staffCall("GET", `/backoffice/v1${roundPath(casino, "nothing")}`)).code, "NOT_FOUND")
+      assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/rounds?transaction=abc")).code, "VALIDATION_FAILED")
+    })))
+
+  it.effect("a rollback that came before its bet is shown with its tombstone", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(1000)
+      const bet = fresh("early-")
+      dataOf(yield* seat.rollback(bet))
+      const late = yield* seat.bet(100, { transaction_id: bet, round_id: bet })
+      assert.isAtLeast(late.status, 400)
+      const shown = yield* staff("GET", roundPath(casino, bet))
+      assert.sameMembers(kindsOf(shown.messages), ["rollback ignored", "tombstone processed"])
+      assert.deepStrictEqual(shown.players, [])
+    })))
+
+  it.effect("a round of a live table is of all its players, or of one", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const round = fresh("table-")
+      const seats = [yield* casino.sit(1000), yield* casino.sit(1000)]
+      for (const seat of seats) dataOf(yield* seat.bet(10, { round_id: round }))
+      const of = (shown: { readonly players: ReadonlyArray<Fields> }) =>
+        shown.players.map((player) => player["player_id"])
+      assert.sameMembers(of(yield* staff("GET", roundPath(casino, round))), seats.map(({ id }) => id))
+      assert.deepStrictEqual(of(yield* staff("GET", `${roundPath(casino, round)}?player=${seats[1]?.id}`)), [
+        seats[1]?.id
+      ])
+    }))
+
+  it.effect("entries and rounds walk to their end, over players, hours apart", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const rounds: Array<string> = []
+      const seats = [yield* casino.sit(10_000), yield* casino.sit(10_000)]
+      for (let day = 0; day < 3; day++) {
+        for (const seat of seats) {
+          for (let bets = 0; bets < 3; bets++) rounds.push(dataOf(yield* seat.bet(10 + bets)).transaction_id)
+        }
+        yield* pass(40 * minuteMs)
+      }
+      const operator = `operator=${casino.slug}`
+      const entries = yield* walk(`/ledger/entries?${operator}`, 4)
+      const sql = yield* SqlClient.SqlClient
+      const stored = yield* sql<{ readonly id: number }>`SELECT id FROM ledger_entries WHERE operator_id = ${casino.id}
+        ORDER BY created_at DESC, id DESC`
+      assert.deepStrictEqual(entries.map(({ id }) => Number(id)), stored.map(({ id }) => Number(id)))
+      assert.strictEqual(stored.length, 20)
+      const played = (yield* walk(`/rounds?${operator}`, 5)).map(({ round_id: id }) => String(id))
+      assert.sameMembers(played, rounds)
+      assert.strictEqual(new Set(played).size, played.length)
+
+      const count = (filter: string) => Effect.map(walk(`/ledger/entries?${filter}`, 3), (lines) => lines.length)
+      const [first, other] = seats
+      assert.deepStrictEqual([
+        yield* count(`player=${first?.id}`),
+        yield* count(`player=${first?.id}&type=deposit`),
+        yield* count(`${operator}&type=casino_bet&min_amount=11&max_amount=11`),
+        yield* count(`provider=${casino.studio.slug}&transaction=${rounds[4]}`),
+        yield* count(`provider=${casino.studio.slug}&round=${rounds[5]}`),
+        yield* count(`${operator}&from=2200-01-01T00:00:00Z`),
+        (yield* walk(`/rounds?player=${other?.id}&state=open`, 2)).length,
+        (yield* walk(`/rounds?player=${other?.id}&state=closed`, 2)).length
+      ], [10, 1, 6, 1, 1, 0, 9, 0])
+      // what another operator has is not among it
+      assert.deepStrictEqual(yield* walk(`/rounds?operator=${(yield* openCasino()).slug}`, 5), [])
+    })))
+
+  it.effect("everything is found by an id or the beginning of a name, as far as the role may read it", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(1000, { external_id: fresh("Crm_%"), email: `${fresh("Mail.")}@example.com` })
+      const bet = dataOf(yield* seat.bet(10)).transaction_id
+      const reference = fresh("psp-")
+      const payment = dataOf(yield* casino.deposit(seat.id, 100, { external_reference: reference }), 201)
+      const found = (q: string) =>
+        Effect.map(
+          staff("GET", `/search?q=${encodeURIComponent(q)}`),
+          (lines: ReadonlyArray<Fields>) => lines.map(({ href, kind }) => `${kind} ${href}`)
+        )
+      const player = `player /players/${seat.id}`
+      assert.include(yield* found(seat.player.username.toUpperCase()), player)
+      assert.include(yield* found(seat.player.email.slice(0, -8)), player)
+      assert.include(yield* found(seat.player.external_id), player)
+      assert.include(yield* found(String(seat.id)), player)
+      assert.notInclude(yield* found("%"), player)
+      assert.include(yield* found(reference), `payment /payments?id=${payment.id}`)
+      const round = roundPath(casino, bet)
+      assert.includeMembers([...yield* found(bet)], [`round ${round}`, `transaction ${round}`])
+      assert.include(yield* found(casino.slug), `operator /operators?operator=${casino.slug}`)
+      assert.include(
+        yield* found(`slots of ${casino.slug}`),
+        `game /games?provider=${casino.studio.slug}&game=${casino.slots.id}`
+      )
+    }))
+
+  it.effect("players walk in both orders, and are found as one types", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const players: Array<Fields> = []
+      for (let index = 0; index < 5; index++) players.push(yield* casino.register())
+      const ids = players.map(({ id }) => Number(id))
+      const walked = Effect.fnUntraced(function*(query: string) {
+        const seen: Array<number> = []
+        let cursor: string | null = ""
+        while (cursor !== null) {
+          const { data, meta }: { readonly data: ReadonlyArray<Fields>; readonly meta: Fields } = yield* page(
+            `/players?operator=${casino.slug}&per_page=2&cursor=${cursor}&${query}`
+          )
+          seen.push(...data.map(({ id }) => Number(id)))
+          cursor = meta["next_cursor"] === null ? null : String(meta["next_cursor"])
+        }
+        return seen
+      })
+      assert.deepStrictEqual(yield* walked("sort=oldest"), ids)
+      assert.deepStrictEqual(yield* walked("sort=newest"), ids.toReversed())
+      assert.deepStrictEqual(yield* walked("search=player"), ids.toReversed())
+      const name = String(players[2]?.["username"])
+      const [typed] = yield* staff("GET", `/players?starting_with=${name.toUpperCase()}`)
+      assert.strictEqual(typed.id, ids[2])
+    }))
+
+  it.effect("a timeline holds everything once, in order, and no alert for whom alerts are not", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(200_000)
+      yield* pass(minuteMs)
+      dataOf(yield* casino.limit(seat.id, { max_daily_deposit: 500_000 }))
+      yield* pass(minuteMs)
+      for (let bets = 0; bets < 4; bets++) dataOf(yield* seat.bet(10))
+      yield* pass(minuteMs)
+      yield* staff("POST", `/players/${seat.id}/notes`, { text: "Called about the limit." })
+      yield* staff("POST", `/players/${seat.id}/status`, { status: "locked", reason: "asked for it" })
+      const path = `/players/${seat.id}/timeline`
+      const lines = yield* walk(path, 3)
+      assert.deepStrictEqual(lines, yield* walk(path, 100))
+      const times = lines.map(({ at }) => String(at))
+      assert.deepStrictEqual(times, times.toSorted().toReversed())
+      const kinds = lines.map(({ kind }) => kind)
+      const count = (kind: string) => kinds.filter((one) => one === kind).length
+      assert.deepStrictEqual(
+        [count("entry"), count("payment"), count("session"), count("limit"), count("note"), count("audit")],
+        [5, 1, 1, 1, 2, 1]
+      )
+      assert.strictEqual(new Set(lines.map(({ id, kind, title }) => `${kind} ${id} ${title}`)).size, lines.length)
+      const bets = yield* walk(`${path}?kind=entry`, 2)
+      assert.deepStrictEqual(bets.map(({ amount }) => amount), [-10, -10, -10, -10, 200_000])
+      assert.match(String(bets[0]?.["href"]), new RegExp(`^/rounds/${casino.studio.slug}/slots/`))
+
+      const support = yield* made("/staff", { name: fresh("support "), role: "support" })
+      const seen = yield* staffCall("GET", `/backoffice/v1${path}?limit=100`, undefined, support.token)
+      assert.notInclude(seen.data.map(({ kind }: Fields) => kind), "audit")
+      assert.include(seen.data.map(({ kind }: Fields) => kind), "limit")
+
+      const sessions = yield* walk(`/players/${seat.id}/sessions`, 1)
+      assert.deepStrictEqual(sessions.map(({ game_id, mode }) => [game_id, mode]), [[casino.slots.id, "real"]])
+    })))
+})
