@@ -18,7 +18,23 @@ export const pages: ReadonlyArray<PageEntry> = [
     group: "Play",
     action: "player.list",
     load: () => import("../players/PlayersPage.tsx")
-  }
+  },
+  {
+    path: "/audit",
+    heading: "Audit log",
+    group: "Watch",
+    action: "audit.list",
+    load: () => import("../audit/AuditPage.tsx")
+  },
+  { path: "/jobs", heading: "Jobs", group: "Watch", action: "job.list", load: () => import("../jobs/JobsPage.tsx") },
+  {
+    path: "/operators",
+    heading: "Operators",
+    group: "Setup",
+    action: "operator.list",
+    load: () => import("../operators/OperatorsPage.tsx")
+  },
+  { path: "/staff", heading: "Staff", group: "Setup", action: "staff.list", load: () => import("../staff/StaffPage.tsx") }
 ]
 
 /** Pages of one thing, and those that are no entry of the navigation. */

@@ -18,6 +18,7 @@ export const variables: CSSVariablesResolver = () => ({
     "--mantine-color-placeholder": "var(--mantine-color-gray-7)",
     "--mantine-color-anchor": "var(--mantine-color-teal-9)",
     "--pitboss-negative": "var(--mantine-color-red-9)",
+    "--pitboss-positive": "var(--mantine-color-green-9)",
     "--mantine-color-error": "var(--mantine-color-red-9)"
   },
   dark: {
@@ -25,6 +26,7 @@ export const variables: CSSVariablesResolver = () => ({
     "--mantine-color-placeholder": "var(--mantine-color-dark-1)",
     "--mantine-color-anchor": "var(--mantine-color-teal-3)",
     "--pitboss-negative": "var(--mantine-color-red-4)",
+    "--pitboss-positive": "var(--mantine-color-green-4)",
     "--mantine-color-error": "var(--mantine-color-red-4)"
   }
 })

@@ -1,11 +1,159 @@
-/** One's own account. */
-import { Stack } from "@mantine/core"
-import { PageHead } from "../parts/ListPage.tsx"
+/** One's own account: password, second factor, sessions. */
+import { Alert, Button, Code, Group, Image, Modal, Stack, Text, TextInput, Title } from "@mantine/core"
+import { useDisclosure } from "@mantine/hooks"
+import { useState } from "react"
+import { call, type Data, type Row } from "../app/api.ts"
+import { readAgain } from "../app/queries.ts"
+import { useOperatorOf, useSession } from "../app/session.tsx"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Column } from "../parts/DataTable.tsx"
+import { Facts } from "../parts/Facts.tsx"
+import { List, PageHead } from "../parts/ListPage.tsx"
+import { Refusal } from "../parts/Refusal.tsx"
+import { Cut, Instant, Status } from "../parts/Values.tsx"
+
+const columns: ReadonlyArray<Column<Row<"session.list">>> = [
+  { id: "created", header: "Signed in", cell: ({ created_at: at }) => <Instant at={at} /> },
+  { id: "method", header: "By", cell: ({ method }) => method },
+  { id: "seen", header: "Last seen", cell: ({ last_seen_at: at }) => <Instant at={at} seconds={false} /> },
+  { id: "address", header: "Address", cell: ({ address }) => address },
+  { id: "agent", header: "Browser", cell: ({ user_agent: agent }) => <Cut>{agent}</Cut> },
+  {
+    id: "actions",
+    header: "",
+    cell: ({ id, is_current: isCurrent }) => isCurrent
+      ? <Status of="this session" />
+      : <ActionButton action="session.revoke" label="End session" params={{ session: id }} />
+  }
+]
+
+/** Scanning the code, a first code from the device, and the recovery codes, shown once. */
+function SecondFactorSteps({ close }: { readonly close: () => void }) {
+  const [begun, setBegun] = useState<Data<"session.second_factor">>()
+  const [recovery, setRecovery] = useState<ReadonlyArray<string>>()
+  const [code, setCode] = useState("")
+  const [error, setError] = useState<Error>()
+  const begin = () => void call("session.second_factor").then(({ data }) => setBegun(data), setError)
+  const confirm = (event: React.FormEvent) => {
+    event.preventDefault()
+    call("session.confirm_second_factor", { payload: { code: code.trim() } }).then(({ data }) => {
+      setRecovery(data.recovery_codes)
+      readAgain("session")
+    }, setError)
+  }
+  if (recovery !== undefined) {
+    return (
+      <Stack>
+        <Alert color="orange" variant="light" title="Recovery codes: shown now and never again">
+          <Text size="sm">Each of them works once in place of a code, when the device is lost. Keep them apart from it.</Text>
+          <Code block mt="xs" data-testid="recovery-codes">{recovery.join("\n")}</Code>
+        </Alert>
+        <Group justify="flex-end">
+          <Button onClick={close}>I have kept them</Button>
+        </Group>
+      </Stack>
+    )
+  }
+  if (begun === undefined) {
+    return (
+      <Stack>
+        <Text size="sm">You need an authenticator, such as one on a phone. It shows a new code every 30 seconds.</Text>
+        {error !== undefined && <Refusal error={error} />}
+        <Group justify="flex-end">
+          <Button onClick={begin}>Begin</Button>
+        </Group>
+      </Stack>
+    )
+  }
+  return (
+    <form onSubmit={confirm}>
+      <Stack>
+        <Image
+          src={`data:image/svg+xml;utf8,${encodeURIComponent(begun.qr_svg)}`}
+          alt="QR code of the second factor"
+          w={200}
+          h={200}
+          mx="auto"
+        />
+        <Text size="sm">Scan it, or type this secret: <Code data-testid="secret">{begun.secret}</Code></Text>
+        <TextInput
+          label="Code"
+          description="The one that the authenticator shows now."
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
+        />
+        {error !== undefined && <Refusal error={error} />}
+        <Group justify="flex-end">
+          <Button type="submit">Confirm</Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
 
 export default function AccountPage() {
+  const session = useSession()
+  const operatorOf = useOperatorOf()
+  const [isOpen, { close, open }] = useDisclosure(false)
+  if (session === undefined) return <PageHead heading="Account" />
+  const { has_password: hasPassword, has_second_factor: hasSecondFactor, staff } = session
   return (
     <Stack>
-      <PageHead heading="Account" />
+      <PageHead heading="Account">
+        <ActionButton
+          action="session.password"
+          label={hasPassword ? "Change password" : "Set password"}
+          fields={[
+            ...(hasPassword
+              ? [{ name: "password", label: "Present password", kind: "password", required: true } as const]
+              : []),
+            { name: "new_password", label: "New password", kind: "password", required: true, description: "12 characters or more." }
+          ]}
+          explanation="Your other sessions end."
+          done="Password changed"
+        />
+        {staff.id !== null && (
+          <Button size="compact-sm" variant="default" onClick={open}>
+            {hasSecondFactor ? "Replace second factor" : "Set up second factor"}
+          </Button>
+        )}
+      </PageHead>
+      {!hasSecondFactor && staff.id !== null && (
+        <Alert color="orange" variant="light" title="No second factor yet">
+          <Text size="sm">Moving money and changing what somebody may do take one.</Text>
+        </Alert>
+      )}
+      <Facts
+        facts={[
+          ["Name", staff.name],
+          ["Role", staff.role],
+          ["Operators", staff.operators === null ? "all" : staff.operators.map((id) => operatorOf(id).name).join(", ")],
+          ["Second factor", <Status key="second" of={hasSecondFactor ? "active" : "none"} />],
+          ["Session ends", <Instant key="ends" at={session.expires_at} seconds={false} />],
+          ["Without a request, it ends", <Instant key="idle" at={session.idle_expires_at} seconds={false} />]
+        ]}
+      />
+      <Group justify="space-between">
+        <Title order={2} size="h4">Sessions</Title>
+        <ActionButton
+          action="session.revoke_all"
+          label="Sign out everywhere"
+          explanation="Ends every session of your account, this one as well."
+          danger
+          onDone={() => location.assign("/sign-in")}
+        />
+      </Group>
+      <List heading="Sessions" action="session.list" paging="whole" columns={columns} empty="No session: a token is in use." />
+      <Modal
+        opened={isOpen}
+        onClose={close}
+        title="Second factor"
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        <SecondFactorSteps close={close} />
+      </Modal>
     </Stack>
   )
 }

@@ -1,0 +1,191 @@
+/** Operators and their API keys. */
+import { Group, Stack, Title } from "@mantine/core"
+import { useMemo } from "react"
+import type { Row } from "../app/api.ts"
+import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
+import { cooperationModels, features, scopes } from "../../domain/Operator.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Column } from "../parts/DataTable.tsx"
+import type { Field } from "../parts/Fields.tsx"
+import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import { Once } from "../parts/Once.tsx"
+import { Cut, Instant, Money, Status } from "../parts/Values.tsx"
+
+type Operator = Row<"operator.list">
+type Key = Row<"key.list">
+
+const operatorFields = (operator?: Operator): ReadonlyArray<Field> => {
+  const currency = operator?.currency ?? "EUR"
+  const money = (name: keyof Operator, label: string, description: string, nullable = true): Field => ({
+    name,
+    label,
+    kind: "money",
+    currency,
+    description,
+    nullable,
+    initial: operator?.[name]
+  })
+  return [
+    { name: "slug", label: "Slug", kind: "text", required: true, initial: operator?.slug },
+    { name: "name", label: "Name", kind: "text", required: true, initial: operator?.name },
+    { name: "currency", label: "Currency", kind: "text", required: true, initial: operator?.currency ?? "EUR" },
+    {
+      name: "cooperation_model",
+      label: "Cooperation model",
+      kind: "choice",
+      options: cooperationModels,
+      required: true,
+      initial: operator?.cooperation_model ?? "api"
+    },
+    { name: "active", label: "Active: keys and players are served", kind: "switch", initial: operator?.active ?? true },
+    {
+      name: "cooling_off_hours",
+      label: "Cooling-off hours",
+      kind: "integer",
+      description: "How long a raised limit waits.",
+      initial: operator?.cooling_off_hours ?? 24
+    },
+    money("withdrawal_second_approval_above", "Second approval above", "Larger withdrawals take two people. Empty: none."),
+    money("kyc_withdrawal_threshold", "KYC threshold", "What an unverified player may withdraw in total. Empty: any."),
+    money("daily_deposit_cap", "Daily deposit cap", "Of a player. Empty: none."),
+    money("daily_withdrawal_cap", "Daily withdrawal cap", "Of a player. Empty: none."),
+    {
+      name: "forfeit_bonus_on_withdrawal",
+      label: "A withdrawal ends a running bonus",
+      kind: "switch",
+      initial: operator?.forfeit_bonus_on_withdrawal ?? true
+    },
+    {
+      name: "disabled_features",
+      label: "Features that are off",
+      kind: "choices",
+      options: features,
+      initial: operator?.disabled_features ?? []
+    }
+  ]
+}
+
+const keyFields = (operators: ReadonlyArray<Operator>): ReadonlyArray<Field> => [
+  {
+    name: "operator",
+    label: "Operator",
+    kind: "choice",
+    required: true,
+    options: operators.map(({ name, slug }) => ({ value: slug, label: name })),
+    initial: operators.length === 1 ? operators[0]?.slug : ""
+  },
+  { name: "name", label: "Name", kind: "text", description: "What it is for." },
+  { name: "scopes", label: "Scopes", kind: "choices", options: scopes, initial: [...scopes] },
+  { name: "ip_allowlist", label: "Addresses", kind: "list", description: "Addresses and ranges that it works from. Empty: any." },
+  { name: "rate_limit_per_minute", label: "Requests per minute", kind: "integer", initial: 600 },
+  { name: "expires_at", label: "Expires", kind: "instant" }
+]
+
+const keyFilters: ReadonlyArray<Filter> = [{ name: "operator", label: "Operator", kind: "operator" }]
+
+const operatorColumns: ReadonlyArray<Column<Operator>> = [
+  { id: "id", header: "Id", value: ({ id }) => id, cell: ({ id }) => id },
+  { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
+  { id: "slug", header: "Slug", value: ({ slug }) => slug, cell: ({ slug }) => slug },
+  { id: "currency", header: "Currency", value: ({ currency }) => currency, cell: ({ currency }) => currency },
+  { id: "model", header: "Model", cell: ({ cooperation_model: model }) => model },
+  { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
+  {
+    id: "second",
+    header: "Second approval above",
+    align: "right",
+    cell: ({ currency, withdrawal_second_approval_above: amount }) => <Money amount={amount} currency={currency} />
+  },
+  { id: "created", header: "Since", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
+  {
+    id: "actions",
+    header: "",
+    cell: (operator) => (
+      <ActionButton
+        action="operator.update"
+        label="Change operator"
+        params={{ operator: operator.slug }}
+        fields={operatorFields(operator)}
+        isUpdate
+        size="lg"
+        done="Operator changed"
+      />
+    )
+  }
+]
+
+const isOpen = ({ expires_at: expires, revoked_at: revoked }: Key): string =>
+  revoked !== null ? "revoked" : expires !== null && expires < new Date().toISOString() ? "expired" : "active"
+
+export default function OperatorsPage() {
+  const may = useMay()
+  const operators = useOperators()
+  const operatorOf = useOperatorOf()
+  const keyColumns: ReadonlyArray<Column<Key>> = useMemo(() => [
+    { id: "key", header: "Key", cell: ({ key }) => <Cut width={220}>{key}</Cut> },
+    { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
+    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
+    { id: "scopes", header: "Scopes", cell: ({ scopes: own }) => own.length === scopes.length ? "all" : <Cut>{own.join(", ")}</Cut> },
+    { id: "addresses", header: "Addresses", cell: ({ ip_allowlist: list }) => list.length === 0 ? "any" : <Cut>{list.join(", ")}</Cut> },
+    { id: "rate", header: "Per minute", align: "right", cell: ({ rate_limit_per_minute: rate }) => rate },
+    { id: "state", header: "State", cell: (key) => <Status of={isOpen(key)} /> },
+    {
+      id: "actions",
+      header: "",
+      cell: (key) => key.revoked_at === null && (
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          <ActionButton
+            action="key.rotate"
+            label="New secret"
+            params={{ key: key.key }}
+            explanation="The present secret signs nothing from then on: the operator's requests fail until it has the new one."
+            typed={key.name === "" ? key.key : key.name}
+            danger
+            result={({ data }) => <Once label="Secret" value={data.secret} />}
+          />
+          <ActionButton
+            action="key.revoke"
+            label="Revoke key"
+            params={{ key: key.key }}
+            explanation="Ends the key for good, at every node, at once."
+            typed={key.name === "" ? key.key : key.name}
+            danger
+          />
+        </Group>
+      )
+    }
+  ], [operatorOf])
+  return (
+    <Stack>
+      <PageHead heading="Operators">
+        <ActionButton
+          action="operator.create"
+          label="Add operator"
+          fields={operatorFields()}
+          size="lg"
+          button={{ variant: "filled" }}
+        />
+      </PageHead>
+      <List heading="Operators" action="operator.list" paging="whole" columns={operatorColumns} empty="No operators yet. Add one, then a key that signs its requests." />
+      {may("key.list") && (
+        <>
+          <Group justify="space-between">
+            <Title order={2} size="h4">API keys</Title>
+            <ActionButton
+              action="key.create"
+              label="Add key"
+              fields={keyFields(operators)}
+              result={({ data }) => (
+                <Stack>
+                  <Once label="Secret" value={data.secret} />
+                  <span>Key: {data.key}</span>
+                </Stack>
+              )}
+            />
+          </Group>
+          <List heading="API keys" action="key.list" paging="whole" filters={keyFilters} columns={keyColumns} empty="No keys yet. An operator's requests are signed with one." />
+        </>
+      )}
+    </Stack>
+  )
+}

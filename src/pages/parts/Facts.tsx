@@ -1,0 +1,18 @@
+/** What is known of one thing, as pairs of a name and a value. */
+import { SimpleGrid, Text } from "@mantine/core"
+
+export type Fact = readonly [name: string, value: React.ReactNode]
+
+/** A list of facts in columns. */
+export function Facts({ facts, columns = 3 }: { readonly facts: ReadonlyArray<Fact>; readonly columns?: number }) {
+  return (
+    <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: columns }} spacing="sm" verticalSpacing="xs" m={0}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <Text component="dt" size="xs" c="dimmed">{name}</Text>
+          <Text component="dd" size="sm" m={0}>{value}</Text>
+        </div>
+      ))}
+    </SimpleGrid>
+  )
+}
