@@ -34,7 +34,13 @@ export const pages: ReadonlyArray<PageEntry> = [
     action: "operator.list",
     load: () => import("../operators/OperatorsPage.tsx")
   },
-  { path: "/staff", heading: "Staff", group: "Setup", action: "staff.list", load: () => import("../staff/StaffPage.tsx") }
+  {
+    path: "/staff",
+    heading: "Staff",
+    group: "Setup",
+    action: "staff.list",
+    load: () => import("../staff/StaffPage.tsx")
+  }
 ]
 
 /** Pages of one thing, and those that are no entry of the navigation. */

@@ -43,7 +43,12 @@ export default function AuditPage() {
       id: "changes",
       header: "",
       cell: (line) => (
-        <Button size="compact-xs" variant="default" aria-label={`Before and after of line ${line.id}`} onClick={() => show(line)}>
+        <Button
+          size="compact-xs"
+          variant="default"
+          aria-label={`Before and after of line ${line.id}`}
+          onClick={() => show(line)}
+        >
           Before and after
         </Button>
       )

@@ -14,10 +14,21 @@ const jobColumns: ReadonlyArray<Column<Row<"job.list">>> = [
     header: "State",
     cell: ({ failures, is_running: runs }) => <Status of={runs ? "running" : failures > 0 ? "failed" : "waiting"} />
   },
-  { id: "next", header: "Next run", value: ({ next_run_at: at }) => at, cell: ({ next_run_at: at }) => <Instant at={at} /> },
+  {
+    id: "next",
+    header: "Next run",
+    value: ({ next_run_at: at }) => at,
+    cell: ({ next_run_at: at }) => <Instant at={at} />
+  },
   { id: "last", header: "Last ended", cell: ({ last_ended_at: at }) => <Instant at={at} /> },
   { id: "done", header: "Items", align: "right", cell: ({ last_done: done }) => done ?? "–" },
-  { id: "failures", header: "Failures", align: "right", value: ({ failures }) => failures, cell: ({ failures }) => failures },
+  {
+    id: "failures",
+    header: "Failures",
+    align: "right",
+    value: ({ failures }) => failures,
+    cell: ({ failures }) => failures
+  },
   { id: "error", header: "Last error", cell: ({ last_error: error }) => error === null ? "–" : <Cut>{error}</Cut> }
 ]
 
@@ -37,16 +48,17 @@ const nodeColumns: ReadonlyArray<Column<Row<"node.list">>> = [
   {
     id: "actions",
     header: "",
-    cell: ({ draining, id }) => !draining && (
-      <ActionButton
-        action="node.drain"
-        label="Drain node"
-        params={{ node: id }}
-        explanation="It hands its players over to the other nodes and takes no more. Starting the process again brings it back."
-        typed={id}
-        danger
-      />
-    )
+    cell: ({ draining, id }) =>
+      !draining && (
+        <ActionButton
+          action="node.drain"
+          label="Drain node"
+          params={{ node: id }}
+          explanation="It hands its players over to the other nodes and takes no more. Starting the process again brings it back."
+          typed={id}
+          danger
+        />
+      )
   }
 ]
 
@@ -63,7 +75,14 @@ export default function JobsPage() {
   return (
     <Stack>
       <PageHead heading="Jobs" />
-      <List heading="Jobs" action="job.list" paging="whole" columns={jobColumns} rowKey={({ name }) => name} empty="No jobs." />
+      <List
+        heading="Jobs"
+        action="job.list"
+        paging="whole"
+        columns={jobColumns}
+        rowKey={({ name }) => name}
+        empty="No jobs."
+      />
       {may("node.list") && (
         <>
           <Title order={2} size="h4">Nodes</Title>
@@ -79,7 +98,14 @@ export default function JobsPage() {
       {may("secret.list") && (
         <>
           <Title order={2} size="h4">Encrypted columns</Title>
-          <List heading="Encrypted columns" action="secret.list" paging="whole" columns={secretColumns} rowKey={({ kind }) => kind} empty="None." />
+          <List
+            heading="Encrypted columns"
+            action="secret.list"
+            paging="whole"
+            columns={secretColumns}
+            rowKey={({ kind }) => kind}
+            empty="None."
+          />
           <ActionButton
             action="secret.reseal"
             label="Encrypt under the present key"

@@ -45,7 +45,11 @@ const operatorFields = (operator?: Operator): ReadonlyArray<Field> => {
       description: "How long a raised limit waits.",
       initial: operator?.cooling_off_hours ?? 24
     },
-    money("withdrawal_second_approval_above", "Second approval above", "Larger withdrawals take two people. Empty: none."),
+    money(
+      "withdrawal_second_approval_above",
+      "Second approval above",
+      "Larger withdrawals take two people. Empty: none."
+    ),
     money("kyc_withdrawal_threshold", "KYC threshold", "What an unverified player may withdraw in total. Empty: any."),
     money("daily_deposit_cap", "Daily deposit cap", "Of a player. Empty: none."),
     money("daily_withdrawal_cap", "Daily withdrawal cap", "Of a player. Empty: none."),
@@ -76,7 +80,12 @@ const keyFields = (operators: ReadonlyArray<Operator>): ReadonlyArray<Field> => 
   },
   { name: "name", label: "Name", kind: "text", description: "What it is for." },
   { name: "scopes", label: "Scopes", kind: "choices", options: scopes, initial: [...scopes] },
-  { name: "ip_allowlist", label: "Addresses", kind: "list", description: "Addresses and ranges that it works from. Empty: any." },
+  {
+    name: "ip_allowlist",
+    label: "Addresses",
+    kind: "list",
+    description: "Addresses and ranges that it works from. Empty: any."
+  },
   { name: "rate_limit_per_minute", label: "Requests per minute", kind: "integer", initial: 600 },
   { name: "expires_at", label: "Expires", kind: "instant" }
 ]
@@ -125,34 +134,43 @@ export default function OperatorsPage() {
     { id: "key", header: "Key", cell: ({ key }) => <Cut width={220}>{key}</Cut> },
     { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
     { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
-    { id: "scopes", header: "Scopes", cell: ({ scopes: own }) => own.length === scopes.length ? "all" : <Cut>{own.join(", ")}</Cut> },
-    { id: "addresses", header: "Addresses", cell: ({ ip_allowlist: list }) => list.length === 0 ? "any" : <Cut>{list.join(", ")}</Cut> },
+    {
+      id: "scopes",
+      header: "Scopes",
+      cell: ({ scopes: own }) => own.length === scopes.length ? "all" : <Cut>{own.join(", ")}</Cut>
+    },
+    {
+      id: "addresses",
+      header: "Addresses",
+      cell: ({ ip_allowlist: list }) => list.length === 0 ? "any" : <Cut>{list.join(", ")}</Cut>
+    },
     { id: "rate", header: "Per minute", align: "right", cell: ({ rate_limit_per_minute: rate }) => rate },
     { id: "state", header: "State", cell: (key) => <Status of={isOpen(key)} /> },
     {
       id: "actions",
       header: "",
-      cell: (key) => key.revoked_at === null && (
-        <Group gap={4} justify="flex-end" wrap="nowrap">
-          <ActionButton
-            action="key.rotate"
-            label="New secret"
-            params={{ key: key.key }}
-            explanation="The present secret signs nothing from then on: the operator's requests fail until it has the new one."
-            typed={key.name === "" ? key.key : key.name}
-            danger
-            result={({ data }) => <Once label="Secret" value={data.secret} />}
-          />
-          <ActionButton
-            action="key.revoke"
-            label="Revoke key"
-            params={{ key: key.key }}
-            explanation="Ends the key for good, at every node, at once."
-            typed={key.name === "" ? key.key : key.name}
-            danger
-          />
-        </Group>
-      )
+      cell: (key) =>
+        key.revoked_at === null && (
+          <Group gap={4} justify="flex-end" wrap="nowrap">
+            <ActionButton
+              action="key.rotate"
+              label="New secret"
+              params={{ key: key.key }}
+              explanation="The present secret signs nothing from then on: the operator's requests fail until it has the new one."
+              typed={key.name === "" ? key.key : key.name}
+              danger
+              result={({ data }) => <Once label="Secret" value={data.secret} />}
+            />
+            <ActionButton
+              action="key.revoke"
+              label="Revoke key"
+              params={{ key: key.key }}
+              explanation="Ends the key for good, at every node, at once."
+              typed={key.name === "" ? key.key : key.name}
+              danger
+            />
+          </Group>
+        )
     }
   ], [operatorOf])
   return (
@@ -166,7 +184,13 @@ export default function OperatorsPage() {
           button={{ variant: "filled" }}
         />
       </PageHead>
-      <List heading="Operators" action="operator.list" paging="whole" columns={operatorColumns} empty="No operators yet. Add one, then a key that signs its requests." />
+      <List
+        heading="Operators"
+        action="operator.list"
+        paging="whole"
+        columns={operatorColumns}
+        empty="No operators yet. Add one, then a key that signs its requests."
+      />
       {may("key.list") && (
         <>
           <Group justify="space-between">
@@ -183,7 +207,14 @@ export default function OperatorsPage() {
               )}
             />
           </Group>
-          <List heading="API keys" action="key.list" paging="whole" filters={keyFilters} columns={keyColumns} empty="No keys yet. An operator's requests are signed with one." />
+          <List
+            heading="API keys"
+            action="key.list"
+            paging="whole"
+            filters={keyFilters}
+            columns={keyColumns}
+            empty="No keys yet. An operator's requests are signed with one."
+          />
         </>
       )}
     </Stack>

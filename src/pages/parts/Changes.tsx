@@ -2,13 +2,23 @@
 import { Code, Table } from "@mantine/core"
 
 const entriesOf = (value: unknown): ReadonlyMap<string, unknown> =>
-  new Map(typeof value === "object" && value !== null ? Object.entries(value) : value === undefined || value === null ? [] : [["", value]])
+  new Map(
+    typeof value === "object" && value !== null
+      ? Object.entries(value)
+      : value === undefined || value === null
+      ? []
+      : [["", value]]
+  )
 
 const textOf = (value: unknown): string => value === undefined ? "" : JSON.stringify(value)
 
 /** Before and after, field by field. `onlyChanged`: leaves out what is the same. */
 export function Changes(
-  { after, before, onlyChanged = false }: { readonly before: unknown; readonly after: unknown; readonly onlyChanged?: boolean }
+  { after, before, onlyChanged = false }: {
+    readonly before: unknown
+    readonly after: unknown
+    readonly onlyChanged?: boolean
+  }
 ) {
   const left = entriesOf(before)
   const right = entriesOf(after)
@@ -32,7 +42,11 @@ export function Changes(
               <Table.Td>{name} {differs && <span className="visually-hidden">(changed)</span>}</Table.Td>
               {[one, other].map((text, side) => (
                 <Table.Td key={side} style={{ wordBreak: "break-all" }}>
-                  {text === "" ? "–" : differs ? <Code {...{ c: side === 0 ? "var(--pitboss-negative)" : "var(--pitboss-positive)" }}>{text}</Code> : text}
+                  {text === ""
+                    ? "–"
+                    : differs
+                    ? <Code {...{ c: side === 0 ? "var(--pitboss-negative)" : "var(--pitboss-positive)" }}>{text}</Code>
+                    : text}
                 </Table.Td>
               ))}
             </Table.Tr>

@@ -8,7 +8,9 @@ export function Once({ label, value }: { readonly label: string; readonly value:
       <Group wrap="nowrap" align="flex-start">
         <Code block style={{ wordBreak: "break-all", whiteSpace: "pre-wrap" }}>{value}</Code>
         <CopyButton value={value}>
-          {({ copied, copy }) => <Button size="compact-sm" variant="default" onClick={copy}>{copied ? "Copied" : "Copy"}</Button>}
+          {({ copied, copy }) => (
+            <Button size="compact-sm" variant="default" onClick={copy}>{copied ? "Copied" : "Copy"}</Button>
+          )}
         </CopyButton>
       </Group>
       <Text size="sm" mt="xs">Keep it where secrets are kept. Pitboss holds only what it takes to check it.</Text>

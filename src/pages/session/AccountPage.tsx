@@ -21,9 +21,10 @@ const columns: ReadonlyArray<Column<Row<"session.list">>> = [
   {
     id: "actions",
     header: "",
-    cell: ({ id, is_current: isCurrent }) => isCurrent
-      ? <Status of="this session" />
-      : <ActionButton action="session.revoke" label="End session" params={{ session: id }} />
+    cell: ({ id, is_current: isCurrent }) =>
+      isCurrent
+        ? <Status of="this session" />
+        : <ActionButton action="session.revoke" label="End session" params={{ session: id }} />
   }
 ]
 
@@ -45,7 +46,9 @@ function SecondFactorSteps({ close }: { readonly close: () => void }) {
     return (
       <Stack>
         <Alert color="orange" variant="light" title="Recovery codes: shown now and never again">
-          <Text size="sm">Each of them works once in place of a code, when the device is lost. Keep them apart from it.</Text>
+          <Text size="sm">
+            Each of them works once in place of a code, when the device is lost. Keep them apart from it.
+          </Text>
           <Code block mt="xs" data-testid="recovery-codes">{recovery.join("\n")}</Code>
         </Alert>
         <Group justify="flex-end">
@@ -75,7 +78,9 @@ function SecondFactorSteps({ close }: { readonly close: () => void }) {
           h={200}
           mx="auto"
         />
-        <Text size="sm">Scan it, or type this secret: <Code data-testid="secret">{begun.secret}</Code></Text>
+        <Text size="sm">
+          Scan it, or type this secret: <Code data-testid="secret">{begun.secret}</Code>
+        </Text>
         <TextInput
           label="Code"
           description="The one that the authenticator shows now."
@@ -109,7 +114,13 @@ export default function AccountPage() {
             ...(hasPassword
               ? [{ name: "password", label: "Present password", kind: "password", required: true } as const]
               : []),
-            { name: "new_password", label: "New password", kind: "password", required: true, description: "12 characters or more." }
+            {
+              name: "new_password",
+              label: "New password",
+              kind: "password",
+              required: true,
+              description: "12 characters or more."
+            }
           ]}
           explanation="Your other sessions end."
           done="Password changed"
@@ -145,7 +156,13 @@ export default function AccountPage() {
           onDone={() => location.assign("/sign-in")}
         />
       </Group>
-      <List heading="Sessions" action="session.list" paging="whole" columns={columns} empty="No session: a token is in use." />
+      <List
+        heading="Sessions"
+        action="session.list"
+        paging="whole"
+        columns={columns}
+        empty="No session: a token is in use."
+      />
       <Modal
         opened={isOpen}
         onClose={close}

@@ -16,13 +16,22 @@ const roles = ["admin", "support", "payments", "compliance"]
 
 /** No operator chosen: bound to none in particular, which is all. */
 const bound = ({ operators, ...values }: Record<string, unknown>): Record<string, unknown> =>
-  operators === undefined ? values : { ...values, operators: Array.isArray(operators) && operators.length > 0 ? operators : null }
+  operators === undefined
+    ? values
+    : { ...values, operators: Array.isArray(operators) && operators.length > 0 ? operators : null }
 
 const useFields = (account?: Account): ReadonlyArray<Field> => {
   const operators = useOperators()
   return useMemo(() => [
     { name: "name", label: "Name", kind: "text", required: true, initial: account?.name },
-    { name: "role", label: "Role", kind: "choice", options: roles, required: true, initial: account?.role ?? "support" },
+    {
+      name: "role",
+      label: "Role",
+      kind: "choice",
+      options: roles,
+      required: true,
+      initial: account?.role ?? "support"
+    },
     {
       name: "operators",
       label: "Operators",
