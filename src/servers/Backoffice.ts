@@ -9,6 +9,7 @@ import { Corrections } from "../features/corrections/Corrections.ts"
 import { ExchangeRates } from "../features/exchangeRates/ExchangeRateRecords.ts"
 import { LedgerAudit } from "../features/ledger/LedgerAudit.ts"
 import { LedgerEntries } from "../features/ledger/LedgerEntries.ts"
+import { PaymentQueue } from "../features/payments/PaymentQueue.ts"
 import { PaymentMethodCatalogue } from "../features/payments/PaymentMethodCatalogue.ts"
 import { Operators } from "../features/operators/Operators.ts"
 import { PlayerNotes } from "../features/players/PlayerNotes.ts"
@@ -31,6 +32,7 @@ export const layerBackoffice = Layer.mergeAll(
   Providers.layer,
   Catalogue.layer,
   PaymentMethodCatalogue.layer,
+  PaymentQueue.layer,
   BonusCatalogue.layer,
   WebhookEndpoints.layer,
   WebhookDeliveries.layer,

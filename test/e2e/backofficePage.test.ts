@@ -6,7 +6,7 @@ import * as Path from "node:path"
 import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
 import { rolesByAction } from "../../src/features/staff/Authorisation.ts"
 import { made, runHere, staffCall } from "../kit/Backoffice.ts"
-import { fresh, layerCasinos, operatorWith } from "../kit/Casino.ts"
+import { fresh, layerCasinos, openCasino, operatorWith } from "../kit/Casino.ts"
 import { cases } from "../kit/commands/Cases.ts"
 import { commandOf } from "../kit/commands/Scene.ts"
 import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
@@ -127,6 +127,12 @@ layer(live, { excludeTestServices: true })("the examples of the page about the b
               ),
               ({ data }) => variables.set(name, String(data.id))
             ))
+        }
+        if (command === "ledger export") {
+          const casino = yield* openCasino()
+          const seat = yield* casino.sit()
+          variables.set("STUDIO", casino.studio.slug)
+          variables.set("ROUND", dataOf(yield* seat.bet(100)).transaction_id)
         }
         if (command === "payment-method list") {
           yield* Effect.forEach(["WITHDRAWAL", "SECOND_WITHDRAWAL", "THIRD_WITHDRAWAL"], withdraw)

@@ -229,11 +229,67 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       assert.match(String(bets[0]?.["href"]), new RegExp(`^/rounds/${casino.studio.slug}/slots/`))
 
       const support = yield* made("/staff", { name: fresh("support "), role: "support" })
-      const seen = yield* staffCall("GET", `/backoffice/v1${path}?limit=100`, undefined, support.token)
+      const seen = yield* staffCall("GET", `/backoffice/v1${path}?limit=100`, undefined, {
+        authorization: `Bearer ${support.token}`
+      })
       assert.notInclude(seen.data.map(({ kind }: Fields) => kind), "audit")
       assert.include(seen.data.map(({ kind }: Fields) => kind), "limit")
 
       const sessions = yield* walk(`/players/${seat.id}/sessions`, 1)
       assert.deepStrictEqual(sessions.map(({ game_id, mode }) => [game_id, mode]), [[casino.slots.id, "real"]])
+    })))
+
+  it.effect("a withdrawal that waits says for what and whom, and payments walk in every order", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 500 })
+      const clerks = [
+        yield* made("/staff", { name: fresh("one "), role: "payments" }),
+        yield* made("/staff", { name: fresh("two "), role: "payments" })
+      ]
+      const as = (clerk: Fields | undefined) => ({ authorization: `Bearer ${String(clerk?.["token"])}` })
+      yield* pass(minuteMs)
+      const ids: Array<number> = []
+      for (const amount of [900, 100, 300]) {
+        const { id } = yield* casino.register()
+        dataOf(yield* casino.deposit(id, 1000), 201)
+        ids.push(dataOf(yield* casino.withdraw(id, amount), 201).id)
+        yield* pass(1000)
+      }
+      const [large, small] = ids
+      const seen = (clerk: Fields | undefined, id = large) =>
+        Effect.map(
+          staffCall("GET", `/backoffice/v1/payments/${id}`, undefined, as(clerk)),
+          ({ data }) => [...data.waiting_for, data.objection]
+        )
+      const [one, two] = clerks
+      assert.deepStrictEqual(yield* seen(one), ["approval", "second_approval", null])
+      assert.deepStrictEqual(yield* seen(one, small), ["approval", null])
+      const approved = yield* staffCall("POST", `/backoffice/v1/payments/${large}/approve`, {}, as(one))
+      assert.deepStrictEqual([approved.data.waiting_for, approved.data.objection], [
+        ["second_approval"],
+        "second_approver"
+      ])
+      assert.deepStrictEqual(yield* seen(two), ["second_approval", null])
+      yield* staffCall("POST", `/backoffice/v1/payments/${large}/approve`, {}, as(two))
+      assert.deepStrictEqual(yield* seen(two), ["payout", "approver_pays"])
+
+      const walked = Effect.fnUntraced(function*(query: string) {
+        const found: Array<number> = []
+        let cursor: string | null = ""
+        while (cursor !== null) {
+          const { data, meta }: { readonly data: ReadonlyArray<Fields>; readonly meta: Fields } = yield* page(
+            `/payments?operator=${casino.slug}&type=withdrawal&per_page=2&cursor=${cursor}&${query}`
+          )
+          found.push(...data.map(({ id }) => Number(id)))
+          cursor = meta["next_cursor"] === null ? null : String(meta["next_cursor"])
+        }
+        return found
+      })
+      assert.deepStrictEqual([
+        yield* walked(""),
+        yield* walked("sort=oldest"),
+        yield* walked("sort=amount"),
+        yield* walked("status=new&min_amount=200")
+      ], [ids.toReversed(), ids, [large, ids[2], small], [ids[2]]])
     })))
 })

@@ -10,6 +10,8 @@ import { makeStaffFacts } from "./StaffFacts.ts"
 
 const Subject = Schema.Struct({
   playerId: Schema.Number,
+  /** Minor units. */
+  amount: Schema.Number,
   currency: Schema.String,
   base: Schema.String,
   secondApprovalAbove: Schema.NullOr(Schema.Number),
@@ -54,7 +56,7 @@ export class ApprovalFacts extends Context.Service<ApprovalFacts, {
 
       const find = (paymentId: number) =>
         orTryAgain(oneOf(subjects(
-          sql`SELECT p.player_id AS "playerId", p.currency, o.currency AS base,
+          sql`SELECT p.player_id AS "playerId", p.amount, p.currency, o.currency AS base,
               o.withdrawal_second_approval_above AS "secondApprovalAbove", p.created_at AS "createdAt",
               p.first_approved_by AS "firstApprovedBy", p.second_approved_by AS "secondApprovedBy"
             FROM payment_requests p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${paymentId}::float8::bigint`

@@ -1,9 +1,9 @@
 /** Transitions of payments by staff, each in the actor of the payment's player (SPEC section 3.2). */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Payment } from "../../domain/Change.ts"
-import { objectionToApproval, objectionToPayout } from "../../domain/wallet/FourEyes.ts"
+import { type Objection, objectionToApproval, objectionToPayout, takesTwo } from "../../domain/wallet/FourEyes.ts"
 import { approversOf, type MovePayment, movePaymentStep, type MoveRefusal } from "../../domain/payment/PaymentMoves.ts"
-import { refuse } from "../../domain/Refusal.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { ApprovalFacts } from "./ApprovalFacts.ts"
@@ -30,6 +30,18 @@ export class Approvals extends Context.Service<Approvals, {
   readonly move: (
     command: Pick<MovePayment, "paymentId" | "move" | "actor" | "reason">
   ) => Effect.Effect<Payment, MoveRefusal | ActorRefusal>
+  /**
+   * Whether a withdrawal takes two people now, and why who acts would not count as one more. Decides nothing: what is looked at may
+   * have changed when a move is decided.
+   */
+  readonly judge: (
+    paymentId: number,
+    move: "approve" | "pay",
+    actor: string
+  ) => Effect.Effect<
+    { readonly takesTwo: boolean; readonly objection: Objection | undefined },
+    Refusal<"TRY_AGAIN">
+  >
 }>()("pitboss/payments/Approvals") {
   static readonly layerWithoutRepository = Layer.effect(
     Approvals,
@@ -40,7 +52,7 @@ export class Approvals extends Context.Service<Approvals, {
 
       const ruleOf = Effect.fnUntraced(
         function*(
-          { actor, move, paymentId }: Parameters<Approvals["Service"]["move"]>[0],
+          { actor, move, paymentId }: Pick<MovePayment, "paymentId" | "move" | "actor">,
           subject: NonNullable<Effect.Success<ReturnType<ApprovalFacts["Service"]["find"]>>>
         ) {
           const now = yield* Clock.currentTimeMillis
@@ -80,7 +92,16 @@ export class Approvals extends Context.Service<Approvals, {
         return yield* actors.ask(null, playerId, movePaymentStep({ ...command, ...rule }))
       })
 
-      return Approvals.of({ move })
+      const judge: Approvals["Service"]["judge"] = Effect.fn("Approvals.judge")(function*(paymentId, move, actor) {
+        const subject = yield* known.find(paymentId)
+        if (subject === undefined || subject.secondApprovalAbove === null) {
+          return { takesTwo: false, objection: undefined }
+        }
+        const { beside, judged, secondApprovalAbove } = yield* ruleOf({ paymentId, move, actor }, subject)
+        return { takesTwo: takesTwo(subject.amount, beside, secondApprovalAbove), objection: judged.objection }
+      })
+
+      return Approvals.of({ judge, move })
     })
   )
 

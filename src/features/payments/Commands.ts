@@ -3,6 +3,7 @@ import { Command, Flag } from "effect/cli"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import type { PaymentMove } from "../../domain/payment/PaymentMoves.ts"
 import { about, given, integer, text } from "../../platform/CliFlags.ts"
+import { paymentOrders } from "./StaffApi.ts"
 import { idOf, noun, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
@@ -26,6 +27,11 @@ export const payment = noun("payment", "Deposits and withdrawals").pipe(Command.
     type: optional(about(Flag.Literals("type", paymentTypes), "Only these")),
     status: optional(about(Flag.Literals("status", paymentStatuses), "Only those that are so")),
     external_reference: optional(text("external-reference", "Exactly this")),
+    id: optional(integer("id", "Only this payment")),
+    method: optional(text("method", "Only those by this payment method")),
+    min_amount: optional(integer("min-amount", "Only those of at least so much, minor units")),
+    sort: optional(about(Flag.Literals("sort", paymentOrders), "Which first (newest); without pages")),
+    cursor: optional(text("cursor", "Go on where a list without pages ended")),
     ...pageFlags
   }, (client, input) => client.payment.list({ query: given(input) })),
   move("approve", "Allow a withdrawal; above the operator's threshold two people must"),

@@ -3,10 +3,16 @@ import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, currency, instant, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
-import { created, list, page, pageQuery, single } from "../../contract/Pagination.ts"
+import { created, list, pageOrWalk, pageQuery, single } from "../../contract/Pagination.ts"
 import { PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
+
+/** What a withdrawal can wait for. */
+export const waitReasons = ["approval", "second_approval", "payout", "alert", "judgement"] as const
+
+/** Orders of the list. */
+export const paymentOrders = ["newest", "oldest", "amount"] as const
 
 /** A payment with what only staff see. */
 const StaffPayment = Schema.Struct({
@@ -15,7 +21,16 @@ const StaffPayment = Schema.Struct({
   bank_name: Schema.NullOr(Schema.String),
   notes: Schema.NullOr(Schema.String),
   first_approved_by: Schema.NullOr(Schema.String),
-  second_approved_by: Schema.NullOr(Schema.String).annotate({ description: "Null where one approval is enough." })
+  second_approved_by: Schema.NullOr(Schema.String).annotate({ description: "Null where one approval is enough." }),
+  waiting_for: Schema.Array(Schema.Literals(waitReasons)).annotate({
+    description:
+      "What a withdrawal waits for: the steps that are left for people, an alert that holds the player's withdrawals, " +
+      "the judgement whether one will. Empty for what is done. Verification is asked for when a withdrawal is requested, not later."
+  }),
+  held_by_alerts: Schema.Array(id),
+  objection: Schema.NullOr(Schema.String).annotate({
+    description: "Where two people are needed: why the next step is not for who asks. Null: it is, or nothing waits."
+  })
 })
 
 const move = <const Name extends string>(name: Name) =>
@@ -31,6 +46,16 @@ export const PaymentGroup = HttpApiGroup.make("payment").add(
   HttpApiEndpoint.get("list", "/payments", {
     query: {
       ...pageQuery,
+      cursor: Schema.optionalKey(
+        Schema.String.annotate({
+          description:
+            "Walks the list instead of paging it: empty for its beginning, then each next_cursor. Nothing is counted."
+        }).check(Schema.isPattern(/^[\w-]{0,200}$/u, { message: "must be empty or a next_cursor of this list" }))
+      ),
+      sort: Schema.optionalKey(oneOf(paymentOrders)),
+      id: Schema.optionalKey(pathId),
+      method: Schema.optionalKey(text(50)),
+      min_amount: Schema.optionalKey(amountFrom(0)),
       operator: Schema.optionalKey(text(128)),
       player: Schema.optionalKey(pathId),
       type: Schema.optionalKey(oneOf(paymentTypes)),
@@ -39,7 +64,7 @@ export const PaymentGroup = HttpApiGroup.make("payment").add(
       created_from: Schema.optionalKey(instant),
       created_to: Schema.optionalKey(instant)
     },
-    success: page(StaffPayment)
+    success: pageOrWalk(StaffPayment)
   }),
   move("approve"),
   move("pay"),

@@ -7,17 +7,22 @@ import type { Payment } from "../../domain/Change.ts"
 import type { PaymentMove } from "../../domain/payment/PaymentMoves.ts"
 import { paymentFields } from "../../domain/payment/Payments.ts"
 import { Approvals } from "./Approvals.ts"
+import { PaymentQueue, type Waiting } from "./PaymentQueue.ts"
 import { Payments } from "./Payments.ts"
 import { parseIso } from "../../platform/Time.ts"
-import { paginated } from "../../http/Page.ts"
+import { paginatedWithCursor, walked } from "../../http/Page.ts"
+import { enveloped } from "../../http/StaffEnvelope.ts"
 
-const staffFields = (payment: Payment) => ({
+const staffFields = (payment: Payment, waiting: Waiting | undefined) => ({
   operator_id: payment.operatorId,
   ...paymentFields(payment),
   bank_name: payment.bankName,
   notes: payment.notes,
   first_approved_by: payment.firstApprovedBy,
-  second_approved_by: payment.secondApprovedBy
+  second_approved_by: payment.secondApprovedBy,
+  waiting_for: waiting?.reasons ?? [],
+  held_by_alerts: waiting?.alerts ?? [],
+  objection: waiting?.objection ?? null
 })
 
 interface MoveCall {
@@ -32,33 +37,65 @@ export const PaymentHandlers = HttpApiBuilder.group(
     const payments = yield* Payments
     const approvals = yield* Approvals
     const operators = yield* Operators
+    const queue = yield* PaymentQueue
+
+    /** Payments with what they wait for, as seen by who acts. */
+    const shown = Effect.fnUntraced(function*(items: ReadonlyArray<Payment>) {
+      const { label } = yield* CurrentStaff
+      const waiting = yield* queue.waiting(items, label)
+      return items.map((payment, place) => staffFields(payment, waiting[place]))
+    })
+
+    const shownOne = Effect.fnUntraced(function*(payment: Payment) {
+      const { label } = yield* CurrentStaff
+      const [waiting] = yield* queue.waiting([payment], label)
+      return staffFields(payment, waiting)
+    })
 
     const handle = (move: PaymentMove) => ({ params, payload }: MoveCall) =>
       Effect.gen(function*() {
         const { label: actor } = yield* CurrentStaff
         const reason = payload.reason ?? null
-        return { data: staffFields(yield* approvals.move({ paymentId: params.payment, move, actor, reason })) }
+        return { data: yield* shownOne(yield* approvals.move({ paymentId: params.payment, move, actor, reason })) }
       })
 
     return handlers
       .handle(
         "show",
-        ({ params }) => Effect.map(payments.staffGet(params.payment), (payment) => ({ data: staffFields(payment) }))
+        ({ params }) => enveloped(Effect.flatMap(payments.staffGet(params.payment), shownOne))
       )
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-          const { items, total } = yield* payments.staffList(scope, {
-            page: query.page,
-            perPage: query.per_page,
+          const filters = {
             playerId: query.player,
             type: query.type,
             status: query.status,
             externalReference: query.external_reference,
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          })
-          return yield* paginated(query, total, items.map(staffFields))
+          }
+          const { cursor, id, method, min_amount: minAmount, page, per_page: perPage, sort } = query
+          if ([cursor, sort, id, method, minAmount].some((value) => value !== undefined)) {
+            const part = yield* queue.walk(scope, {
+              ...filters,
+              id,
+              method,
+              minAmount,
+              sort,
+              cursor: cursor ?? "",
+              perPage
+            })
+            return yield* walked(perPage, yield* shown(part.items), part.next)
+          }
+          const { items, total } = yield* payments.staffList(scope, { ...filters, page, perPage })
+          const last = items.at(-1)
+          return yield* paginatedWithCursor(
+            query,
+            total,
+            yield* shown(items),
+            last === undefined ? undefined : queue.positionBehind(last)
+          )
         }))
       .handle("approve", handle("approve"))
       .handle("pay", handle("pay"))

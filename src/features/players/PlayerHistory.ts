@@ -145,10 +145,10 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
               coalesce(p.external_reference, p.payment_method) AS detail, p.amount, p.currency, NULL::text AS actor,
               NULL::text AS provider, NULL::text AS game, NULL::text AS round, p.id AS payment
             FROM payment_requests p CROSS JOIN LATERAL (VALUES
-              (p.created_at, CASE WHEN p.paid_at <= p.created_at THEN 'paid' ELSE 'requested' END),
-              (p.paid_at, 'paid'), (p.rejected_at, 'rejected'), (p.cancelled_at, 'cancelled')) AS s (at, state)
-            WHERE p.player_id = ${player} AND (s.at > p.created_at OR s.state IN ('requested')
-                OR (s.state = 'paid' AND p.paid_at <= p.created_at AND s.at = p.created_at))
+              (p.created_at, CASE WHEN p.paid_at <= p.created_at THEN 'paid' ELSE 'requested' END, true),
+              (p.paid_at, 'paid', false), (p.rejected_at, 'rejected', false),
+              (p.cancelled_at, 'cancelled', false)) AS s (at, state, is_first)
+            WHERE p.player_id = ${player} AND (s.is_first OR s.at > p.created_at)
               AND ${after("payment", sql`s.at`, sql`p.id`)}
             ORDER BY s.at DESC, p.id DESC ${end}`,
           bonus: sql`SELECT s.at, ${

@@ -9,6 +9,7 @@ import { freeRoundsCases } from "./FreeRounds.ts"
 import { nodeCases } from "./Nodes.ts"
 import { paymentCases } from "./Payments.ts"
 import { playerCases } from "./Players.ts"
+import { readingCases } from "./Reading.ts"
 import type { CommandCase } from "./Scene.ts"
 import { secretCases } from "./Secrets.ts"
 
@@ -21,6 +22,7 @@ export const cases: ReadonlyArray<CommandCase> = [
   ...correctionCases,
   ...paymentCases,
   ...bookCases,
+  ...readingCases,
   ...secretCases,
   ...nodeCases,
   ...alertCases

@@ -41,7 +41,10 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
           bank_name: null,
           notes: null,
           first_approved_by: null,
-          second_approved_by: null
+          second_approved_by: null,
+          waiting_for: ["approval"],
+          held_by_alerts: [],
+          objection: null
         })
       })
   },
@@ -65,9 +68,14 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
             yield* ids("--type withdrawal"),
             yield* ids("--status new"),
             yield* ids("--external-reference mine"),
-            yield* ids(`--player ${nobody}`)
+            yield* ids(`--player ${nobody}`),
+            yield* ids(`--id ${payment}`),
+            yield* ids("--method bank"),
+            (yield* ids("--sort amount")).at(-1),
+            (yield* ids("--sort oldest")).at(-1),
+            yield* ids("--min-amount 6 --type withdrawal")
           ],
-          [[payment], [payment], [deposit.id], []]
+          [[payment], [payment], [deposit.id], [], [payment], [payment], deposit.id, deposit.id, [payment]]
         )
         assert.strictEqual((yield* ids(`--player ${player} --per-page 2 --page 2`)).length, 1)
       })

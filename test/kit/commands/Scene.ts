@@ -130,6 +130,7 @@ const makeScene = Effect.gen(function*() {
   const { payment: withdrawal, player } = yield* heldWithdrawal(house)
   const { bonus, granted } = yield* grantedBonus(house)
   const [deposit] = dataOf(yield* house.get(`/payments?player_id=${player}&type=deposit`))
+  const { transaction_id: round } = dataOf(yield* (yield* house.sit(1000)).bet(100))
   const promo = yield* made("/promo-codes", { operator: house.slug, code: fresh("CODE"), bonus })
   const webhook = yield* made("/webhooks", { operator: house.slug, url: "https://hooks.example/in", active: false })
   const [method] = yield* staff("GET", `/payment-methods?operator=${house.slug}`)
@@ -174,6 +175,7 @@ const makeScene = Effect.gen(function*() {
     revoked: revoked.key,
     studio: house.studio.slug,
     slots: String(house.slots.id),
+    round: String(round),
     vendor: atVendor.slug,
     book: String(book.id),
     free_rounds: String(freeRounds.id),

@@ -60,10 +60,10 @@ export const layerRepositories = (database: Database, connection: Connection) =>
           const payment = memory.tables().payments.find(({ id }) => id === paymentId)
           const operator = payment === undefined ? undefined : operatorById(payment.operatorId)
           if (payment === undefined || operator === undefined) return undefined
-          const { createdAt, currency, firstApprovedBy, playerId, secondApprovedBy } = payment
+          const { amount, createdAt, currency, firstApprovedBy, playerId, secondApprovedBy } = payment
           const { currency: base, withdrawalSecondApprovalAbove: secondApprovalAbove } = operator
           const approvals = { firstApprovedBy, secondApprovedBy, secondApprovalAbove }
-          return { playerId, currency, base, createdAt: new Date(createdAt), ...approvals }
+          return { playerId, amount, currency, base, createdAt: new Date(createdAt), ...approvals }
         }),
       // no operator here has rules that stop withdrawals
       isWaiting: () => read(() => false),

@@ -1,0 +1,187 @@
+/** Payments as staff work on them: walked in any order, and of each withdrawal that waits, for what. */
+import { PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import type { Payment } from "../../domain/Change.ts"
+import type { Objection } from "../../domain/wallet/FourEyes.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
+import { toDate } from "../../platform/Time.ts"
+import { cursorOf } from "../../store/Cursors.ts"
+import { paymentColumns, PaymentRow, toPayments } from "../../store/PaymentRow.ts"
+import { orTryAgain, rowsOf, type Walk, walkOf } from "../../store/Rows.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { Approvals } from "./Approvals.ts"
+import type { PaymentFilters } from "./Payments.ts"
+import type { paymentOrders, waitReasons } from "./StaffApi.ts"
+
+type Order = (typeof paymentOrders)[number]
+
+/** Absent means any. */
+export interface PaymentWalkQuery extends PaymentFilters {
+  readonly id?: number | undefined
+  readonly method?: string | undefined
+  /** Minor units, included. */
+  readonly minAmount?: number | undefined
+  /** Newest unless it is said. */
+  readonly sort?: Order | undefined
+  /** Empty for the beginning. */
+  readonly cursor: string
+  /** 1 to 100. */
+  readonly perPage: number
+}
+
+/** For what a payment waits; of one that does not wait `reasons` is empty. */
+export interface Waiting {
+  readonly reasons: ReadonlyArray<(typeof waitReasons)[number]>
+  /** Alerts that hold the player's withdrawals. */
+  readonly alerts: ReadonlyArray<number>
+  /** Why the next step is not for the actor; `second_approver`: the actor approved first. */
+  readonly objection: Objection | "second_approver" | null
+}
+
+const nothing: Waiting = { reasons: [], alerts: [], objection: null }
+
+/** Epoch milliseconds or minor units, as the order is, and the id of the last payment. */
+const Position = Schema.Tuple([Schema.Int, Schema.Int])
+const cursors = cursorOf(Position)
+
+const paymentRows = rowsOf(PaymentRow)
+const heldRows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  alerts: Schema.Array(Schema.Number),
+  isJudged: Schema.Boolean,
+  hasRule: Schema.Boolean
+}))
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+/** Payments that are judged at once for one page. */
+const judgedAtOnce = 4
+
+export class PaymentQueue extends Context.Service<PaymentQueue, {
+  /** Payments of a scope in an order, from a position on: nothing is counted. */
+  readonly walk: (
+    scope: Scope,
+    query: PaymentWalkQuery
+  ) => Effect.Effect<Walk<Payment, string>, Refusal<"VALIDATION_FAILED"> | Unavailable>
+  /** The position behind a payment in the order of the newest first. */
+  readonly positionBehind: (payment: Payment) => string
+  /** For what payments wait, and whether the next step is for who acts, named as the audit log does. In the order of the payments. */
+  readonly waiting: (
+    payments: ReadonlyArray<Payment>,
+    actor: string
+  ) => Effect.Effect<ReadonlyArray<Waiting>, Unavailable>
+}>()("pitboss/payments/PaymentQueue") {
+  static readonly layer = Layer.effect(
+    PaymentQueue,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const personal = yield* PersonalData
+      const approvals = yield* Approvals
+      const columns = sql.literal(paymentColumns)
+
+      // orders name the table: just `id` would be the column of the answer, a float, which no index is ordered by
+      const orders: { readonly [order in Order]: string } = {
+        newest: "payment_requests.created_at DESC, payment_requests.id DESC",
+        oldest: "payment_requests.created_at, payment_requests.id",
+        amount: "payment_requests.amount DESC, payment_requests.id DESC"
+      }
+
+      const below = (sort: Order, [value, id]: typeof Position.Type): Statement.Fragment => {
+        switch (sort) {
+          case "newest":
+            return sql`(created_at, id) < (${toDate(value)}::timestamptz, ${id}::float8::bigint)`
+          case "oldest":
+            return sql`(created_at, id) > (${toDate(value)}::timestamptz, ${id}::float8::bigint)`
+          case "amount":
+            return sql`(amount, id) < (${value}::float8::bigint, ${id}::float8::bigint)`
+        }
+      }
+
+      const positionOf = (sort: Order) => ({ amount, createdAt, id }: Payment) =>
+        cursors.write([sort === "amount" ? amount : createdAt, id])
+
+      const walk: PaymentQueue["Service"]["walk"] = Effect.fn("PaymentQueue.walk")(function*(scope, query) {
+        const { cursor, perPage, sort = "newest" } = query
+        const position = yield* cursors.read(cursor === "" ? undefined : cursor)
+        const where = sql.and([
+          sql`true`,
+          ...within(sql, scope),
+          ...(query.id === undefined ? [] : [sql`id = ${query.id}::float8::bigint`]),
+          ...(query.playerId === undefined ? [] : [sql`player_id = ${query.playerId}::float8::bigint`]),
+          ...(query.type === undefined ? [] : [sql`type = ${query.type}`]),
+          ...(query.status === undefined ? [] : [sql`status = ${query.status}`]),
+          // says in words that the planner can compare with the index of those that wait
+          ...(query.status === "new" || query.status === "allowed" ? [sql`status IN ('new', 'allowed')`] : []),
+          ...(query.method === undefined ? [] : [sql`payment_method = ${query.method}`]),
+          ...(query.externalReference === undefined ? [] : [sql`external_reference = ${query.externalReference}`]),
+          ...(query.minAmount === undefined ? [] : [sql`amount >= ${query.minAmount}::float8::bigint`]),
+          ...(query.createdFrom === undefined ? [] : [sql`created_at >= ${toDate(query.createdFrom)}`]),
+          ...(query.createdTo === undefined ? [] : [sql`created_at <= ${toDate(query.createdTo)}`]),
+          ...(position === undefined ? [] : [below(sort, position)])
+        ])
+        const rows = yield* Effect.flatMap(
+          paymentRows(
+            sql`SELECT ${columns} FROM payment_requests WHERE ${where} ORDER BY ${sql.literal(orders[sort])}
+              LIMIT ${perPage + 1}`
+          ),
+          (found) => toPayments(personal, found)
+        )
+        return walkOf(rows, query, positionOf(sort), (payment) => payment)
+      }, orTryAgain)
+
+      const waiting: PaymentQueue["Service"]["waiting"] = Effect.fn("PaymentQueue.waiting")(
+        function*(payments, actor) {
+          const open = payments.filter(({ status, type }) =>
+            type === "withdrawal" && (status === "new" || status === "allowed")
+          )
+          if (open.length === 0) return payments.map(() => nothing)
+          const ids = Result.getOrThrow(PgTypes.array(open.map(({ id }) => id), PgTypes.OID.float8))
+          const rows = yield* heldRows(
+            sql`SELECT p.id, o.withdrawal_second_approval_above IS NOT NULL AS "hasRule",
+                ARRAY(SELECT (h ->> 'alertId')::float8 FROM jsonb_array_elements(pl.withdrawal_holds) h
+                  WHERE NOT (h ->> 'isLifted')::boolean) AS alerts,
+                NOT (EXISTS (SELECT FROM compliance_settings s WHERE s.operator_id = p.operator_id
+                    AND s.settings @> '{"stopWithdrawals": true}' AND NOT s.settings @> '{"enabled": false}')
+                  AND (EXISTS (SELECT FROM compliance_effects e WHERE e.kind = 'withdrawal' AND e.subject_id = p.id)
+                    OR EXISTS (SELECT FROM compliance_alerts a
+                      WHERE a.player_id = p.player_id AND a.hold = 'wanted' AND a.status <> 'closed'))) AS "isJudged"
+              FROM payment_requests p JOIN players pl ON pl.id = p.player_id JOIN operators o ON o.id = p.operator_id
+              WHERE p.id = ANY(${ids}::float8[]::bigint[])`
+          )
+          const held = new Map(rows.map((row) => [row.id, row]))
+          return yield* Effect.forEach(payments, (payment) =>
+            Effect.gen(function*() {
+              const found = held.get(payment.id)
+              if (found === undefined) return nothing
+              const { firstApprovedBy, status } = payment
+              const judged = found.hasRule
+                ? yield* approvals.judge(payment.id, status === "new" ? "approve" : "pay", actor)
+                : { takesTwo: false, objection: undefined }
+              const steps: Waiting["reasons"] = status === "allowed"
+                ? ["payout"]
+                : firstApprovedBy !== null
+                ? ["second_approval"]
+                : judged.takesTwo
+                ? ["approval", "second_approval"]
+                : ["approval"]
+              const isOwn = status === "new" && firstApprovedBy === actor
+              return {
+                reasons: [
+                  ...steps,
+                  ...found.alerts.length > 0 ? ["alert" as const] : [],
+                  ...found.isJudged ? [] : ["judgement" as const]
+                ],
+                alerts: found.alerts,
+                objection: !judged.takesTwo ? null : isOwn ? "second_approver" : judged.objection ?? null
+              } satisfies Waiting
+            }), { concurrency: judgedAtOnce })
+        },
+        orTryAgain
+      )
+
+      return PaymentQueue.of({ walk, positionBehind: positionOf("newest"), waiting })
+    })
+  )
+}

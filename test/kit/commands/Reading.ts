@@ -1,0 +1,112 @@
+/** Cases of commands that read across players: `round search`, `round show`, `ledger entries`, `search find`, `player timeline`, `player sessions`. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { openCasino } from "../Casino.ts"
+import { dataOf } from "../PublicApi.ts"
+import { type CommandCase, done, nobody } from "./Scene.ts"
+
+/** A player of a casino of its own who has bet 100 of 1000. */
+const played = Effect.gen(function*() {
+  const casino = yield* openCasino()
+  const seat = yield* casino.sit(1000)
+  const { transaction_id: bet } = dataOf(yield* seat.bet(100))
+  return { casino, player: seat.id, username: String(seat.player.username), bet: String(bet) }
+})
+
+export const readingCases: ReadonlyArray<CommandCase> = [
+  {
+    line: "round search",
+    misused: ["round search --player ada", "round search --state asleep", "round search --limit many"],
+    refused: [
+      ["round search --operator nobody", "NOT_FOUND"],
+      ["round search --provider nobody", "NOT_FOUND"],
+      ["round search --transaction abc", "VALIDATION_FAILED"],
+      ["round search --cursor here", "VALIDATION_FAILED"]
+    ],
+    works: () =>
+      Effect.gen(function*() {
+        const { bet, casino, player } = yield* played
+        const by = [
+          `--player ${player}`,
+          `--provider ${casino.studio.slug} --transaction ${bet} --operator ${casino.slug}`
+        ]
+        for (const flags of by) {
+          const [line, ...others] = yield* done(`round search ${flags}`)
+          assert.deepInclude(line, { player_id: player, round_id: bet, state: "open", real_stake: 100 })
+          assert.deepStrictEqual(others, [])
+        }
+      })
+  },
+  {
+    line: "round show $studio $slots $round",
+    misused: ["round show $studio $slots $round --player ada"],
+    refused: [
+      [`round show $studio $slots ${nobody}`, "NOT_FOUND"],
+      ["round show nobody $slots $round", "NOT_FOUND"],
+      [`round show $studio $slots $round --player ${nobody}`, "NOT_FOUND"]
+    ],
+    works: () =>
+      Effect.gen(function*() {
+        const { bet, casino, player } = yield* played
+        const shown = yield* done(`round show ${casino.studio.slug} slots ${bet}`)
+        assert.deepInclude(shown.messages[0], { player_id: player, transaction_id: bet, kind: "bet", amount: 100 })
+        assert.deepInclude(shown.entries[0], { player_id: player, type: "casino_bet", amount: -100 })
+      })
+  },
+  {
+    line: "ledger entries",
+    misused: ["ledger entries --player ada", "ledger entries --wallet purse", "ledger entries --min-amount much"],
+    refused: [
+      ["ledger entries --operator nobody", "NOT_FOUND"],
+      ["ledger entries --provider nobody", "NOT_FOUND"],
+      ["ledger entries --limit 101", "VALIDATION_FAILED"]
+    ],
+    works: () =>
+      Effect.gen(function*() {
+        const { casino, player } = yield* played
+        const types = (flags: string) =>
+          Effect.map(
+            done(`ledger entries ${flags}`),
+            (entries: ReadonlyArray<{ readonly type: string }>) => entries.map(({ type }) => type)
+          )
+        assert.deepStrictEqual(yield* types(`--operator ${casino.slug}`), ["casino_bet", "deposit"])
+        assert.deepStrictEqual(yield* types(`--player ${player} --min-amount 101`), ["deposit"])
+      })
+  },
+  {
+    line: "search find $player",
+    misused: ["search find $player $player"],
+    refused: [["search find $long$long", "VALIDATION_FAILED"]],
+    works: () =>
+      Effect.gen(function*() {
+        const { player, username } = yield* played
+        const [found] = yield* done(`search find ${username}`)
+        assert.deepInclude(found, { kind: "player", label: username, href: `/players/${player}` })
+      })
+  },
+  {
+    line: "player timeline $player",
+    misused: ["player timeline ada", "player timeline $player --kind dreams"],
+    refused: [[`player timeline ${nobody}`, "NOT_FOUND"], ["player timeline $player --limit 0", "VALIDATION_FAILED"]],
+    works: () =>
+      Effect.gen(function*() {
+        const { player } = yield* played
+        const entries = yield* done(`player timeline ${player} --kind entry`)
+        assert.deepStrictEqual(entries.map(({ amount }: { readonly amount: number }) => amount), [-100, 1000])
+      })
+  },
+  {
+    line: "player sessions $player",
+    misused: ["player sessions ada"],
+    refused: [[`player sessions ${nobody}`, "NOT_FOUND"], [
+      "player sessions $player --cursor here",
+      "VALIDATION_FAILED"
+    ]],
+    works: () =>
+      Effect.gen(function*() {
+        const { casino, player } = yield* played
+        const sessions = yield* done(`player sessions ${player}`)
+        assert.deepStrictEqual(sessions.map(({ game_id }: { readonly game_id: number }) => game_id), [casino.slots.id])
+      })
+  }
+]
