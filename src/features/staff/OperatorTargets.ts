@@ -51,6 +51,10 @@ export const namesNothing: ReadonlySet<string> = new Set([
   // what operators share
   "provider",
   "game",
+  // a round, a message or a text, looked for within the operators of the actor
+  "round",
+  "transaction",
+  "q",
   // filters and bounds
   "rule",
   "status",
@@ -71,8 +75,16 @@ export const namesNothing: ReadonlySet<string> = new Set([
   "external_id",
   "external_reference",
   "search",
+  "starting_with",
+  "kind",
+  "min_amount",
+  "max_amount",
+  "metric",
+  "step",
+  "by",
   "now",
   // pages and walks: below a record that is not the actor's there is nothing
+  "sort",
   "page",
   "per_page",
   "limit",

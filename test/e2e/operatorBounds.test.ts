@@ -1,0 +1,351 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { send } from "../kit/HttpCalls.ts"
+import { BothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"
+import { type Answer, type Casino, type Fields, fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
+import { dataOf } from "../kit/PublicApi.ts"
+import { concernOf } from "../../src/features/staff/Authorisation.ts"
+import { namesNothing, type Target, targetOf } from "../../src/features/staff/OperatorTargets.ts"
+
+// Goal: staff bound to an operator see and touch nothing of another one, through any endpoint of the staff API. Method: two operators with one
+// thing of each kind; every operation of the served document with each parameter that names such a thing, as staff bound to one of them.
+// What proves nothing is found out: the same lists and things are asked for as staff who are not bound.
+
+const api = "/backoffice/v1"
+
+interface Parameter {
+  readonly in: "path" | "query" | "body"
+  readonly name: string
+  readonly isRequired: boolean
+}
+
+interface Operation {
+  readonly action: string
+  readonly method: string
+  readonly path: string
+  readonly parameters: ReadonlyArray<Parameter>
+}
+
+const array = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : []
+
+/** Every operation of the document with its parameters, the fields of its body among them. */
+const operations = Effect.gen(function*() {
+  const { backofficePort } = yield* BothServers
+  const { json } = yield* send(backofficePort, "/openapi.json")
+  const { components, paths } = Object(json)
+  const resolve = (schema: unknown): Fields => {
+    const ref: unknown = Object(schema).$ref
+    return typeof ref === "string" ? Object(components.schemas[ref.split("/").at(-1) ?? ""]) : Object(schema)
+  }
+  return Object.entries(Object(paths)).flatMap(([path, methods]) =>
+    Object.entries(Object(methods)).map(([method, described]): Operation => {
+      const { operationId, parameters, requestBody } = Object(described)
+      const body = resolve(Object(requestBody).content?.["application/json"]?.schema)
+      return {
+        action: String(operationId),
+        method: method.toUpperCase(),
+        path,
+        parameters: [
+          ...array(parameters).map(Object).filter((one) => one.in !== "header").map((one) => ({
+            in: one.in,
+            name: String(one.name),
+            isRequired: one.required === true
+          })),
+          ...Object.keys(Object(body["properties"])).map((name) => ({ in: "body" as const, name, isRequired: false }))
+        ]
+      }
+    })
+  )
+})
+
+/** What is made with no endpoint, or only by the passing of time. */
+const insertRest = Effect.fnUntraced(function*(casino: Casino, playerId: number, webhookId: number) {
+  const sql = yield* SqlClient.SqlClient
+  const now = new Date()
+  const id = Number(casino.id) * 10
+  const alert = id + 1
+  yield* sql`INSERT INTO compliance_alerts (id, operator_id, player_id, rule, occurrence, severity, status, details, hold,
+      created_at, updated_at)
+    VALUES (${alert}, ${casino.id}, ${playerId}, 'large_deposit', ${`test:${id}`}, 'low', 'open', '{}', 'none', ${now}, ${now})`
+  const freeRounds = id + 2
+  yield* sql`INSERT INTO free_rounds (id, operator_id, player_id, provider_id, game_id, reference, rounds, stake, currency, status,
+      valid_until, created_by, created_at, updated_at)
+    VALUES (${freeRounds}, ${casino.id}, ${playerId}, ${casino.studio.id}, ${casino.slots.id}, ${`free-${id}`}, 5, 10, 'EUR', 'issued',
+      ${now}, 'test', ${now}, ${now})`
+  yield* sql`INSERT INTO stale_rounds (player_id, game_id, round_id, operator_id, opened_at)
+    SELECT r.player_id, r.game_id, r.round_id, ${casino.id}, now() - interval '90 days' FROM rounds r WHERE r.player_id = ${playerId}`
+  yield* sql`INSERT INTO figure_funds (operator_id, currency, wallet, amount, players, at)
+    VALUES (${casino.id}, 'EUR', 'real', 4850, 1, ${now})`
+  const [delivery] = yield* sql<
+    { readonly id: number }
+  >`INSERT INTO webhook_deliveries (id, endpoint_id, event_id, operator_id, status,
+      attempts, created_at, updated_at)
+    SELECT ${
+    id + 3
+  }, ${webhookId}, e.id, ${casino.id}, 'failed', 8, ${now}, ${now} FROM events e WHERE e.operator_id = ${casino.id}
+    ORDER BY e.id LIMIT 1 RETURNING id::float8 AS id`
+  return { alert, freeRounds, delivery: delivery?.id }
+})
+
+const furnished = Effect.gen(function*() {
+  const casino = yield* openCasino({ withdrawal_second_approval_above: 100 })
+  const player = yield* casino.sit(5000)
+  const round = fresh("round-")
+  dataOf(yield* player.bet(100, { round_id: round }))
+  const payment = dataOf(yield* casino.withdraw(player.id, 50), 201)
+  const bonus = yield* casino.newBonus()
+  const granted = dataOf(yield* casino.grant(player.id, bonus.id), 201)
+  const promo = yield* made("/promo-codes", { operator: casino.slug, code: fresh("CODE"), bonus: bonus.id })
+  const webhook = yield* made("/webhooks", { operator: casino.slug, url: "https://hooks.example/", active: false })
+  const correction = yield* staffCall("POST", `${api}/players/${player.id}/corrections`, {
+    amount: 500,
+    reason: "test"
+  })
+  assert.strictEqual(correction.status, 202)
+  const methods = yield* staffCall("GET", `${api}/payment-methods?operator=${casino.slug}`)
+  yield* staffCall("POST", `${api}/players/${player.id}/notes`, { text: "a note" })
+  const { alert, delivery, freeRounds } = yield* insertRest(casino, player.id, webhook.id)
+  const named = {
+    operator: casino.slug,
+    player: player.id,
+    payment: payment.id,
+    method: methods.data[0].id,
+    alert,
+    bonus: bonus.id,
+    player_bonus: granted.id,
+    promo: promo.id,
+    free_rounds: freeRounds,
+    correction: correction.data.id,
+    webhook: webhook.id,
+    delivery,
+    key: casino.key.key
+  }
+  const things = Object.fromEntries(Object.entries(named).map(([target, value]) => [target, String(value)]))
+  return {
+    casino,
+    playerId: player.id,
+    bonusId: bonus.id,
+    round,
+    thing: (target: Target): string => things[target] ?? assert.fail(target),
+    /** What nothing of another operator's shows. */
+    marks: new Set<unknown>([casino.id, ...Object.values(named), player.player.username, casino.key.id])
+  }
+})
+
+type Furnished = Effect.Success<typeof furnished>
+
+/** What a refusal says. */
+const wordsOf = ({ json }: { readonly json: unknown }): string => String(Object(Object(json).error).message)
+
+/** Values anywhere in an answer. */
+const valuesIn = (value: unknown): ReadonlyArray<unknown> =>
+  value !== null && typeof value === "object" ? Object.values(value).flatMap(valuesIn) : [value]
+
+const marksIn = (answer: unknown, { marks }: Furnished): ReadonlyArray<unknown> =>
+  valuesIn(answer).filter((value) => marks.has(value))
+
+/** Values of parameters that name nothing of an operator's, where one is needed. */
+const samples: { readonly [name: string]: string } = {
+  rule: "large_deposit",
+  date: "2026-01-01",
+  from: "2026-01-01",
+  to: "2026-01-02",
+  node: "none",
+  metric: "bets",
+  step: "day",
+  by: "provider",
+  staff: "1"
+}
+
+/** Actions whose answers go on for ever: only what they name is asked for. */
+const streams: ReadonlySet<string> = new Set(["figures.live"])
+
+/** Sums: of the operators that the actor is bound to. */
+const sums: ReadonlySet<string> = new Set(["figures.overview"])
+
+/** An id that nothing has. */
+const noThing = "999999999"
+
+/** A call of an operation with a value for each parameter that needs one; `named` gives what it names. */
+const callOf = (
+  { action, method, parameters, path }: Operation,
+  things: Furnished,
+  named: { readonly name?: string; readonly value?: string } = {}
+) => {
+  const valueOf = ({ name }: Parameter): string => {
+    if (name === named.name) return named.value ?? ""
+    const target = targetOf(action, name)
+    if (target !== undefined) return things.thing(target)
+    if (name === "q") return things.thing("player")
+    if (name === "round") return things.round
+    if (name === "provider") return things.casino.studio.slug
+    return name === "game" ? String(things.casino.slots.id) : samples[name] ?? "1"
+  }
+  const filled = parameters.filter((one) => one.in === "path")
+    .reduce((text, one) => text.replace(`{${one.name}}`, valueOf(one)), path)
+  const query = parameters.filter((one) => one.in === "query" && (one.isRequired || one.name === named.name))
+    .map((one) => `${one.name}=${valueOf(one)}`)
+  const body = Object.fromEntries(
+    parameters.filter((one) => one.in === "body" && targetOf(action, one.name) !== undefined && one.name !== "bonus")
+      .map((one) => [one.name, one.name === "player" ? Number(valueOf(one)) : valueOf(one)])
+  )
+  return { method, path: `${filled}?${query.join("&")}`, body: method === "GET" ? undefined : body }
+}
+
+layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (it) => {
+  it.effect("see and touch nothing of another operator, through any endpoint", () =>
+    Effect.gen(function*() {
+      const mine = yield* furnished
+      const other = yield* furnished
+      const { token } = yield* made("/staff", {
+        name: "Bound",
+        role: "admin",
+        operators: [mine.casino.slug],
+        daily_budget: null
+      })
+      const free = yield* made("/staff", { name: "Free", role: "admin", daily_budget: null })
+      const ask = (call: ReturnType<typeof callOf>, as: string) =>
+        staffCall(call.method, call.path, call.body, { authorization: `Bearer ${as}` })
+      const problems: Array<string> = []
+      const check = (isRight: boolean, problem: string) => {
+        if (!isRight) problems.push(problem)
+      }
+
+      for (const operation of yield* operations) {
+        const { action, method, parameters } = operation
+        const concern = concernOf(action)
+        if (concern === "self") continue
+        if (concern === "installation") {
+          const answer = yield* ask(callOf(operation, mine), token)
+          check(
+            answer.code === "INSUFFICIENT_SCOPE" && answer.details["reason"] === "bound_to_operators",
+            `${action}: is of the installation, but answers ${answer.status}`
+          )
+          continue
+        }
+        if (concern === "catalogue") {
+          check(method === "GET", `${action}: changes what operators share`)
+          check((yield* ask(callOf(operation, mine), token)).status === 200, `${action}: is not shown`)
+          continue
+        }
+        const targets = parameters.filter((one) => targetOf(action, one.name) !== undefined)
+        for (const { name, in: place } of parameters) {
+          check(
+            place === "body" || targetOf(action, name) !== undefined || namesNothing.has(name),
+            `${action}: the tables do not know what ${name} names`
+          )
+        }
+        for (const { name, in: place } of targets) {
+          // a bonus of a body is looked for among those of the operator that the body or the path names: below
+          if (place === "body" && name === "bonus") continue
+          const target = targetOf(action, name) ?? assert.fail()
+          const foreign = yield* ask(callOf(operation, mine, { name, value: other.thing(target) }), token)
+          const missing = yield* ask(
+            callOf(operation, mine, { name, value: target === "operator" ? "nobody" : noThing }),
+            token
+          )
+          check(
+            foreign.status === 404 && foreign.code === "NOT_FOUND",
+            `${action}: the ${name} of another operator answers ${foreign.status} ${foreign.code}`
+          )
+          check(
+            wordsOf(foreign) === wordsOf(missing) && foreign.code === missing.code,
+            `${action}: "${wordsOf(foreign)}" for a ${name} of another operator, "${wordsOf(missing)}" for none`
+          )
+        }
+        if (method !== "GET" || streams.has(action)) continue
+        if (concern === "one_operator") {
+          check(
+            (yield* ask(callOf(operation, mine), token)).code === "INSUFFICIENT_SCOPE",
+            `${action}: shows all operators to bound staff`
+          )
+          continue
+        }
+        if (sums.has(action)) {
+          const [ofMine, ofBound, ofAll] = yield* Effect.all([
+            ask(callOf(operation, mine, { name: "operator", value: mine.casino.slug }), free.token),
+            ask(callOf(operation, mine), token),
+            ask(callOf(operation, mine), free.token)
+          ], { concurrency: 1 })
+          const textOf = (answer: Answer) => JSON.stringify({ ...answer.data, at: null })
+          check(textOf(ofBound) === textOf(ofMine), `${action}: is not of the operator alone`)
+          check(textOf(ofBound) !== textOf(ofAll), `${action}: proves nothing, the other operator adds nothing`)
+          continue
+        }
+        const foreign = yield* ask(callOf(operation, other), token)
+        if (targets.length === 0) {
+          check(
+            marksIn(foreign.data, other).length === 0,
+            `${action}: finds ${String(marksIn(foreign.data, other))} of another operator`
+          )
+          if (operation.path.includes("{")) check(foreign.status === 404, `${action}: finds another operator's`)
+        }
+        const own = yield* ask(callOf(operation, mine), token)
+        check(own.status === 200, `${action}: own things answer ${own.status} ${own.code}`)
+        check(
+          marksIn(own.data, other).length === 0,
+          `${action}: shows ${String(marksIn(own.data, other))} of another operator`
+        )
+        const all = yield* ask(callOf(operation, other), free.token)
+        check(all.status === 200, `${action}: proves nothing, ${all.status} ${all.code}`)
+        const isList = !operation.path.includes("{") &&
+          !parameters.some((one) => one.isRequired && targetOf(action, one.name) !== undefined)
+        check(!isList || marksIn(all.data, other).length > 0, `${action}: proves nothing, no row is the other's`)
+        check(!isList || marksIn(own.data, mine).length > 0, `${action}: hides the operator's own rows`)
+      }
+      assert.deepStrictEqual(problems, [])
+    }), 240_000)
+
+  it.effect("work on their own operators, by the command line as well, and hand nothing of another's to their players", () =>
+    Effect.gen(function*() {
+      const mine = yield* furnished
+      const second = yield* furnished
+      const other = yield* furnished
+      const { token } = yield* made("/staff", {
+        name: "Two",
+        role: "admin",
+        operators: [mine.casino.slug, second.casino.slug],
+        daily_budget: null
+      })
+      const call = (method: string, path: string, body?: Fields) =>
+        staffCall(method, `${api}${path}`, body, { authorization: `Bearer ${token}` })
+      for (const { casino, playerId } of [mine, second]) {
+        assert.strictEqual((yield* call("POST", "/keys", { operator: casino.slug })).status, 201)
+        assert.strictEqual((yield* call("PATCH", `/operators/${casino.id}`, { name: "Renamed" })).status, 200)
+        assert.strictEqual((yield* call("POST", `/players/${playerId}/notes`, { text: "seen" })).status, 201)
+      }
+      const listed = yield* call("GET", "/operators")
+      const operators: ReadonlyArray<Fields> = listed.data
+      assert.sameMembers(operators.map(({ slug }) => slug), [mine.casino.slug, second.casino.slug])
+      const players = yield* call("GET", "/players")
+      assert.sameMembers(array(players.data).map((player) => Object(player).id), [mine.playerId, second.playerId])
+      assert.strictEqual(players.meta.total, 2)
+
+      const given = yield* call("POST", `/players/${mine.playerId}/bonuses`, { bonus: other.bonusId })
+      const missing = yield* call("POST", `/players/${mine.playerId}/bonuses`, { bonus: 999_999_999 })
+      assert.deepStrictEqual([given.status, given.code, wordsOf(given)], [
+        missing.status,
+        missing.code,
+        wordsOf(missing)
+      ])
+      assert.isAtLeast(given.status, 400)
+      const promo = yield* call("POST", "/promo-codes", {
+        operator: mine.casino.slug,
+        code: "MINE",
+        bonus: other.bonusId
+      })
+      assert.isAtLeast(promo.status, 400)
+      // named twice, or in the other form, it is still the other's
+      const twice = yield* call("GET", `/players?operator=${mine.casino.slug}&operator=${other.casino.slug}`)
+      assert.strictEqual(twice.code, "NOT_FOUND")
+      assert.strictEqual((yield* call("GET", `/players?operator=${other.casino.id}`)).code, "NOT_FOUND")
+      assert.strictEqual((yield* call("POST", `/keys/${other.casino.key.id}/revoke`)).code, "NOT_FOUND")
+
+      const shown = yield* runHere(["player", "show", String(mine.playerId)], { token })
+      assert.strictEqual(shown.exitCode, 0, shown.stderr)
+      const refused = yield* runHere(["player", "show", String(other.playerId)], { token })
+      assert.notStrictEqual(refused.exitCode, 0)
+      assert.include(refused.stderr, "There is no such player.")
+    }))
+})

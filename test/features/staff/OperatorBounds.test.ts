@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { concernByAction, concernOf, rolesByAction } from "../../../src/features/staff/Authorisation.ts"
+import { isWithin, sumWithin } from "../../../src/features/staff/OperatorBounds.ts"
+import { targetOf } from "../../../src/features/staff/OperatorTargets.ts"
+
+// Goal: what is not known is not for bound staff, and a scope never widens. Method: the tables and the pure functions, at their edges.
+
+describe("staff bound to operators", () => {
+  it("may take no action that the table does not know", () => {
+    for (const action of ["", "player", "player.destroy", "constructor", "toString"]) {
+      assert.strictEqual(concernOf(action), "installation", action)
+    }
+  })
+
+  it("never change accounts, secrets or what operators share", () => {
+    const changes = Object.keys(rolesByAction).filter((action) =>
+      /^(staff|secret)\.|^(provider|game)\.(create|update|rotate|sync)$|^(rate\.set|node\.drain|operator\.create)$/
+        .test(action)
+    )
+    assert.isAbove(changes.length, 12)
+    assert.deepStrictEqual(changes.filter((action) => concernOf(action) !== "installation"), [])
+    assert.sameMembers(Object.keys(concernByAction), Object.keys(rolesByAction))
+  })
+
+  it("see what belongs to no operator only when they see all", () => {
+    assert.deepStrictEqual([isWithin(null, null), isWithin([], 1), isWithin([1], null), isWithin([1, 2], 2)], [
+      true,
+      false,
+      false,
+      true
+    ])
+  })
+
+  it("name things by the words of the path, where the same word means two", () => {
+    assert.strictEqual(targetOf("bonus.update", "bonus"), "bonus")
+    assert.strictEqual(targetOf("bonus.cancel", "bonus"), "player_bonus")
+    assert.strictEqual(targetOf("player.list", "toString"), undefined)
+  })
+
+  it.effect("count each of their operators, and all at once only when they see all", () =>
+    Effect.gen(function*() {
+      const counted: Array<number | undefined> = []
+      const count = (operatorId: number | undefined) =>
+        Effect.sync(() => {
+          counted.push(operatorId)
+          return operatorId ?? 100
+        })
+      assert.deepStrictEqual([
+        yield* sumWithin([3, 4], count),
+        yield* sumWithin(null, count),
+        yield* sumWithin([], count)
+      ], [
+        7,
+        100,
+        0
+      ])
+      assert.deepStrictEqual(counted, [3, 4, undefined])
+    }))
+})
