@@ -64,6 +64,7 @@ import { ProviderWallet } from "./features/settlement/ProviderWallet.ts"
 import { VendorLaunches } from "./features/games/VendorLaunches.ts"
 import { Wallet } from "./features/wallet/Wallet.ts"
 import { Attempts } from "./features/webhooks/Attempts.ts"
+import { StaffSessions } from "./features/staffSessions/StaffSessions.ts"
 import { Transport } from "./features/webhooks/Transport.ts"
 import { WebhookHousekeeping } from "./features/webhooks/WebhookHousekeeping.ts"
 import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
@@ -151,7 +152,7 @@ export const layerMigratedDatabase = layerRightsWarning.pipe(
   Layer.provideMerge(Entropy.layer)
 )
 
-/** Background jobs. Needs the capabilities and {@link layerWebhooks}. */
+/** Background jobs. Needs the capabilities, {@link layerWebhooks} and the services of the staff API. */
 export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const replayStore = yield* ReplayStore
   const idempotency = yield* Idempotency
@@ -166,6 +167,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const personalData = yield* PersonalDataEncryption
   const errands = yield* VendorErrands
   const figures = yield* FigureReadings
+  const staffSessions = yield* StaffSessions
   return Scheduler.layer([
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
@@ -180,6 +182,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
     { name: "vendor-errands", everySeconds: 60, run: errands.start },
     { name: "personal-data", everySeconds: 5, run: personalData.run },
     { name: "figure-hours", everySeconds: 60, run: figures.readHour },
-    { name: "figure-funds", everySeconds: 900, run: figures.readFunds }
+    { name: "figure-funds", everySeconds: 900, run: figures.readFunds },
+    { name: "staff-sessions", everySeconds: 600, run: staffSessions.prune }
   ])
 }))

@@ -66,6 +66,8 @@ const columns: ReadonlyArray<SealedColumn> = [
   }),
   column("players", "numbers_sealed", "'player-numbers:' || id"),
   column("payment_requests", "details_sealed", "'payment-details:' || id"),
+  column("staff", "totp_sealed", "'staff-totp:' || id", { kind: "staff_second_factors" }),
+  column("staff", "totp_pending_sealed", "'staff-totp-pending:' || id", { kind: "staff_second_factors_pending" }),
   column("kept_secrets", "sealed", "'kept:' || name", { key: [["name", "text", ""]] })
 ]
 
@@ -74,7 +76,12 @@ const keptPurpose = (name: string): string => `kept:${name}`
 const isKept = ({ purpose }: { readonly purpose: string }): boolean => purpose.startsWith(keptPurpose(""))
 
 /** Kinds that do not check the key at the start: short-lived ones, and rare columns of large tables. */
-const unsampled: ReadonlySet<string> = new Set(["idempotency_keys", "players", "payment_requests"])
+const unsampled: ReadonlySet<string> = new Set([
+  "idempotency_keys",
+  "players",
+  "payment_requests",
+  "staff_second_factors_pending"
+])
 
 /** Few enough rows per statement that no player waits for them. */
 const perPage = 100

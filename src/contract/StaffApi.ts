@@ -10,6 +10,7 @@ import { LedgerGroup } from "../features/ledger/StaffApi.ts"
 import { OperatorGroup } from "../features/operators/StaffApi.ts"
 import { ProviderGroup } from "../features/providers/StaffApi.ts"
 import { StaffGroup } from "../features/staff/StaffApi.ts"
+import { SessionGroup, SignInGroup } from "../features/staffSessions/StaffApi.ts"
 import { AuditGroup } from "../features/audit/StaffApi.ts"
 import { AlertGroup } from "../features/compliance/StaffApi.ts"
 import { BonusGroup, PromoGroup } from "../features/bonuses/StaffApi.ts"
@@ -37,7 +38,7 @@ export class CurrentStaff extends Context.Service<CurrentStaff, {
   readonly label: string
 }>()("pitboss/contract/CurrentStaff") {}
 
-/** Lets in who holds a staff token (`Authorization: Bearer …`) whose role may take the endpoint's action. */
+/** Lets in who holds a staff token (`Authorization: Bearer …`) or a session's cookie, and whose role may take the endpoint's action. */
 export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: CurrentStaff }>()(
   "pitboss/contract/StaffAuth",
   {
@@ -55,9 +56,23 @@ export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: 
   }
 ) {}
 
+/** Lets anybody in, behind a back-off: before there is a session. */
+export class StaffDoor extends HttpApiMiddleware.Service<StaffDoor>()("pitboss/contract/StaffDoor", {
+  error: refusals(
+    "INVALID_API_KEY",
+    "RATE_LIMITED",
+    "INSUFFICIENT_SCOPE",
+    "INVALID_REQUEST",
+    "VALIDATION_FAILED",
+    "SERVER_ERROR",
+    "TRY_AGAIN"
+  )
+}) {}
+
 export const BackofficeApi = HttpApi.make("backoffice")
   .add(
     StaffGroup,
+    SessionGroup,
     OperatorGroup,
     KeyGroup,
     ProviderGroup,
@@ -85,5 +100,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
   )
   .prefix("/backoffice/v1")
   .middleware(StaffAuth)
+  // added behind it: without StaffAuth
+  .add(SignInGroup.prefix("/backoffice/v1").middleware(StaffDoor))
   .annotate(HttpApi.ParseOptions, { errors: "all" })
   .annotate(OpenApi.Title, "Pitboss back office")

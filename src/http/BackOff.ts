@@ -1,7 +1,7 @@
 /** Exponential back-off of addresses that fail repeatedly. */
 
-/** Failures before the first wait. */
-const freeFailures = 300
+/** Failures before the first wait, unless it is said. */
+const manyFailures = 300
 
 /** The first wait; it doubles with every failure after it. */
 const firstWaitMs = 1000
@@ -24,10 +24,10 @@ export interface BackOff {
   readonly fail: (address: string, now: number) => void
 }
 
-const waitMs = (failures: number): number =>
+const waitMs = (failures: number, freeFailures: number): number =>
   failures < freeFailures ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, failures - freeFailures))
 
-export const makeBackOff = (): BackOff => {
+export const makeBackOff = (freeFailures = manyFailures): BackOff => {
   const records = new Map<string, Record>()
   const remembered = (address: string, now: number): Record | undefined => {
     const record = records.get(address)
@@ -36,7 +36,7 @@ export const makeBackOff = (): BackOff => {
   return {
     leftMs: (address, now) => {
       const record = remembered(address, now)
-      return record === undefined ? 0 : Math.max(0, record.lastAt + waitMs(record.failures) - now)
+      return record === undefined ? 0 : Math.max(0, record.lastAt + waitMs(record.failures, freeFailures) - now)
     },
     fail: (address, now) => {
       const failures = (remembered(address, now)?.failures ?? 0) + 1

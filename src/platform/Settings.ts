@@ -10,6 +10,13 @@ const isCidr = (text: string): boolean => text.includes("/") ? ipaddr.isValidCID
 /** Scheme, host and port, as browsers send it. */
 const isOrigin = (text: string): boolean => /^https?:\/\//.test(text) && URL.parse(text)?.origin === text
 
+/** An identity provider: what it says of staff must not be read or changed on the way. */
+const isIssuer = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && url.search === "" && url.hash === "" &&
+    (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname)))
+}
+
 const toCidr = (text: string): string =>
   text.includes("/") ? text : `${text}/${ipaddr.parse(text).kind() === "ipv6" ? 128 : 32}`
 
@@ -35,6 +42,7 @@ const Port = wholeNumber(0, 65_535)
 const DatabaseUrl = Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/\S+$/))
 const MasterKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9+/]{43}=$/))
 const Token = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{16,}$/))
+const Visible = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,500}$/))
 const Networks = text((networks) => listOf(networks).every(isCidr))
 const Origins = text((origins) => origins === "*" || listOf(origins).length > 0 && listOf(origins).every(isOrigin))
 const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "warning", "error", "fatal", "none"])
@@ -116,6 +124,22 @@ const variables = Effect.all({
   bootstrapTokenRestored: read("BOOTSTRAP_TOKEN_RESTORED", Switch, "on or off", "off").pipe(Effect.map(isOn)),
   /** Validity of a staff token from its issue. */
   staffTokenDays: read("STAFF_TOKEN_DAYS", wholeNumber(1, 3650), "a whole number of days from 1 to 3650", 90),
+  /** How long a session of staff in a browser lasts without a request, and altogether. */
+  staffSessionIdleMinutes: read(
+    "STAFF_SESSION_IDLE_MINUTES",
+    wholeNumber(1, 1440),
+    "a whole number of minutes from 1 to 1440",
+    30
+  ),
+  staffSessionHours: read("STAFF_SESSION_HOURS", wholeNumber(1, 168), "a whole number of hours from 1 to 168", 12),
+  /** The identity provider that signs staff in. */
+  oidcIssuer: read("OIDC_ISSUER", text(isIssuer), "an https address, or one of this machine", undefined),
+  oidcClientId: read("OIDC_CLIENT_ID", Visible, "1 to 500 visible characters", undefined),
+  oidcClientSecret: read("OIDC_CLIENT_SECRET", Visible, "1 to 500 visible characters", undefined).pipe(
+    Effect.map(optional(Redacted.make))
+  ),
+  /** The claim that names the role; dots lead into objects. */
+  oidcRoleClaim: read("OIDC_ROLE_CLAIM", Visible, "1 to 500 visible characters", "role"),
   /** Allows `http:` and loopback webhook targets. */
   webhookAllowInsecure: read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
   /** Allows `http:`, loopback and private addresses of game providers. */
@@ -206,9 +230,17 @@ const load = Effect.gen(function*() {
         "CLUSTER_HOST off loopback needs CLUSTER_TLS: files certificate,key,authority, or off on a private network"
     })
   }
+  const { oidcClientId, oidcClientSecret, oidcIssuer } = given
+  const hasOidc = oidcIssuer !== undefined && oidcClientId !== undefined && oidcClientSecret !== undefined
+  if (!hasOidc && (oidcIssuer ?? oidcClientId ?? oidcClientSecret) !== undefined) {
+    return yield* new StartupError({ message: "OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together" })
+  }
   const newKey = () => Buffer.from(entropy.bytes(32)).toString("base64")
   return {
     ...given,
+    oidc: hasOidc
+      ? { issuer: oidcIssuer, clientId: oidcClientId, clientSecret: oidcClientSecret, roleClaim: given.oidcRoleClaim }
+      : undefined,
     // its secrets are in a file, but its key can be guessed at once the API is open to others
     demo: demo ?? (isEmbedded && isLoopback(host)),
     masterKey: masterKey ?? bytesOf(Redacted.value(yield* generatedSecret(dataDir, "master.key", MasterKey, newKey))),
@@ -250,6 +282,13 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       bootstrapToken: Redacted.make("test-bootstrap-token"),
       bootstrapTokenRestored: false,
       staffTokenDays: 90,
+      staffSessionIdleMinutes: 30,
+      staffSessionHours: 12,
+      oidcIssuer: undefined,
+      oidcClientId: undefined,
+      oidcClientSecret: undefined,
+      oidcRoleClaim: "role",
+      oidc: undefined,
       webhookAllowInsecure: true,
       providerAllowInsecure: true,
       publicUrl: undefined,

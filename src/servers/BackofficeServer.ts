@@ -35,6 +35,8 @@ import { RoundHandlers } from "../features/rounds/StaffHandlers.ts"
 import { SearchHandlers } from "../features/search/StaffHandlers.ts"
 import { SecretHandlers } from "../features/secrets/StaffHandlers.ts"
 import { StaffHandlers } from "../features/staff/StaffHandlers.ts"
+import { SessionHandlers, SignInHandlers } from "../features/staffSessions/StaffHandlers.ts"
+import { SignInAttempts, SignInLinks, StaffDoorLive } from "../features/staffSessions/SignInLive.ts"
 import { WebhookHandlers } from "../features/webhooks/StaffHandlers.ts"
 import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
 import { OperatorCheck } from "../features/staff/OperatorBoundsLive.ts"
@@ -87,6 +89,8 @@ const OpenApiDocument = Layer.unwrap(Effect.map(
 
 const Handlers = Layer.mergeAll(
   StaffHandlers,
+  SignInHandlers,
+  SessionHandlers,
   OperatorHandlers,
   KeyHandlers,
   ProviderHandlers,
@@ -117,9 +121,9 @@ const Routes = Layer.mergeAll(
   Outermost
 ).pipe(
   Layer.provide(Handlers),
-  Layer.provide(StaffAuthLive),
-  Layer.provide(OperatorCheck.layer),
-  Layer.provide(StaffTokens.layer)
+  Layer.provide(Layer.merge(StaffAuthLive, StaffDoorLive)),
+  Layer.provide(Layer.mergeAll(OperatorCheck.layer, StaffTokens.layer, SignInLinks.layer)),
+  Layer.provide(SignInAttempts.layer)
 )
 
 /**

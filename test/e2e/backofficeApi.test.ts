@@ -210,7 +210,8 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
 
   it.effect("opens each served operation to the roles of the table alone", () =>
     Effect.gen(function*() {
-      const operations = yield* served
+      // open before there is a session: staffSessions.test.ts
+      const operations = (yield* served).filter(({ action }) => !action.startsWith("sign_in."))
       assert.sameMembers(operations.map(({ action }) => action), Object.keys(rolesByAction))
       const tokens = new Map<string, string>()
       for (const role of ["admin", "support", "payments", "compliance"]) {

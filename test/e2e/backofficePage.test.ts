@@ -65,7 +65,7 @@ describe("the page about the back office", () => {
     const said = body.flatMap(([noun = "", ...cells]) =>
       cells.flatMap((cell, index) =>
         cell.split(", ").filter((verb) => verb !== "").map((verb) =>
-          `${noun.replaceAll("`", "").replace("-", "_")}.${verb.replace("-", "_")} ${head[index + 1]}`
+          `${noun.replaceAll("`", "").replace("-", "_")}.${verb.replaceAll("-", "_")} ${head[index + 1]}`
         )
       )
     )

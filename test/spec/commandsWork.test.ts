@@ -17,6 +17,9 @@ import { commandOf, done, filled, layerScene, Scene } from "../kit/commands/Scen
 /** Commands that print lines instead of a document, or ask no service: chainExport.test.ts; and one that needs a cluster: npmCluster.test.ts. */
 const apart = ["ledger export", "ledger check-export", "node drain"]
 
+/** What is done by who sits at a browser: sign-in, and one's own sessions. staffSessions.test.ts proves them. */
+const inBrowser = ["sign_in", "session"]
+
 const verbsBelow = (command: Command.Command.Any, path: ReadonlyArray<string>): ReadonlyArray<string> =>
   command.subcommands.length === 0
     ? [path.join(" ")]
@@ -35,7 +38,7 @@ const endpoints = (() => {
     onEndpoint: ({ endpoint, group }) => {
       const noun = group.identifier.replaceAll("_", "-")
       const name = `${noun} ${endpoint.identifier.replaceAll("_", "-")}`
-      if (!apart.includes(name)) found.set(name, endpoint.method === "GET")
+      if (!apart.includes(name) && !inBrowser.includes(group.identifier)) found.set(name, endpoint.method === "GET")
     }
   })
   return found

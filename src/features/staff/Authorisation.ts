@@ -7,8 +7,20 @@ export const rolesByAction = {
   "staff.create": [],
   "staff.update": [],
   "staff.rotate": [],
+  // of one's own account; of another's by admins, which its handler judges
+  "staff.ticket": ["support", "payments", "compliance"],
   "staff.retire_bootstrap": [],
   "staff.list": [],
+  // one's own account
+  "session.show": ["support", "payments", "compliance"],
+  "session.end": ["support", "payments", "compliance"],
+  "session.list": ["support", "payments", "compliance"],
+  "session.revoke": ["support", "payments", "compliance"],
+  "session.revoke_all": ["support", "payments", "compliance"],
+  "session.step_up": ["support", "payments", "compliance"],
+  "session.second_factor": ["support", "payments", "compliance"],
+  "session.confirm_second_factor": ["support", "payments", "compliance"],
+  "session.password": ["support", "payments", "compliance"],
   "operator.create": [],
   "operator.update": [],
   "operator.list": ["support", "payments", "compliance"],
@@ -125,8 +137,18 @@ export const concernByAction: { readonly [action in Action]: Concern } = {
   "staff.create": "installation",
   "staff.update": "installation",
   "staff.rotate": "installation",
+  "staff.ticket": "self",
   "staff.retire_bootstrap": "installation",
   "staff.list": "installation",
+  "session.show": "self",
+  "session.end": "self",
+  "session.list": "self",
+  "session.revoke": "self",
+  "session.revoke_all": "self",
+  "session.step_up": "self",
+  "session.second_factor": "self",
+  "session.confirm_second_factor": "self",
+  "session.password": "self",
   "operator.create": "installation",
   "operator.update": "operator",
   "operator.list": "operator",
@@ -242,3 +264,29 @@ export const isMoneyAction = (name: string): name is Action => moneyActions.has(
 
 /** Every role that may take the action of this name; none for a name that is no action. */
 export const rolesFor = (name: string): ReadonlyArray<Role> => isAction(name) ? ["admin", ...rolesByAction[name]] : []
+
+/** Every action that a role may take. */
+export const actionsOf = (role: Role): ReadonlyArray<Action> =>
+  Object.keys(rolesByAction).filter(isAction).filter((action) => rolesFor(action).includes(role))
+
+/**
+ * Actions that change who may do what, or where money comes from. Like those that move money they take the second factor within the last
+ * minutes, from a session in a browser: a screen that was left unlocked does not do them.
+ */
+const authorityActions: ReadonlySet<string> = new Set<Action>([
+  "staff.create",
+  "staff.update",
+  "staff.rotate",
+  "staff.ticket",
+  "staff.retire_bootstrap",
+  "operator.update",
+  "key.create",
+  "key.rotate",
+  "provider.rotate",
+  "webhook.rotate",
+  "alert.configure",
+  "secret.reseal"
+])
+
+/** Whether the action of this name takes the second factor again. */
+export const takesStepUp = (name: string): boolean => moneyActions.has(name) || authorityActions.has(name)

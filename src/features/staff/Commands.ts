@@ -53,6 +53,11 @@ export const staff = noun("staff", "Staff accounts").pipe(Command.withSubcommand
   verb("rotate", "Give an account a new token; prints it once", {
     id: idOf("account")
   }, (client, { id }) => client.staff.rotate({ params: { staff: id } })),
+  verb("ticket", "Print a link that signs in once, within 15 minutes", {
+    staff: optional(
+      about(Flag.Int("staff"), "Id of the account (one's own; the first admin's for the bootstrap token)")
+    )
+  }, (client, { staff: account }) => client.staff.ticket({ payload: given({ staff: account }) })),
   verb(
     "retire-bootstrap",
     "End the bootstrap token for good; takes an admin account",

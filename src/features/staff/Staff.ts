@@ -1,7 +1,7 @@
 /** Staff accounts and their bearer tokens. */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Result, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { PasswordHashes } from "../../auth/PasswordHashes.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Entropy } from "../../platform/Entropy.ts"
@@ -102,6 +102,12 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
     actor: Actor,
     staffId: number
   ) => Effect.Effect<StaffAccount & { readonly token: string }, Refusal<"NOT_FOUND"> | Unavailable>
+  /** Notes inside a transaction that `actor` handed over a way into an account: for the four-eyes rule it is a token of theirs. */
+  readonly entrust: (
+    staffId: number,
+    actor: { readonly label: string },
+    now: number
+  ) => Effect.Effect<void, SqlError.SqlError>
   readonly list: Effect.Effect<ReadonlyArray<StaffAccount>, Unavailable>
 }>()("pitboss/staff/StaffAccounts") {
   static readonly layer = Layer.effect(
@@ -314,7 +320,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
 
       const list = orTryAgain(accounts.all(sql`true ORDER BY id`)).pipe(Effect.withSpan("StaffAccounts.list"))
 
-      return StaffAccounts.of({ authenticate, refuseBootstrap, retireBootstrap, create, update, rotate, list })
+      return StaffAccounts.of({ authenticate, refuseBootstrap, retireBootstrap, create, update, rotate, entrust, list })
     })
   ).pipe(Layer.provide([Entropy.layer, PasswordHashes.layer]))
 }

@@ -87,6 +87,17 @@ export const StaffGroup = HttpApiGroup.make("staff").add(
     params: { staff: pathId },
     success: single(Schema.Struct({ ...StaffAccount.fields, token: Schema.String }))
   }),
+  HttpApiEndpoint.post("ticket", "/staff/tickets", {
+    payload: Schema.Struct({
+      staff: optional(
+        Schema.Int.check(
+          Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }, { message: "must be an id" })
+        )
+          .annotate({ description: "Another's account, by admins; left out: one's own." })
+      )
+    }),
+    success: created(SignInLink)
+  }),
   HttpApiEndpoint.post("retire_bootstrap", "/staff/bootstrap/retirement", {
     success: single(Schema.Struct({ retired_at: timestamp, retired_by: Schema.String }))
   }),

@@ -1,4 +1,4 @@
-/** Authentication of staff by bearer token, with a back-off per address, and authorisation by role. */
+/** Authentication of staff by bearer token, with a back-off per address, or by session; authorisation by role and second factor. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { CurrentStaff, StaffAuth } from "../../contract/StaffApi.ts"
@@ -15,9 +15,13 @@ import { type Origin, AnonymousLimits } from "../../http/AnonymousLimits.ts"
 import { sha256 } from "../../platform/Secrets.ts"
 import { monotonicClock } from "../../platform/MonotonicClock.ts"
 import { roles as allRoles } from "../../domain/Staff.ts"
-import { rolesFor } from "./Authorisation.ts"
 import { CurrentAuthentication } from "./CurrentAuthentication.ts"
 import { OperatorCheck } from "./OperatorBoundsLive.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { CurrentSession, type StaffSession } from "../staffSessions/CurrentSession.ts"
+import { cookieIn, cookieName, isOwnRequest, steppedUpUntil } from "../staffSessions/Rules.ts"
+import { StaffSessions } from "../staffSessions/StaffSessions.ts"
+import { rolesFor, takesStepUp } from "./Authorisation.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
 import { StaffReads } from "./StaffReads.ts"
 
@@ -36,6 +40,20 @@ const decodeActor = Schema.decodeUnknownSync(SentActor)
 const maxWorked = 1000
 
 const noToken = refuse("MISSING_CREDENTIALS", "Send a staff token: Authorization: Bearer <token>.")
+const noSession = refuse("MISSING_CREDENTIALS", "The session is over. Sign in again.", { reason: "session_over" })
+const foreign = refuse(
+  "INSUFFICIENT_SCOPE",
+  "Only the pages of the back office change something with a session: send X-Requested-With: pitboss.",
+  { reason: "other_origin" }
+)
+const stepUpFirst = refuse("INSUFFICIENT_SCOPE", "Show the second factor again for this: it counts for five minutes.", {
+  reason: "step_up_required"
+})
+const secondFactorFirst = refuse(
+  "INSUFFICIENT_SCOPE",
+  "This takes a second factor. Set one up for your account, or sign in again through the identity provider.",
+  { reason: "second_factor_required" }
+)
 const unknownToken = refuse("INVALID_API_KEY", "The staff token is unknown or no longer valid.")
 
 const tooManyFailures = (seconds: number) =>
@@ -105,6 +123,36 @@ export const StaffAuthLive = Layer.effect(
     const forwarding = yield* Forwarding
     const endpoints = yield* Endpoints
     const { refuseForeign } = yield* OperatorCheck
+    const sessions = yield* StaffSessions
+    const failures = yield* AuthenticationFailures
+    const { backofficeUrl } = yield* Settings
+
+    /** Who acts: the holder of the bearer token, else of the session whose cookie came. */
+    const authenticate = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
+      const { authorization, cookie, host, origin } = request.headers
+      const requestedWith = request.headers["x-requested-with"]
+      const token = authorization === undefined ? cookieIn(cookie, cookieName) : undefined
+      if (token === undefined) {
+        return { actor: yield* tokens.authenticate(bearer(authorization), originOf(request)), session: undefined }
+      }
+      const found = yield* sessions.authenticate(token)
+      if (found === undefined) return yield* Effect.fail(yield* failures.note("staff", noSession, originOf(request)))
+      if (
+        request.method !== "GET" && request.method !== "HEAD" &&
+        !isOwnRequest({ host, origin, requestedWith }, backofficeUrl)
+      ) {
+        return yield* Effect.fail(foreign)
+      }
+      return found
+    })
+
+    /** Refuses a session what takes the second factor, until it is shown. A token is for scripts, which have none. */
+    const refuseWithoutSecondFactor = Effect.fnUntraced(function*(session: StaffSession | undefined, action: string) {
+      if (session === undefined || !takesStepUp(action)) return
+      const now = yield* Clock.currentTimeMillis
+      if (steppedUpUntil(session.secondFactorAt, now) !== undefined) return
+      return yield* Effect.fail(session.hasSecondFactor ? stepUpFirst : secondFactorFirst)
+    })
 
     return StaffAuth.of((handler, { endpoint, group }) => {
       const action = `${group.identifier}.${endpoint.identifier}`
@@ -115,16 +163,20 @@ export const StaffAuthLive = Layer.effect(
 
       const runHere = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const authenticate = tokens.authenticate(bearer(request.headers["authorization"]), originOf(request))
-        const actor = yield* authenticate
+        const { actor, session } = yield* authenticate(request)
         if (!roles.includes(actor.role)) {
           return yield* Effect.fail(
             refuse("INSUFFICIENT_SCOPE", `This takes one of the roles ${roles.join(", ")}.`, { required_roles: roles })
           )
         }
+        yield* refuseWithoutSecondFactor(session, action)
         yield* accounts.refuseBootstrap(actor, action)
         yield* refuseForeign(actor.operators, action)
-        const response = yield* Effect.provideService(served(actor), CurrentAuthentication, authenticate)
+        const again = Effect.map(authenticate(request), (found) => found.actor)
+        const response = yield* served(actor).pipe(
+          Effect.provideService(CurrentAuthentication, again),
+          Effect.provideService(CurrentSession, session)
+        )
         if (response.status < 300) yield* reads.note(actor, action, request.url)
         return response
       })

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { Operators } from "../operators/Operators.ts"
+import { StaffSignIn } from "../staffSessions/StaffSignIn.ts"
 import { StaffAccounts } from "./Staff.ts"
 
 export const StaffHandlers = HttpApiBuilder.group(
@@ -12,6 +13,7 @@ export const StaffHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* StaffAccounts
     const operators = yield* Operators
+    const signIn = yield* StaffSignIn
 
     /** With the ids of the operators that are named. */
     const withIds = Effect.fnUntraced(
@@ -34,6 +36,7 @@ export const StaffHandlers = HttpApiBuilder.group(
           asStaff((actor) => Effect.flatMap(withIds(payload), (input) => accounts.update(actor, params.staff, input)))
       )
       .handle("rotate", ({ params }) => asStaff((actor) => accounts.rotate(actor, params.staff)))
+      .handle("ticket", ({ payload }) => asStaff((actor) => signIn.issueTicket(actor, payload.staff ?? actor.id)))
       .handle("retire_bootstrap", () => asStaff(accounts.retireBootstrap))
       .handle("list", () => enveloped(accounts.list))
   })

@@ -1,12 +1,11 @@
 /** Sessions of staff in a browser: sign-in, second factor, password, own sessions (`docs/decisions/0047-staff-sessions.md`). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { refusals } from "../../contract/Errors.ts"
 import { pathId, text } from "../../contract/Fields.ts"
 import { created, list, single } from "../../contract/Pagination.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 import { roles } from "../../domain/Staff.ts"
-import { newPassword, SignInLink } from "../staff/StaffApi.ts"
+import { newPassword } from "../staff/StaffApi.ts"
 
 /** A code of the second factor (six digits), or one of the recovery codes. */
 const code = text(40)
@@ -51,17 +50,6 @@ export const OwnSession = Schema.Struct({
 
 const Ended = Schema.Struct({ ended: Schema.Int.annotate({ description: "How many sessions were ended." }) })
 
-const signInRefusals = refusals(
-  "INVALID_API_KEY",
-  "RATE_LIMITED",
-  "INSUFFICIENT_SCOPE",
-  "NOT_FOUND",
-  "INVALID_REQUEST",
-  "VALIDATION_FAILED",
-  "SERVER_ERROR",
-  "TRY_AGAIN"
-)
-
 /** Before there is a session: open to anybody, behind a back-off. */
 export const SignInGroup = HttpApiGroup.make("sign_in").add(
   HttpApiEndpoint.post("create", "/session", {
@@ -70,19 +58,16 @@ export const SignInGroup = HttpApiGroup.make("sign_in").add(
       password,
       code: Schema.optionalKey(code)
     }),
-    success: created(Session),
-    error: signInRefusals
+    success: created(Session)
   }),
   HttpApiEndpoint.post("redeem", "/session/ticket", {
     payload: Schema.Struct({ ticket: text(100) }),
-    success: created(Session),
-    error: signInRefusals
+    success: created(Session)
   }),
   HttpApiEndpoint.get("show", "/sign-in", {
     success: single(Schema.Struct({
       oidc: Schema.Boolean.annotate({ description: "Whether an identity provider signs staff in, at /sign-in/oidc." })
-    })),
-    error: signInRefusals
+    }))
   })
 )
 
@@ -93,9 +78,6 @@ export const SessionGroup = HttpApiGroup.make("session").add(
   HttpApiEndpoint.get("list", "/sessions", { success: list(OwnSession) }),
   HttpApiEndpoint.delete("revoke", "/sessions/:session", { params: { session: pathId }, success: single(Ended) }),
   HttpApiEndpoint.delete("revoke_all", "/sessions", { success: single(Ended) }),
-  HttpApiEndpoint.post("ticket", "/session/tickets", {
-    success: created(SignInLink)
-  }),
   HttpApiEndpoint.post("step_up", "/session/step-up", {
     payload: Schema.Struct({ code }),
     success: single(Session)

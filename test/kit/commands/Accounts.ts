@@ -37,9 +37,12 @@ export const accountCases: ReadonlyArray<CommandCase> = [
           "created_at",
           "created_by",
           "daily_budget",
+          "has_password",
+          "has_second_factor",
           "id",
           "last_used_at",
           "name",
+          "operators",
           "role",
           "token",
           "token_expires_at",
@@ -64,9 +67,12 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       [`staff update ${nobody} --active false`, "NOT_FOUND"],
       ["staff update $account --name \"\"", "VALIDATION_FAILED"]
     ],
-    works: () =>
+    works: (scene) =>
       Effect.gen(function*() {
         const account = yield* done("staff create --name Eve --role support")
+        const bound = yield* done(`staff update ${account.id} --operators $house --password "a password of Eve"`, scene)
+        assert.deepStrictEqual([bound.operators, bound.has_password], [[scene.house.id], true])
+        assert.strictEqual((yield* done(`staff update ${account.id} --operators all`)).operators, null)
         const off = yield* done(`staff update ${account.id} --active false --name "Eve B."`)
         assert.deepInclude(off, { name: "Eve B.", role: "support", active: false })
         assert.notProperty(off, "token")
@@ -97,6 +103,21 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         line: `staff rotate ${id}`,
         differs: ["token_issued_at", "token_issued_by", "token_expires_at"]
       }))
+  },
+  {
+    line: "staff ticket",
+    misused: ["staff ticket now", "staff ticket --staff Eve"],
+    refused: [[`staff ticket --staff ${nobody}`, "NOT_FOUND"]],
+    works: () =>
+      Effect.gen(function*() {
+        const account = yield* done("staff create --name Eve --role support")
+        const { url } = yield* done(`staff ticket --staff ${account.id}`)
+        const body = { ticket: new URL(url).searchParams.get("ticket") }
+        const opened = yield* staffCall("POST", "/backoffice/v1/session/ticket", body, {})
+        assert.deepStrictEqual([opened.status, opened.data.staff.id], [201, account.id])
+      }),
+    changes: () =>
+      Effect.map(made("/staff", { name: "Eve" }), ({ id }) => ({ line: `staff ticket --staff ${id}`, differs: [] }))
   },
   {
     line: "staff retire-bootstrap",

@@ -1,0 +1,136 @@
+/** The door before there is a session: sign-in behind a back-off of the address, and sign-in links that a browser opens. */
+import { Clock, Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { StaffDoor } from "../../contract/StaffApi.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { AnonymousLimits } from "../../http/AnonymousLimits.ts"
+import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
+import { makeBackOff } from "../../http/BackOff.ts"
+import { Endpoints } from "../../http/Endpoints.ts"
+import { withFormRules } from "../../http/FormRules.ts"
+import { answerCause, isRefusal } from "../../http/Refusals.ts"
+import { RequestIds } from "../../http/RequestIds.ts"
+import { originOf } from "../../http/RequestOrigin.ts"
+import { monotonicClock } from "../../platform/MonotonicClock.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { isForeign, pathAfterSignIn, userAgentOf } from "./Rules.ts"
+import { type Browser, StaffSessions } from "./StaffSessions.ts"
+import { StaffSignIn } from "./StaffSignIn.ts"
+
+/** Failed sign-ins of an address before the first wait. */
+const freeFailures = 50
+
+const foreign = refuse("INSUFFICIENT_SCOPE", "Sign in from the pages of the back office.", { reason: "other_origin" })
+
+const tooManyFailures = (seconds: number) =>
+  refuse("RATE_LIMITED", "Too many sign-ins of this address failed. Wait before the next one.", {
+    retry_after_seconds: seconds
+  })
+
+/** Sign-in attempts by address: `guard` refuses those of an address that waits, and counts what fails. */
+export class SignInAttempts extends Context.Service<SignInAttempts, {
+  readonly guard: <A, E, R>(
+    attempt: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | Refusal, R | HttpServerRequest.HttpServerRequest>
+  /** The browser of the request. */
+  readonly browser: Effect.Effect<Browser, never, HttpServerRequest.HttpServerRequest>
+}>()("pitboss/staffSessions/SignInAttempts") {
+  static readonly layer = Layer.effect(
+    SignInAttempts,
+    Effect.gen(function*() {
+      const limits = yield* AnonymousLimits
+      const failures = yield* AuthenticationFailures
+      const clock = monotonicClock(yield* Clock.Clock)
+      const backOff = makeBackOff(freeFailures)
+
+      const guard = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
+        Effect.gen(function*() {
+          const origin = originOf(yield* HttpServerRequest.HttpServerRequest)
+          const tooMany = limits.take(origin)
+          if (tooMany !== undefined) return yield* Effect.fail(tooMany)
+          const caller = limits.callerOf(origin)
+          const leftMs = backOff.leftMs(caller, clock.currentTimeMillisUnsafe())
+          if (leftMs > 0) return yield* Effect.fail(tooManyFailures(Math.ceil(leftMs / 1000)))
+          return yield* Effect.catch(attempt, (error): Effect.Effect<never, E | Refusal> => {
+            if (!isRefusal(error) || error.code !== "INVALID_API_KEY") return Effect.fail(error)
+            backOff.fail(caller, clock.currentTimeMillisUnsafe())
+            return Effect.flatMap(failures.note("staff", error, origin), (noted) => Effect.fail(noted))
+          })
+        })
+
+      const browser = Effect.map(HttpServerRequest.HttpServerRequest, (request) => ({
+        address: limits.addressOf(originOf(request)),
+        userAgent: userAgentOf(request.headers["user-agent"])
+      }))
+
+      return SignInAttempts.of({ guard, browser })
+    })
+  )
+}
+
+/** The form of what comes, the origin of the page, and the back-off. */
+export const StaffDoorLive = Layer.effect(
+  StaffDoor,
+  Effect.gen(function*() {
+    const ids = yield* RequestIds
+    const attempts = yield* SignInAttempts
+    const endpoints = yield* Endpoints
+    const { backofficeUrl } = yield* Settings
+
+    return StaffDoor.of((handler, { endpoint }) => {
+      const guarded = attempts.guard(withFormRules(handler))
+      const run = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+        const asking = {
+          origin: headers["origin"],
+          host: headers["host"],
+          requestedWith: headers["x-requested-with"]
+        }
+        const isRefused = endpoint.method !== "GET" && isForeign(asking, backofficeUrl)
+        return isRefused ? Effect.fail(foreign) : guarded
+      }).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
+      const serving = endpoint.method === "GET" ? run : Effect.uninterruptible(run)
+      endpoints.add(endpoint, serving, false)
+      return serving
+    })
+  })
+)
+
+/** Where a browser goes on, and the cookie that it is given; without one it was not signed in. */
+export interface Redeemed {
+  readonly cookie: string | undefined
+  readonly location: string
+}
+
+/**
+ * Sign-in links that a browser opens (`GET /sign-in?ticket=…`). The `Set-Cookie` header and the address to go on at; for a link that is
+ * refused `/sign-in?problem=link`, `wait` or `unavailable`.
+ */
+export class SignInLinks extends Context.Service<SignInLinks, {
+  readonly redeem: (
+    ticket: string,
+    next?: string
+  ) => Effect.Effect<Redeemed, never, HttpServerRequest.HttpServerRequest>
+}>()("pitboss/staffSessions/SignInLinks") {
+  static readonly layer = Layer.effect(
+    SignInLinks,
+    Effect.gen(function*() {
+      const attempts = yield* SignInAttempts
+      const signIn = yield* StaffSignIn
+      const sessions = yield* StaffSessions
+      const redeem = (ticket: string, next?: string) =>
+        attempts.guard(Effect.flatMap(attempts.browser, (browser) => signIn.byTicket(ticket.slice(0, 100), browser)))
+          .pipe(
+            Effect.map((token): Redeemed => ({ cookie: sessions.cookie(token), location: pathAfterSignIn(next) })),
+            Effect.catch(({ code }) =>
+              Effect.succeed({
+                cookie: undefined,
+                location: `/sign-in?problem=${
+                  code === "RATE_LIMITED" ? "wait" : code === "INVALID_API_KEY" ? "link" : "unavailable"
+                }`
+              })
+            )
+          )
+      return SignInLinks.of({ redeem })
+    })
+  )
+}

@@ -1,0 +1,381 @@
+/** The ways into the back office for people: a password with its second factor, a link, an identity provider; and the second factor itself. */
+import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { PasswordHashes } from "../../auth/PasswordHashes.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { Entropy } from "../../platform/Entropy.ts"
+import { inTransaction } from "../../platform/InTransaction.ts"
+import { Secrets, sha256 } from "../../platform/Secrets.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { orTaken } from "../operators/References.ts"
+import { type Actor, isNameAsPassword, StaffAccounts } from "../staff/Staff.ts"
+import type { SignInLink } from "../staff/StaffApi.ts"
+import type { StaffSession } from "./CurrentSession.ts"
+import { failuresAfter, steppedUpUntil, ticketMs, waitLeftMs } from "./Rules.ts"
+import {
+  acceptedStep,
+  enrolment,
+  isTimeBased,
+  recoveryCode,
+  recoveryCodes,
+  recoveryHash,
+  secretBytes
+} from "./SecondFactor.ts"
+import { type Browser, StaffSessions } from "./StaffSessions.ts"
+
+const attemptRows = rowsOf(Schema.Struct({ failures: Schema.Number, lastAt: Schema.Date }))
+const accountRows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  passwordHash: Schema.NullOr(Schema.String),
+  hasSecondFactor: Schema.Boolean
+}))
+const factorRows = rowsOf(Schema.Struct({
+  name: Schema.String,
+  sealed: Schema.NullOr(Schema.Uint8Array),
+  pending: Schema.NullOr(Schema.Uint8Array),
+  step: Schema.NullOr(Schema.Number)
+}))
+const ticketRows = rowsOf(Schema.Struct({ staffId: Schema.Number, issuedBy: Schema.String }))
+const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
+const hashRows = rowsOf(Schema.Struct({ name: Schema.String, passwordHash: Schema.NullOr(Schema.String) }))
+
+const wrong = refuse("INVALID_API_KEY", "The name, the password or the code is wrong.")
+const wrongTicket = refuse("INVALID_API_KEY", "This link has been used or is too old. Ask for another one.")
+const wrongCode = refuseFields({ code: ["is not the code of now, or has been used"] })
+const wrongPassword = refuseFields({ password: ["is not the password of this account"] })
+const noAccount = refuse(
+  "INVALID_REQUEST",
+  "The bootstrap token has no account: it has no password and no second factor."
+)
+const noSession = refuse("INVALID_REQUEST", "A bearer token needs no second factor. This is for sessions in a browser.")
+const noSuchStaff = refuse("NOT_FOUND", "There is no such staff account, or it is not active.")
+const othersLink = refuse("INSUFFICIENT_SCOPE", "A link for another's account takes an admin of all operators.", {
+  required_roles: ["admin"]
+})
+const noFactor = refuse("INVALID_REQUEST", "This account has no second factor. Set one up first.", {
+  reason: "second_factor_required"
+})
+const nothingBegun = refuse("INVALID_REQUEST", "No second factor is being set up. Begin with a new one.")
+const replacing = refuse("INSUFFICIENT_SCOPE", "Show the present second factor first, to replace it.", {
+  reason: "step_up_required"
+})
+const unreadable = refuse("SERVER_ERROR", "The second factor of this account cannot be read. An admin has to reset it.")
+
+const tooMany = (ms: number) =>
+  refuse("RATE_LIMITED", "Too many attempts failed. Wait before the next one.", {
+    retry_after_seconds: Math.max(1, Math.ceil(ms / 1000))
+  })
+
+type Unavailable = Refusal<"TRY_AGAIN">
+type CodeRefusal = Refusal<"RATE_LIMITED" | "SERVER_ERROR" | "INVALID_REQUEST" | "VALIDATION_FAILED"> | Unavailable
+
+const totpPurpose = (staffId: number): string => `staff-totp:${staffId}`
+const pendingPurpose = (staffId: number): string => `staff-totp-pending:${staffId}`
+
+export class StaffSignIn extends Context.Service<StaffSignIn, {
+  /** Signs in by name and password, and by a code where the account has a second factor; gives the value of the cookie. */
+  readonly byPassword: (
+    input: { readonly name: string; readonly password: Redacted.Redacted; readonly code: string | undefined },
+    browser: Browser
+  ) => Effect.Effect<string, Refusal<"INVALID_API_KEY" | "RATE_LIMITED" | "SERVER_ERROR"> | Unavailable>
+  /** Signs in by a link, once. It is no second factor. */
+  readonly byTicket: (
+    ticket: string,
+    browser: Browser
+  ) => Effect.Effect<string, Refusal<"INVALID_API_KEY"> | Unavailable>
+  /** Makes a sign-in link for an account: another's by who may, or one's own. The bootstrap token's own is the first active admin's. */
+  readonly issueTicket: (
+    actor: Actor,
+    staffId: number | null
+  ) => Effect.Effect<
+    typeof SignInLink.Type,
+    Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "INSUFFICIENT_SCOPE"> | Unavailable
+  >
+  /** Shows the second factor again. */
+  readonly stepUp: (
+    actor: Actor,
+    session: StaffSession | undefined,
+    code: string
+  ) => Effect.Effect<StaffSession, CodeRefusal>
+  /** Begins to set up a second factor; the one before works until this one is confirmed. */
+  readonly beginSecondFactor: (
+    actor: Actor,
+    session: StaffSession | undefined
+  ) => Effect.Effect<ReturnType<typeof enrolment>, Refusal<"INVALID_REQUEST" | "INSUFFICIENT_SCOPE"> | Unavailable>
+  /** Confirms it by one of its codes; gives recovery codes, shown here and never again. */
+  readonly confirmSecondFactor: (
+    actor: Actor,
+    session: StaffSession | undefined,
+    code: string
+  ) => Effect.Effect<ReadonlyArray<string>, CodeRefusal | Refusal<"INSUFFICIENT_SCOPE">>
+  /** Sets one's own password; the old one is needed if there is one. Ends the account's other sessions. */
+  readonly setPassword: (
+    actor: Actor,
+    session: StaffSession | undefined,
+    input: { readonly password: string | undefined; readonly newPassword: string }
+  ) => Effect.Effect<void, Refusal<"INVALID_REQUEST" | "VALIDATION_FAILED" | "RATE_LIMITED"> | Unavailable>
+}>()("pitboss/staffSessions/StaffSignIn") {
+  static readonly layer = Layer.effect(
+    StaffSignIn,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const entropy = yield* Entropy
+      const passwords = yield* PasswordHashes
+      const secrets = yield* Secrets
+      const sessions = yield* StaffSessions
+      const accounts = yield* StaffAccounts
+      const auditLog = yield* AuditLog
+      const { backofficeHost, backofficePort, backofficeUrl } = yield* Settings
+
+      /** Counts an attempt as failed before it is made, so that many at once are many; refuses it while its subject waits. */
+      const attempt = Effect.fnUntraced(function*(subject: Uint8Array) {
+        const now = yield* Clock.currentTimeMillis
+        const leftMs = yield* orTryAgain(
+          inTransaction(sql)(Effect.gen(function*() {
+            yield* sql`INSERT INTO staff_attempts (subject, failures, last_at) VALUES (${subject}, 0, ${toDate(now)})
+            ON CONFLICT DO NOTHING`
+            const row = yield* oneOf(attemptRows(
+              sql`SELECT failures, last_at AS "lastAt" FROM staff_attempts WHERE subject = ${subject} FOR UPDATE`
+            ))
+            const before = { failures: row?.failures ?? 0, lastAt: row?.lastAt.getTime() ?? now }
+            const left = waitLeftMs(before, now)
+            if (left === 0) {
+              yield* sql`UPDATE staff_attempts SET failures = ${failuresAfter(before, now)}, last_at = ${toDate(now)}
+              WHERE subject = ${subject}`
+            }
+            return left
+          }))
+        )
+        if (leftMs > 0) return yield* Effect.fail(tooMany(leftMs))
+      })
+
+      const succeeded = (subject: Uint8Array) =>
+        orTryAgain(Effect.asVoid(sql`DELETE FROM staff_attempts WHERE subject = ${subject}`))
+
+      const codesOf = (staffId: number): Uint8Array => sha256(`code:${staffId}`)
+
+      const factorOf = (staffId: number) =>
+        orTryAgain(oneOf(factorRows(
+          sql`SELECT name, totp_sealed AS sealed, totp_pending_sealed AS pending, totp_step AS step
+            FROM staff WHERE id = ${staffId}`
+        )))
+
+      /** Whether a code is the account's. It works once. */
+      const takeCode = Effect.fnUntraced(function*(staffId: number, code: string) {
+        const now = yield* Clock.currentTimeMillis
+        if (!isTimeBased(code)) {
+          const taken = yield* orTryAgain(
+            sql`DELETE FROM staff_recovery_codes WHERE staff_id = ${staffId}
+              AND code_hash = ${recoveryHash(staffId, code)} RETURNING 1`
+          )
+          return taken.length > 0
+        }
+        const factor = yield* factorOf(staffId)
+        if (factor === undefined || factor.sealed === null) return false
+        const secret = yield* Effect.mapError(secrets.open(totpPurpose(staffId), factor.sealed), () => unreadable)
+        const step = acceptedStep(secret, code, now, factor.step)
+        if (step === undefined) return false
+        const taken = yield* orTryAgain(
+          sql`UPDATE staff SET totp_step = ${step} WHERE id = ${staffId}
+            AND (totp_step IS NULL OR totp_step < ${step}) RETURNING 1`
+        )
+        return taken.length > 0
+      })
+
+      const byPassword: StaffSignIn["Service"]["byPassword"] = Effect.fn("StaffSignIn.byPassword")(
+        function*({ code, name, password }, browser) {
+          const subject = sha256(`name:${name.toLowerCase()}`)
+          yield* attempt(subject)
+          const account = yield* orTryAgain(oneOf(accountRows(
+            sql`SELECT id, password_hash AS "passwordHash", totp_sealed IS NOT NULL AS "hasSecondFactor" FROM staff
+              WHERE lower(name) = lower(${name}) AND password_hash IS NOT NULL AND active`
+          )))
+          const isRight = yield* passwords.verify(Redacted.value(password), account?.passwordHash ?? undefined)
+          if (!isRight || account === undefined) return yield* Effect.fail(wrong)
+          if (account.hasSecondFactor && (code === undefined || !(yield* takeCode(account.id, code)))) {
+            return yield* Effect.fail(wrong)
+          }
+          yield* succeeded(subject)
+          return yield* sessions.open(account.id, "password", browser, account.hasSecondFactor)
+        }
+      )
+
+      const byTicket = Effect.fn("StaffSignIn.byTicket")(function*(ticket: string, browser: Browser) {
+        const now = yield* Clock.currentTimeMillis
+        const staffId = yield* orTryAgain(
+          inTransaction(sql)(Effect.gen(function*() {
+            const used = yield* oneOf(ticketRows(
+              sql`UPDATE staff_tickets t SET used_at = ${toDate(now)} FROM staff a
+              WHERE t.token_hash = ${sha256(ticket)} AND t.used_at IS NULL AND t.expires_at > ${toDate(now)}
+                AND a.id = t.staff_id AND a.active
+              RETURNING t.staff_id AS "staffId", t.issued_by AS "issuedBy"`
+            ))
+            if (used === undefined) return yield* Effect.fail(wrongTicket)
+            if (used.issuedBy !== `staff:${used.staffId}`) {
+              yield* accounts.entrust(used.staffId, { label: used.issuedBy }, now)
+            }
+            return used.staffId
+          }))
+        )
+        return yield* sessions.open(staffId, "ticket", browser, false)
+      })
+
+      /** Where staff reach the back office. */
+      const base = backofficeUrl ??
+        `http://${
+          backofficeHost === "0.0.0.0" || backofficeHost === "::"
+            ? "127.0.0.1"
+            : backofficeHost.includes(":")
+            ? `[${backofficeHost}]`
+            : backofficeHost
+        }:${backofficePort}`
+
+      /** The account that who holds the bootstrap token signs in to. */
+      const firstAdmin = Effect.fnUntraced(function*(actor: Actor) {
+        const admin = yield* orTryAgain(oneOf(idRows(
+          sql`SELECT id FROM staff WHERE role = 'admin' AND active AND operator_ids IS NULL ORDER BY id LIMIT 1`
+        )))
+        return admin === undefined ? (yield* accounts.create(actor, { name: "admin", role: "admin" })).id : admin.id
+      })
+
+      const issueTicket = Effect.fn("StaffSignIn.issueTicket")(function*(actor: Actor, staffId: number | null) {
+        if (staffId !== actor.id && (actor.role !== "admin" || actor.operators !== null)) {
+          return yield* Effect.fail(othersLink)
+        }
+        const ticket = entropy.token("tk_", 43)
+        const id = staffId ?? (yield* firstAdmin(actor))
+        return yield* auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const written =
+              yield* sql`INSERT INTO staff_tickets (token_hash, staff_id, issued_by, created_at, expires_at)
+              SELECT ${sha256(ticket)}, id, ${actor.label}, ${toDate(now)}, ${toDate(now + ticketMs)}
+              FROM staff WHERE id = ${id}::float8::bigint AND active RETURNING 1`
+            if (written.length === 0) return yield* Effect.fail(noSuchStaff)
+            const expires_at = iso(now + ticketMs)
+            yield* record({
+              action: "staff.ticket",
+              subject: `staff:${id}`,
+              before: null,
+              after: { expires_at }
+            })
+            return { url: `${base}/sign-in?ticket=${ticket}`, expires_at }
+          }))
+      })
+
+      const stepUp: StaffSignIn["Service"]["stepUp"] = Effect.fn("StaffSignIn.stepUp")(
+        function*(actor, session, code) {
+          if (session === undefined || actor.id === null) return yield* Effect.fail(noSession)
+          if (!session.hasSecondFactor) return yield* Effect.fail(noFactor)
+          yield* attempt(codesOf(actor.id))
+          if (!(yield* takeCode(actor.id, code))) return yield* Effect.fail(wrongCode)
+          yield* succeeded(codesOf(actor.id))
+          return yield* sessions.stepUp(session)
+        }
+      )
+
+      /** Refuses a session to replace a second factor that it has not shown in the last minutes. */
+      const refuseReplacement = Effect.fnUntraced(
+        function*(session: StaffSession | undefined, factor: { readonly sealed: Uint8Array | null } | undefined) {
+          const now = yield* Clock.currentTimeMillis
+          const isSteppedUp = steppedUpUntil(session?.secondFactorAt ?? null, now) !== undefined
+          if (factor !== undefined && factor.sealed !== null && !isSteppedUp) return yield* Effect.fail(replacing)
+        }
+      )
+
+      const beginSecondFactor: StaffSignIn["Service"]["beginSecondFactor"] = Effect.fn("StaffSignIn.beginSecondFactor")(
+        function*({ id }, session) {
+          const factor = id === null ? undefined : yield* factorOf(id)
+          if (id === null || factor === undefined) return yield* Effect.fail(noAccount)
+          yield* refuseReplacement(session, factor)
+          const secret = entropy.bytes(secretBytes)
+          const sealed = secrets.seal(pendingPurpose(id), secret)
+          yield* orTryAgain(sql`UPDATE staff SET totp_pending_sealed = ${sealed} WHERE id = ${id}`)
+          return enrolment(secret, factor.name)
+        }
+      )
+
+      const confirmSecondFactor: StaffSignIn["Service"]["confirmSecondFactor"] = Effect.fn(
+        "StaffSignIn.confirmSecondFactor"
+      )(
+        function*(actor, session, code) {
+          const { id } = actor
+          const factor = id === null ? undefined : yield* factorOf(id)
+          if (id === null || factor === undefined) return yield* Effect.fail(noAccount)
+          yield* refuseReplacement(session, factor)
+          if (factor.pending === null) return yield* Effect.fail(nothingBegun)
+          yield* attempt(codesOf(id))
+          const secret = yield* Effect.mapError(secrets.open(pendingPurpose(id), factor.pending), () => unreadable)
+          const step = acceptedStep(secret, code, yield* Clock.currentTimeMillis, null)
+          if (step === undefined) return yield* Effect.fail(wrongCode)
+          yield* succeeded(codesOf(id))
+          const codes = Array.from({ length: recoveryCodes }, () => recoveryCode(entropy.token("", 12)))
+          yield* auditLog.change(actor, ({ now, record }) =>
+            Effect.gen(function*() {
+              yield* sql`UPDATE staff SET totp_sealed = ${secrets.seal(totpPurpose(id), secret)},
+                totp_pending_sealed = NULL, totp_step = ${step} WHERE id = ${id}`
+              yield* sql`DELETE FROM staff_recovery_codes WHERE staff_id = ${id}`
+              yield* Effect.forEach(codes, (one) =>
+                sql`INSERT INTO staff_recovery_codes (staff_id, code_hash) VALUES (${id}, ${recoveryHash(id, one)})`)
+              if (session !== undefined) {
+                yield* sql`UPDATE staff_sessions SET second_factor_at = ${toDate(now)} WHERE id = ${session.id}`
+              }
+              yield* record({
+                action: "session.confirm_second_factor",
+                subject: actor.label,
+                before: { has_second_factor: factor.sealed !== null },
+                after: { has_second_factor: true }
+              })
+            }))
+          return codes
+        }
+      )
+
+      const setPassword: StaffSignIn["Service"]["setPassword"] = Effect.fn("StaffSignIn.setPassword")(
+        function*(actor, session, { newPassword, password }) {
+          const { id } = actor
+          const account = id === null ? undefined : yield* orTryAgain(oneOf(hashRows(
+            sql`SELECT name, password_hash AS "passwordHash" FROM staff WHERE id = ${id}`
+          )))
+          if (id === null || account === undefined) return yield* Effect.fail(noAccount)
+          if (isNameAsPassword(account.name, newPassword)) {
+            return yield* Effect.fail(refuseFields({ new_password: ["must not be the name"] }))
+          }
+          if (account.passwordHash !== null) {
+            yield* attempt(codesOf(id))
+            if (!(yield* passwords.verify(password ?? "", account.passwordHash))) {
+              return yield* Effect.fail(wrongPassword)
+            }
+            yield* succeeded(codesOf(id))
+          }
+          const hash = yield* passwords.hash(newPassword)
+          yield* auditLog.change(actor, ({ record }) =>
+            Effect.gen(function*() {
+              yield* orTaken({ staff_sign_in_name: "name" })(
+                sql`UPDATE staff SET password_hash = ${hash} WHERE id = ${id}`
+              )
+              yield* sql`DELETE FROM staff_sessions WHERE staff_id = ${id} AND id <> ${session?.id ?? 0}`
+              yield* record({
+                action: "session.password",
+                subject: actor.label,
+                before: { has_password: account.passwordHash !== null },
+                after: { has_password: true, password: "changed" }
+              })
+            }))
+        }
+      )
+
+      return StaffSignIn.of({
+        byPassword,
+        byTicket,
+        issueTicket,
+        stepUp,
+        beginSecondFactor,
+        confirmSecondFactor,
+        setPassword
+      })
+    })
+  ).pipe(Layer.provide([Entropy.layer, PasswordHashes.layer]))
+}

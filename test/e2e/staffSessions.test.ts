@@ -1,0 +1,303 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { takesStepUp } from "../../src/features/staff/Authorisation.ts"
+import { BothServers, made, staffCall } from "../kit/Backoffice.ts"
+import { fresh, layerCasinos } from "../kit/Casino.ts"
+import { browse, codeOf, cookieOf, inSession, ofPages, signIn, withPassword } from "../kit/StaffBrowser.ts"
+
+// Goal: staff get in with a browser by what they know and have, once per code and link, and a session does no more than its account at that moment
+// may. Method: the staff API over HTTP as a browser sends it; times are moved in the database.
+
+const outcome = ({ code, status }: { readonly status: number; readonly code: string | undefined }) => [status, code]
+
+/** An account with a password and a second factor, in a session that has shown it. */
+const withSecondFactor = Effect.fnUntraced(function*(name: string, role = "admin") {
+  const account = yield* withPassword(name, role)
+  const begun = yield* account.call("POST", "/session/second-factor")
+  const secret: string = begun.data.secret
+  const confirmed = yield* account.call("POST", "/session/second-factor/confirm", {
+    code: codeOf(secret, yield* Clock.currentTimeMillis)
+  })
+  const recovery: ReadonlyArray<string> = confirmed.data.recovery_codes
+  return { ...account, secret, begun: begun.data, recovery }
+})
+
+/** Forgets that codes were used and when, as if half a minute had passed. */
+const later = (id: number) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE staff SET totp_step = totp_step - 5 WHERE id = ${id}`)
+
+layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => {
+  it.effect("begin with the name and the password, in a cookie that no script reads, and show who acts", () =>
+    Effect.gen(function*() {
+      const name = fresh("Ann ")
+      const password = "correct horse battery"
+      const { id } = yield* made("/staff", { name, role: "support", password })
+      const answer = yield* signIn({ name: name.toUpperCase(), password })
+      assert.strictEqual(answer.status, 201)
+      assert.match(
+        answer.headers["set-cookie"] ?? "",
+        /^pitboss_session=\w{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/
+      )
+      const call = inSession(cookieOf(answer))
+      const shown = yield* call("GET", "/session")
+      assert.deepStrictEqual(shown.data, answer.data)
+      assert.deepInclude(shown.data, {
+        staff: { id, name, role: "support", operators: null },
+        has_password: true,
+        has_second_factor: false,
+        stepped_up_until: null,
+        service: { oidc: false }
+      })
+      assert.include(shown.data.actions, "player.show")
+      assert.notInclude(shown.data.actions, "staff.create")
+      assert.strictEqual((yield* call("GET", "/players")).status, 200)
+      assert.deepStrictEqual(outcome(yield* call("GET", "/staff")), [403, "INSUFFICIENT_SCOPE"])
+      // the audit log names the account, as with its token
+      const sql = yield* SqlClient.SqlClient
+      const [line] = yield* sql`SELECT actor FROM audit_log WHERE action = 'player.list' ORDER BY id DESC LIMIT 1`
+      assert.deepStrictEqual(line, { actor: `staff:${id}` })
+      const [kept] = yield* sql<{ readonly hash: string }>`SELECT password_hash AS hash FROM staff WHERE id = ${id}`
+      assert.match(kept?.hash ?? "", /^\$argon2id\$/)
+      // a name signs in to one account
+      const twin = yield* staffCall("POST", "/backoffice/v1/staff", { name, password })
+      assert.deepStrictEqual([twin.code, twin.details], ["VALIDATION_FAILED", { name: ["is already taken"] }])
+      const weak = yield* staffCall("POST", "/backoffice/v1/staff", {
+        name: "Eve of the House",
+        password: "eve of the house"
+      })
+      assert.deepStrictEqual(weak.details, { password: ["must not be the name"] })
+    }))
+
+  it.effect("are refused in one way for a wrong name, a wrong password, a wrong code and a missing one", () =>
+    Effect.gen(function*() {
+      const { id, name, password, recovery, secret } = yield* withSecondFactor(fresh("Bea "))
+      yield* later(id)
+      const now = yield* Clock.currentTimeMillis
+      const code = codeOf(secret, now)
+      const wrong = [
+        { name: fresh("Nobody "), password },
+        { name, password: `${password}!`, code },
+        { name, password },
+        { name, password, code: codeOf(secret, now - 600_000) },
+        { name, password, code: "aaaa-bbbb-cccc" }
+      ]
+      for (const fields of wrong) {
+        const answer = yield* signIn(fields)
+        assert.deepStrictEqual([answer.status, answer.headers["set-cookie"]], [401, undefined])
+        assert.deepStrictEqual(answer.json, {
+          error: { code: "INVALID_API_KEY", message: "The name, the password or the code is wrong.", details: {} }
+        })
+      }
+      const right = yield* signIn({ name, password, code: `${code.slice(0, 3)} ${code.slice(3)}` })
+      assert.strictEqual(right.status, 201)
+      assert.isString(right.data.stepped_up_until, "a code at sign-in is the second factor")
+      assert.strictEqual((yield* signIn({ name, password, code })).status, 401, "a code works once")
+      const [first = ""] = recovery
+      assert.strictEqual(new Set(recovery).size, 10)
+      assert.strictEqual((yield* signIn({ name, password, code: first })).status, 201)
+      assert.strictEqual((yield* signIn({ name, password, code: first })).status, 401, "a recovery code works once")
+    }))
+
+  it.effect("wait after failures, whether or not there is an account of the name, and at any node", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const name = fresh("Cid ")
+      const password = "correct horse battery"
+      yield* made("/staff", { name, password })
+      for (const tried of [name, fresh("Nobody ")]) {
+        for (let failure = 0; failure < 5; failure++) {
+          assert.strictEqual((yield* signIn({ name: tried, password: "not this one" })).status, 401)
+        }
+        const waiting = yield* signIn({ name: tried, password })
+        assert.deepStrictEqual(outcome(waiting), [429, "RATE_LIMITED"])
+        assert.deepStrictEqual(waiting.details, { retry_after_seconds: 1 })
+      }
+      yield* sql`UPDATE staff_attempts SET last_at = last_at - interval '10 seconds'`
+      assert.strictEqual((yield* signIn({ name, password })).status, 201)
+      // forgotten with success
+      assert.strictEqual((yield* signIn({ name, password: "not this one" })).status, 401)
+    }))
+
+  it.effect("end when they are not used, in any case after half a day, with the account, and with its password", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { call, id, name, password } = yield* withPassword(fresh("Dan "), "support")
+      const over = Effect.gen(function*() {
+        const { cookie } = yield* Effect.map(signIn({ name, password }), (answer) => ({ cookie: cookieOf(answer) }))
+        return inSession(cookie)
+      })
+      const isOver = Effect.fnUntraced(function*(session: typeof call) {
+        const answer = yield* session("GET", "/session")
+        assert.deepStrictEqual([answer.status, answer.code, answer.details], [401, "MISSING_CREDENTIALS", {
+          reason: "session_over"
+        }])
+      })
+      const idle = yield* over
+      yield* sql`UPDATE staff_sessions SET last_seen_at = last_seen_at - interval '29 minutes' WHERE staff_id = ${id}`
+      assert.strictEqual((yield* idle("GET", "/session")).status, 200, "and it is noted that it was used")
+      yield* sql`UPDATE staff_sessions SET last_seen_at = last_seen_at - interval '29 minutes' WHERE staff_id = ${id}`
+      assert.strictEqual((yield* idle("GET", "/session")).status, 200)
+      yield* sql`UPDATE staff_sessions SET last_seen_at = last_seen_at - interval '31 minutes' WHERE staff_id = ${id}`
+      yield* isOver(idle)
+      const old = yield* over
+      yield* sql`UPDATE staff_sessions SET expires_at = expires_at - interval '12 hours' WHERE staff_id = ${id}`
+      yield* isOver(old)
+      const current = yield* over
+      yield* staffCall("PATCH", `/backoffice/v1/staff/${id}`, { role: "compliance" })
+      assert.strictEqual((yield* current("GET", "/session")).data.staff.role, "compliance", "at once")
+      yield* staffCall("PATCH", `/backoffice/v1/staff/${id}`, { active: false })
+      yield* isOver(current)
+      assert.strictEqual((yield* signIn({ name, password })).status, 401)
+      yield* staffCall("PATCH", `/backoffice/v1/staff/${id}`, { active: true })
+      yield* isOver(current)
+      const [one, other] = [yield* over, yield* over]
+      const changed = { password, new_password: "another good password" }
+      const wrong = yield* one("POST", "/session/password", { ...changed, password: "not this one" })
+      assert.deepStrictEqual(Object.keys(wrong.details), ["password"])
+      assert.strictEqual((yield* one("POST", "/session/password", changed)).status, 200)
+      assert.strictEqual((yield* one("GET", "/session")).status, 200)
+      yield* isOver(other)
+      yield* staffCall("PATCH", `/backoffice/v1/staff/${id}`, { password: "a third good password" })
+      yield* isOver(one)
+    }))
+
+  it.effect("are listed, ended one by one, and everywhere", () =>
+    Effect.gen(function*() {
+      const { call, name, password } = yield* withPassword(fresh("Eli "), "support")
+      const others = yield* Effect.forEach([1, 2], () =>
+        Effect.map(signIn({ name, password }), (answer) => inSession(cookieOf(answer))))
+      const listed = yield* call("GET", "/sessions")
+      const isCurrent = listed.data.map(({ is_current }: { readonly is_current: boolean }) =>
+        is_current
+      )
+      assert.deepStrictEqual(isCurrent, [false, false, true])
+      assert.deepInclude(listed.data[0], { method: "password", address: "127.0.0.1" })
+      assert.strictEqual((yield* call("DELETE", `/sessions/${listed.data[0].id}`)).status, 200)
+      assert.strictEqual((yield* others[1]?.("GET", "/session") ?? Effect.die("no session")).status, 401)
+      const stranger = yield* withPassword(fresh("Fay "), "admin")
+      const foreign = yield* stranger.call("DELETE", `/sessions/${listed.data[1].id}`)
+      assert.deepStrictEqual(outcome(foreign), [404, "NOT_FOUND"])
+      const everywhere = yield* call("DELETE", "/sessions")
+      assert.deepStrictEqual(everywhere.data, { ended: 2 })
+      assert.match(everywhere.headers["set-cookie"] ?? "", /^pitboss_session=; .*Max-Age=0$/)
+      for (const session of [call, ...others]) assert.strictEqual((yield* session("GET", "/session")).status, 401)
+      const signedOut = yield* stranger.call("DELETE", "/session")
+      assert.deepStrictEqual(signedOut.data, { ended: 1 })
+      assert.strictEqual((yield* stranger.call("GET", "/session")).status, 401)
+    }))
+
+  // A page of another origin can make a browser send the cookie along with a form or a fetch; it can set neither header.
+  it.effect("change nothing at the request of a page of another origin", () =>
+    Effect.gen(function*() {
+      const { backofficePort } = yield* BothServers
+      const { cookie, name, password } = yield* withPassword(fresh("Gus "), "support")
+      const note = (headers: { readonly [name: string]: string }) =>
+        browse("POST", "/players/999999999/notes", { body: { text: "x" }, headers: { cookie, ...headers } })
+      const own = `http://127.0.0.1:${backofficePort}`
+      for (
+        const headers of [{}, { origin: "https://evil.example" }, { origin: "null" }, { "x-requested-with": "fetch" }]
+      ) {
+        const answer = yield* note({ ...headers })
+        assert.deepStrictEqual([answer.status, answer.code, answer.details["reason"]], [
+          403,
+          "INSUFFICIENT_SCOPE",
+          "other_origin"
+        ])
+      }
+      assert.strictEqual((yield* note({ origin: own })).status, 404, "the handler was asked")
+      assert.strictEqual((yield* note(ofPages)).status, 404)
+      assert.strictEqual((yield* browse("GET", "/players", { headers: { cookie } })).status, 200)
+      const body = { name, password }
+      const login = yield* browse("POST", "/session", { body, headers: { origin: "https://evil.example" } })
+      assert.deepStrictEqual(outcome(login), [403, "INSUFFICIENT_SCOPE"])
+    }))
+
+  it.effect("take the second factor within five minutes before money moves and authority changes", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actions = ["player.correct", "payment.approve", "staff.update", "key.rotate", "secret.reseal"]
+      assert.isTrue(
+        actions.every(takesStepUp) && !["player.note", "payment.list", "session.password"].some(takesStepUp)
+      )
+      const plain = yield* withPassword(fresh("Hal "))
+      const correction = { amount: 1, reason: "x" }
+      const without = yield* plain.call("POST", "/players/999999999/corrections", correction)
+      assert.deepStrictEqual([without.status, without.details], [403, { reason: "second_factor_required" }])
+
+      const account = yield* withSecondFactor(fresh("Ida "))
+      assert.match(account.begun.uri, /^otpauth:\/\/totp\/Pitboss:Ida/)
+      assert.match(account.begun.qr_svg, /^<svg /)
+      const correct = account.call("POST", "/players/999999999/corrections", correction)
+      assert.strictEqual((yield* correct).status, 404, "confirming it has shown it")
+      const age = sql`UPDATE staff_sessions SET second_factor_at = second_factor_at - interval '5 minutes'`
+      yield* age
+      for (
+        const [method, path, body] of [
+          ["POST", "/players/999999999/corrections", correction],
+          ["PATCH", `/staff/${plain.id}`, { role: "support" }]
+        ] as const
+      ) {
+        const answer = yield* account.call(method, path, body)
+        assert.deepStrictEqual([answer.status, answer.details], [403, { reason: "step_up_required" }])
+      }
+      const replaced = yield* account.call("POST", "/session/second-factor")
+      assert.deepStrictEqual([replaced.status, replaced.details], [403, { reason: "step_up_required" }])
+      const stale = yield* account.call("POST", "/session/step-up", { code: "000 000" })
+      assert.deepStrictEqual(Object.keys(stale.details), ["code"])
+      yield* later(account.id)
+      const code = codeOf(account.secret, yield* Clock.currentTimeMillis)
+      const stepped = yield* account.call("POST", "/session/step-up", { code })
+      assert.isString(stepped.data.stepped_up_until)
+      assert.strictEqual((yield* correct).status, 404)
+      assert.strictEqual((yield* account.call("PATCH", `/staff/${plain.id}`, { role: "support" })).status, 200)
+      // a script with the account's token has no second factor
+      const script = yield* browse("POST", "/players/999999999/corrections", {
+        body: correction,
+        headers: { authorization: `Bearer ${account.token}` }
+      })
+      assert.strictEqual(script.status, 404)
+      // taken away by an admin: the sessions end, and the next sign-in takes the password alone
+      yield* staffCall("PATCH", `/backoffice/v1/staff/${account.id}`, { reset_second_factor: true })
+      assert.strictEqual((yield* account.call("GET", "/session")).status, 401)
+      assert.strictEqual((yield* signIn({ name: account.name, password: account.password })).status, 201)
+    }))
+
+  it.effect("begin by a link once, within a quarter of an hour, without a second factor", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const account = yield* made("/staff", { name: fresh("Jon "), role: "payments" })
+      const ticketFor = (staff?: number) =>
+        Effect.map(staffCall("POST", "/backoffice/v1/staff/tickets", { staff }), ({ data }) => {
+          assert.match(data.url, /^http:\/\/[^/]+\/sign-in\?ticket=tk_\w{43}$/)
+          return new URL(data.url).searchParams.get("ticket")
+        })
+      const redeem = (ticket: string | null) =>
+        browse("POST", "/session/ticket", { body: { ticket }, headers: ofPages })
+      const ticket = yield* ticketFor(account.id)
+      const answer = yield* redeem(ticket)
+      assert.deepStrictEqual([answer.status, answer.data.staff.id, answer.data.stepped_up_until], [
+        201,
+        account.id,
+        null
+      ])
+      assert.deepStrictEqual(outcome(yield* redeem(ticket)), [401, "INVALID_API_KEY"])
+      const late = yield* ticketFor(account.id)
+      yield* sql`UPDATE staff_tickets SET expires_at = expires_at - interval '15 minutes' WHERE used_at IS NULL`
+      assert.deepStrictEqual(outcome(yield* redeem(late)), [401, "INVALID_API_KEY"])
+      // for the four-eyes rule who handed over the link has been the account since
+      const [facts] = yield* sql`SELECT entrusted_at IS NOT NULL AS entrusted, (SELECT issued_by FROM staff_tokens t
+        WHERE t.staff_id = s.id ORDER BY issued_at DESC LIMIT 1) AS by FROM staff s WHERE id = ${account.id}`
+      assert.deepStrictEqual(facts, { entrusted: true, by: "staff:bootstrap" })
+      // the bootstrap token's own is the first admin's
+      const first = yield* redeem(yield* ticketFor())
+      assert.deepInclude(first.data.staff, { role: "admin", operators: null })
+      const mine = { headers: { authorization: `Bearer ${account.token}` } }
+      const others = yield* browse("POST", "/staff/tickets", { ...mine, body: { staff: first.data.staff.id } })
+      assert.deepStrictEqual(outcome(others), [403, "INSUFFICIENT_SCOPE"])
+      assert.strictEqual((yield* browse("POST", "/staff/tickets", { ...mine, body: {} })).status, 201)
+      yield* staffCall("PATCH", `/backoffice/v1/staff/${account.id}`, { active: false })
+      const off = yield* staffCall("POST", "/backoffice/v1/staff/tickets", { staff: account.id })
+      assert.deepStrictEqual(outcome(off), [404, "NOT_FOUND"])
+    }))
+})

@@ -1,0 +1,56 @@
+/** A browser of a member of staff, as the staff API meets it: a cookie, and the header that the pages send. */
+import { Effect } from "effect"
+import { TOTP } from "otpauth"
+import { BothServers, made } from "./Backoffice.ts"
+import { type Call, opened, send } from "./HttpCalls.ts"
+
+const api = "/backoffice/v1"
+
+/** The header that a page of ours sends. */
+export const ofPages = { "x-requested-with": "pitboss" }
+
+/** The code of a secret (base32) at an instant, epoch milliseconds. */
+export const codeOf = (secret: string, at: number): string =>
+  new TOTP({ secret, algorithm: "SHA1" }).generate({ timestamp: at })
+
+/** Sends a call of the staff API at a port; without a port, at the server's. */
+export const browse = Effect.fnUntraced(function*(
+  method: string,
+  path: string,
+  call: Omit<Call, "method"> & { readonly port?: number } = {}
+) {
+  const { backofficePort } = yield* BothServers
+  const { port = backofficePort, ...rest } = call
+  return opened(
+    yield* send(port, `${api}${path}`, {
+      ...rest,
+      method,
+      headers: { "content-type": "application/json", ...rest.headers }
+    })
+  )
+})
+
+/** The cookie that an answer sets, as a browser sends it back. */
+export const cookieOf = ({ headers }: { readonly headers: { readonly [name: string]: string | undefined } }): string =>
+  (headers["set-cookie"] ?? "").split(";", 1)[0] ?? ""
+
+/** Calls the staff API as the pages do, in the session of a cookie. */
+export const inSession = (cookie: string) => (method: string, path: string, body?: unknown, port?: number) =>
+  browse(method, path, {
+    ...(body === undefined ? {} : { body }),
+    ...(port === undefined ? {} : { port }),
+    headers: { cookie, ...ofPages }
+  })
+
+/** Signs in; gives the answer. */
+export const signIn = (fields: { readonly [field: string]: string }, port?: number) =>
+  browse("POST", "/session", { body: fields, headers: ofPages, ...(port === undefined ? {} : { port }) })
+
+/** An account with a password, signed in without a second factor. */
+export const withPassword = Effect.fnUntraced(function*(name: string, role = "admin") {
+  const password = `correct horse of ${name}`
+  const account = yield* made("/staff", { name, role, password })
+  const answer = yield* signIn({ name, password })
+  const cookie = cookieOf(answer)
+  return { id: Number(account.id), name, password, token: String(account.token), cookie, call: inSession(cookie) }
+})
