@@ -87,6 +87,12 @@ export const StaffGroup = HttpApiGroup.make("staff").add(
     params: { staff: pathId },
     success: single(Schema.Struct({ ...StaffAccount.fields, token: Schema.String }))
   }),
+    success: created(SignInLink)
+  }),
+  HttpApiEndpoint.post("retire_bootstrap", "/staff/bootstrap/retirement", {
+    success: single(Schema.Struct({ retired_at: timestamp, retired_by: Schema.String }))
+  }),
+  HttpApiEndpoint.get("list", "/staff", { success: list(StaffAccount) }),
   HttpApiEndpoint.post("ticket", "/staff/tickets", {
     payload: Schema.Struct({
       staff: optional(
@@ -95,11 +101,5 @@ export const StaffGroup = HttpApiGroup.make("staff").add(
         )
           .annotate({ description: "Another's account, by admins; left out: one's own." })
       )
-    }),
-    success: created(SignInLink)
-  }),
-  HttpApiEndpoint.post("retire_bootstrap", "/staff/bootstrap/retirement", {
-    success: single(Schema.Struct({ retired_at: timestamp, retired_by: Schema.String }))
-  }),
-  HttpApiEndpoint.get("list", "/staff", { success: list(StaffAccount) })
+    })
 )

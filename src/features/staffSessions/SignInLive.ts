@@ -51,11 +51,11 @@ export class SignInAttempts extends Context.Service<SignInAttempts, {
           const caller = limits.callerOf(origin)
           const leftMs = backOff.leftMs(caller, clock.currentTimeMillisUnsafe())
           if (leftMs > 0) return yield* Effect.fail(tooManyFailures(Math.ceil(leftMs / 1000)))
-          return yield* Effect.catch(attempt, (error): Effect.Effect<never, E | Refusal> => {
+          return yield* attempt.pipe(Effect.catch((error): Effect.Effect<never, E | Refusal> => {
             if (!isRefusal(error) || error.code !== "INVALID_API_KEY") return Effect.fail(error)
             backOff.fail(caller, clock.currentTimeMillisUnsafe())
             return Effect.flatMap(failures.note("staff", error, origin), (noted) => Effect.fail(noted))
-          })
+          }))
         })
 
       const browser = Effect.map(HttpServerRequest.HttpServerRequest, (request) => ({
