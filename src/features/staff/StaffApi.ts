@@ -87,8 +87,6 @@ export const StaffGroup = HttpApiGroup.make("staff").add(
     params: { staff: pathId },
     success: single(Schema.Struct({ ...StaffAccount.fields, token: Schema.String }))
   }),
-    success: created(SignInLink)
-  }),
   HttpApiEndpoint.post("retire_bootstrap", "/staff/bootstrap/retirement", {
     success: single(Schema.Struct({ retired_at: timestamp, retired_by: Schema.String }))
   }),
@@ -101,5 +99,7 @@ export const StaffGroup = HttpApiGroup.make("staff").add(
         )
           .annotate({ description: "Another's account, by admins; left out: one's own." })
       )
-    })
+    }),
+    success: created(SignInLink)
+  })
 )

@@ -128,14 +128,14 @@ export const StaffAuthLive = Layer.effect(
     const { backofficeUrl } = yield* Settings
 
     /** Who acts: the holder of the bearer token, else of the session whose cookie came. */
-    const authenticate = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
+    const authenticate = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, isUse = true) {
       const { authorization, cookie, host, origin } = request.headers
       const requestedWith = request.headers["x-requested-with"]
       const token = authorization === undefined ? cookieIn(cookie, cookieName) : undefined
       if (token === undefined) {
         return { actor: yield* tokens.authenticate(bearer(authorization), originOf(request)), session: undefined }
       }
-      const found = yield* sessions.authenticate(token)
+      const found = yield* sessions.authenticate(token, isUse)
       if (found === undefined) return yield* Effect.fail(yield* failures.note("staff", noSession, originOf(request)))
       if (
         request.method !== "GET" && request.method !== "HEAD" &&
@@ -172,7 +172,7 @@ export const StaffAuthLive = Layer.effect(
         yield* refuseWithoutSecondFactor(session, action)
         yield* accounts.refuseBootstrap(actor, action)
         yield* refuseForeign(actor.operators, action)
-        const again = Effect.map(authenticate(request), (found) => found.actor)
+        const again = Effect.map(authenticate(request, false), (found) => found.actor)
         const response = yield* served(actor).pipe(
           Effect.provideService(CurrentAuthentication, again),
           Effect.provideService(CurrentSession, session)

@@ -80,8 +80,11 @@ export class StaffSessions extends Context.Service<StaffSessions, {
     browser: Browser,
     hasShownSecondFactor: boolean
   ) => Effect.Effect<string, Unavailable>
-  /** Who acts, by the value of a cookie; undefined when the session is over or the account is not active. Notes the use. */
-  readonly authenticate: (token: string) => Effect.Effect<InSession | undefined, Unavailable>
+  /**
+   * Who acts, by the value of a cookie; undefined when the session is over or the account is not active. Notes the use, unless it is
+   * no person who asks: a stream that looks whether it may go on does not keep its session alive.
+   */
+  readonly authenticate: (token: string, isUse?: boolean) => Effect.Effect<InSession | undefined, Unavailable>
   /** As `authenticate`, of a `Cookie` header. */
   readonly ofCookie: (header: string | undefined) => Effect.Effect<InSession | undefined, Unavailable>
   /** The `Set-Cookie` header that gives a browser its session, or takes it away. */
@@ -142,7 +145,7 @@ export class StaffSessions extends Context.Service<StaffSessions, {
         return token
       })
 
-      const authenticate = Effect.fn("StaffSessions.authenticate")(function*(token: string) {
+      const authenticate = Effect.fn("StaffSessions.authenticate")(function*(token: string, isUse = true) {
         const row = yield* orTryAgain(oneOf(sessionRows(
           sql`SELECT s.id, s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt",
               s.second_factor_at AS "secondFactorAt", a.id AS "staffId", a.name, a.role, a.operator_ids AS operators,
@@ -155,7 +158,7 @@ export class StaffSessions extends Context.Service<StaffSessions, {
         const { hasSecondFactor, id, name, operators, role, staffId } = row
         const times = { lastSeenAt: row.lastSeenAt.getTime(), expiresAt: row.expiresAt.getTime() }
         if (isOver(times, idleMs, now)) return undefined
-        const isNoted = times.lastSeenAt + seenEveryMs > now
+        const isNoted = !isUse || times.lastSeenAt + seenEveryMs > now
         if (!isNoted) {
           // a request goes on where this cannot be written
           yield* Effect.ignore(Effect.andThen(
