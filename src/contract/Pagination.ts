@@ -80,11 +80,12 @@ const PageMetaWithCursor = Schema.Struct({
     identifier: "PageMetaWithCursor",
     examples: [{ current_page: 1, per_page: 25, total: 1, last_page: 1, from: 1, to: 1, next_cursor: null }]
   })
-const WalkMeta = Schema.Struct({ per_page: Schema.Int, next_cursor: nextCursor }).annotate({
+/** `meta` of a part of a list that is only walked. */
+export const WalkMeta = Schema.Struct({ per_page: Schema.Int, next_cursor: nextCursor }).annotate({
   identifier: "WalkMeta",
   examples: [{ per_page: 25, next_cursor: "11g5" }]
 })
-const WalkLinks = Schema.Struct({ next: Schema.NullOr(Schema.String) }).annotate({
+export const WalkLinks = Schema.Struct({ next: Schema.NullOr(Schema.String) }).annotate({
   identifier: "WalkLinks",
   examples: [{ next: "/api/v1/…?cursor=11g5" }]
 })

@@ -1,9 +1,11 @@
 /** Services of the staff API. */
 import { Layer } from "effect"
+import { AlertCases } from "../features/compliance/AlertCases.ts"
 import { Alerts } from "../features/compliance/Alerts.ts"
 import { ApiKeys } from "../features/keys/ApiKeys.ts"
 import { AuditLog } from "../features/audit/AuditLog.ts"
 import { BonusCatalogue } from "../features/bonuses/BonusCatalogue.ts"
+import { BonusGrants } from "../features/bonuses/BonusGrants.ts"
 import { Catalogue } from "../features/games/Catalogue.ts"
 import { Corrections } from "../features/corrections/Corrections.ts"
 import { ExchangeRates } from "../features/exchangeRates/ExchangeRateRecords.ts"
@@ -36,9 +38,11 @@ export const layerBackoffice = Layer.mergeAll(
   PaymentMethodCatalogue.layer,
   PaymentQueue.layer,
   BonusCatalogue.layer,
+  BonusGrants.layer,
   WebhookEndpoints.layer,
   WebhookDeliveries.layer,
   Alerts.layer,
+  AlertCases.layer,
   ExchangeRates.layer,
   PlayerNotes.layer,
   Corrections.layer,

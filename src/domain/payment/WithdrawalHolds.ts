@@ -33,29 +33,35 @@ const noRoom = refuse("TRY_AGAIN", `The player is held by ${maxHolds} alerts alr
 export interface PlaceHold {
   readonly alertId: number
   readonly rule: AlertRule
+  /** Staff who place it by hand, as the audit log names them: then one that was lifted holds again. Absent: the rule does. */
+  readonly actor?: string
 }
 
-/** Stops withdrawals for an alert. One that is there already, or that staff have lifted, is left as it is. */
-export const placeHoldStep =
-  ({ alertId, rule }: PlaceHold) => (player: Player, context: Context): Decision<Player, Refusal<"TRY_AGAIN">> => {
-    if (player.withdrawalHolds.some((hold) => hold.alertId === alertId)) return answer(player, player)
-    const withdrawalHolds = withHold(player.withdrawalHolds, alertId)
-    if (withdrawalHolds === undefined) return refused(noRoom)
-    return acceptSettings(new Draft(player, context), { withdrawalHolds }, {
-      actor: "compliance",
-      action: "player.hold",
-      before: { withdrawal_holds: heldBy(player.withdrawalHolds) },
-      after: { withdrawal_holds: heldBy(withdrawalHolds) },
-      reason: `alert ${alertId}: ${rule}`
-    })
-  }
+/** Stops withdrawals for an alert. One that is there already is left as it is, and one that staff have lifted unless they place it again. */
+export const placeHoldStep = ({ actor, alertId, rule }: PlaceHold) =>
+(
+  player: Player,
+  context: Context
+): Decision<Player, Refusal<"TRY_AGAIN">> => {
+  const there = player.withdrawalHolds.find((hold) => hold.alertId === alertId)
+  if (there !== undefined && (actor === undefined || !there.isLifted)) return answer(player, player)
+  const withdrawalHolds = withHold(player.withdrawalHolds.filter((hold) => hold !== there), alertId)
+  if (withdrawalHolds === undefined) return refused(noRoom)
+  return acceptSettings(new Draft(player, context), { withdrawalHolds }, {
+    actor: actor ?? "compliance",
+    action: "player.hold",
+    before: { withdrawal_holds: heldBy(player.withdrawalHolds) },
+    after: { withdrawal_holds: heldBy(withdrawalHolds) },
+    reason: `alert ${alertId}: ${rule}`
+  })
+}
 
 export interface ReleaseHold {
   readonly alertId: number
   readonly actor: string
 }
 
-/** Takes away the hold of an alert that is over. */
+/** Takes away the hold of an alert that is over or holds no more. */
 export const releaseHoldStep =
   ({ actor, alertId }: ReleaseHold) => (player: Player, context: Context): Decision<Player, never> => {
     const withdrawalHolds = player.withdrawalHolds.filter((hold) => hold.alertId !== alertId)
@@ -65,6 +71,6 @@ export const releaseHoldStep =
       action: "player.hold",
       before: { withdrawal_holds: heldBy(player.withdrawalHolds) },
       after: { withdrawal_holds: heldBy(withdrawalHolds) },
-      reason: `alert ${alertId} is closed`
+      reason: `alert ${alertId} holds no more`
     })
   }

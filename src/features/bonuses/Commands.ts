@@ -1,7 +1,7 @@
 /** Bonuses and promo codes. */
 import { Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { bonusTypes } from "../../domain/bonus/Bonus.ts"
+import { bonusStates, bonusTypes } from "../../domain/bonus/Bonus.ts"
 import { about, amountOrNone, given, integer, orNone, text, truth } from "../../platform/CliFlags.ts"
 import { idOf, noun, operatorFlag, verb } from "../../commands/Verb.ts"
 
@@ -50,6 +50,18 @@ export const bonus = noun("bonus", "Bonuses").pipe(Command.withSubcommands([
     { operator: optional(operatorFlag) },
     (client, input) => client.bonus.list({ query: given(input) })
   ),
+  verb(
+    "show",
+    "One bonus, with what its terms mean and what it may still cost",
+    { id: idOf("bonus") },
+    (client, { id }) => client.bonus.show({ params: { bonus: id } })
+  ),
+  verb("grants", "Grants of a bonus, newest first", {
+    id: idOf("bonus"),
+    state: optional(about(Flag.Literals("state", bonusStates), "Only those that are so")),
+    cursor: optional(text("cursor", "Go on at a next_cursor")),
+    per_page: integer("per-page", "How many, 1 to 100 (25)").pipe(Flag.withDefault(25))
+  }, (client, { id, ...input }) => client.bonus.grants({ params: { bonus: id }, query: given(input) })),
   verb("grant", "Grant a player a bonus of the operator", {
     id: idOf("player"),
     bonus: integer("bonus", "Id of the bonus"),

@@ -1,12 +1,12 @@
 /** Bonuses and promo codes in the staff API. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { bonusTypes } from "../../domain/bonus/Bonus.ts"
+import { bonusStates, bonusTypes } from "../../domain/bonus/Bonus.ts"
 import { Bonus, PlayerBonus } from "./BonusResource.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
-import { created, list, single } from "../../contract/Pagination.ts"
-import { id, timestamp } from "../../contract/Resource.ts"
+import { created, list, single, timedWalkQuery, WalkLinks, WalkMeta } from "../../contract/Pagination.ts"
+import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
 const optional = Schema.optionalKey
 
@@ -17,6 +17,18 @@ export const StaffBonus = Schema.Struct({
   contributions: Schema.Record(Schema.String, Schema.Number),
   created_at: timestamp,
   updated_at: timestamp
+})
+
+/** A bonus with what its terms mean and what it may still cost. */
+export const ShownBonus = Schema.Struct({
+  ...StaffBonus.fields,
+  currency: currencyCode,
+  terms: Schema.Array(Schema.String).annotate({ description: "What the terms mean, in sentences." }),
+  liability: Schema.Array(Schema.Struct({
+    currency: currencyCode.annotate({ description: "The players'." }),
+    running: Schema.Int.annotate({ description: "Grants that run or wait." }),
+    amount: money.annotate({ description: "Bonus funds of those." })
+  }))
 })
 
 /** A promo code (table `promo_codes`). */
@@ -86,6 +98,12 @@ export const BonusGroup = HttpApiGroup.make("bonus").add(
     params: { bonus: pathId },
     payload: BonusUpdate,
     success: single(StaffBonus)
+  }),
+  HttpApiEndpoint.get("show", "/bonuses/:bonus", { params: { bonus: pathId }, success: single(ShownBonus) }),
+  HttpApiEndpoint.get("grants", "/bonuses/:bonus/grants", {
+    params: { bonus: pathId },
+    query: { per_page: timedWalkQuery.per_page, cursor: timedWalkQuery.cursor, state: optional(oneOf(bonusStates)) },
+    success: Schema.Struct({ data: Schema.Array(PlayerBonus), meta: WalkMeta, links: WalkLinks })
   }),
   HttpApiEndpoint.get("list", "/bonuses", { query: { operator: optional(reference) }, success: list(StaffBonus) }),
   HttpApiEndpoint.post("grant", "/players/:player/bonuses", {

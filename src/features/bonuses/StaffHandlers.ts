@@ -3,9 +3,11 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { refuse } from "../../domain/Refusal.ts"
-import { asStaff } from "../../http/StaffEnvelope.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { rolesFor } from "../staff/Authorisation.ts"
+import { timedPositionOf, walked } from "../../http/Page.ts"
 import { BonusCatalogue } from "./BonusCatalogue.ts"
+import { BonusGrants } from "./BonusGrants.ts"
 import { Bonuses } from "./Bonuses.ts"
 import { ownedBonusFields } from "./Handlers.ts"
 
@@ -30,10 +32,18 @@ export const BonusHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const onOffer = yield* BonusCatalogue
     const bonuses = yield* Bonuses
+    const grants = yield* BonusGrants
     return handlers
       .handle("create", ({ payload }) => asStaff((actor) => onOffer.create(actor, payload)))
       .handle("update", ({ params, payload }) => asStaff((actor) => onOffer.update(actor, params.bonus, payload)))
       .handle("list", ({ query }) => asStaff((actor) => onOffer.list(actor, query.operator)))
+      .handle("show", ({ params }) => enveloped(grants.show(params.bonus)))
+      .handle("grants", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { cursor = "", per_page: perPage, state } = query
+          const { items, next } = yield* grants.walk(params.bonus, { state, below: timedPositionOf(cursor), perPage })
+          return yield* walked(perPage, items.map(ownedBonusFields), next)
+        }))
       .handle("grant", ({ params, payload }) =>
         asStaff((actor) =>
           Effect.gen(function*() {

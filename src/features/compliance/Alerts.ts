@@ -15,12 +15,13 @@ import { Holds } from "./Holds.ts"
 import { makeRuleBook } from "./RuleBook.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
-import { equalTo, recordsOf } from "../../store/Records.ts"
+import { equalTo } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { makeReferences } from "../operators/References.ts"
 import type { Actor } from "../staff/Staff.ts"
-import { Alert, type AlertUpdate, type Rule, type RuleInput } from "./StaffApi.ts"
+import { makeAlertRecords } from "./internal/AlertRecords.ts"
+import { type Alert, type AlertUpdate, type Rule, type RuleInput } from "./StaffApi.ts"
 
 /** Absent means any. */
 export interface AlertQuery {
@@ -28,6 +29,8 @@ export interface AlertQuery {
   readonly status?: AlertStatus | undefined
   readonly rule?: AlertRule | undefined
   readonly playerId?: number | undefined
+  /** Id of the account that it is assigned to; null: none. */
+  readonly assignedTo?: number | null | undefined
   /** 1 to 100. */
   readonly limit: number
   /** The last alert of the page before; those after it are listed. */
@@ -121,21 +124,7 @@ export class Alerts extends Context.Service<Alerts, {
       const book = yield* makeRuleBook
       const references = yield* makeReferences
 
-      const alerts = yield* recordsOf("compliance_alerts", Alert, {
-        from: "compliance_alerts a JOIN players p ON p.id = a.player_id",
-        reads: {
-          id: "a.id",
-          operator_id: "a.operator_id",
-          status: "a.status",
-          payment_id: "a.payment_request_id",
-          created_at: "a.created_at",
-          updated_at: "a.updated_at"
-        },
-        computed: {
-          stops_withdrawals: `a.hold <> 'none' AND a.status <> 'closed' AND NOT p.withdrawal_holds @>
-            jsonb_build_array(jsonb_build_object('alertId', a.id, 'isLifted', true))`
-        }
-      })
+      const alerts = yield* makeAlertRecords
 
       const find = (alertId: number) =>
         Effect.flatMap(
@@ -144,7 +133,7 @@ export class Alerts extends Context.Service<Alerts, {
         )
 
       const list = Effect.fn("Alerts.list")(function*(query: AlertQuery) {
-        const { after, limit, playerId, rule, scope, status } = query
+        const { after, assignedTo, limit, playerId, rule, scope, status } = query
         const position = after === undefined ? undefined : yield* oneOf(positionRows(
           sql`SELECT created_at AS at FROM compliance_alerts
             WHERE ${sql.and([sql`id = ${after}::float8::bigint`, ...within(sql, scope)])}`
@@ -154,6 +143,9 @@ export class Alerts extends Context.Service<Alerts, {
           sql`true`,
           ...within(sql, scope, "a.operator_id"),
           ...equalTo(sql, { "a.player_id": playerId, "a.rule": rule, "a.status": status }),
+          ...(assignedTo === undefined
+            ? []
+            : [assignedTo === null ? sql`a.assigned_to IS NULL` : sql`a.assigned_to = ${assignedTo}`]),
           // says in words that the planner can compare with the index of those that wait
           ...(status === undefined || status === "closed" ? [] : [sql`a.status <> 'closed'`]),
           ...(position === undefined || after === undefined

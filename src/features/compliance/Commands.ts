@@ -12,6 +12,7 @@ export const alert = noun("alert", "Alerts on suspicious behaviour").pipe(Comman
     status: optional(about(Flag.Literals("status", alertStatuses), "Only those that are so")),
     rule: optional(about(Flag.Literals("rule", alertRules), "Only those of this rule")),
     player: optional(integer("player", "Only those about this player")),
+    assigned_to: optional(text("assigned-to", "Only those that this account has: me, none or an id")),
     limit: integer("limit", "How many, 1 to 100 (25)").pipe(Flag.withDefault(25)),
     cursor: optional(integer("cursor", "Go on after the alert of this id"))
   }, (client, input) => client.alert.list({ query: given(input) })),
@@ -21,6 +22,18 @@ export const alert = noun("alert", "Alerts on suspicious behaviour").pipe(Comman
     status: optional(about(Flag.Literals("status", alertStatuses), "New status; closed is final")),
     note: optional(text("note", "What is to be remembered"))
   }, (client, { id, ...input }) => client.alert.update({ params: { alert: id }, payload: given(input) })),
+  verb("assign", "Give an alert to an account", {
+    id: idOf("alert"),
+    staff: text("staff", "me, none, or the id of an account")
+  }, (client, { id, ...payload }) => client.alert.assign({ params: { alert: id }, payload })),
+  verb("hold", "Stop the player's withdrawals for an open alert", {
+    id: idOf("alert"),
+    reason: text("reason", "Why, for the audit log")
+  }, (client, { id, ...payload }) => client.alert.hold({ params: { alert: id }, payload })),
+  verb("release", "Take away an alert's hold on withdrawals", {
+    id: idOf("alert"),
+    reason: text("reason", "Why, for the audit log")
+  }, (client, { id, ...payload }) => client.alert.release({ params: { alert: id }, payload })),
   verb("rules", "The rules of an operator, as they are set", {
     operator: operatorFlag
   }, (client, input) => client.alert.rules({ query: input })),

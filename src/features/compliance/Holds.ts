@@ -29,9 +29,11 @@ const leftRows = rowsOf(Schema.Struct({ alertId: Schema.Number, playerId: Schema
 export class Holds extends Context.Service<Holds, {
   /** Places the holds that alerts want. Safe to be cut off, to be run twice, and by several services; so is the next. */
   readonly place: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
-  /** Takes away the holds of alerts that are closed: those left behind by a failure, or placed late. */
+  /** Takes away the holds of alerts that are closed or hold no more: those left behind by a failure, or placed late. */
   readonly tidy: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
-  /** Takes away the hold of an alert that `actor` has closed. */
+  /** Places the hold that an alert wants, by hand: also where staff have lifted it. */
+  readonly placeOne: (alert: typeof WantedHold.Type, actor: string) => Effect.Effect<void, Refusal>
+  /** Takes away the hold of an alert that `actor` has closed or released. */
   readonly release: (
     alert: { readonly alertId: number; readonly playerId: number },
     actor: string
@@ -51,7 +53,11 @@ export class Holds extends Context.Service<Holds, {
       })
       const placeHold = errands.define({
         name: "hold.place",
-        payload: Schema.Struct({ alertId: Schema.Number, rule: Schema.Literals(alertRules) }),
+        payload: Schema.Struct({
+          alertId: Schema.Number,
+          rule: Schema.Literals(alertRules),
+          actor: Schema.optionalKey(Schema.String)
+        }),
         run: (playerId, hold) => Effect.asVoid(actors.ask(null, playerId, placeHoldStep(hold)))
       })
 
@@ -59,8 +65,8 @@ export class Holds extends Context.Service<Holds, {
         releaseHold(playerId, { alertId, actor })
       )
 
-      const place = Effect.fnUntraced(function*({ alertId, playerId, rule }: typeof WantedHold.Type) {
-        yield* placeHold(playerId, { alertId, rule })
+      const place = Effect.fnUntraced(function*({ alertId, playerId, rule }: typeof WantedHold.Type, actor?: string) {
+        yield* placeHold(playerId, { alertId, rule, ...(actor === undefined ? {} : { actor }) })
         // the actor's commit is what counts; if this is not written, placing is tried again and changes nothing
         yield* sql`UPDATE compliance_alerts SET hold = 'placed' WHERE id = ${alertId}::float8::bigint AND hold = 'wanted'`
       })
@@ -97,7 +103,7 @@ export class Holds extends Context.Service<Holds, {
         const left = yield* leftRows(
           sql`SELECT a.id AS "alertId", p.id AS "playerId" FROM players p
             CROSS JOIN LATERAL jsonb_array_elements(p.withdrawal_holds) AS h(hold)
-            JOIN compliance_alerts a ON a.id = (h.hold ->> 'alertId')::bigint AND a.status = 'closed'
+            JOIN compliance_alerts a ON a.id = (h.hold ->> 'alertId')::bigint AND (a.status = 'closed' OR a.hold = 'none')
             WHERE p.withdrawal_holds <> '[]' LIMIT ${most}`
         )
         return resultOf(
@@ -105,7 +111,11 @@ export class Holds extends Context.Service<Holds, {
         )
       }).pipe(orTryAgain, Effect.withSpan("Holds.tidy"))
 
-      return Holds.of({ place: placeAll, tidy, release })
+      const placeOne: Holds["Service"]["placeOne"] = Effect.fn("Holds.placeOne")((alert, actor) =>
+        Effect.mapError(orTryAgain(place(alert, actor)), (error): Refusal => error)
+      )
+
+      return Holds.of({ place: placeAll, tidy, release, placeOne })
     })
   )
 }

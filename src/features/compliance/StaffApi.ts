@@ -28,6 +28,7 @@ export const Alert = Schema.Struct({
   stops_withdrawals: Schema.Boolean.annotate({
     description: "Whether the player cannot withdraw because of it, now or in a moment."
   }),
+  assigned_to: Schema.NullOr(id).annotate({ description: "The account that works on it." }),
   notes: Schema.Array(Note),
   created_at: timestamp,
   updated_at: timestamp,
@@ -63,6 +64,13 @@ const RuleInput = Schema.Struct({
   }, optional)
 })
 
+/** `me`, `none`, or the id of an account. */
+const assignee = Schema.String.annotate({ examples: ["me"] }).check(
+  Schema.isPattern(/^(me|none|[1-9]\d{0,14})$/u, { message: "must be me, none or the id of an account" })
+)
+
+const HoldInput = Schema.Struct({ reason: lines(500).check(Schema.isPattern(/\S/u, { message: "must not be blank" })) })
+
 export type AlertUpdate = typeof AlertUpdate.Type
 export type RuleInput = typeof RuleInput.Type
 
@@ -73,6 +81,7 @@ export const AlertGroup = HttpApiGroup.make("alert").add(
       status: optional(oneOf(alertStatuses)),
       rule: optional(oneOf(alertRules)),
       player: optional(pathId),
+      assigned_to: optional(assignee),
       limit: integer(1, 100).pipe(
         Schema.withDecodingDefaultTypeKey(Effect.succeed(25)),
         Schema.withConstructorDefault(Effect.succeed(25))
@@ -88,6 +97,21 @@ export const AlertGroup = HttpApiGroup.make("alert").add(
   HttpApiEndpoint.patch("update", "/alerts/:alert", {
     params: { alert: pathId },
     payload: AlertUpdate,
+    success: single(Alert)
+  }),
+  HttpApiEndpoint.post("assign", "/alerts/:alert/assign", {
+    params: { alert: pathId },
+    payload: Schema.Struct({ staff: assignee }),
+    success: single(Alert)
+  }),
+  HttpApiEndpoint.post("hold", "/alerts/:alert/hold", {
+    params: { alert: pathId },
+    payload: HoldInput,
+    success: single(Alert)
+  }),
+  HttpApiEndpoint.post("release", "/alerts/:alert/release", {
+    params: { alert: pathId },
+    payload: HoldInput,
     success: single(Alert)
   }),
   HttpApiEndpoint.get("rules", "/alert-rules", { query: { operator: reference }, success: list(Rule) }),

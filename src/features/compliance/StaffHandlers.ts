@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { AlertCases } from "./AlertCases.ts"
 import { Alerts } from "./Alerts.ts"
 import { Operators } from "../operators/Operators.ts"
 import { asStaff } from "../../http/StaffEnvelope.ts"
@@ -11,17 +12,33 @@ export const AlertHandlers = HttpApiBuilder.group(
   "alert",
   Effect.fnUntraced(function*(handlers) {
     const alerts = yield* Alerts
+    const cases = yield* AlertCases
     const operators = yield* Operators
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const { cursor: after, limit, player: playerId, rule, status } = query
-          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-          const { items, next } = yield* alerts.list({ scope, status, rule, playerId, limit, after })
+          const { assigned_to: of, cursor: after, limit, player: playerId, rule, status } = query
+          const actor = yield* CurrentStaff
+          const scope = yield* operators.scope(actor, query.operator)
+          // a token that is nobody's has none
+          const assignedTo = of === undefined
+            ? undefined
+            : of === "none"
+            ? null
+            : of === "me"
+            ? actor.id ?? 0
+            : Number(of)
+          const { items, next } = yield* alerts.list({ scope, status, rule, playerId, assignedTo, limit, after })
           return { data: items, meta: { limit, next_cursor: next === null ? null : String(next) } }
         }))
       .handle("show", ({ params }) => Effect.map(alerts.get(params.alert), (data) => ({ data })))
       .handle("update", ({ params, payload }) => asStaff((actor) => alerts.update(actor, params.alert, payload)))
+      .handle("assign", ({ params, payload }) => asStaff((actor) => cases.assign(actor, params.alert, payload.staff)))
+      .handle("hold", ({ params, payload }) => asStaff((actor) => cases.hold(actor, params.alert, payload.reason)))
+      .handle(
+        "release",
+        ({ params, payload }) => asStaff((actor) => cases.release(actor, params.alert, payload.reason))
+      )
       .handle("rules", ({ query }) => Effect.map(alerts.rules(query.operator), (data) => ({ data })))
       .handle("configure", ({ params, payload }) => asStaff((actor) => alerts.configure(actor, params.rule, payload)))
   })

@@ -13,6 +13,14 @@ export const webhookPurpose = (endpointId: number): string => `webhook:${endpoin
 const webhookSignature = (secret: string, timestamp: string, body: string): string =>
   Crypto.createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")
 
+/** Headers of a message beside its time and its signatures. */
+export const plainHeaders = (of: { readonly deliveryId: number; readonly eventId: number; readonly type: string }) => ({
+  "user-agent": "Pitboss-Webhooks/1",
+  "x-service-event": of.type,
+  "x-service-event-id": String(of.eventId),
+  "x-service-delivery": String(of.deliveryId)
+})
+
 export interface AttemptedDelivery {
   readonly id: number
   readonly endpoint: {
@@ -60,10 +68,7 @@ export class Attempts extends Context.Service<Attempts, {
           return yield* post({
             url: endpoint.url,
             headers: {
-              "user-agent": "Pitboss-Webhooks/1",
-              "x-service-event": event.type,
-              "x-service-event-id": String(event.id),
-              "x-service-delivery": String(id),
+              ...plainHeaders({ deliveryId: id, eventId: event.id, type: event.type }),
               "x-service-timestamp": timestamp,
               // a single value: receivers compare the whole header (SPEC section 6.1)
               "x-service-signature": webhookSignature(keys.current, timestamp, body),
@@ -82,7 +87,7 @@ export class Attempts extends Context.Service<Attempts, {
                   Effect.annotateLogs({ webhook_id: endpoint.id, others })
                 )
               ),
-              { status: null, error: "secret_unreadable" } satisfies Outcome
+              { status: null, error: "secret_unreadable", body: null } satisfies Outcome
             ))
       )
 

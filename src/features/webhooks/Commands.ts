@@ -46,6 +46,19 @@ export const webhook = noun("webhook", "Webhooks of operators").pipe(Command.wit
     id: idOf("webhook"),
     ...ofOperator
   }, (client, { id, ...input }) => client.webhook.ping({ params: { webhook: id }, query: given(input) })),
+  verb(
+    "redeliver",
+    "Send the events since an instant again, 10,000 at most",
+    {
+      id: idOf("webhook"),
+      since: text("since", "Events at or after, like 2026-11-20T12:00:00Z"),
+      until: optional(text("until", "Events before (now)")),
+      status: optional(about(Flag.Literals("status", ["delivered", "failed"]), "Only deliveries that are so")),
+      ...ofOperator
+    },
+    (client, { id, operator, ...input }) =>
+      client.webhook.redeliver({ params: { webhook: id }, query: given({ operator }), payload: given(input) })
+  ),
   verb("list", "Webhooks, newest first", {
     operator: optional(operatorFlag)
   }, (client, input) => client.webhook.list({ query: given(input) }))
@@ -58,6 +71,9 @@ export const delivery = noun("delivery", "Deliveries of events").pipe(Command.wi
     status: optional(about(Flag.Literals("status", deliveryStatuses), "Only those that are so")),
     ...pageFlags
   }, (client, input) => client.delivery.list({ query: given(input) })),
+  verb("show", "One delivery, with what was sent and what came back", {
+    id: idOf("delivery")
+  }, (client, { id }) => client.delivery.show({ params: { delivery: id } })),
   verb("retry", "Send one again, now", {
     id: idOf("delivery")
   }, (client, { id }) => client.delivery.retry({ params: { delivery: id } }))

@@ -2,7 +2,7 @@
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { deliveryStatuses, eventTypes } from "../../domain/Events.ts"
-import { oneOf, pathId, reference, text } from "../../contract/Fields.ts"
+import { instant, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
 import { created, list, page, pageQuery, single } from "../../contract/Pagination.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 
@@ -44,6 +44,46 @@ export const Delivery = Schema.Struct({
   updated_at: timestamp
 })
 
+/** A delivery with what was sent last and what came back. */
+export const DeliveryAttempt = Schema.Struct({
+  ...Delivery.fields,
+  request: Schema.Struct({
+    url: Schema.String.annotate({ description: "The webhook's, as it is now." }),
+    headers: Schema.Record(Schema.String, Schema.String).annotate({
+      description: "Without the signature; those of the last attempt where there was one."
+    }),
+    body: Schema.NullOr(Schema.String).annotate({
+      description:
+        "As it is stored: personal data, which is sealed, is added when it is sent. Null once the event is forgotten."
+    })
+  }),
+  response: Schema.NullOr(Schema.Struct({
+    status: Schema.NullOr(Schema.Int),
+    body: Schema.NullOr(Schema.String).annotate({ description: "Its first 2,000 characters." }),
+    error: Schema.NullOr(Schema.String),
+    sent_at: Schema.NullOr(timestamp),
+    duration_ms: Schema.NullOr(Schema.Int)
+  })).annotate({ description: "Of the last attempt; null before the first." })
+})
+
+const Redelivery = Schema.Struct({
+  since: instant,
+  until: optional(instant).annotateKey({ description: "Events before it; absent: until now." }),
+  status: optional(oneOf(["delivered", "failed"])).annotateKey({ description: "Absent: both." })
+})
+
+export type Redelivery = typeof Redelivery.Type
+
+/** What a redelivery has made due. */
+const Redelivered = Schema.Struct({
+  webhook_id: id,
+  queued: Schema.Int.annotate({ description: "Deliveries that are due again, 10,000 at most." }),
+  has_more: Schema.Boolean.annotate({ description: "Whether there are more: ask again, since `next_since`." }),
+  next_since: Schema.NullOr(timestamp)
+})
+
+export type Redelivered = typeof Redelivered.Type
+
 const WebhookUpdate = Schema.Struct({
   url: text(2000),
   events: Schema.Array(oneOf(eventTypes)),
@@ -81,6 +121,12 @@ export const WebhookGroup = HttpApiGroup.make("webhook").add(
     query: { operator: optional(reference) },
     success: single(Delivery)
   }),
+  HttpApiEndpoint.post("redeliver", "/webhooks/:webhook/redeliver", {
+    params: { webhook: pathId },
+    query: { operator: optional(reference) },
+    payload: Redelivery,
+    success: single(Redelivered)
+  }),
   HttpApiEndpoint.get("list", "/webhooks", { query: { operator: optional(reference) }, success: list(Webhook) })
 )
 
@@ -93,6 +139,10 @@ export const DeliveryGroup = HttpApiGroup.make("delivery").add(
       status: optional(oneOf(deliveryStatuses))
     },
     success: page(Delivery)
+  }),
+  HttpApiEndpoint.get("show", "/deliveries/:delivery", {
+    params: { delivery: pathId },
+    success: single(DeliveryAttempt)
   }),
   HttpApiEndpoint.post("retry", "/deliveries/:delivery/retry", {
     params: { delivery: pathId },

@@ -6,13 +6,14 @@ import { Operators } from "../operators/Operators.ts"
 import { WebhookDeliveries } from "./WebhookDeliveries.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 import { paginated } from "../../http/Page.ts"
-import { asStaff } from "../../http/StaffEnvelope.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
 const EndpointHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "webhook",
   Effect.fnUntraced(function*(handlers) {
     const endpoints = yield* WebhookEndpoints
+    const deliveries = yield* WebhookDeliveries
     return handlers
       .handle("create", ({ payload }) => asStaff((actor) => endpoints.create(actor, payload)))
       .handle(
@@ -26,6 +27,11 @@ const EndpointHandlers = HttpApiBuilder.group(
           asStaff((actor) => endpoints.rotate(actor, params.webhook, query.operator, query.now === "true"))
       )
       .handle("ping", ({ params, query }) => asStaff((actor) => endpoints.ping(actor, params.webhook, query.operator)))
+      .handle(
+        "redeliver",
+        ({ params, payload, query }) =>
+          asStaff((actor) => deliveries.redeliver(actor, params.webhook, payload, query.operator))
+      )
       .handle("list", ({ query }) => asStaff((actor) => endpoints.list(actor, query.operator)))
   })
 )
@@ -49,6 +55,7 @@ const DeliveryHandlers = HttpApiBuilder.group(
           })
           return yield* paginated(query, total, items)
         }))
+      .handle("show", ({ params }) => enveloped(deliveries.show(params.delivery)))
       .handle("retry", ({ params }) => asStaff((actor) => deliveries.retry(actor, params.delivery)))
   })
 )

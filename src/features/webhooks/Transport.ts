@@ -36,7 +36,17 @@ export interface Outcome {
   readonly status: number | null
   /** Null when it was a good one. */
   readonly error: AttemptError | null
+  /** The beginning of the answer's body; null without an answer, and where it could not be read. */
+  readonly body: string | null
 }
+
+/** Characters of an answer that are kept. */
+const keptCharacters = 2000
+
+/** The beginning of a body as a text that PostgreSQL can hold. */
+const beginningOf = (body: ArrayBuffer): string =>
+  new TextDecoder().decode(body.slice(0, 4 * keptCharacters)).replaceAll("\u0000", "").slice(0, keptCharacters)
+    .toWellFormed()
 
 export class Transport extends Context.Service<Transport, {
   /** Sends a message once, without following redirects. Only the status of the answer counts. */
@@ -50,21 +60,26 @@ export class Transport extends Context.Service<Transport, {
       const client = yield* makeGuardedClient({ allowInsecure: webhookAllowInsecure, maxAnswerBytes })
 
       const post = Effect.fnUntraced(function*({ body, headers, url }: Message): Effect.fn.Return<Outcome> {
-        if (body.length > maxMessageLength) return { status: null, error: "too_large" }
-        if (targetProblem(url, webhookAllowInsecure) !== undefined) return { status: null, error: "target_refused" }
+        if (body.length > maxMessageLength) return { status: null, error: "too_large", body: null }
+        if (targetProblem(url, webhookAllowInsecure) !== undefined) {
+          return { status: null, error: "target_refused", body: null }
+        }
         const request = HttpClientRequest.post(url, { headers, body: HttpBody.text(body, "application/json") })
         let status: number | undefined
+        let answered: string | null = null
         const attempt = Effect.gen(function*() {
           const response = yield* client.execute(request)
           status = response.status
-          yield* response.arrayBuffer
+          answered = beginningOf(yield* response.arrayBuffer)
         })
         const failure = yield* attempt.pipe(
           Effect.match({ onFailure: ({ reason }) => connectionError(reason.cause), onSuccess: () => null }),
           Effect.timeoutOption(attemptTime)
         )
-        if (status !== undefined) return { status, error: status >= 200 && status < 300 ? null : "status" }
-        return { status: null, error: Option.getOrElse(failure, () => "timeout" as const) }
+        if (status !== undefined) {
+          return { status, error: status >= 200 && status < 300 ? null : "status", body: answered }
+        }
+        return { status: null, body: null, error: Option.getOrElse(failure, () => "timeout" as const) }
       }, Effect.provideService(HttpClient.TracerDisabledWhen, () => true))
 
       return Transport.of({ post })

@@ -1,15 +1,17 @@
 /** Deliveries of webhook events, and their repetition. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { DeliveryStatus } from "../../domain/Events.ts"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { iso } from "../../platform/Time.ts"
+import { type DeliveryStatus, envelope } from "../../domain/Events.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { iso, parseIso, toDate } from "../../platform/Time.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
-import { orTryAgain, type Page, type PageQuery } from "../../store/Rows.ts"
+import { oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../staff/Staff.ts"
-import { Delivery } from "./StaffApi.ts"
+import { makeReferences } from "../operators/References.ts"
+import { plainHeaders } from "./Attempts.ts"
+import { Delivery, type DeliveryAttempt, type Redelivered, type Redelivery } from "./StaffApi.ts"
 
 export interface DeliveryQuery extends PageQuery {
   readonly scope: Scope
@@ -19,6 +21,22 @@ export interface DeliveryQuery extends PageQuery {
 
 type Delivery = typeof Delivery.Type
 
+const attemptRows = rowsOf(Schema.Struct({
+  url: Schema.String,
+  body: Schema.NullOr(Schema.String),
+  sentAt: Schema.NullOr(Schema.Date),
+  durationMs: Schema.NullOr(Schema.Number),
+  data: Schema.NullOr(Schema.String),
+  createdAt: Schema.NullOr(Schema.Date)
+}))
+const webhookRows = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
+const queuedRows = rowsOf(Schema.Struct({ createdAt: Schema.Date }))
+
+/** Deliveries that one redelivery makes due. */
+const maxRedelivered = 10_000
+
+const noWebhook = refuse("NOT_FOUND", "There is no such webhook.")
+
 const notFound = refuse("NOT_FOUND", "There is no such delivery.")
 
 type Unavailable = Refusal<"TRY_AGAIN">
@@ -26,6 +44,18 @@ type Unavailable = Refusal<"TRY_AGAIN">
 export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
   /** Newest first. */
   readonly list: (query: DeliveryQuery) => Effect.Effect<Page<Delivery>, Unavailable>
+  /** A delivery with what was sent last, as far as it is stored in clear, and the beginning of the answer. */
+  readonly show: (id: number) => Effect.Effect<typeof DeliveryAttempt.Type, Refusal<"NOT_FOUND"> | Unavailable>
+  /**
+   * Makes the ended deliveries of a webhook of a time due at once, the oldest first, at most {@link maxRedelivered} at a time. `operator`: only where the
+   * webhook is that operator's.
+   */
+  readonly redeliver: (
+    actor: Actor,
+    webhookId: number,
+    query: Redelivery,
+    operator?: string
+  ) => Effect.Effect<Redelivered, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
   /** Makes a delivery due at once, whatever became of it, with all of its attempts before it again. */
   readonly retry: (actor: Actor, id: number) => Effect.Effect<Delivery, Refusal<"NOT_FOUND"> | Unavailable>
 }>()("pitboss/webhooks/WebhookDeliveries") {
@@ -34,6 +64,7 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
+      const references = yield* makeReferences
       // the type by a look-up of its own: the count of a page then reads deliveries alone
       const deliveries = yield* recordsOf("webhook_deliveries", Delivery, {
         columns: { webhook_id: "endpoint_id" },
@@ -69,7 +100,88 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
           }))
       )
 
-      return WebhookDeliveries.of({ list, retry })
+      const show = Effect.fn("WebhookDeliveries.show")(function*(id: number) {
+        const delivery = yield* deliveries.find(sql`id = ${id}::float8::bigint`)
+        const row = yield* oneOf(attemptRows(
+          sql`SELECT e.url, d.response_body AS body, d.sent_at AS "sentAt", d.duration_ms AS "durationMs",
+              v.data::text AS data, v.created_at AS "createdAt"
+            FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id LEFT JOIN events v ON v.id = d.event_id
+            WHERE d.id = ${id}::float8::bigint`
+        ))
+        if (delivery === undefined || row === undefined) return yield* Effect.fail(notFound)
+        const { body, createdAt, data, durationMs, sentAt, url } = row
+        const eventId = Number(delivery.event_id)
+        return {
+          ...delivery,
+          request: {
+            url,
+            headers: {
+              "content-type": "application/json",
+              ...plainHeaders({ deliveryId: id, eventId, type: delivery.type }),
+              ...(sentAt === null ? {} : { "x-service-timestamp": String(Math.floor(sentAt.getTime() / 1000)) })
+            },
+            body: data === null || createdAt === null
+              ? null
+              : envelope({ id: eventId, type: delivery.type, createdAt: iso(createdAt.getTime()), data })
+          },
+          response: delivery.attempts === 0
+            ? null
+            : {
+              status: delivery.response_status,
+              body,
+              error: delivery.error,
+              sent_at: sentAt === null ? null : iso(sentAt.getTime()),
+              duration_ms: durationMs
+            }
+        }
+      }, orTryAgain)
+
+      const redeliver = Effect.fn("WebhookDeliveries.redeliver")(
+        function*(actor: Actor, webhookId: number, query: Redelivery, operator?: string) {
+          const [since, until] = [parseIso(query.since), query.until === undefined ? undefined : parseIso(query.until)]
+          if (since === undefined) return yield* Effect.fail(refuseFields({ since: ["must be an instant"] }))
+          return yield* auditLog.change(actor, ({ now, record }) =>
+            Effect.gen(function*() {
+              const before = toDate(until ?? now)
+              const webhook = yield* oneOf(webhookRows(
+                sql`SELECT operator_id AS "operatorId" FROM webhook_endpoints WHERE id = ${webhookId}::float8::bigint`
+              ))
+              if (webhook === undefined) return yield* Effect.fail(noWebhook)
+              yield* references.refuseForeign(webhook.operatorId, operator, noWebhook)
+              const queued = yield* queuedRows(
+                sql`UPDATE webhook_deliveries SET status = 'pending', attempts = 0, next_attempt_at = ${toDate(now)},
+                    response_status = NULL, error = NULL, response_body = NULL, duration_ms = NULL, sent_at = NULL,
+                    claimed_by = NULL, claimed_until = NULL, updated_at = ${toDate(now)}
+                  WHERE id IN (
+                    SELECT id FROM webhook_deliveries WHERE endpoint_id = ${webhookId}::float8::bigint
+                      AND created_at >= ${toDate(since)} AND created_at < ${before} AND ${
+                  query.status === undefined ? sql`status <> 'pending'` : sql`status = ${query.status}`
+                } ORDER BY created_at, id LIMIT ${maxRedelivered} FOR NO KEY UPDATE)
+                  RETURNING created_at AS "createdAt"`
+              )
+              const hasMore = queued.length === maxRedelivered
+              const newest = Math.max(...queued.map(({ createdAt }) => createdAt.getTime()))
+              const redelivered: Redelivered = {
+                webhook_id: webhookId,
+                queued: queued.length,
+                has_more: hasMore,
+                next_since: hasMore ? iso(newest) : null
+              }
+              if (queued.length > 0) {
+                yield* record({
+                  action: "webhook.redeliver",
+                  operatorId: webhook.operatorId,
+                  subject: `webhook:${webhookId}`,
+                  before: null,
+                  after: { ...query, queued: queued.length }
+                })
+              }
+              return redelivered
+            }))
+        }
+      )
+
+      return WebhookDeliveries.of({ list, show, redeliver, retry })
     })
   )
 }

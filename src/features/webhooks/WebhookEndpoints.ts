@@ -259,9 +259,9 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
             yield* sql`INSERT INTO events (id, operator_id, type, data, created_at, fanned_out)
               VALUES (${eventId}, ${operatorId}, ${pingType}, ${event.data}::jsonb, ${toDate(sentAt)}, true)`
             yield* sql`INSERT INTO webhook_deliveries (id, event_id, endpoint_id, operator_id, status, attempts,
-                response_status, error, created_at, updated_at)
+                response_status, error, response_body, sent_at, created_at, updated_at)
               VALUES (${fields.id}, ${eventId}, ${id}, ${operatorId}, ${fields.status}, 1, ${fields.response_status},
-                ${fields.error}, ${toDate(sentAt)}, ${toDate(now)})`
+                ${fields.error}, ${outcome.body}, ${toDate(sentAt)}, ${toDate(sentAt)}, ${toDate(now)})`
             yield* record({
               action: "webhook.ping",
               operatorId,

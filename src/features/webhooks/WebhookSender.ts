@@ -90,12 +90,14 @@ export class WebhookSender extends Context.Service<WebhookSender, {
 
         const attemptOnce = Effect.fnUntraced(function*({ attempts: before, ...delivery }: TakenDelivery) {
           const begunAt = yield* monotonicMs
-          const { error, status } = yield* attempts.attempt(delivery)
+          const sentAt = yield* Clock.currentTimeMillis
+          const { body, error, status } = yield* attempts.attempt(delivery)
           yield* Effect.annotateCurrentSpan({
             ...(status === null ? undefined : { "http.response.status_code": status }),
             ...(error === null ? undefined : { "error.type": error })
           })
           const endedAt = yield* Clock.currentTimeMillis
+          const durationMs = Math.round((yield* monotonicMs) - begunAt)
           const next = error === null ? null : nextAttemptAt(delivery.event.type, before + 1, endedAt)
           results.push({
             endpointId: delivery.endpoint.id,
@@ -107,6 +109,9 @@ export class WebhookSender extends Context.Service<WebhookSender, {
               nextAttemptAt: next,
               responseStatus: status,
               error,
+              body,
+              sentAt,
+              durationMs,
               endedAt
             }
           })

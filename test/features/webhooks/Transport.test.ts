@@ -41,7 +41,7 @@ it.effect("a 2xx is a success, and connections are kept", () =>
     const sink = yield* makeSink((_, index) => [200, 201, 204, 299][index % 4] ?? 200)
     for (let round = 0; round < 5; round++) {
       for (const status of [200, 201, 204, 299]) {
-        assert.deepStrictEqual(yield* post(sink.url), { status, error: null })
+        assert.deepInclude(yield* post(sink.url), { status, error: null })
       }
     }
     // a request may be ready before the connection of the one before is
@@ -53,7 +53,7 @@ it.effect("a 2xx is a success, and connections are kept", () =>
     assert.isUndefined(first?.headers["b3"])
     const large = yield* Effect.flatMap(Transport, (transport) =>
       transport.post({ ...messageTo(sink.url), body: "x".repeat(262_145) }))
-    assert.deepStrictEqual(large, { status: null, error: "too_large" })
+    assert.deepInclude(large, { status: null, error: "too_large" })
   }).pipe(Effect.provide(open)))
 
 it.effect("every other status is a failure, and redirects lead nowhere", () =>
@@ -62,9 +62,16 @@ it.effect("every other status is a failure, and redirects lead nowhere", () =>
     const sink = yield* makeSink()
     for (const status of [301, 302, 303, 307, 308, 400, 404, 410, 429, 500, 503]) {
       sink.answer = () => (response) => response.writeHead(status, { location: elsewhere.url }).end()
-      assert.deepStrictEqual(yield* post(sink.url), { status, error: "status" })
+      assert.deepInclude(yield* post(sink.url), { status, error: "status" })
     }
     assert.strictEqual(elsewhere.received.length, 0)
+  }).pipe(Effect.provide(open)))
+
+it.effect("the beginning of an answer is kept, as a text that can be stored", () =>
+  Effect.gen(function*() {
+    const sink = yield* makeSink(() => (response) => response.writeHead(400).end(`no\u0000${"ä".repeat(3000)}`))
+    const { body } = yield* post(sink.url)
+    assert.strictEqual(body, `no${"ä".repeat(1998)}`)
   }).pipe(Effect.provide(open)))
 
 it.effect("no answer within five seconds is a failure", () =>
@@ -75,7 +82,7 @@ it.effect("no answer within five seconds is a failure", () =>
     yield* TestClock.adjust("4999 millis")
     assert.isUndefined(attempt.pollUnsafe())
     yield* TestClock.adjust("1 millis")
-    assert.deepStrictEqual(yield* Fiber.join(attempt), { status: null, error: "timeout" })
+    assert.deepInclude(yield* Fiber.join(attempt), { status: null, error: "timeout" })
   }).pipe(Effect.provide(open)))
 
 it.effect("an answer counts by its status, and no more than a little of it is read", () =>
@@ -92,7 +99,7 @@ it.effect("an answer counts by its status, and no more than a little of it is re
       }
       more()
     })
-    assert.deepStrictEqual(yield* post(huge.url), { status: 200, error: null })
+    assert.deepInclude(yield* post(huge.url), { status: 200, error: null })
     assert.isBelow(sent, 50_000_000)
 
     // one that goes on for ever, drop by drop, holds on for five seconds at most
@@ -106,18 +113,18 @@ it.effect("an answer counts by its status, and no more than a little of it is re
     yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 300)))
     yield* TestClock.adjust("5 seconds")
     const outcome = yield* Fiber.join(attempt)
-    assert.deepStrictEqual(outcome, { status: 202, error: null })
+    assert.deepInclude(outcome, { status: 202, error: null })
   }).pipe(Effect.provide(open)))
 
 it.effect("nobody there, nobody of that name, and who hangs up", () =>
   Effect.gen(function*() {
     const port = yield* freePort
-    assert.deepStrictEqual(yield* post(`http://127.0.0.1:${port}/`), { status: null, error: "connection" })
-    assert.deepStrictEqual(yield* post(`http://nobody.example:${port}/`), { status: null, error: "dns" })
+    assert.deepInclude(yield* post(`http://127.0.0.1:${port}/`), { status: null, error: "connection" })
+    assert.deepInclude(yield* post(`http://nobody.example:${port}/`), { status: null, error: "dns" })
     const sink = yield* makeSink(() => (response) => response.socket?.destroy())
-    assert.deepStrictEqual(yield* post(sink.url), { status: null, error: "connection" })
+    assert.deepInclude(yield* post(sink.url), { status: null, error: "connection" })
     const noise = yield* makeSink(() => (response) => response.socket?.end("this is not HTTP\r\n\r\n"))
-    assert.deepStrictEqual(yield* post(noise.url), { status: null, error: "connection" })
+    assert.deepInclude(yield* post(noise.url), { status: null, error: "connection" })
   }).pipe(Effect.provide(open)))
 
 it.effect("addresses inside are refused, in the URL and behind a name", () =>
@@ -131,7 +138,7 @@ it.effect("addresses inside are refused, in the URL and behind a name", () =>
       "six.example": [["::1"]]
     })
     yield* Effect.gen(function*() {
-      const refused: Outcome = { status: null, error: "target_refused" }
+      const refused: Outcome = { status: null, error: "target_refused", body: null }
       assert.deepStrictEqual(yield* post(`http://loop.example:${sink.port}/`), refused)
       assert.deepStrictEqual(yield* post(`https://127.0.0.1:${sink.port}/`), refused)
       assert.deepStrictEqual(yield* post(`https://[::ffff:7f00:1]:${sink.port}/`), refused)
@@ -150,13 +157,13 @@ it.effect("a name that changes its mind is connected to where it was judged", ()
     // the address of the sink stands for a public one; where nothing is refused, what is connected to must be what was resolved
     const { asked, resolver } = resolving({ "rebind.example": [["127.0.0.1"], ["127.0.0.2"]] })
     yield* Effect.gen(function*() {
-      assert.deepStrictEqual(yield* post(`http://rebind.example:${sink.port}/`), { status: 200, error: null })
+      assert.deepInclude(yield* post(`http://rebind.example:${sink.port}/`), { status: 200, error: null })
       assert.deepStrictEqual(asked, ["rebind.example"])
     }).pipe(Effect.provide(transportWith(resolver, true)))
     // inside when it is judged, public a moment later: the first word counts
     const fickle = resolving({ "fickle.example": [["127.0.0.1"], ["8.8.8.8"]] })
     yield* Effect.gen(function*() {
-      const refused: Outcome = { status: null, error: "target_refused" }
+      const refused: Outcome = { status: null, error: "target_refused", body: null }
       assert.deepStrictEqual(yield* post(`https://fickle.example:${sink.port}/`), refused)
       assert.strictEqual(fickle.asked.length, 1)
     }).pipe(Effect.provide(transportWith(fickle.resolver, false)))

@@ -33,6 +33,10 @@ export interface AttemptResult {
   readonly nextAttemptAt: number | null
   readonly responseStatus: number | null
   readonly error: string | null
+  /** The beginning of the answer. */
+  readonly body: string | null
+  readonly sentAt: number
+  readonly durationMs: number
   readonly endedAt: number
 }
 
@@ -203,7 +207,8 @@ export const makeDeliveryStore = Effect.gen(function*() {
   const record = Effect.fn("DeliveryStore.record")((sender: number, results: ReadonlyArray<AttemptResult>) =>
     Effect.asVoid(sql`
       UPDATE webhook_deliveries d SET status = u.status, attempts = u.attempts::integer + 1, next_attempt_at = u.next_attempt_at,
-        response_status = u.response_status::integer, error = u.error, claimed_by = NULL, claimed_until = NULL,
+        response_status = u.response_status::integer, error = u.error, response_body = u.body,
+        duration_ms = u.duration_ms::integer, sent_at = u.sent_at, claimed_by = NULL, claimed_until = NULL,
         updated_at = u.ended_at
       FROM unnest(${ids(results.map(({ id }) => id))}::float8[],
         ${ids(results.map(({ attempts }) => attempts))}::float8[],
@@ -213,8 +218,11 @@ export const makeDeliveryStore = Effect.gen(function*() {
       Result.getOrThrow(PgTypes.array(results.map(({ responseStatus }) => responseStatus), PgTypes.OID.float8))
     }::float8[],
         ${texts(results.map(({ error }) => error))}::text[],
-        ${times(results.map(({ endedAt }) => endedAt))}::timestamptz[])
-        AS u(id, attempts, status, next_attempt_at, response_status, error, ended_at)
+        ${times(results.map(({ endedAt }) => endedAt))}::timestamptz[],
+        ${texts(results.map(({ body }) => body))}::text[],
+        ${ids(results.map(({ durationMs }) => durationMs))}::float8[],
+        ${times(results.map(({ sentAt }) => sentAt))}::timestamptz[])
+        AS u(id, attempts, status, next_attempt_at, response_status, error, ended_at, body, duration_ms, sent_at)
       WHERE d.id = u.id::bigint AND d.claimed_by = ${sender} AND d.status = 'pending' AND d.attempts = u.attempts::integer`)
   )
 

@@ -1,0 +1,97 @@
+/** What has become of a bonus of the catalogue: its grants, and what they may still cost. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { BonusState } from "../../domain/bonus/Bonus.ts"
+import { amountWords, bonusWords } from "../../domain/bonus/BonusWords.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { minorDigits } from "../../domain/Standards.ts"
+import { toDate } from "../../platform/Time.ts"
+import { type OwnedBonus, playerBonusColumns, PlayerBonusRow, toOwnedBonus } from "../../store/BonusRows.ts"
+import { recordsOf } from "../../store/Records.ts"
+import { oneOf, orTryAgain, rowsOf, type TimedPosition, type Walk, walkOf, type WalkQuery } from "../../store/Rows.ts"
+import { type ShownBonus, StaffBonus } from "./StaffApi.ts"
+
+const grantRows = rowsOf(PlayerBonusRow)
+const currencyRows = rowsOf(Schema.Struct({ currency: Schema.String }))
+const liabilityRows = rowsOf(
+  Schema.Struct({ currency: Schema.String, running: Schema.Number, amount: Schema.Number })
+)
+const gameRows = rowsOf(Schema.Struct({ id: Schema.Number, name: Schema.String }))
+
+/** Absent means any state. */
+export interface GrantQuery extends WalkQuery<TimedPosition> {
+  readonly state?: BonusState | undefined
+}
+
+const notFound = refuse("NOT_FOUND", "There is no such bonus.")
+
+type Refused = Refusal<"NOT_FOUND" | "TRY_AGAIN">
+
+export class BonusGrants extends Context.Service<BonusGrants, {
+  /** A bonus with its terms in words, and the bonus funds of grants that run or wait, by the players' currency (minor units). */
+  readonly show: (bonusId: number) => Effect.Effect<typeof ShownBonus.Type, Refused>
+  /** Grants of a bonus, newest first. */
+  readonly walk: (bonusId: number, query: GrantQuery) => Effect.Effect<Walk<OwnedBonus, TimedPosition>, Refused>
+}>()("pitboss/bonuses/BonusGrants") {
+  static readonly layer = Layer.effect(
+    BonusGrants,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const bonuses = yield* recordsOf("bonuses", StaffBonus, { columns: { is_active: "active" } })
+      const columns = sql.literal(playerBonusColumns)
+
+      const find = Effect.fnUntraced(function*(bonusId: number) {
+        const bonus = yield* bonuses.find(sql`id = ${bonusId}::float8::bigint`)
+        return bonus === undefined ? yield* Effect.fail(notFound) : bonus
+      })
+
+      const show = Effect.fn("BonusGrants.show")(function*(bonusId: number) {
+        const bonus = yield* find(bonusId)
+        const operator = yield* oneOf(currencyRows(sql`SELECT currency FROM operators WHERE id = ${bonus.operator_id}`))
+        const currency = operator?.currency ?? ""
+        const named = Object.keys(bonus.contributions).map(Number)
+        const games = named.length === 0
+          ? []
+          : yield* gameRows(sql`SELECT id, name FROM games WHERE ${sql.in("id", named)}`)
+        const names = new Map(games.map(({ id, name }) => [String(id), name]))
+        const liability = yield* liabilityRows(
+          sql`SELECT p.currency, count(*)::float8 AS running,
+              sum(CASE b.state WHEN 'activated' THEN a.bonus_balance ELSE b.amount END)::float8 AS amount
+            FROM player_bonuses b JOIN players p ON p.id = b.player_id AND NOT p.is_test
+              JOIN accounts a ON a.player_id = b.player_id
+            WHERE b.operator_id = ${bonus.operator_id} AND b.bonus_id = ${bonusId}::float8::bigint AND b.state <> 'finished'
+            GROUP BY p.currency ORDER BY p.currency`
+        )
+        return {
+          ...bonus,
+          currency,
+          terms: bonusWords(
+            bonus,
+            (amount) => amountWords(amount, currency, minorDigits(currency)),
+            (game) => names.get(game) ?? `game ${game}`
+          ),
+          liability
+        }
+      }, orTryAgain)
+
+      const walk = Effect.fn("BonusGrants.walk")(function*(bonusId: number, query: GrantQuery) {
+        const { below, state } = query
+        yield* find(bonusId)
+        const conditions = [
+          sql`b.bonus_id = ${bonusId}::float8::bigint`,
+          ...(state === undefined ? [] : [sql`b.state = ${state}`]),
+          ...(below === undefined
+            ? []
+            : [sql`(b.created_at, b.id) < (${toDate(below.at)}::timestamptz, ${below.id}::float8::bigint)`])
+        ]
+        const rows = yield* grantRows(
+          sql`SELECT ${columns} FROM player_bonuses b JOIN players p ON p.id = b.player_id
+            WHERE ${sql.and(conditions)} ORDER BY b.created_at DESC, b.id DESC LIMIT ${query.perPage + 1}`
+        )
+        return walkOf(rows, query, ({ createdAt, id }) => ({ at: createdAt, id }), toOwnedBonus)
+      }, orTryAgain)
+
+      return BonusGrants.of({ show, walk })
+    })
+  )
+}

@@ -1,0 +1,137 @@
+/** Alerts as cases: who works on one, and holds on withdrawals by hand (`docs/compliance.md`). */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { rolesFor } from "../staff/Authorisation.ts"
+import { isWithin } from "../staff/OperatorBounds.ts"
+import type { Actor } from "../staff/Staff.ts"
+import { Holds } from "./Holds.ts"
+import { makeAlertRecords } from "./internal/AlertRecords.ts"
+import type { Alert } from "./StaffApi.ts"
+
+type Alert = typeof Alert.Type
+
+type Refused = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
+
+const accountRows = rowsOf(Schema.Struct({
+  active: Schema.Boolean,
+  role: Schema.String,
+  operators: Schema.NullOr(Schema.Array(Schema.Number))
+}))
+
+const ruleRows = rowsOf(Schema.Struct({ hold: Schema.Literals(["none", "wanted", "placed"]) }))
+
+const notFound = refuse("NOT_FOUND", "There is no such alert.")
+const noAccount = refuseFields({ staff: ["is no account that is active and may work on this alert"] })
+const isClosed = refuseFields({ status: ["is closed for good"] })
+const noSelf = refuseFields({ staff: ["must be the id of an account: this token is nobody's"] })
+
+export class AlertCases extends Context.Service<AlertCases, {
+  /**
+   * Gives an alert to an account (`me`, or an id), or to none. The account is active, has a role that works on alerts, and is not bound to other
+   * operators. A closed alert keeps who has it.
+   */
+  readonly assign: (actor: Actor, alertId: number, to: string) => Effect.Effect<Alert, Refused>
+  /** Stops the player's withdrawals for an open alert, also where its rule did not or staff have lifted that. */
+  readonly hold: (actor: Actor, alertId: number, reason: string) => Effect.Effect<Alert, Refused>
+  /** Lets the player withdraw as far as this alert is concerned; it stays open. */
+  readonly release: (actor: Actor, alertId: number, reason: string) => Effect.Effect<Alert, Refused>
+}>()("pitboss/compliance/AlertCases") {
+  static readonly layer = Layer.effect(
+    AlertCases,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const auditLog = yield* AuditLog
+      const holds = yield* Holds
+      const alerts = yield* makeAlertRecords
+
+      const find = (alertId: number) =>
+        Effect.flatMap(
+          alerts.find(sql`a.id = ${alertId}::float8::bigint`),
+          (alert) => alert === undefined ? Effect.fail(notFound) : Effect.succeed(alert)
+        )
+
+      /** The open alert, locked until the change is done. */
+      const open = Effect.fnUntraced(function*(alertId: number) {
+        yield* sql`SELECT 1 FROM compliance_alerts WHERE id = ${alertId}::float8::bigint FOR NO KEY UPDATE`
+        const alert = yield* find(alertId)
+        return alert.status === "closed" ? yield* Effect.fail(isClosed) : alert
+      })
+
+      const assigneeOf = Effect.fnUntraced(function*(actor: Actor, to: string, operatorId: number) {
+        if (to === "none") return null
+        if (to === "me" && actor.id === null) return yield* Effect.fail(noSelf)
+        const id = to === "me" ? actor.id : Number(to)
+        const account = yield* oneOf(accountRows(
+          sql`SELECT active, role, operator_ids AS operators FROM staff WHERE id = ${id}::float8::bigint`
+        ))
+        const may = account?.active === true && rolesFor("alert.update").some((role) => role === account.role) &&
+          isWithin(account.operators, operatorId)
+        return may ? id : yield* Effect.fail(noAccount)
+      })
+
+      const assign = Effect.fn("AlertCases.assign")((actor: Actor, alertId: number, to: string) =>
+        auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const before = yield* open(alertId)
+            const assignee = yield* assigneeOf(actor, to, before.operator_id)
+            if (assignee === before.assigned_to) return before
+            yield* sql`UPDATE compliance_alerts SET assigned_to = ${assignee}::float8::bigint, updated_at = ${
+              toDate(now)
+            }
+              WHERE id = ${alertId}::float8::bigint`
+            const after = yield* find(alertId)
+            yield* record({
+              action: "alert.assign",
+              operatorId: before.operator_id,
+              playerId: before.player_id,
+              subject: `alert:${alertId}`,
+              before: { assigned_to: before.assigned_to },
+              after: { assigned_to: after.assigned_to }
+            })
+            return after
+          }))
+      )
+
+      /** Writes what is wanted of the hold; the player's actor is told afterwards, and again by the job where that fails. */
+      const want = (actor: Actor, alertId: number, isHeld: boolean, reason: string) =>
+        auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const before = yield* open(alertId)
+            const row = yield* oneOf(ruleRows(
+              sql`SELECT hold FROM compliance_alerts WHERE id = ${alertId}::float8::bigint`
+            ))
+            if (isHeld ? before.stops_withdrawals : row?.hold === "none") return before
+            yield* sql`UPDATE compliance_alerts SET hold = ${isHeld ? "wanted" : "none"}, updated_at = ${toDate(now)}
+              WHERE id = ${alertId}::float8::bigint`
+            yield* record({
+              action: isHeld ? "alert.hold" : "alert.release",
+              operatorId: before.operator_id,
+              playerId: before.player_id,
+              subject: `alert:${alertId}`,
+              before: { stops_withdrawals: before.stops_withdrawals },
+              after: { stops_withdrawals: isHeld },
+              reason
+            })
+            return before
+          }))
+
+      const hold = Effect.fn("AlertCases.hold")(function*(actor: Actor, alertId: number, reason: string) {
+        const { player_id: playerId, rule } = yield* want(actor, alertId, true, reason)
+        yield* Effect.ignore(holds.placeOne({ alertId, playerId, rule }, actor.label))
+        return yield* orTryAgain(find(alertId))
+      })
+
+      const release = Effect.fn("AlertCases.release")(function*(actor: Actor, alertId: number, reason: string) {
+        const { player_id: playerId } = yield* want(actor, alertId, false, reason)
+        yield* Effect.ignore(holds.release({ alertId, playerId }, actor.label))
+        return yield* orTryAgain(find(alertId))
+      })
+
+      return AlertCases.of({ assign, hold, release })
+    })
+  )
+}
