@@ -214,6 +214,8 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
 
       for (const operation of yield* operations) {
         const { action, method, parameters } = operation
+        // of whoever has not signed in yet
+        if (action.startsWith("sign_in.")) continue
         const concern = concernOf(action)
         if (concern === "self") continue
         if (concern === "installation") {

@@ -34,7 +34,8 @@ const isTable = (name: string): name is keyof typeof tables => Object.hasOwn(tab
 
 /** Targets that are named by another word than their own. */
 const targetByAction: { readonly [action in Action]?: { readonly [name: string]: Target } } = {
-  "bonus.cancel": { bonus: "player_bonus" }
+  "bonus.cancel": { bonus: "player_bonus" },
+  "payment.list": { id: "payment" }
 }
 
 const overridesOf: { readonly [action: string]: { readonly [name: string]: Target } } = targetByAction
