@@ -20,6 +20,13 @@ export const pages: ReadonlyArray<PageEntry> = [
     load: () => import("../players/PlayersPage.tsx")
   },
   {
+    path: "/reports/ggr",
+    heading: "GGR report",
+    group: "Watch",
+    action: "report.ggr",
+    load: () => import("../reports/GgrPage.tsx")
+  },
+  {
     path: "/audit",
     heading: "Audit log",
     group: "Watch",

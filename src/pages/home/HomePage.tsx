@@ -1,11 +1,179 @@
-/** Home. */
-import { Stack } from "@mantine/core"
+/** Home: how the casino stands now, moving as it happens. */
+import { Alert, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
+import type { Data } from "../app/api.ts"
+import { useAnswer } from "../app/queries.ts"
+import { useMay } from "../app/session.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
+import { Waiting } from "../parts/Refusal.tsx"
+import { Instant, Money, PageLink } from "../parts/Values.tsx"
+
+type Overview = Data<"figures.overview">
+
+/** A figure with its name and what stands beside it. */
+function Figure(
+  { children, name, note }: {
+    readonly name: string
+    readonly children: React.ReactNode
+    readonly note?: React.ReactNode
+  }
+) {
+  return (
+    <Card withBorder padding="sm" component="section" aria-label={name}>
+      <Text size="xs" c="dimmed">{name}</Text>
+      <Text fz="xl" fw={600} component="div">{children}</Text>
+      {note !== undefined && <Text size="xs" c="dimmed" component="div">{note}</Text>}
+    </Card>
+  )
+}
+
+const change = (now: number, before: number): string =>
+  before === 0 ? "" : `${now >= before ? "+" : "−"}${Math.abs(Math.round((now - before) / Math.abs(before) * 100))} %`
+
+function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) {
+  const { bets, currency, deposits, ggr, ggr_last_week: before, wins, withdrawals } = money
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+      <Figure
+        name={`GGR today (${currency})`}
+        note={before === null
+          ? "No figure of the same weekday yet"
+          : (
+            <>
+              Same weekday, same time: <Money amount={before} currency={currency} /> {change(ggr, before)}
+            </>
+          )}
+      >
+        <Money amount={ggr} currency={currency} signed />
+      </Figure>
+      <Figure
+        name="Bets today"
+        note={
+          <>
+            Wins <Money amount={wins} currency={currency} />
+          </>
+        }
+      >
+        <Money amount={bets} currency={currency} />
+      </Figure>
+      <Figure name="Deposits today">
+        <Money amount={deposits} currency={currency} />
+      </Figure>
+      <Figure name="Withdrawals paid today">
+        <Money amount={withdrawals} currency={currency} />
+      </Figure>
+    </SimpleGrid>
+  )
+}
+
+/** What needs somebody. */
+function Attention({ overview }: { readonly overview: Overview }) {
+  const may = useMay()
+  const { failing_jobs: jobs, failing_providers: providers, failing_webhooks: webhooks } = overview
+  const nothing = jobs.length + providers.length + webhooks.length === 0
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">Needs attention</Title>
+      {nothing && <Text size="sm">Nothing: jobs run, webhooks are delivered, providers are answered.</Text>}
+      {webhooks.length > 0 && (
+        <Alert color="orange" variant="light" title="Webhooks fail">
+          {webhooks.map(({ failed, id, late, url }) => (
+            <Text size="sm" key={id}>
+              {may("webhook.list") ? <PageLink to={`/webhooks?webhook=${id}`}>{url}</PageLink> : url}: {failed}{" "}
+              of the last 50 failed{late ? ", deliveries are late" : ""}
+            </Text>
+          ))}
+        </Alert>
+      )}
+      {providers.length > 0 && (
+        <Alert color="orange" variant="light" title="Providers err">
+          {providers.map(({ calls, errors, id, name, slug }) => (
+            <Text size="sm" key={id}>
+              <PageLink to={`/providers/${slug}`}>{name}</PageLink>: {errors} of {calls} calls of the last ten minutes
+            </Text>
+          ))}
+        </Alert>
+      )}
+      {jobs.length > 0 && (
+        <Alert color="orange" variant="light" title="Jobs fail or are late">
+          {jobs.map(({ failures, last_error: error, late, name }) => (
+            <Text size="sm" key={name}>
+              <PageLink to="/jobs">{name}</PageLink>: {failures} failures{late ? ", late" : ""}
+              {error === null ? "" : `, ${error}`}
+            </Text>
+          ))}
+        </Alert>
+      )}
+    </Stack>
+  )
+}
 
 export default function HomePage() {
+  const may = useMay()
+  const isAllowed = may("figures.overview")
+  // read once; after that events bring it. The interval is for a stream that is refused or cut
+  const query = useAnswer("figures.overview", {}, { enabled: isAllowed, refetchMs: 30_000 })
+  const overview = query.data?.data
   return (
     <Stack>
-      <PageHead heading="Home" />
+      <PageHead heading="Home">
+        {overview !== undefined && (
+          <Text size="xs" c="dimmed">
+            As of <Instant at={overview.at} />
+          </Text>
+        )}
+      </PageHead>
+      {overview === undefined
+        ? isAllowed && <Waiting query={query} />
+        : (
+          <>
+            {overview.money.length === 0 && <Text size="sm">No money has moved today.</Text>}
+            {overview.money.map((money) => <MoneyFigures key={money.currency} money={money} />)}
+            <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+              <Figure name="Active players today" note={`${overview.registrations} registered today`}>
+                {overview.active_players}
+              </Figure>
+              <Figure
+                name="Withdrawals waiting"
+                note={
+                  <Group gap="xs">
+                    {overview.pending_withdrawals.amounts.map(({ amount, currency }) => (
+                      <Money key={currency} amount={amount} currency={currency} />
+                    ))}
+                    {overview.pending_withdrawals.count > 0 && (
+                      <PageLink to="/payments?type=withdrawal">Open the queue</PageLink>
+                    )}
+                  </Group>
+                }
+              >
+                {overview.pending_withdrawals.count}
+                {overview.pending_withdrawals.is_lower_bound ? "+" : ""}
+              </Figure>
+              <Figure
+                name="Open alerts"
+                note={may("alert.list")
+                  ? (
+                    <>
+                      {overview.open_alerts.unassigned} unassigned ·{" "}
+                      <PageLink to="/alerts?status=open">Open the list</PageLink>
+                    </>
+                  )
+                  : `${overview.open_alerts.unassigned} unassigned`}
+              >
+                {overview.open_alerts.count}
+                {overview.open_alerts.is_lower_bound ? "+" : ""}
+              </Figure>
+              <Figure
+                name="Rounds open for a day"
+                note={overview.open_rounds.for_a_day > 0
+                  ? <PageLink to="/rounds?state=open">Open rounds</PageLink>
+                  : `${overview.open_rounds.for_two_days} for two days`}
+              >
+                {overview.open_rounds.for_a_day}
+              </Figure>
+            </SimpleGrid>
+            <Attention overview={overview} />
+          </>
+        )}
     </Stack>
   )
 }

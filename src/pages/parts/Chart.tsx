@@ -1,0 +1,63 @@
+/** Figures over time as a line. Loaded with the page that draws it. */
+import { Paper } from "@mantine/core"
+import { useElementSize } from "@mantine/hooks"
+import { useEffect, useRef } from "react"
+import UPlot from "uplot"
+import "uplot/dist/uPlot.min.css"
+
+/** A point: a moment (ISO 8601) and a figure. */
+export interface Point {
+  readonly at: string
+  readonly value: number
+}
+
+/** Resolves a colour of the theme, which changes between light and dark. */
+const colorOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+/**
+ * A chart. `label`: what it shows, in words, for who does not see it; a table beside it holds the figures. `format`: a figure as a person
+ * reads it.
+ */
+export default function Chart(
+  { format, height = 220, label, points, timeZone, unit }: {
+    readonly label: string
+    readonly unit: string
+    readonly points: ReadonlyArray<Point>
+    readonly format: (value: number) => string
+    readonly timeZone: string
+    readonly height?: number
+  }
+) {
+  const { ref, width } = useElementSize()
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (place.current === null || width === 0) return
+    const text = colorOf("--mantine-color-text")
+    const grid = colorOf("--mantine-color-default-border")
+    const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
+    const chart = new UPlot(
+      {
+        width,
+        height,
+        tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timeZone),
+        legend: { live: true },
+        axes: [axis, { ...axis, size: 90, values: (_, values) => values.map(format) }],
+        series: [{}, {
+          label: unit,
+          stroke: colorOf("--mantine-primary-color-filled"),
+          width: 2,
+          points: { show: points.length < 40 },
+          value: (_, value) => value === null ? "–" : format(value)
+        }]
+      },
+      [points.map(({ at }) => Date.parse(at) / 1000), points.map(({ value }) => value)],
+      place.current
+    )
+    return () => chart.destroy()
+  }, [format, height, points, timeZone, unit, width])
+  return (
+    <Paper withBorder p="xs" ref={ref} role="img" aria-label={label}>
+      <div ref={place} />
+    </Paper>
+  )
+}

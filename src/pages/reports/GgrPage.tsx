@@ -1,0 +1,276 @@
+/** GGR report: by day, provider and game type, as a chart and as tables; funds held; cost of bonuses. */
+import { Button, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core"
+import { lazy, Suspense, useMemo } from "react"
+import { isCount, seriesMetrics } from "../../domain/Figures.ts"
+import { useAddress } from "../app/address.ts"
+import { addressOf, type Data } from "../app/api.ts"
+import { useTimeZone } from "../app/preferences.ts"
+import { useAnswer } from "../app/queries.ts"
+import { useMay, useOperators } from "../app/session.tsx"
+import { type Column, DataTable } from "../parts/DataTable.tsx"
+import { Facts } from "../parts/Facts.tsx"
+import { PageHead } from "../parts/ListPage.tsx"
+import { Waiting } from "../parts/Refusal.tsx"
+import { Money, moneyText, words } from "../parts/Values.tsx"
+
+const Chart = lazy(() => import("../parts/Chart.tsx"))
+
+type BreakdownRow = Data<"report.breakdown">["rows"][number]
+type Cost = Data<"report.bonuses">[number]
+type Held = Data<"report.funds">[number]
+
+const dayMs = 86_400_000
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+interface Range {
+  readonly operator: string
+  readonly from: string
+  readonly to: string
+}
+
+const metrics: ReadonlyArray<string> = seriesMetrics
+
+/** A metric of the address; GGR where it names none that there is. */
+const metricOf = (text: string | undefined) => seriesMetrics.find((metric) => metric === text) ?? "ggr"
+
+function Line({ currency, range }: { readonly range: Range; readonly currency: string }) {
+  const [search, setSearch] = useAddress()
+  const [timeZone] = useTimeZone()
+  const metric = metricOf(search["metric"])
+  const step = Date.parse(range.to) - Date.parse(range.from) < 7 * dayMs ? "hour" : "day"
+  const query = useAnswer("report.series", { query: { ...range, metric, step } })
+  const format = useMemo(
+    () => isCount(metric) ? (value: number) => String(value) : (value: number) => moneyText(value, currency),
+    [currency, metric]
+  )
+  const points = useMemo(
+    () => (query.data?.data.points ?? []).flatMap(({ at, value }) => value === null ? [] : [{ at, value }]),
+    [query.data]
+  )
+  return (
+    <Stack gap="xs">
+      <Select
+        size="xs"
+        w={200}
+        label="Figure"
+        data={metrics.map((value) => ({ value, label: words(value) }))}
+        value={metric}
+        allowDeselect={false}
+        onChange={(chosen) => setSearch({ metric: chosen ?? undefined })}
+      />
+      {query.data === undefined
+        ? <Waiting query={query} />
+        : points.length === 0
+        ? <Text size="sm">No figures in this range.</Text>
+        : (
+          <Suspense fallback={<Text size="sm">Loading …</Text>}>
+            <Chart
+              label={`${words(metric)} by ${step}, ${range.from} to ${range.to}`}
+              unit={words(metric)}
+              points={points}
+              format={format}
+              timeZone={timeZone}
+            />
+          </Suspense>
+        )}
+    </Stack>
+  )
+}
+
+const breakdownColumns = (currency: string, by: string): ReadonlyArray<Column<BreakdownRow>> => [
+  { id: "name", header: by, value: ({ name }) => name, cell: ({ name }) => name },
+  ...(["bets", "wins", "ggr", "bonus_bets", "deposits", "withdrawals"] as const).filter((name) =>
+    by === "Day" || (name !== "deposits" && name !== "withdrawals")
+  ).map((name): Column<BreakdownRow> => ({
+    id: name,
+    header: name === "ggr" ? "GGR" : words(name),
+    align: "right",
+    value: (row) => row[name],
+    cell: (row) => <Money amount={row[name]} currency={currency} signed={name === "ggr"} />
+  })),
+  { id: "rounds", header: "rounds", align: "right", value: ({ rounds }) => rounds, cell: ({ rounds }) => rounds }
+]
+
+function Breakdown(
+  { by, currency, range }: { readonly by: "day" | "provider"; readonly range: Range; readonly currency: string }
+) {
+  const query = useAnswer("report.breakdown", { query: { ...range, by } })
+  const heading = by === "day" ? "By day" : "By provider"
+  const columns = useMemo(() => breakdownColumns(currency, by === "day" ? "Day" : "Provider"), [by, currency])
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <Title order={2} size="h4">{heading}</Title>
+        <Button
+          size="compact-xs"
+          variant="default"
+          component="a"
+          download
+          aria-label={`Export CSV: ${heading.toLowerCase()}`}
+          href={addressOf("report.breakdown", undefined, { ...range, by, format: "csv" })}
+        >
+          Export CSV
+        </Button>
+      </Group>
+      {query.data === undefined
+        ? <Waiting query={query} />
+        : query.data.data.rows.length === 0
+        ? <Text size="sm">Nothing was played in this range.</Text>
+        : <DataTable label={heading} columns={columns} rows={query.data.data.rows} rowKey={({ key }) => key} />}
+    </Stack>
+  )
+}
+
+const heldColumns: ReadonlyArray<Column<Held>> = [
+  { id: "currency", header: "Currency", cell: ({ currency }) => currency },
+  { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
+  {
+    id: "amount",
+    header: "Amount",
+    align: "right",
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
+  },
+  { id: "players", header: "Players", align: "right", cell: ({ players }) => players }
+]
+
+const costColumns: ReadonlyArray<Column<Cost>> = [
+  { id: "name", header: "Bonus", value: ({ name }) => name, cell: ({ name }) => name },
+  { id: "type", header: "Type", cell: ({ type }) => words(type) },
+  { id: "granted", header: "Granted", align: "right", value: ({ granted }) => granted, cell: ({ granted }) => granted },
+  ...(["granted_amount", "converted", "forfeited", "liability"] as const).map((name): Column<Cost> => ({
+    id: name,
+    header: words(name),
+    align: "right",
+    value: (row) => row[name],
+    cell: (row) => <Money amount={row[name]} currency={row.currency} />
+  })),
+  { id: "running", header: "Running", align: "right", cell: ({ running }) => running }
+]
+
+function Summary({ currency, range }: { readonly range: Range; readonly currency: string }) {
+  const query = useAnswer("report.ggr", { query: range })
+  const report = query.data?.data
+  if (report === undefined) return <Waiting query={query} />
+  const { bonus_conversions: converted, casino, net_gaming_revenue: net, payments, players, unconverted } = report
+  const money = (amount: number) => <Money amount={amount} currency={currency} />
+  return (
+    <Stack gap="xs">
+      <Facts
+        columns={5}
+        facts={[
+          ["GGR", <Money key="ggr" amount={casino.ggr} currency={currency} signed />],
+          ["Bets", money(casino.bets)],
+          ["Wins", money(casino.wins)],
+          ["Bonus conversions", money(converted)],
+          ["Net gaming revenue", <Money key="net" amount={net} currency={currency} signed />],
+          ["Rounds", casino.rounds],
+          ["Players who played", casino.players],
+          ["Deposits", money(payments.deposits)],
+          ["Withdrawals", money(payments.withdrawals)],
+          ["Registered", players.registered]
+        ]}
+      />
+      {unconverted.length > 0 && (
+        <Text size="sm">
+          Without an exchange rate, and in no figure above: {unconverted.map(({ currency: own }) => own).join(", ")}.
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function Held({ operator }: { readonly operator: string }) {
+  const query = useAnswer("report.funds", { query: { operator } })
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">Funds held for players</Title>
+      {query.data === undefined
+        ? <Waiting query={query} />
+        : query.data.data.length === 0
+        ? <Text size="sm">Players hold nothing, or nothing was read yet: it is every fifteen minutes.</Text>
+        : (
+          <DataTable
+            label="Funds held for players"
+            columns={heldColumns}
+            rows={query.data.data}
+            rowKey={({ currency, wallet }) => `${currency} ${wallet}`}
+          />
+        )}
+    </Stack>
+  )
+}
+
+function Costs({ range }: { readonly range: Range }) {
+  const query = useAnswer("report.bonuses", { query: range })
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">Cost of bonuses</Title>
+      {query.data === undefined
+        ? <Waiting query={query} />
+        : query.data.data.length === 0
+        ? <Text size="sm">No bonus was granted.</Text>
+        : (
+          <DataTable
+            label="Cost of bonuses"
+            columns={costColumns}
+            rows={query.data.data}
+            rowKey={({ bonus_id: id, currency }) => `${id} ${currency}`}
+          />
+        )}
+    </Stack>
+  )
+}
+
+export default function GgrPage() {
+  const [search, setSearch] = useAddress()
+  const operators = useOperators()
+  const may = useMay()
+  const today = Date.now()
+  const chosen = operators.find(({ slug }) => slug === search["operator"]) ?? operators[0]
+  const range = useMemo(() => ({
+    operator: chosen?.slug ?? "",
+    from: search["from"] ?? dayOf(today - 29 * dayMs),
+    to: search["to"] ?? dayOf(today)
+    // days, not milliseconds
+  }), [chosen, search, dayOf(today)])
+  return (
+    <Stack>
+      <PageHead heading="GGR report" />
+      <Group align="flex-end" gap="xs" component="form" role="search" aria-label="Range of the report">
+        {operators.length > 1 && (
+          <Select
+            size="xs"
+            label="Operator"
+            data={operators.map(({ name, slug }) => ({ value: slug, label: name }))}
+            value={range.operator}
+            allowDeselect={false}
+            onChange={(operator) => setSearch({ operator: operator ?? undefined })}
+          />
+        )}
+        {(["from", "to"] as const).map((name) => (
+          <TextInput
+            key={name}
+            size="xs"
+            type="date"
+            label={name === "from" ? "First day (UTC)" : "Last day (UTC)"}
+            value={range[name]}
+            onChange={({ currentTarget: { value } }) => setSearch({ [name]: value })}
+          />
+        ))}
+      </Group>
+      {chosen === undefined
+        ? <Text size="sm">No operator yet. Reports begin with the first one.</Text>
+        : (
+          <>
+            <Summary range={range} currency={chosen.currency} />
+            {may("report.series") && <Line range={range} currency={chosen.currency} />}
+            {may("report.breakdown") && <Breakdown by="day" range={range} currency={chosen.currency} />}
+            {may("report.breakdown") && <Breakdown by="provider" range={range} currency={chosen.currency} />}
+            {may("report.funds") && <Held operator={range.operator} />}
+            {may("report.bonuses") && <Costs range={range} />}
+          </>
+        )}
+    </Stack>
+  )
+}
