@@ -6,6 +6,15 @@ import { useAnswer } from "../app/queries.ts"
 import { SignInForm } from "../app/session.tsx"
 import { Refusal } from "../parts/Refusal.tsx"
 
+/** Why a way to sign in did not lead in, by what the server says in the address. */
+const problems: Readonly<Record<string, string>> = {
+  link: "The link was used or is too old. Print another one: npm run -s backoffice -- staff ticket",
+  wait: "Too many attempts. Wait a minute and try again.",
+  unavailable: "Signing in is not possible right now. Try again in a moment.",
+  role: "The identity provider names no role of Pitboss for you. Ask who keeps it.",
+  provider: "The identity provider did not confirm who you are. Try again."
+}
+
 /** Only paths of this service: an address that names another host is not followed. */
 const pathOf = (next: string | undefined): string => next !== undefined && /^\/(?![/\\])/.test(next) ? next : "/"
 
@@ -26,7 +35,7 @@ export default function SignInPage() {
       <Paper withBorder p="lg" w={380}>
         <Stack>
           <Title order={1} size="h3">Sign in to Pitboss</Title>
-          {problem !== undefined && <Refusal error={new Error(problem.slice(0, 300))} />}
+          {problem !== undefined && <Refusal error={new Error(problems[problem] ?? "Signing in failed. Try again.")} />}
           <SignInForm done={go} />
           {ways.data?.data.oidc === true && (
             <>

@@ -1,0 +1,155 @@
+/**
+ * A browser for tests: the Chromium of an npm package, driven over its protocol. Pages are opened at the back office's port with the
+ * session of a staff member. What a page logs as an error, and what its policy forbids, is kept for the test to look at.
+ */
+import { assert } from "@effect/vitest"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { type Browser as Chromium, chromium, type Page } from "playwright-core"
+import { BothServers, staffCall } from "./Backoffice.ts"
+
+const root = join(import.meta.dirname, "..", "..")
+
+/** The size of a page in tests and in the pictures of the documentation. */
+const viewport = { width: 1280, height: 800 }
+
+export type Scheme = "light" | "dark"
+
+export interface PageOptions {
+  /** Value of the session cookie; none: nobody is signed in. */
+  readonly cookie?: string | undefined
+  readonly scheme?: Scheme
+}
+
+/** Starts Chromium. `VERCEL` makes the package unpack the libraries that a bare machine lacks. */
+const launch = Effect.promise(async () => {
+  process.env["VERCEL"] ??= "1"
+  const { default: packed } = await import("@sparticuz/chromium")
+  // one process for everything is for machines without room, and dies with the first tab that is closed
+  const unwanted = /^--(single-process|no-zygote|disable-web-security|allow-running-insecure-content|disable-site-isolation)/
+  return chromium.launch({
+    executablePath: await packed.executablePath(),
+    args: [...packed.args.filter((argument) => !unwanted.test(argument)), "--disable-background-networking", "--disable-dev-shm-usage"],
+    headless: true
+  })
+})
+
+/** Builds the pages unless they are there; the script says when there is nothing to do. */
+const build = Effect.sync(() => void execFileSync(process.execPath, [join(root, "scripts", "pages.ts")], { stdio: "ignore" }))
+
+export class Browser extends Context.Service<Browser, {
+  /** A page of its own, in a window of its own. Closed at the end of the scope. */
+  readonly open: (options?: PageOptions) => Effect.Effect<Page, never, Scope.Scope>
+  /** What pages logged as errors, and what failed in them, since the last look. */
+  readonly problems: () => ReadonlyArray<string>
+  readonly origin: string
+}>()("pitboss/test/Browser") {
+  static readonly layer = Layer.effect(
+    Browser,
+    Effect.gen(function*() {
+      const { backofficePort } = yield* BothServers
+      const origin = `http://127.0.0.1:${backofficePort}`
+      const browser: Chromium = yield* Effect.acquireRelease(launch, (started) => Effect.promise(() => started.close()))
+      const problems: Array<string> = []
+      const open = Effect.fnUntraced(function*({ cookie, scheme = "light" }: PageOptions = {}) {
+        const context = yield* Effect.acquireRelease(
+          Effect.promise(() =>
+            browser.newContext({
+              baseURL: origin,
+              viewport,
+              colorScheme: scheme,
+              locale: "en-GB",
+              timezoneId: "Europe/Berlin",
+              reducedMotion: "reduce"
+            })
+          ),
+          (opened) => Effect.promise(() => opened.close())
+        )
+        context.setDefaultTimeout(20_000)
+        if (cookie !== undefined) {
+          yield* Effect.promise(() =>
+            context.addCookies([{ name: "pitboss_session", value: cookie, url: origin, httpOnly: true, sameSite: "Strict" }])
+          )
+        }
+        const page = yield* Effect.promise(() => context.newPage())
+        page.on("pageerror", (error) => problems.push(String(error)))
+        // an answer of 4xx is the service's word and no fault of the page
+        page.on("console", (message) => {
+          if (message.type() === "error" && !/Failed to load resource/.test(message.text())) problems.push(message.text())
+        })
+        return page
+      })
+      return Browser.of({ open, origin, problems: () => problems.splice(0) })
+    })
+  )
+
+  /** On pages that are built first. Needs servers that start after them: give it to `Layer.provide`. */
+  static readonly layerBuilt = Layer.effectDiscard(build)
+}
+
+let accounts = 0
+
+/** An account with a password and a session in a browser. */
+export interface SignedIn {
+  readonly id: number
+  readonly name: string
+  readonly password: string
+  /** Of its session. */
+  readonly cookie: string
+}
+
+const cookieOf = (header: string | undefined): string => /pitboss_session=([^;]+)/.exec(header ?? "")?.[1] ?? ""
+
+/** Opens an account and signs it in by name and password. `fields`: of `POST /staff`. */
+export const signedIn = Effect.fnUntraced(function*(fields: Readonly<Record<string, unknown>> = {}) {
+  const name = `Person ${++accounts}`
+  const password = `correct horse ${accounts} battery`
+  const account = yield* staffCall("POST", "/backoffice/v1/staff", { name, password, role: "admin", ...fields })
+  assert.strictEqual(account.status, 201, account.text)
+  const session = yield* staffCall("POST", "/backoffice/v1/session", { name: fields["name"] ?? name, password }, {})
+  assert.strictEqual(session.status, 201, session.text)
+  return { id: Number(account.data.id), name, password, cookie: cookieOf(session.headers["set-cookie"]) } satisfies SignedIn
+})
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** What axe-core finds against WCAG 2.2 A and AA: rule, help, and the elements. Empty is right. */
+export const violationsOn = (page: Page): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.promise(async () => {
+    // evaluated as the debugger does, which the page's policy does not concern
+    await page.evaluate(axeSource)
+    const found: unknown = await page.evaluate(
+      `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(({ violations }) =>
+        violations.map(({ id, help, nodes }) => id + ": " + help + " " + nodes.slice(0, 4).map(({ html }) => html.slice(0, 160)).join(" | ")))`
+    )
+    return Array.isArray(found) ? found.map(String) : []
+  })
+
+/** Takes a picture for the documentation when `PITBOSS_SCREENSHOTS` is set; else nothing changes. */
+export const picture = (page: Page, name: string): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    if (process.env["PITBOSS_SCREENSHOTS"] === undefined) return
+    const path = join(root, "docs", "images", `${name}.png`)
+    mkdirSync(dirname(path), { recursive: true })
+    await page.screenshot({ path, animations: "disabled" })
+  })
+
+/** Moves by keyboard alone until the element that has the focus is named so. At most `maximum` steps. */
+export const tabTo = (page: Page, name: string | RegExp, maximum = 80): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    const seen: Array<string> = []
+    for (let step = 0; step < maximum; step++) {
+      await page.keyboard.press("Tab")
+      const label = String(
+        await page.evaluate(
+          `document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.labels?.[0]?.textContent ?? document.activeElement?.textContent ?? ""`
+        )
+      )
+      seen.push(label)
+      if (typeof name === "string" ? label === name : name.test(label)) return
+    }
+    assert.fail(`no way by Tab to ${String(name)}; passed ${seen.join(", ")}`)
+  })
