@@ -29,16 +29,23 @@ const launch = Effect.promise(async () => {
   process.env["VERCEL"] ??= "1"
   const { default: packed } = await import("@sparticuz/chromium")
   // one process for everything is for machines without room, and dies with the first tab that is closed
-  const unwanted = /^--(single-process|no-zygote|disable-web-security|allow-running-insecure-content|disable-site-isolation)/
+  const unwanted =
+    /^--(single-process|no-zygote|disable-web-security|allow-running-insecure-content|disable-site-isolation)/
   return chromium.launch({
     executablePath: await packed.executablePath(),
-    args: [...packed.args.filter((argument) => !unwanted.test(argument)), "--disable-background-networking", "--disable-dev-shm-usage"],
+    args: [
+      ...packed.args.filter((argument) => !unwanted.test(argument)),
+      "--disable-background-networking",
+      "--disable-dev-shm-usage"
+    ],
     headless: true
   })
 })
 
 /** Builds the pages unless they are there; the script says when there is nothing to do. */
-const build = Effect.sync(() => void execFileSync(process.execPath, [join(root, "scripts", "pages.ts")], { stdio: "ignore" }))
+const build = Effect.sync(() =>
+  void execFileSync(process.execPath, [join(root, "scripts", "pages.ts")], { stdio: "ignore" })
+)
 
 export class Browser extends Context.Service<Browser, {
   /** A page of its own, in a window of its own. Closed at the end of the scope. */
@@ -71,14 +78,22 @@ export class Browser extends Context.Service<Browser, {
         context.setDefaultTimeout(20_000)
         if (cookie !== undefined) {
           yield* Effect.promise(() =>
-            context.addCookies([{ name: "pitboss_session", value: cookie, url: origin, httpOnly: true, sameSite: "Strict" }])
+            context.addCookies([{
+              name: "pitboss_session",
+              value: cookie,
+              url: origin,
+              httpOnly: true,
+              sameSite: "Strict"
+            }])
           )
         }
         const page = yield* Effect.promise(() => context.newPage())
         page.on("pageerror", (error) => problems.push(String(error)))
         // an answer of 4xx is the service's word and no fault of the page
         page.on("console", (message) => {
-          if (message.type() === "error" && !/Failed to load resource/.test(message.text())) problems.push(message.text())
+          if (message.type() === "error" && !/Failed to load resource/.test(message.text())) {
+            problems.push(message.text())
+          }
         })
         return page
       })
@@ -111,7 +126,12 @@ export const signedIn = Effect.fnUntraced(function*(fields: Readonly<Record<stri
   assert.strictEqual(account.status, 201, account.text)
   const session = yield* staffCall("POST", "/backoffice/v1/session", { name: fields["name"] ?? name, password }, {})
   assert.strictEqual(session.status, 201, session.text)
-  return { id: Number(account.data.id), name, password, cookie: cookieOf(session.headers["set-cookie"]) } satisfies SignedIn
+  return {
+    id: Number(account.data.id),
+    name,
+    password,
+    cookie: cookieOf(session.headers["set-cookie"])
+  } satisfies SignedIn
 })
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")

@@ -31,7 +31,7 @@ interface Edge {
 }
 
 /** Every way a payment can go. There is no other. */
-const edges: { readonly [move in PaymentMove]: Edge } = {
+export const paymentEdges: { readonly [move in PaymentMove]: Edge } = {
   approve: {
     type: "withdrawal",
     from: ["new"],
@@ -114,7 +114,7 @@ export const approversOf = (payment: Pick<Payment, "firstApprovedBy" | "secondAp
 
 const refuseMove = (player: Player, payment: Payment, command: MovePayment): MoveRefusal | undefined => {
   const { move } = command
-  const edge = edges[move]
+  const edge = paymentEdges[move]
   const isOnEdge = payment.type === edge.type && edge.from.includes(payment.status)
   if (!isOnEdge || (move === "chargeback" && payment.isReversed)) {
     const is = payment.isReversed ? "charged back" : payment.status
@@ -161,7 +161,7 @@ const refuseAlone = (payment: Payment, { actor, judged, move }: MovePayment): Mo
 /** The payment after an allowed move. */
 const moved = (payment: Payment, command: MovePayment, now: number): Payment => {
   const { actor, move, reason } = command
-  const next: Payment = { ...payment, status: edges[move].to, updatedAt: now }
+  const next: Payment = { ...payment, status: paymentEdges[move].to, updatedAt: now }
   switch (move) {
     case "approve":
       return payment.firstApprovedBy === null
@@ -200,7 +200,7 @@ export const movePaymentStep =
     if (payment === null) return refused(notFound)
     const refusal = refuseMove(player, payment, command)
     if (refusal !== undefined) return refused(refusal)
-    const { entry, event, isRefund } = edges[move]
+    const { entry, event, isRefund } = paymentEdges[move]
     const draft = new Draft(player, context)
     const after = moved(payment, command, context.now)
     if (entry !== null) {

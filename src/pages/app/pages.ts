@@ -20,6 +20,13 @@ export const pages: ReadonlyArray<PageEntry> = [
     load: () => import("../players/PlayersPage.tsx")
   },
   {
+    path: "/payments",
+    heading: "Payments",
+    group: "Money",
+    action: "payment.list",
+    load: () => import("../payments/PaymentsPage.tsx")
+  },
+  {
     path: "/reports/ggr",
     heading: "GGR report",
     group: "Watch",

@@ -8,7 +8,7 @@ export function Refusal({ error, again }: { readonly error: Error; readonly agai
   const fields = refused?.code === "VALIDATION_FAILED" ? Object.entries(refused.details) : []
   const reason = refused?.details["reason"]
   return (
-    <Alert color="red" variant="light" role="alert" >
+    <Alert color="red" variant="light" role="alert">
       <Text size="sm">{error.message} {refused !== undefined && <Code>{refused.code}</Code>}</Text>
       {fields.map(([name, messages]) => (
         <Text size="sm" key={name}>

@@ -1,0 +1,347 @@
+/** Payments: the queue of withdrawals, why one waits, and what the next step is; corrections that wait for a second person; ways to pay. */
+import { Button, Group, Modal, Stack, Tabs, Text } from "@mantine/core"
+import { useMemo, useState } from "react"
+import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
+import { paymentEdges, paymentMoves } from "../../domain/payment/PaymentMoves.ts"
+import { useAddress } from "../app/address.ts"
+import type { Row } from "../app/api.ts"
+import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Column } from "../parts/DataTable.tsx"
+import { Facts } from "../parts/Facts.tsx"
+import type { Field } from "../parts/Fields.tsx"
+import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import { Cut, Instant, Money, moneyText, PageLink, Status, Truth } from "../parts/Values.tsx"
+
+type Payment = Row<"payment.list">
+type Correction = Row<"correction.list">
+type Method = Row<"payment_method.list">
+
+const filters: ReadonlyArray<Filter> = [
+  { name: "type", label: "Type", kind: "choice", options: paymentTypes, width: 130 },
+  { name: "status", label: "Status", kind: "choice", options: paymentStatuses, width: 130 },
+  { name: "id", label: "Payment id", kind: "text", width: 110 },
+  { name: "player", label: "Player id", kind: "text", width: 110 },
+  { name: "external_reference", label: "Reference", kind: "text", width: 140 },
+  { name: "operator", label: "Operator", kind: "operator" },
+  { name: "created_from", label: "From", kind: "date", width: 140 },
+  { name: "created_to", label: "Before", kind: "date", width: 140 }
+]
+
+const sorts = {
+  created: { ascending: "oldest", descending: "newest" },
+  amount: { descending: "amount" }
+}
+
+/** What a withdrawal waits for, in words. */
+const waits: Readonly<Record<Payment["waiting_for"][number], string>> = {
+  approval: "an approval",
+  second_approval: "a second person's approval",
+  payout: "to be paid out",
+  alert: "an alert that holds the player's withdrawals",
+  judgement: "the check of the rules against money laundering"
+}
+
+function Waits({ payment }: { readonly payment: Payment }) {
+  const { held_by_alerts: alerts, objection, waiting_for: reasons } = payment
+  if (reasons.length === 0) return <>–</>
+  return (
+    <Stack gap={0}>
+      <span>{reasons.map((reason) => waits[reason]).join(", ")}</span>
+      {alerts.map((alert) => <PageLink key={alert} to={`/alerts?id=${alert}`}>{`Alert ${alert}`}</PageLink>)}
+      {objection !== null && <Text size="xs" c="dimmed">Not by you: {objection}</Text>}
+    </Stack>
+  )
+}
+
+const reason: Field = { name: "reason", label: "Reason", kind: "lines" }
+
+const explain: Readonly<Record<(typeof paymentMoves)[number], string>> = {
+  approve: "The withdrawal may be paid out then. The money stays reserved until it is.",
+  pay: "Says that the money was sent. It leaves the player's reserved funds for good.",
+  reject: "The player has the money back at once.",
+  cancel: "The player has the money back at once. For requests that were a mistake.",
+  chargeback: "Takes a paid deposit back out of the player's wallet, which may go below zero."
+}
+
+function Moves({ payment }: { readonly payment: Payment }) {
+  const { amount, currency, id, status, type } = payment
+  const fitting = paymentMoves.filter((move) =>
+    paymentEdges[move].type === type && paymentEdges[move].from.includes(status) &&
+    !(move === "chargeback" && payment.is_reversed)
+  )
+  return (
+    <Group gap={4} justify="flex-end" wrap="nowrap">
+      {fitting.map((move) => {
+        const label = move === "chargeback" ? "Charge back" : move[0]?.toUpperCase() + move.slice(1)
+        return (
+          <ActionButton
+            key={move}
+            action={`payment.${move}`}
+            label={label}
+            params={{ payment: id }}
+            fields={[move === "approve" || move === "pay" ? reason : { ...reason, required: true }]}
+            explanation={`${type === "deposit" ? "Deposit" : "Withdrawal"} ${id} of ${moneyText(amount, currency)}. ${
+              explain[move]
+            }`}
+            done={`Payment ${id}: ${paymentEdges[move].past}`}
+            danger={move === "reject" || move === "cancel" || move === "chargeback"}
+            {...(move === "chargeback" ? { typed: String(id) } : {})}
+          />
+        )
+      })}
+    </Group>
+  )
+}
+
+function PaymentFacts({ payment }: { readonly payment: Payment }) {
+  const text = (value: string | null) => value ?? "–"
+  return (
+    <Facts
+      columns={2}
+      facts={[
+        ["Method", text(payment.payment_method)],
+        ["Reference", text(payment.external_reference)],
+        ["Bank", text(payment.bank_name)],
+        ["Info", text(payment.info)],
+        ["Notes", text(payment.notes)],
+        ["Approved by", text(payment.first_approved_by)],
+        ["And by", text(payment.second_approved_by)],
+        ["Paid", <Instant key="paid" at={payment.paid_at} />],
+        ["Rejected", <Instant key="rejected" at={payment.rejected_at} />],
+        ["Why rejected", text(payment.reject_reason)],
+        ["Cancelled", <Instant key="cancelled" at={payment.cancelled_at} />],
+        ["Charged back", <Truth key="reversed" of={payment.is_reversed} />]
+      ]}
+    />
+  )
+}
+
+function Payments() {
+  const operatorOf = useOperatorOf()
+  const [shown, show] = useState<Payment>()
+  const columns: ReadonlyArray<Column<Payment>> = useMemo(() => [
+    { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/payments?id=${id}`}>{String(id)}</PageLink> },
+    { id: "type", header: "Type", cell: ({ type }) => type },
+    { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
+    {
+      id: "amount",
+      header: "Amount",
+      align: "right",
+      cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
+    },
+    {
+      id: "player",
+      header: "Player",
+      cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
+    },
+    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
+    { id: "created", header: "Requested", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
+    { id: "waits", header: "Waits for", cell: (payment) => <Waits payment={payment} /> },
+    {
+      id: "more",
+      header: "",
+      cell: (payment) => (
+        <Button
+          size="compact-xs"
+          variant="default"
+          aria-label={`Details of payment ${payment.id}`}
+          onClick={() => show(payment)}
+        >
+          Details
+        </Button>
+      )
+    },
+    { id: "moves", header: "", cell: (payment) => <Moves payment={payment} /> }
+  ], [operatorOf])
+  return (
+    <>
+      <List
+        heading="Payments"
+        action="payment.list"
+        paging="walk"
+        filters={filters}
+        sorts={sorts}
+        columns={columns}
+        empty="No payments yet. Deposits and withdrawals appear here as players ask for them."
+      />
+      <Modal
+        opened={shown !== undefined}
+        onClose={() => show(undefined)}
+        title={`Payment ${shown?.id ?? ""}`}
+        size="lg"
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        {shown !== undefined && <PaymentFacts payment={shown} />}
+      </Modal>
+    </>
+  )
+}
+
+const correctionColumns: ReadonlyArray<Column<Correction>> = [
+  { id: "id", header: "Id", cell: ({ id }) => id },
+  { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
+  {
+    id: "amount",
+    header: "Amount",
+    align: "right",
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} signed />
+  },
+  { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
+  {
+    id: "player",
+    header: "Player",
+    cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
+  },
+  { id: "reason", header: "Reason", cell: ({ reason: text }) => <Cut>{text}</Cut> },
+  { id: "by", header: "Asked for by", cell: ({ requested_by: by }) => by },
+  { id: "at", header: "At", cell: ({ requested_at: at }) => <Instant at={at} seconds={false} /> },
+  {
+    id: "moves",
+    header: "",
+    cell: ({ amount, currency, id, player_id: player, status }) =>
+      status === "pending" && (
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          <ActionButton
+            action="correction.approve"
+            label="Approve correction"
+            params={{ correction: id }}
+            explanation={`Posts ${
+              moneyText(amount, currency)
+            } to the wallet of player ${player}. It takes somebody else than who asked for it.`}
+          />
+          <ActionButton
+            action="correction.reject"
+            label="Reject correction"
+            params={{ correction: id }}
+            fields={[{ ...reason, required: true }]}
+            danger
+          />
+        </Group>
+      )
+  }
+]
+
+const correctionFilters: ReadonlyArray<Filter> = [
+  { name: "player", label: "Player id", kind: "text" },
+  { name: "operator", label: "Operator", kind: "operator" }
+]
+
+const methodFields = (operators: ReturnType<typeof useOperators>, method?: Method): ReadonlyArray<Field> => {
+  const currency = operators.find(({ id }) => id === method?.operator_id)?.currency ?? operators[0]?.currency ?? "EUR"
+  const bound = (name: "min_deposit" | "max_deposit" | "min_withdrawal" | "max_withdrawal", label: string): Field => ({
+    name,
+    label,
+    kind: "money",
+    currency,
+    initial: method?.[name]
+  })
+  return [
+    ...(method === undefined
+      ? [
+        {
+          name: "operator",
+          label: "Operator",
+          kind: "choice",
+          required: true,
+          options: operators.map(({ name, slug }) => ({ value: slug, label: name })),
+          initial: operators.length === 1 ? operators[0]?.slug : ""
+        },
+        { name: "code", label: "Code", kind: "text", required: true, description: "As requests name it." }
+      ] satisfies ReadonlyArray<Field>
+      : []),
+    { name: "name", label: "Name", kind: "text", initial: method?.name },
+    { name: "currencies", label: "Currencies", kind: "list", description: "None: all.", initial: method?.currencies },
+    { name: "supports_deposit", label: "Takes deposits", kind: "switch", initial: method?.supports_deposit ?? true },
+    {
+      name: "supports_withdrawal",
+      label: "Takes withdrawals",
+      kind: "switch",
+      initial: method?.supports_withdrawal ?? true
+    },
+    bound("min_deposit", "Smallest deposit"),
+    bound("max_deposit", "Largest deposit"),
+    bound("min_withdrawal", "Smallest withdrawal"),
+    bound("max_withdrawal", "Largest withdrawal"),
+    ...(method === undefined
+      ? []
+      : [{ name: "active", label: "Offered", kind: "switch", initial: method.active } as const])
+  ]
+}
+
+function Methods() {
+  const operators = useOperators()
+  const operatorOf = useOperatorOf()
+  const columns: ReadonlyArray<Column<Method>> = useMemo(() => [
+    { id: "code", header: "Code", value: ({ code }) => code, cell: ({ code }) => code },
+    { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
+    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
+    { id: "deposits", header: "Deposits", cell: ({ supports_deposit: takes }) => <Truth of={takes} /> },
+    { id: "withdrawals", header: "Withdrawals", cell: ({ supports_withdrawal: takes }) => <Truth of={takes} /> },
+    { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
+    {
+      id: "actions",
+      header: "",
+      cell: (method) => (
+        <ActionButton
+          action="payment_method.update"
+          label="Change method"
+          params={{ method: method.id }}
+          fields={methodFields(operators, method)}
+          isUpdate
+        />
+      )
+    }
+  ], [operatorOf, operators])
+  return (
+    <Stack>
+      <Group justify="flex-end">
+        <ActionButton action="payment_method.create" label="Add method" fields={methodFields(operators)} />
+      </Group>
+      <List
+        heading="Payment methods"
+        action="payment_method.list"
+        paging="whole"
+        columns={columns}
+        empty="No methods yet. Players deposit and withdraw by those that an operator offers."
+      />
+    </Stack>
+  )
+}
+
+export default function PaymentsPage() {
+  const may = useMay()
+  const [search, setSearch] = useAddress()
+  return (
+    <Stack>
+      <PageHead heading="Payments" />
+      <Tabs
+        value={search["tab"] ?? "payments"}
+        onChange={(tab) => setSearch({ tab: tab === "payments" ? undefined : tab ?? undefined })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="payments">Payments</Tabs.Tab>
+          {may("correction.list") && <Tabs.Tab value="corrections">Corrections</Tabs.Tab>}
+          {may("payment_method.list") && <Tabs.Tab value="methods">Payment methods</Tabs.Tab>}
+        </Tabs.List>
+        <Tabs.Panel value="payments">
+          <Payments />
+        </Tabs.Panel>
+        <Tabs.Panel value="corrections">
+          <List
+            heading="Corrections"
+            action="correction.list"
+            paging="page"
+            filters={correctionFilters}
+            columns={correctionColumns}
+            empty="No corrections. Those above an operator's threshold wait here for a second person."
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="methods">
+          <Methods />
+        </Tabs.Panel>
+      </Tabs>
+    </Stack>
+  )
+}
