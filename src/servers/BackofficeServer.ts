@@ -40,6 +40,7 @@ import { SignInAttempts, SignInLinks, StaffDoorLive } from "../features/staffSes
 import { WebhookHandlers } from "../features/webhooks/StaffHandlers.ts"
 import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
 import { OperatorCheck } from "../features/staff/OperatorBoundsLive.ts"
+import { layerPages } from "./Pages.ts"
 import { StaffAuthLive, StaffTokens } from "../features/staff/StaffAuthLive.ts"
 
 /** A verification of a large ledger answers when it has read it: its caller waits in silence. */
@@ -118,6 +119,7 @@ const Handlers = Layer.mergeAll(
 const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(BackofficeApi),
   OpenApiDocument,
+  layerPages,
   Outermost
 ).pipe(
   Layer.provide(Handlers),

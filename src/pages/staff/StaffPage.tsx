@@ -96,7 +96,7 @@ function Edit({ account }: { readonly account: Account }) {
       <ActionButton
         action="staff.ticket"
         label="Sign-in link"
-        params={{ staff: account.id }}
+        fixed={{ staff: account.id }}
         explanation={`A link that signs ${account.name} in once, within 15 minutes.`}
         result={({ data }) => <Once label="Link" value={data.url} />}
       />
