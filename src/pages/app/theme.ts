@@ -1,5 +1,5 @@
 /** Colours and sizes. Contrasts reach WCAG 2.2 AA in light and dark. */
-import { Badge, createTheme, type CSSVariablesResolver } from "@mantine/core"
+import { Anchor, Badge, createTheme, type CSSVariablesResolver } from "@mantine/core"
 
 export const theme = createTheme({
   primaryColor: "teal",
@@ -8,25 +8,40 @@ export const theme = createTheme({
   defaultRadius: "sm",
   cursorType: "pointer",
   fontFamily: "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif",
-  components: { Badge: Badge.extend({ defaultProps: { tt: "none", fw: 500, radius: "sm" } }) }
+  components: {
+    Badge: Badge.extend({ defaultProps: { tt: "none", fw: 500, radius: "sm" } }),
+    Anchor: Anchor.extend({ defaultProps: { underline: "always" } })
+  }
 })
+
+const colors = ["teal", "green", "blue", "orange", "red", "gray"]
+
+/** Text on the tinted grounds of badges, alerts and the current page: the palette's own is too near to them. */
+const onTint = (tone: string): Record<string, string> =>
+  Object.fromEntries(
+    colors.map((
+      color
+    ) => [`--mantine-color-${color}-light-color`, `color-mix(in srgb, var(--mantine-color-${color}-6), ${tone})`])
+  )
 
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    ...onTint("black 62%"),
     "--mantine-color-dimmed": "var(--mantine-color-gray-7)",
     "--mantine-color-placeholder": "var(--mantine-color-gray-7)",
-    "--mantine-color-anchor": "var(--mantine-color-teal-9)",
+    "--mantine-color-anchor": "color-mix(in srgb, var(--mantine-color-teal-9), black 20%)",
+    "--mantine-color-error": "var(--mantine-color-red-9)",
     "--pitboss-negative": "var(--mantine-color-red-9)",
-    "--pitboss-positive": "var(--mantine-color-green-9)",
-    "--mantine-color-error": "var(--mantine-color-red-9)"
+    "--pitboss-positive": "color-mix(in srgb, var(--mantine-color-green-9), black 25%)"
   },
   dark: {
+    ...onTint("white 62%"),
     "--mantine-color-dimmed": "var(--mantine-color-dark-1)",
     "--mantine-color-placeholder": "var(--mantine-color-dark-1)",
     "--mantine-color-anchor": "var(--mantine-color-teal-3)",
+    "--mantine-color-error": "var(--mantine-color-red-4)",
     "--pitboss-negative": "var(--mantine-color-red-4)",
-    "--pitboss-positive": "var(--mantine-color-green-4)",
-    "--mantine-color-error": "var(--mantine-color-red-4)"
+    "--pitboss-positive": "var(--mantine-color-green-4)"
   }
 })

@@ -148,6 +148,8 @@ export function DataTable<R extends object>(
                         <span aria-hidden>{sorted === "ascending" ? "▲" : sorted === "descending" ? "▼" : "↕"}</span>
                       </UnstyledButton>
                     )
+                    : column.header === ""
+                    ? <span className="visually-hidden">Actions</span>
                     : column.header}
                 </Table.Th>
               )

@@ -87,6 +87,10 @@ const statusColors: Readonly<Record<string, string>> = {
 /** A code of the service as words: `self_excluded` → `self excluded`. */
 export const words = (code: string): string => code.replaceAll("_", " ")
 
+/** As {@link words}, as a heading: `bonus_bets` → `Bonus bets`; `ggr` is GGR. */
+export const headed = (code: string): string =>
+  code === "ggr" ? "GGR" : words(code).replace(/^./, (first) => first.toUpperCase())
+
 /** A state by its code. */
 export function Status({ of: code }: { readonly of: string | null | undefined }) {
   if (code === null || code === undefined) return <Text span inherit>–</Text>

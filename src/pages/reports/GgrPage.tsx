@@ -11,7 +11,7 @@ import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Money, moneyText, words } from "../parts/Values.tsx"
+import { headed, Money, moneyText, words } from "../parts/Values.tsx"
 
 const Chart = lazy(() => import("../parts/Chart.tsx"))
 
@@ -54,7 +54,7 @@ function Line({ currency, range }: { readonly range: Range; readonly currency: s
         size="xs"
         w={200}
         label="Figure"
-        data={metrics.map((value) => ({ value, label: words(value) }))}
+        data={metrics.map((value) => ({ value, label: headed(value) }))}
         value={metric}
         allowDeselect={false}
         onChange={(chosen) => setSearch({ metric: chosen ?? undefined })}
@@ -66,8 +66,8 @@ function Line({ currency, range }: { readonly range: Range; readonly currency: s
         : (
           <Suspense fallback={<Text size="sm">Loading …</Text>}>
             <Chart
-              label={`${words(metric)} by ${step}, ${range.from} to ${range.to}`}
-              unit={words(metric)}
+              label={`${headed(metric)} by ${step}, ${range.from} to ${range.to}`}
+              unit={headed(metric)}
               points={points}
               format={format}
               timeZone={timeZone}
@@ -84,12 +84,12 @@ const breakdownColumns = (currency: string, by: string): ReadonlyArray<Column<Br
     by === "Day" || (name !== "deposits" && name !== "withdrawals")
   ).map((name): Column<BreakdownRow> => ({
     id: name,
-    header: name === "ggr" ? "GGR" : words(name),
+    header: headed(name),
     align: "right",
     value: (row) => row[name],
     cell: (row) => <Money amount={row[name]} currency={currency} signed={name === "ggr"} />
   })),
-  { id: "rounds", header: "rounds", align: "right", value: ({ rounds }) => rounds, cell: ({ rounds }) => rounds }
+  { id: "rounds", header: "Rounds", align: "right", value: ({ rounds }) => rounds, cell: ({ rounds }) => rounds }
 ]
 
 function Breakdown(
@@ -140,7 +140,7 @@ const costColumns: ReadonlyArray<Column<Cost>> = [
   { id: "granted", header: "Granted", align: "right", value: ({ granted }) => granted, cell: ({ granted }) => granted },
   ...(["granted_amount", "converted", "forfeited", "liability"] as const).map((name): Column<Cost> => ({
     id: name,
-    header: words(name),
+    header: headed(name),
     align: "right",
     value: (row) => row[name],
     cell: (row) => <Money amount={row[name]} currency={row.currency} />
