@@ -344,6 +344,10 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
       assert.strictEqual((yield* call("GET", `/players?operator=${other.casino.id}`)).code, "NOT_FOUND")
       assert.strictEqual((yield* call("POST", `/keys/${other.casino.key.id}/revoke`)).code, "NOT_FOUND")
 
+      // an account that is not bound would be a way round
+      const free = yield* made("/staff", { name: "Unbound" })
+      assert.strictEqual((yield* call("POST", "/staff/tickets", { staff: free.id })).code, "INSUFFICIENT_SCOPE")
+
       const shown = yield* runHere(["player", "show", String(mine.playerId)], { token })
       assert.strictEqual(shown.exitCode, 0, shown.stderr)
       const refused = yield* runHere(["player", "show", String(other.playerId)], { token })

@@ -279,9 +279,13 @@ export const isMoneyAction = (name: string): name is Action => moneyActions.has(
 /** Every role that may take the action of this name; none for a name that is no action. */
 export const rolesFor = (name: string): ReadonlyArray<Role> => isAction(name) ? ["admin", ...rolesByAction[name]] : []
 
-/** Every action that a role may take. */
-export const actionsOf = (role: Role): ReadonlyArray<Action> =>
-  Object.keys(rolesByAction).filter(isAction).filter((action) => rolesFor(action).includes(role))
+/** Every action that an actor may take: of the role, and open to staff bound to operators where the actor is. */
+export const actionsOf = (
+  { operators, role }: { readonly operators: ReadonlyArray<number> | null; readonly role: Role }
+): ReadonlyArray<Action> =>
+  Object.keys(rolesByAction).filter(isAction).filter((action) =>
+    rolesFor(action).includes(role) && (operators === null || concernByAction[action] !== "installation")
+  )
 
 /**
  * Actions that change who may do what, or where money comes from. Like those that move money they take the second factor within the last

@@ -193,7 +193,7 @@ export class StaffSessions extends Context.Service<StaffSessions, {
         const { id, name, operators, role } = actor
         return {
           staff: { id, name, role, operators },
-          actions: actionsOf(role),
+          actions: actionsOf(actor),
           has_password: facts?.hasPassword ?? false,
           has_second_factor: facts?.hasSecondFactor ?? false,
           stepped_up_until: until === undefined ? null : iso(until),
