@@ -259,7 +259,8 @@ export const concernByAction: { readonly [action in Action]: Concern } = {
   "audit.list": "operator"
 }
 
-const isAction = (name: string): name is Action => Object.hasOwn(rolesByAction, name)
+/** Whether there is an action of this name. */
+export const isAction = (name: string): name is Action => Object.hasOwn(rolesByAction, name)
 
 /** What the action of this name concerns; `installation` for a name that is no action. */
 export const concernOf = (name: string): Concern => isAction(name) ? concernByAction[name] : "installation"

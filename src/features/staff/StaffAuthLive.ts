@@ -7,6 +7,7 @@ import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
 import { makeBackOff } from "../../http/BackOff.ts"
 import { Endpoints } from "../../http/Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../../http/Forwarding.ts"
+import { asCsv, columnsOfList, fieldsOfQuery, wantsCsv } from "../../http/CsvExport.ts"
 import { withFormRules } from "../../http/FormRules.ts"
 import { answerCause } from "../../http/Refusals.ts"
 import { RequestIds } from "../../http/RequestIds.ts"
@@ -21,7 +22,8 @@ import { Settings } from "../../platform/Settings.ts"
 import { CurrentSession, type StaffSession } from "../staffSessions/CurrentSession.ts"
 import { cookieIn, cookieName, isOwnRequest, steppedUpUntil } from "../staffSessions/Rules.ts"
 import { StaffSessions } from "../staffSessions/StaffSessions.ts"
-import { rolesFor, takesStepUp } from "./Authorisation.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { isAction, rolesFor, takesStepUp } from "./Authorisation.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
 import { StaffReads } from "./StaffReads.ts"
 
@@ -124,6 +126,7 @@ export const StaffAuthLive = Layer.effect(
     const endpoints = yield* Endpoints
     const { refuseForeign } = yield* OperatorCheck
     const sessions = yield* StaffSessions
+    const auditLog = yield* AuditLog
     const failures = yield* AuthenticationFailures
     const { backofficeUrl } = yield* Settings
 
@@ -154,9 +157,23 @@ export const StaffAuthLive = Layer.effect(
       return yield* Effect.fail(session.hasSecondFactor ? stepUpFirst : secondFactorFirst)
     })
 
+    /** Notes what was exported. What cannot be noted now is in the log of requests. */
+    const noteExport =
+      (actor: Actor, action: string) => (lines: number, filters: ReadonlyArray<string>): Effect.Effect<void> =>
+        isAction(action)
+          ? Effect.ignore(
+            auditLog.change(
+              actor,
+              ({ record }) => record({ action, subject: `export:${action}`, before: null, after: { filters, lines } })
+            )
+          )
+          : Effect.void
+
     return StaffAuth.of((handler, { endpoint, group }) => {
       const action = `${group.identifier}.${endpoint.identifier}`
       const roles = rolesFor(action)
+      const columns = endpoint.method === "GET" ? columnsOfList(endpoint.success) : undefined
+      const query = fieldsOfQuery(endpoint.query)
       const withForm = withFormRules(handler)
       const served = (actor: Actor) =>
         Effect.provideService(forwarding.around(withForm, encodeActor(actor)), CurrentStaff, actor)
@@ -173,10 +190,13 @@ export const StaffAuthLive = Layer.effect(
         yield* accounts.refuseBootstrap(actor, action)
         yield* refuseForeign(actor.operators, action)
         const again = Effect.map(authenticate(request, false), (found) => found.actor)
-        const response = yield* served(actor).pipe(
+        const answer = served(actor).pipe(
           Effect.provideService(CurrentAuthentication, again),
           Effect.provideService(CurrentSession, session)
         )
+        const response = columns === undefined || !wantsCsv(request)
+          ? yield* answer
+          : yield* asCsv(answer, { columns, query, name: action.replace(".", "-") }, noteExport(actor, action))
         if (response.status < 300) yield* reads.note(actor, action, request.url)
         return response
       })

@@ -1,0 +1,145 @@
+/**
+ * Lists as CSV (RFC 4180), for any endpoint whose answer is a list by its schema: the endpoint itself is asked for page after page, so that an export
+ * shows what the list shows, to whom it shows it. Amounts are minor units beside their currency, instants ISO 8601.
+ */
+import { Effect, Option, type Schema, type SchemaAST, Stream } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { bodyText } from "./Refusals.ts"
+
+/** Lines of an export. One that is cut says so in a last line of its own. */
+const maxLines = 100_000
+
+const perPage = 100
+
+type Fields = { readonly [name: string]: unknown }
+type Handler<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The columns of a list, in the order of the fields of its items; undefined for an endpoint that answers with no list of records. */
+export const columnsOfList = (success: ReadonlySet<Schema.Top>): ReadonlyArray<string> | undefined => {
+  for (const { ast } of success) {
+    const data = ast._tag === "Objects" ? ast.propertySignatures.find(({ name }) => name === "data")?.type : undefined
+    const item: SchemaAST.AST | undefined = data?._tag === "Arrays" ? data.rest[0] : undefined
+    if (item?._tag === "Objects") return item.propertySignatures.map(({ name }) => String(name))
+  }
+  return undefined
+}
+
+/** The names of the fields of a query. */
+export const fieldsOfQuery = (query: Schema.Top | undefined): ReadonlyArray<string> =>
+  query?.ast._tag === "Objects" ? query.ast.propertySignatures.map(({ name }) => String(name)) : []
+
+/** Text that a spreadsheet would take for a formula. A number is none, negative or not. */
+const looksLikeFormula = /^[=+\-@\t\r]/
+
+/** A value as a cell; texts that would be formulas begin with an apostrophe. */
+export const cell = (value: unknown): string => {
+  if (value === null || value === undefined) return ""
+  if (typeof value === "number" || typeof value === "boolean") return String(value)
+  const text = typeof value === "string" ? value : JSON.stringify(value)
+  const safe = looksLikeFormula.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll("\"", "\"\"")}"` : safe
+}
+
+const line = (cells: ReadonlyArray<unknown>): string => `${cells.map(cell).join(",")}\r\n`
+
+/** Whether a request asks for CSV, by `format=csv` or by what it accepts. */
+export const wantsCsv = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean =>
+  new URLSearchParams(url.split("?")[1] ?? "").get("format") === "csv" ||
+  headers["accept"]?.split(",")[0]?.split(";")[0]?.trim().toLowerCase() === "text/csv"
+
+/** What to ask for after a page; undefined at the end. */
+const following = (asked: Fields, meta: unknown): Fields | undefined => {
+  if (!isFields(meta)) return undefined
+  const { current_page: page, last_page: last, next_cursor: cursor } = meta
+  if (typeof cursor === "string") return { ...asked, cursor }
+  if (cursor === undefined && typeof page === "number" && typeof last === "number" && page < last) {
+    return { ...asked, page: String(page + 1) }
+  }
+  return undefined
+}
+
+const brokenOff: Refusal = refuse("TRY_AGAIN", "The export could not be read to its end.")
+
+interface Page {
+  readonly rows: ReadonlyArray<Fields>
+  readonly next: Fields | undefined
+}
+
+/** Rows of an answer and what to ask for next. */
+const pageOf = (response: HttpServerResponse.HttpServerResponse, asked: Fields): Page => {
+  const parsed: unknown = JSON.parse(bodyText(response))
+  const { data, meta } = isFields(parsed) ? parsed : {}
+  return { rows: Array.isArray(data) ? data.filter(isFields) : [], next: following(asked, meta) }
+}
+
+/**
+ * Answers with a list as CSV, streamed as it is read: refusals are those of the list. A page that cannot be read later breaks the answer off. `ended` hears
+ * the number of lines and the names of the filters, also when the caller has left.
+ */
+export const asCsv = <E, R>(
+  handler: Handler<E, R>,
+  list: { readonly columns: ReadonlyArray<string>; readonly query: ReadonlyArray<string>; readonly name: string },
+  ended: (lines: number, filters: ReadonlyArray<string>) => Effect.Effect<void>
+) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const context = yield* Effect.context<R>()
+    const [path = "", search = ""] = request.url.split("?")
+    const parameters = new URLSearchParams(search)
+    for (const name of ["format", "page", "per_page", "limit", "cursor"]) parameters.delete(name)
+    const filters = [...new Set(parameters.keys())].slice(0, 20)
+    const size = list.query.find((name) => name === "per_page" || name === "limit")
+    const sent: { [name: string]: string | Array<string> } = {}
+    for (const name of parameters.keys()) {
+      const [first = "", ...others] = parameters.getAll(name)
+      sent[name] = others.length === 0 ? first : [first, ...others]
+    }
+
+    const ask = (asked: Fields) => {
+      const query = new URLSearchParams(parameters)
+      const more = Object.fromEntries(Object.entries(asked).map(([name, value]) => [name, String(value)]))
+      for (const [name, value] of Object.entries(more)) query.set(name, value)
+      return handler.pipe(
+        Effect.provideService(HttpServerRequest.ParsedSearchParams, { ...sent, ...more }),
+        Effect.provideService(
+          HttpServerRequest.HttpServerRequest,
+          request.modify({ url: `${path}?${query.toString()}` })
+        )
+      )
+    }
+
+    const begin: Fields = size === undefined ? {} : { [size]: String(perPage) }
+    const response = yield* ask(begin)
+    if (response.status !== 200) return response
+    let lines = 0
+    /** Lines of a page, as many as there may be still. */
+    const linesOf = ({ next, rows }: Page): readonly [text: string, next: Fields | undefined] => {
+      const shown = rows.slice(0, maxLines - lines)
+      lines += shown.length
+      const text = shown.map((row) => line(list.columns.map((name) => row[name]))).join("")
+      const isCut = lines >= maxLines && (shown.length < rows.length || next !== undefined)
+      return isCut ? [text + line([`cut after ${maxLines} lines`]), undefined] : [text, next]
+    }
+    const pages = Stream.paginate(linesOf(pageOf(response, begin)), ([text, next]) =>
+      next === undefined
+        ? Effect.succeed([[text], Option.none()] as const)
+        : Effect.flatMap(ask(next), (answer) =>
+          answer.status === 200
+            ? Effect.succeed([[text], Option.some(linesOf(pageOf(answer, next)))] as const)
+            : Effect.fail(brokenOff)))
+    return HttpServerResponse.stream(
+      Stream.concat(Stream.make(line(list.columns)), pages).pipe(
+        Stream.encodeText,
+        Stream.ensuring(Effect.suspend(() => ended(lines, filters))),
+        Stream.provideContext(context)
+      ),
+      {
+        contentType: "text/csv; charset=utf-8",
+        headers: { "content-disposition": `attachment; filename="${list.name}.csv"` }
+      }
+    )
+  })
