@@ -9,11 +9,11 @@ import { Effect } from "effect"
 export interface SliceBounds {
   /** Rows of one slice at most; a wider one is read again in parts. */
   readonly rowsPerSlice: number
-  /** Rows read for one page at most. A page that ends here is short, and says where to go on. */
+  /** Rows looked at for one page, to the slice: a page that ends here is short, and says where to go on. */
   readonly rowsPerPage: number
 }
 
-export const sliceBounds: SliceBounds = { rowsPerSlice: 20_000, rowsPerPage: 120_000 }
+export const sliceBounds: SliceBounds = { rowsPerSlice: 5000, rowsPerPage: 100_000 }
 
 /** What one slice gave. */
 export interface Slice<out Row> {
@@ -31,8 +31,8 @@ export interface Sliced<out Row> {
 
 const firstWidthMs = 60_000
 
-/** Slices of one page, empty ones included: enough to go back to 1970. */
-const maxSlices = 64
+/** Slices of one page, with empty ones and those that were too wide: enough to go back to 1970 and to find one millisecond. */
+export const maxSlices = 64
 
 /**
  * Reads slices `[from, until)` of epoch milliseconds, from `until` back to `floor`, until `wanted` rows are there. `read` gives the rows of a
@@ -58,11 +58,11 @@ export const readSlices = <Row, E, R>(
       // what happened within a millisecond is read as a whole: there are no narrower slices
       const most = end - from > 1 ? rowsPerSlice : undefined
       const slice = yield* read({ from, until: end, most })
-      left -= slice.seen
       if (most !== undefined && slice.seen > most) {
         width = Math.max(1, Math.floor((end - from) / 16))
         continue
       }
+      left -= slice.seen
       rows.push(...slice.rows)
       end = from
       if (slice.seen < rowsPerSlice / 16) width *= 16

@@ -7,6 +7,7 @@ import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { cursorOf, type CursorPage } from "../../store/Cursors.ts"
+import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices } from "../../store/Slices.ts"
 import { idIn } from "../operators/References.ts"
@@ -84,6 +85,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
     LedgerEntries,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const byIndex = yield* makeByIndex
       const messages = yield* makeProviderMessages
 
       const filtersOf = (query: EntryQuery): ReadonlyArray<Statement.Fragment> => [
@@ -201,7 +203,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
       const ofRound = Effect.fnUntraced(function*(query: EntryQuery, round: string) {
         const provider = query.provider === undefined ? undefined : yield* messages.provider(query.provider)
         if (query.provider !== undefined && provider === undefined) return yield* Effect.fail(noProvider)
-        const [part] = yield* partRows(
+        const [part] = yield* byIndex(partRows(
           sql`SELECT coalesce(array_agg(DISTINCT player_id::float8), '{}') AS players, min(created_at) AS first, max(created_at) AS last
             FROM (SELECT t.player_id, t.created_at FROM provider_transactions t JOIN players p ON p.id = t.player_id
               WHERE ${
@@ -211,7 +213,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
               ...within(sql, query.scope, "p.operator_id")
             ])
           } LIMIT ${maxOfRound}) t`
-        )
+        ))
         if (part === undefined || part.first === null || part.last === null) return nothing
         return yield* ofPlaces(query, { players: part.players, first: part.first, last: part.last })
       })
@@ -230,7 +232,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
           ...below(position)
         ])
         const newest = (yield* Clock.currentTimeMillis) + aheadMs
-        const { rest, rows } = yield* readSlices(
+        const { rest, rows } = yield* byIndex(readSlices(
           { until: Math.min(to, position?.[0] ?? newest, newest) + 1, floor: query.from ?? 0, wanted: limit + 1 },
           ({ from, most, until }) =>
             Effect.map(
@@ -244,7 +246,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
               ),
               ([row]) => row === undefined ? { seen: 0, rows: [] } : { seen: row.seen, rows: toKeys(row) }
             )
-        )
+        ))
         return yield* pageOf(rows, limit, rest)
       })
 

@@ -1,6 +1,7 @@
 /** Players by the beginning of their username, e-mail or external id, or by a whole id: quick enough for every key that is struck. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../operators/References.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
@@ -15,13 +16,13 @@ const beginning = (text: string): string => `${text.replaceAll(/[\\%_]/g, String
  * what is read is three short walks for each operator of the scope.
  */
 export const makePlayerPrefixes = Effect.map(
-  SqlClient.SqlClient,
-  (sql) => (scope: Scope, text: string, limit: number) => {
+  Effect.all([SqlClient.SqlClient, makeByIndex]),
+  ([sql, byIndex]) => (scope: Scope, text: string, limit: number) => {
     if (!isStorable(text)) return Effect.succeed([])
     const lower = text.toLowerCase()
     const end = sql`LIMIT ${sql.literal(String(limit))}`
     return Effect.map(
-      idRows(
+      byIndex(idRows(
         sql`SELECT p.id FROM (
           SELECT id FROM players WHERE ${sql.and([sql`id = ${idIn(text) ?? 0}::float8::bigint`, ...within(sql, scope)])}
           UNION SELECT f.id FROM operators o CROSS JOIN LATERAL (
@@ -35,7 +36,7 @@ export const makePlayerPrefixes = Effect.map(
         JOIN players p ON p.id = found.id
         ORDER BY (lower(p.username) = ${lower} OR p.email = ${lower} OR p.external_id IS NOT DISTINCT FROM ${text}
           OR p.id = ${idIn(text) ?? 0}::float8::bigint) DESC, lower(p.username), p.id ${end}`
-      ),
+      )),
       (rows) => rows.map(({ id }) => id)
     )
   }

@@ -5,6 +5,7 @@ import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { cursorOf, type CursorPage } from "../../store/Cursors.ts"
+import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices } from "../../store/Slices.ts"
 import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
@@ -80,6 +81,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
     RoundRecords,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const byIndex = yield* makeByIndex
       const messages = yield* makeProviderMessages
       const parts = yield* makeRoundParts
       const calls = yield* ProviderCallLog
@@ -171,7 +173,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
           return yield* pageOf(row === undefined ? [] : keysOf(row), limit, undefined)
         }
         const newest = (yield* Clock.currentTimeMillis) + aheadMs
-        const { rest, rows } = yield* readSlices(
+        const { rest, rows } = yield* byIndex(readSlices(
           {
             until: Math.min(to, position?.[0] ?? newest, newest) + 1,
             floor: query.from ?? 0,
@@ -189,7 +191,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
               ),
               ([row]) => row === undefined ? { seen: 0, rows: [] } : { seen: row.seen, rows: keysOf(row) }
             )
-        )
+        ))
         return yield* pageOf(rows, limit, rest)
       }, orTryAgain)
 

@@ -3,6 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
+import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../operators/References.ts"
 import { makePlayerPrefixes } from "../players/PlayerPrefixes.ts"
@@ -76,6 +77,7 @@ export class Search extends Context.Service<Search, {
     Search,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const byIndex = yield* makeByIndex
       const prefixes = yield* makePlayerPrefixes
       const end = sql`LIMIT ${sql.literal(String(most))}`
 
@@ -116,13 +118,13 @@ export class Search extends Context.Service<Search, {
       })
 
       const rounds = Effect.fnUntraced(function*(scope: Scope, text: string) {
-        const rows = yield* roundRows(
+        const rows = yield* byIndex(roundRows(
           sql`SELECT DISTINCT p.slug AS provider, g.external_id AS game, g.name, t.round_id AS round
             FROM (SELECT t.provider_id, t.game_id, t.round_id FROM provider_transactions t JOIN players pl ON pl.id = t.player_id
               WHERE ${sql.and([sql`t.round_id = ${text}`, ...within(sql, scope, "pl.operator_id")])}
               LIMIT ${maxMessages}) t
             JOIN providers p ON p.id = t.provider_id JOIN games g ON g.id = t.game_id ${end}`
-        )
+        ))
         const originals = yield* roundRows(
           sql`SELECT p.slug AS provider, g.external_id AS game, g.name, o.id::text AS round
             FROM original_rounds o JOIN games g ON g.id = o.game_id JOIN providers p ON p.id = g.provider_id

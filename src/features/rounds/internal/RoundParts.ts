@@ -4,6 +4,7 @@ import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Instant } from "../../../domain/Instant.ts"
 import { iso, parseIso, toDate } from "../../../platform/Time.ts"
+import { makeByIndex } from "../../../store/ByIndex.ts"
 import { oneOf, rowsOf } from "../../../store/Rows.ts"
 import { idIn } from "../../operators/References.ts"
 import { type Scope, within } from "../../staff/OperatorBounds.ts"
@@ -40,7 +41,9 @@ const winsOf = (messages: ReadonlyArray<Message>): number =>
     0
   )
 
-export const makeRoundParts = Effect.map(SqlClient.SqlClient, (sql) => {
+export const makeRoundParts = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const byIndex = yield* makeByIndex
   const columns = sql.literal(
     `t.transaction_id, t.player_id, t.kind, t.status, t.amount, t.real_amount, t.bonus_amount, t.target_transaction_id,
       (SELECT r.transaction_id FROM provider_transactions r
@@ -61,7 +64,7 @@ export const makeRoundParts = Effect.map(SqlClient.SqlClient, (sql) => {
    */
   const messages = Effect.fnUntraced(function*(round: OneRound) {
     const { gameId, providerId, roundId, scope } = round
-    const found = yield* messageRows(
+    const found = yield* byIndex(messageRows(
       sql`SELECT ${columns} FROM provider_transactions t JOIN players p ON p.id = t.player_id
         WHERE ${
         sql.and([
@@ -71,7 +74,7 @@ export const makeRoundParts = Effect.map(SqlClient.SqlClient, (sql) => {
           ...within(sql, scope, "p.operator_id")
         ])
       } ORDER BY t.created_at, t.transaction_id LIMIT ${maxMessages + 1}`
-    )
+    ))
     const targets = found.flatMap(({ target_transaction_id: target }) => target ?? [])
     const names = JSON.stringify([...new Set([roundId, ...targets])])
     const tombstones = yield* messageRows(

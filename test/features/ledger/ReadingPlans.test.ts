@@ -1,0 +1,104 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { LedgerEntries } from "../../../src/features/ledger/LedgerEntries.ts"
+import { makePlayerPrefixes } from "../../../src/features/players/PlayerPrefixes.ts"
+import { makeByIndex } from "../../../src/store/ByIndex.ts"
+import { rowsRead } from "../../kit/RowsRead.ts"
+import { TestDatabase } from "../../kit/TestDatabase.ts"
+
+// Goal: what staff look for across players is found by an index, however much there is. Method: tens of thousands of rows by statement;
+// PostgreSQL says by which index it would read, and how many rows it took up.
+
+const count = 120_000
+
+const generate = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
+    VALUES (1, 'one', 'One', 'EUR', now(), now()), (2, 'two', 'Two', 'EUR', now(), now())`
+  yield* sql`INSERT INTO players (id, operator_id, external_id, username, email, first_name, last_name, birth_date, country, currency,
+      terms_accepted_at, created_at, updated_at)
+    SELECT 100000 + n, 1 + n % 2, 'crm-' || n, 'u_' || md5(n::text), md5(n::text) || '@mail.example', 'A', 'B', '1990-01-01', 'MT', 'EUR',
+      now(), now(), now() FROM generate_series(0, 4999) n`
+  yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, game_round_id, created_at)
+    SELECT 100000 + n % 5000, 1 + n / 5000, 1000000 + n, 1 + n % 2, 'real', CASE WHEN n = 7 THEN 'chargeback' ELSE 'casino_bet' END, -10, 0,
+      'r-' || md5(n::text), TIMESTAMPTZ '2020-01-01' + n * INTERVAL '10 seconds'
+    FROM generate_series(0, ${count - 1}) n ORDER BY n`
+  yield* sql`INSERT INTO provider_transactions (provider_id, transaction_id, player_id, kind, status, amount, round_id, real_amount,
+      bonus_amount, entry_ids, created_at, operator_id)
+    SELECT 1, 't-' || n, 100000 + n % 5000, 'bet', 'processed', 10, 'r-' || md5(n::text), -10, 0, ARRAY[1000000 + n],
+      TIMESTAMPTZ '2020-01-01' + n * INTERVAL '10 seconds', 1 + n % 2
+    FROM generate_series(0, ${count - 1}) n ORDER BY n`
+  yield* sql`INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, created_at, updated_at)
+    SELECT n, 1 + n % 2, 100000 + n % 5000, 'deposit', 'paid', 1 + n * 7919 % 10000, 'EUR', TIMESTAMPTZ '2020-01-01' + n * INTERVAL '1 minute',
+      now() FROM generate_series(1, 20000) n`
+  yield* sql`SELECT brin_summarize_new_values('ledger_entries_blocks'), brin_summarize_new_values('provider_transactions_round')`
+  yield* sql`ANALYZE players, ledger_entries, provider_transactions, payment_requests`
+})
+
+const live = LedgerEntries.layer.pipe(
+  Layer.provideMerge(Layer.effectDiscard(generate)),
+  Layer.provideMerge(TestDatabase.layer)
+)
+
+/** How PostgreSQL would run a statement, as text. */
+const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
+  Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
+
+layer(live, { timeout: 120_000, excludeTestServices: true })("reading across players", (it) => {
+  it.effect("names an index for every way in", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const indexed = yield* makeByIndex
+      const plans = {
+        ledger_entries_blocks: sql`EXPLAIN SELECT player_id FROM ledger_entries WHERE id = 1060000`,
+        provider_transactions_round: sql`EXPLAIN SELECT player_id FROM provider_transactions WHERE round_id = 'r-x'`,
+        payment_requests_newest:
+          sql`EXPLAIN SELECT id FROM payment_requests ORDER BY created_at DESC, id DESC LIMIT 26`,
+        payment_requests_amount: sql`EXPLAIN SELECT id FROM payment_requests ORDER BY amount DESC, id DESC LIMIT 26`,
+        players_username: sql`EXPLAIN SELECT id FROM players WHERE operator_id = 1 AND lower(username) LIKE 'u\\_ab%'
+          ORDER BY lower(username) USING ~<~ LIMIT 5`,
+        players_email:
+          sql`EXPLAIN SELECT id FROM players WHERE operator_id = 1 AND email LIKE 'ab%' ORDER BY email USING ~<~ LIMIT 5`,
+        players_external_id: sql`EXPLAIN SELECT id FROM players WHERE operator_id = 1 AND external_id LIKE 'crm-12%'
+          ORDER BY external_id USING ~<~ LIMIT 5`
+      }
+      for (const [index, statement] of Object.entries(plans)) {
+        const plan = yield* indexed(planOf(statement))
+        assert.include(plan, index)
+        assert.notInclude(plan, "Seq Scan", plan)
+      }
+    }))
+
+  it.effect("takes up a bounded number of entries for a page", () =>
+    Effect.gen(function*() {
+      const entries = yield* LedgerEntries
+      const list = (query: object, limit = 25) => entries.list({ scope: null, limit, ...query })
+      const first = yield* list({})
+      assert.strictEqual(first.items[0]?.id, 1_000_000 + count - 1)
+      assert.isBelow(yield* rowsRead("ledger_entries", list({ transaction: "1060000" })), 10_000)
+      assert.isBelow(yield* rowsRead("ledger_entries", list({ playerId: 100_077, minAmount: 1 })), 100)
+      // one entry among very many is found by going on, and no page looks at all of them
+      let pages = 0
+      let cursor: string | undefined
+      let found: ReadonlyArray<{ readonly id: number }> = []
+      do {
+        const part = yield* list({ type: "chargeback", scope: [2], cursor })
+        found = [...found, ...part.items]
+        cursor = part.next ?? undefined
+        pages++
+      } while (cursor !== undefined)
+      assert.deepStrictEqual(found.map(({ id }) => id), [1_000_007])
+      assert.isAbove(pages, 0)
+    }))
+
+  it.effect("finds players by the beginning of a name, whole names first", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const prefixes = yield* makePlayerPrefixes
+      const [one] = yield* sql<{ readonly username: string }>`SELECT username FROM players WHERE id = 100042`
+      assert.deepStrictEqual(yield* prefixes(null, one?.username.toUpperCase() ?? "", 5), [100_042])
+      assert.deepStrictEqual((yield* prefixes(null, "crm-42", 5))[0], 100_042)
+      assert.isTrue((yield* prefixes([2], "crm-42", 5)).every((id) => id % 2 === 1))
+    }))
+})

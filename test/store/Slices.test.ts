@@ -1,0 +1,58 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { maxSlices, readSlices } from "../../src/store/Slices.ts"
+
+// Goal: however rows lie in time, walking them in slices meets each wanted one once, the newest first, and reads a bounded number for a page.
+// Method: generated times, read from a list; pages are walked to the end as callers walk them.
+
+const bounds = { rowsPerSlice: 40, rowsPerPage: 100 }
+
+/** Bursts of rows, each within a stretch of time of its own width, years and milliseconds apart. */
+const bursts = fc.array(
+  fc.record({
+    at: fc.integer({ min: 1, max: 4_000_000_000_000 }),
+    width: fc.constantFrom(0, 5, 60_000, 86_400_000, 31_536_000_000),
+    rows: fc.integer({ min: 1, max: 150 })
+  }),
+  { maxLength: 6 }
+)
+
+it.effect("slices of time meet every wanted row once, and read so many rows for a page at most", () =>
+  Effect.gen(function*() {
+    let cut = 0
+    for (const [pattern, every] of fc.sample(fc.tuple(bursts, fc.constantFrom(1, 3, 50)), { numRuns: 300, seed: 7 })) {
+      const times = pattern.flatMap(({ at, rows, width }) =>
+        Array.from({ length: rows }, (_, index) => at + Math.floor((width * index) / rows))
+      ).toSorted((one, other) => other - one)
+      const wanted = times.filter((time) => time % every === 0)
+      const walked: Array<number> = []
+      let until = 4_100_000_000_000
+      for (let pages = 0; pages < 2000; pages++) {
+        let read = 0
+        const { rest, rows } = yield* readSlices(
+          { until, floor: 0, wanted: 10 },
+          ({ from, most, until: end }) =>
+            Effect.sync(() => {
+              assert.isBelow(from, end)
+              const all = times.filter((time) => time >= from && time < end)
+              const seen = all.slice(0, most === undefined ? all.length : most + 1)
+              if (most !== undefined) assert.isAtMost(seen.length, bounds.rowsPerSlice + 1)
+              read += most === undefined ? 0 : seen.length
+              return { seen: seen.length, rows: seen.filter((time) => time % every === 0) }
+            }),
+          bounds
+        )
+        assert.isAtMost(read, maxSlices * (bounds.rowsPerSlice + 1))
+        // rows of one millisecond come together: who walks by time alone goes on below it
+        const shown = rows.length > 10 ? rows.filter((time) => time >= (rows[9] ?? 0)) : rows
+        walked.push(...shown)
+        if (rows.length > shown.length) until = shown.at(-1) ?? 0
+        else if (rest === undefined) break
+        else until = rest
+        if (shown.length < 10) cut++
+      }
+      assert.deepStrictEqual(walked, wanted)
+    }
+    assert.isAbove(cut, 100)
+  }))
