@@ -169,7 +169,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
           const position = yield* cursors.read(query.cursor)
           const where = sql.and([
             sql`e.player_id = ANY(${floats(players)}::float8[]::bigint[])
-              AND e.created_at >= ${toDate(first)} AND e.created_at <= ${toDate(last)}`,
+              AND e.created_at >= ${toDate(first)} AND e.created_at < ${toDate(last + 1)}`,
             ...(entryIds === undefined ? [] : [sql`e.id = ANY(${floats(entryIds)}::float8[]::bigint[])`]),
             ...filtersOf(query),
             ...below(position)

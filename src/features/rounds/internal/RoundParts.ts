@@ -164,7 +164,7 @@ export const makeRoundParts = Effect.gen(function*() {
             e.game_round_id, e.player_bonus_id, e.created_at
           FROM ledger_entries e JOIN players p ON p.id = e.player_id
           WHERE e.player_id = ANY(${floats(of.map(({ player_id: id }) => id))}::float8[]::bigint[])
-            AND e.created_at >= ${toDate(Math.min(...times))} AND e.created_at <= ${toDate(Math.max(...times))}
+            AND e.created_at >= ${toDate(Math.min(...times))} AND e.created_at < ${toDate(Math.max(...times) + 1)}
             AND e.game_id = ${round.gameId}::float8::bigint AND e.game_round_id = ${round.roundId}
           ORDER BY e.created_at, e.player_id, e.seq LIMIT ${2 * maxMessages}`
       )
