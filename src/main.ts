@@ -3,7 +3,7 @@
  * listens and, with the demo operator, what to try. SIGTERM and SIGINT drain.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Context, Effect, Exit, Layer, Redacted } from "effect"
+import { Cause, Console, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { layerCluster, layerLeave } from "./cluster/Cluster.ts"
 import { layerBackoffice } from "./servers/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./features/demo/DemoSeed.ts"
@@ -18,18 +18,24 @@ import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
 import { layerTracing } from "./platform/Tracing.ts"
 import { layerCapabilities, layerCompliance, layerJobs, layerMigratedDatabase, layerWebhooks } from "./service.ts"
+import { bootstrapLabel } from "./features/payments/StaffFacts.ts"
+import type { Actor } from "./features/staff/Staff.ts"
+import { StaffSignIn } from "./features/staffSessions/StaffSignIn.ts"
 import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 
 const greeting = (
   { backofficeHost, backofficePort, host, port }: Settings["Service"],
   demo: DemoCredentials | undefined,
-  demoFile: string
+  demoFile: string,
+  signInLink: string | undefined
 ): string => {
   const lines = [
     "",
     "Pitboss is up.",
     `  API            http://${host}:${port}/api/v1    reference at http://${host}:${port}/docs`,
-    `  Back office    http://${backofficeHost}:${backofficePort}    npm run -s backoffice -- --help`
+    signInLink === undefined
+      ? `  Back office    http://${backofficeHost}:${backofficePort}    npm run -s backoffice -- --help`
+      : `  Back office    ${signInLink}`
   ]
   const trial = demo === undefined ? [] : [
     "",
@@ -79,11 +85,20 @@ const Exposure = Layer.effectDiscard(Effect.gen(function*() {
   }
 }))
 
+/** Who hands out the link at the start, as the audit log names it. */
+const terminal: Actor = { id: null, name: "console", role: "admin", operators: null, label: bootstrapLabel }
+
 /** One node of several says nothing: their supervisor does, once for all. */
 const Greeting = Layer.effectDiscard(Effect.gen(function*() {
   const { credentials, file } = yield* Demo
   const settings = yield* Settings
-  if (settings.nodePort === undefined) yield* Console.log(greeting(settings, credentials, file))
+  if (settings.nodePort !== undefined) return
+  const signIn = yield* StaffSignIn
+  // on a database of one's own: whoever sees this terminal may read the bootstrap token anyway
+  const link = settings.databaseUrl === undefined
+    ? yield* Effect.option(Effect.timeout(signIn.issueTicket(terminal, null), "5 seconds"))
+    : Option.none()
+  yield* Console.log(greeting(settings, credentials, file, Option.getOrUndefined(link)?.url))
 }))
 
 /** Webhooks stop being taken at the moment requests do, so that both have all of the time there is to end what is in flight. */

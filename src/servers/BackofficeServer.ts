@@ -36,6 +36,7 @@ import { SearchHandlers } from "../features/search/StaffHandlers.ts"
 import { SecretHandlers } from "../features/secrets/StaffHandlers.ts"
 import { StaffHandlers } from "../features/staff/StaffHandlers.ts"
 import { SessionHandlers, SignInHandlers } from "../features/staffSessions/StaffHandlers.ts"
+import { OidcRoutes } from "../features/staffSessions/OidcLive.ts"
 import { SignInAttempts, SignInLinks, StaffDoorLive } from "../features/staffSessions/SignInLive.ts"
 import { WebhookHandlers } from "../features/webhooks/StaffHandlers.ts"
 import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
@@ -120,6 +121,7 @@ const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(BackofficeApi),
   OpenApiDocument,
   layerPages,
+  OidcRoutes,
   Outermost
 ).pipe(
   Layer.provide(Handlers),

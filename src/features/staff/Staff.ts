@@ -89,7 +89,9 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
   /** Opens an account. `token` is shown here and never again: only its hash is kept. */
   readonly create: (
     actor: Actor,
-    input: StaffInput
+    input: StaffInput,
+    /** Of an account that the identity provider signs in. */
+    subject?: string
   ) => Effect.Effect<StaffAccount & { readonly token: string }, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** Changes an account. One that is not active opens nothing from now on. One active admin always remains. */
   readonly update: (
@@ -211,7 +213,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       })
 
       const create = Effect.fn("StaffAccounts.create")(
-        function*(actor: Actor, { password, ...input }: StaffInput) {
+        function*(actor: Actor, { password, ...input }: StaffInput, subject?: string) {
           if (password !== undefined && isNameAsPassword(input.name, password)) {
             return yield* Effect.fail(passwordIsName)
           }
@@ -235,7 +237,10 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
                 token_expires_at: iso(now + staffTokenDays * dayMs),
                 last_used_at: null
               }
-              yield* accounts.insert(account, { token_hash: sha256(token) })
+              yield* accounts.insert(account, {
+                token_hash: sha256(token),
+                ...(subject === undefined ? {} : { oidc_subject: subject })
+              })
               yield* orTaken(names)(writeMore(account, { hash }))
               yield* noteToken(newId, actor, now)
               return yield* recordChange("staff.create", null, account)

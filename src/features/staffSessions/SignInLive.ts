@@ -101,9 +101,15 @@ export interface Redeemed {
   readonly location: string
 }
 
+/** The sign-in page with what was wrong. */
+export const refusedWith = (message: string): Redeemed => ({
+  cookie: undefined,
+  location: `/sign-in?problem=${encodeURIComponent(message)}`
+})
+
 /**
  * Sign-in links that a browser opens (`GET /sign-in?ticket=…`). The `Set-Cookie` header and the address to go on at; for a link that is
- * refused `/sign-in?problem=link`, `wait` or `unavailable`.
+ * refused the sign-in page with the words of the refusal.
  */
 export class SignInLinks extends Context.Service<SignInLinks, {
   readonly redeem: (
@@ -121,14 +127,7 @@ export class SignInLinks extends Context.Service<SignInLinks, {
         attempts.guard(Effect.flatMap(attempts.browser, (browser) => signIn.byTicket(ticket.slice(0, 100), browser)))
           .pipe(
             Effect.map((token): Redeemed => ({ cookie: sessions.cookie(token), location: pathAfterSignIn(next) })),
-            Effect.catch(({ code }) =>
-              Effect.succeed({
-                cookie: undefined,
-                location: `/sign-in?problem=${
-                  code === "RATE_LIMITED" ? "wait" : code === "INVALID_API_KEY" ? "link" : "unavailable"
-                }`
-              })
-            )
+            Effect.catch(({ message }) => Effect.succeed(refusedWith(message)))
           )
       return SignInLinks.of({ redeem })
     })

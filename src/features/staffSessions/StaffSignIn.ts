@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { PasswordHashes } from "../../auth/PasswordHashes.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { roles } from "../../domain/Staff.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { Secrets, sha256 } from "../../platform/Secrets.ts"
@@ -14,6 +15,7 @@ import { orTaken } from "../operators/References.ts"
 import { type Actor, isNameAsPassword, StaffAccounts } from "../staff/Staff.ts"
 import type { SignInLink } from "../staff/StaffApi.ts"
 import type { StaffSession } from "./CurrentSession.ts"
+import type { OidcIdentity } from "./Oidc.ts"
 import { failuresAfter, steppedUpUntil, ticketMs, waitLeftMs } from "./Rules.ts"
 import {
   acceptedStep,
@@ -26,6 +28,20 @@ import {
 } from "./SecondFactor.ts"
 import { type Browser, StaffSessions } from "./StaffSessions.ts"
 
+/** The identity provider, as the audit log names it. */
+const provider: Actor = { id: null, name: "oidc", role: "admin", operators: null, label: "oidc" }
+
+const noRole = refuse(
+  "INSUFFICIENT_SCOPE",
+  "The identity provider gives you no role here: admin, support, payments or compliance."
+)
+const notActive = refuse("INSUFFICIENT_SCOPE", "Your account is switched off. An admin switches it on again.")
+
+const subjectRows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  role: Schema.Literals(roles),
+  active: Schema.Boolean
+}))
 const attemptRows = rowsOf(Schema.Struct({ failures: Schema.Number, lastAt: Schema.Date }))
 const accountRows = rowsOf(Schema.Struct({
   id: Schema.Number,
@@ -86,6 +102,17 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
     ticket: string,
     browser: Browser
   ) => Effect.Effect<string, Refusal<"INVALID_API_KEY"> | Unavailable>
+  /**
+   * Signs in whom the identity provider names: an account per subject, made at the first sign-in, with the role that the provider says
+   * at each.
+   */
+  readonly byProvider: (
+    identity: OidcIdentity,
+    browser: Browser
+  ) => Effect.Effect<
+    string,
+    Refusal<"INSUFFICIENT_SCOPE" | "NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable
+  >
   /** Makes a sign-in link for an account: another's by who may, or one's own. The bootstrap token's own is the first active admin's. */
   readonly issueTicket: (
     actor: Actor,
@@ -367,8 +394,23 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         }
       )
 
+      const byProvider: StaffSignIn["Service"]["byProvider"] = Effect.fn("StaffSignIn.byProvider")(
+        function*({ hasShownSecondFactor, name, role, subject }, browser) {
+          if (role === undefined) return yield* Effect.fail(noRole)
+          const ofSubject = orTryAgain(oneOf(subjectRows(
+            sql`SELECT id, role, active FROM staff WHERE oidc_subject = ${subject}`
+          )))
+          const found = yield* ofSubject
+          if (found?.active === false) return yield* Effect.fail(notActive)
+          if (found !== undefined && found.role !== role) yield* accounts.update(provider, found.id, { role })
+          const staffId = found?.id ?? (yield* accounts.create(provider, { name, role }, subject)).id
+          return yield* sessions.open(staffId, "oidc", browser, hasShownSecondFactor)
+        }
+      )
+
       return StaffSignIn.of({
         byPassword,
+        byProvider,
         byTicket,
         issueTicket,
         stepUp,

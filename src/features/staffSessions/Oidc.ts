@@ -1,0 +1,180 @@
+/** Sign-in through an identity provider: OpenID Connect, authorization code with PKCE, state and nonce. */
+import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
+import * as Client from "openid-client"
+import { type Role, roles } from "../../domain/Staff.ts"
+import { Secrets } from "../../platform/Secrets.ts"
+import { Settings } from "../../platform/Settings.ts"
+
+/** What is waited for an answer of the provider, seconds. */
+const timeoutSeconds = 10
+
+/** How long what the provider says of itself is kept. */
+const discoveryKept = "1 hour"
+
+/** How long one may take at the provider, milliseconds. */
+export const stateMs = 600_000
+
+const statePurpose = "oidc-state"
+const scope = "openid profile email"
+
+/** The provider did not do its part, or the browser came back with something else than it was sent for. */
+export class OidcFailed extends Data.TaggedError("OidcFailed")<{ readonly message: string; readonly reason: string }> {}
+
+const failed = (message: string) => (error: unknown) =>
+  new OidcFailed({ message, reason: error instanceof Error ? error.message : String(error) })
+
+const Pending = Schema.fromJsonString(Schema.Struct({
+  state: Schema.String,
+  nonce: Schema.String,
+  verifier: Schema.String,
+  next: Schema.String,
+  at: Schema.Number
+}))
+const encodePending = Schema.encodeSync(Pending)
+const decodePending = Schema.decodeUnknownEffect(Pending)
+
+const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
+  typeof value === "object" && value !== null
+
+const listOf = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string" ? [value] : Array.isArray(value) ? value.filter((one) => typeof one === "string") : []
+
+/** The role that claims name: the first of the table of roles that is among them; undefined when there is none. */
+export const roleIn = (claims: unknown, path: string): Role | undefined => {
+  const direct = isObject(claims) ? claims[path] : undefined
+  const value = direct ??
+    path.split(".").reduce<unknown>((inner, name) => isObject(inner) ? inner[name] : undefined, claims)
+  const named = listOf(value)
+  return roles.find((role) => named.includes(role))
+}
+
+/** Whether the provider says that it has seen a second factor (RFC 8176, or a context class that names it). */
+export const hasSecondFactorIn = (claims: unknown): boolean => {
+  if (!isObject(claims)) return false
+  return listOf(claims["amr"]).some((method) => /^(mfa|otp|hwk|swk|fido|sms)$/.test(method)) ||
+    listOf(claims["acr"]).some((context) => /(mfa|otp|multi-?factor)/i.test(context))
+}
+
+const nameIn = (claims: { readonly [name: string]: unknown }, subject: string): string => {
+  const name = ["name", "preferred_username", "email"].map((claim) => claims[claim]).find((one) =>
+    typeof one === "string" && one.trim() !== ""
+  )
+  return (typeof name === "string" ? name : subject).replaceAll(/[\p{Cc}]/gu, " ").slice(0, 100)
+}
+
+/** Whom the provider has signed in. */
+export interface OidcIdentity {
+  /** Unique over issuers. */
+  readonly subject: string
+  readonly name: string
+  readonly role: Role | undefined
+  readonly hasShownSecondFactor: boolean
+  /** The path that the browser was going to. */
+  readonly next: string
+}
+
+export class Oidc extends Context.Service<Oidc, {
+  /** Where a browser is sent, and the sealed state that it brings back; undefined without a provider. */
+  readonly begin: (
+    base: string,
+    next: string,
+    now: number
+  ) => Effect.Effect<{ readonly location: string; readonly state: string } | undefined, OidcFailed>
+  /** Whom the address that the browser came back at speaks for. */
+  readonly complete: (
+    base: string,
+    pathAndQuery: string,
+    state: string | undefined,
+    now: number
+  ) => Effect.Effect<OidcIdentity, OidcFailed>
+}>()("pitboss/staffSessions/Oidc") {
+  static readonly layer = Layer.effect(
+    Oidc,
+    Effect.gen(function*() {
+      const { oidc } = yield* Settings
+      const secrets = yield* Secrets
+      const callback = (base: string) => `${base}/sign-in/oidc/callback`
+      const unavailable = "The identity provider does not answer. Try again, or sign in with your password."
+
+      const discovered = oidc === undefined ? undefined : Effect.tryPromise({
+        try: () =>
+          Client.discovery(
+            new URL(oidc.issuer),
+            oidc.clientId,
+            undefined,
+            Client.ClientSecretBasic(Redacted.value(oidc.clientSecret)),
+            {
+              timeout: timeoutSeconds,
+              // the settings allow no issuer without TLS but of this machine
+              execute: oidc.issuer.startsWith("http:") ? [Client.allowInsecureRequests] : []
+            }
+          ),
+        catch: failed(unavailable)
+      })
+      const [cached, invalidate] = discovered === undefined
+        ? [undefined, Effect.void] as const
+        : yield* Effect.cachedInvalidateWithTTL(discovered, discoveryKept)
+      /** What the provider says of itself; a failure is asked again. */
+      const configuration = cached === undefined
+        ? Effect.fail(new OidcFailed({ message: "There is no identity provider.", reason: "OIDC_ISSUER is not set" }))
+        : Effect.tapError(cached, () => invalidate)
+
+      const begin = Effect.fn("Oidc.begin")(function*(base: string, next: string, now: number) {
+        if (oidc === undefined) return undefined
+        const config = yield* configuration
+        const [state, nonce, verifier] = [Client.randomState(), Client.randomNonce(), Client.randomPKCECodeVerifier()]
+        const challenge = yield* Effect.promise(() => Client.calculatePKCECodeChallenge(verifier))
+        const location = Client.buildAuthorizationUrl(config, {
+          redirect_uri: callback(base),
+          scope,
+          state,
+          nonce,
+          code_challenge: challenge,
+          code_challenge_method: "S256"
+        }).href
+        const sealed = secrets.seal(statePurpose, encodePending({ state, nonce, verifier, next, at: now }))
+        return { location, state: Buffer.from(sealed).toString("base64url") }
+      })
+
+      const complete = Effect.fn("Oidc.complete")(
+        function*(base: string, pathAndQuery: string, sent: string | undefined, now: number) {
+          const config = yield* configuration
+          const lost = "The sign-in took too long, or began in another browser. Begin again."
+          const pending = yield* secrets.openText(statePurpose, Buffer.from(sent ?? "", "base64url")).pipe(
+            Effect.flatMap(decodePending),
+            Effect.mapError(failed(lost))
+          )
+          if (pending.at + stateMs < now) return yield* Effect.fail(failed(lost)("state expired"))
+          const refused = "The identity provider did not sign you in."
+          const { claims, subject } = yield* Effect.tryPromise({
+            try: async () => {
+              const tokens = await Client.authorizationCodeGrant(config, new URL(pathAndQuery, base), {
+                expectedState: pending.state,
+                expectedNonce: pending.nonce,
+                pkceCodeVerifier: pending.verifier,
+                idTokenExpected: true
+              })
+              const ofToken = tokens.claims()
+              if (ofToken === undefined) throw new Error("no ID token")
+              // many providers put the role into the one, many into the other
+              const more = config.serverMetadata().userinfo_endpoint === undefined
+                ? {}
+                : await Client.fetchUserInfo(config, tokens.access_token, ofToken.sub)
+              return { claims: { ...more, ...ofToken }, subject: ofToken.sub }
+            },
+            catch: failed(refused)
+          })
+          return {
+            subject: `${config.serverMetadata().issuer} ${subject}`,
+            name: nameIn(claims, subject),
+            role: roleIn(claims, oidc?.roleClaim ?? "role"),
+            hasShownSecondFactor: hasSecondFactorIn(claims),
+            next: pending.next
+          }
+        }
+      )
+
+      return Oidc.of({ begin, complete })
+    })
+  )
+}

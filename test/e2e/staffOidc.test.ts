@@ -1,0 +1,158 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
+import * as Http from "node:http"
+import Provider from "oidc-provider"
+import { hasSecondFactorIn, roleIn } from "../../src/features/staffSessions/Oidc.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
+import { layerBothServers } from "../kit/Backoffice.ts"
+import { browse, inSession } from "../kit/StaffBrowser.ts"
+
+// Goal: staff sign in through an identity provider, with the role that it says at each sign-in, and nobody else does. Method: a real provider
+// (oidc-provider) in this process, and a browser that keeps cookies and follows redirects between the two.
+
+/** The role claim of each person of the provider. */
+const people = new Map<string, unknown>([["ann", "support"], ["eve", "visitor"]])
+
+const clientSecret = "a secret of the back office at the provider"
+
+/** A provider at a port of this machine, which answers 503 until it is told where the back office listens. */
+const openProvider = Effect.promise(async () => {
+  let answer: Http.RequestListener = (_request, response) => void response.writeHead(503).end()
+  const server = Http.createServer((request, response) => answer(request, response))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  const issuer = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  const start = (redirect: string) => {
+    answer = new Provider(issuer, {
+      clients: [{ client_id: "pitboss", client_secret: clientSecret, redirect_uris: [redirect] }],
+      claims: { openid: ["sub"], profile: ["name", "role"], email: ["email"] },
+      pkce: { required: () => true },
+      findAccount: (_context, id) => ({
+        accountId: id,
+        claims: () => ({ sub: id, name: `Name of ${id}`, role: people.get(id) })
+      })
+    }).callback()
+  }
+  return { issuer, server, start }
+})
+
+/** A browser: cookies by origin, redirects and forms followed by hand. */
+const openBrowser = () => {
+  const jars = new Map<string, Map<string, string>>()
+  const visit = async (url: string, form?: { readonly [field: string]: string }) => {
+    const { origin } = new URL(url)
+    const jar = jars.get(origin) ?? new Map<string, string>()
+    jars.set(origin, jar)
+    const response = await fetch(url, {
+      redirect: "manual",
+      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
+      ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === "") jar.delete(name)
+      else jar.set(name, value)
+    }
+    const location = response.headers.get("location")
+    return {
+      status: response.status,
+      text: await response.text(),
+      next: location === null ? undefined : new URL(location, url).href
+    }
+  }
+  return { visit, cookieOf: (origin: string, name: string) => jars.get(origin)?.get(name) }
+}
+
+/** Signs in at the provider as somebody; gives the last answer of the back office and the session's cookie. */
+const signInAs = async (base: string, person: string) => {
+  const browser = openBrowser()
+  let answer = await browser.visit(`${base}/sign-in/oidc?next=${encodeURIComponent("/players?search=ann")}`)
+  let at = `${base}/sign-in/oidc`
+  for (let step = 0; step < 12 && answer.next !== undefined; step++) {
+    if (answer.next.startsWith(`${base}/sign-in?`)) break
+    at = answer.next
+    answer = await browser.visit(at)
+    if (answer.status === 200 && at.includes("/interaction/")) {
+      const prompt = answer.text.includes("name=\"login\"")
+        ? { prompt: "login", login: person, password: "x" }
+        : { prompt: "consent" }
+      answer = await browser.visit(at, prompt)
+    }
+  }
+  return { answer, at, browser, session: browser.cookieOf(base, "pitboss_session") }
+}
+
+/** A back office of its own at a free port, over the services of the test, that knows the provider. */
+const openBackoffice = Effect.fnUntraced(function*(issuer: string) {
+  const settings = yield* Settings
+  const server = layerBackofficeServer(Layer.empty).pipe(
+    Layer.provide(Layer.succeed(Settings, {
+      ...settings,
+      oidc: { issuer, clientId: "pitboss", clientSecret: Redacted.make(clientSecret), roleClaim: "role" }
+    }))
+  )
+  const { address } = Context.get(yield* Layer.build(Layer.fresh(server)), HttpServer.HttpServer)
+  return address._tag === "UnixPathAddress" ? 0 : address.port
+})
+
+layer(layerBothServers, { excludeTestServices: true })("sign-in through an identity provider", (it) => {
+  it.effect("takes the role of the claim, at each sign-in, and goes on where the browser was going", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const provider = yield* openProvider
+      yield* Effect.addFinalizer(() => Effect.sync(() => provider.server.close()))
+      const port = yield* openBackoffice(provider.issuer)
+      const base = `http://127.0.0.1:${port}`
+      const signIn = (person: string) => Effect.promise(() => signInAs(base, person))
+      const problemOf = ({ answer }: Effect.Success<ReturnType<typeof signIn>>) =>
+        new URL(answer.next ?? base).searchParams.get("problem")
+
+      // the provider is not up yet
+      assert.match(problemOf(yield* signIn("ann")) ?? "", /does not answer/)
+      provider.start(`${base}/sign-in/oidc/callback`)
+      const ways = yield* browse("GET", "/sign-in", { port })
+      assert.deepStrictEqual(ways.data, { oidc: true })
+
+      const ann = yield* signIn("ann")
+      assert.strictEqual(ann.answer.status, 200)
+      assert.include(ann.answer.text, "url=/players?search=ann")
+      const session = inSession(`pitboss_session=${ann.session}`)
+      const shown = yield* session("GET", "/session", undefined, port)
+      assert.deepInclude(shown.data, { has_password: false, stepped_up_until: null })
+      const { id } = shown.data.staff
+      assert.deepStrictEqual(shown.data.staff, { id, name: "Name of ann", role: "support", operators: null })
+      // the answer of the provider is good once, and in the browser that asked for it
+      const again = yield* Effect.promise(() => ann.browser.visit(ann.at))
+      assert.match(again.next ?? "", /\/sign-in\?problem=/)
+      const elsewhere = yield* Effect.promise(() => openBrowser().visit(ann.at))
+      assert.match(decodeURIComponent(elsewhere.next ?? ""), /began in another browser/)
+
+      people.set("ann", ["staff", "payments"])
+      const later = yield* signIn("ann")
+      const promoted = yield* inSession(`pitboss_session=${later.session}`)("GET", "/session", undefined, port)
+      assert.deepInclude(promoted.data.staff, { id, role: "payments" })
+      yield* sql`UPDATE staff SET active = false WHERE id = ${id}`
+      const off = yield* signIn("ann")
+      assert.deepStrictEqual([off.session, /switched off/.test(problemOf(off) ?? "")], [undefined, true])
+
+      const eve = yield* signIn("eve")
+      assert.deepStrictEqual([eve.session, /no role/.test(problemOf(eve) ?? "")], [undefined, true])
+      const accounts = yield* sql`SELECT name FROM staff WHERE oidc_subject IS NOT NULL`
+      assert.deepStrictEqual(accounts, [{ name: "Name of ann" }])
+    }))
+
+  it.effect("reads roles and second factors of claims in the forms that providers send them", () =>
+    Effect.sync(() => {
+      const nested = { realm_access: { roles: ["offline", "compliance", "support"] }, "a.b": "admin" }
+      assert.strictEqual(roleIn(nested, "realm_access.roles"), "support", "the first of the table of roles")
+      assert.strictEqual(roleIn(nested, "a.b"), "admin")
+      for (const path of ["role", "realm_access", "realm_access.roles.0.x", "__proto__"]) {
+        assert.strictEqual(roleIn(nested, path), undefined, path)
+      }
+      const shown = [{ amr: ["pwd", "otp"] }, { acr: "urn:example:mfa" }, { amr: ["pwd"] }, { acr: "0" }, {}, null]
+      assert.deepStrictEqual(shown.map(hasSecondFactorIn), [true, true, false, false, false, false])
+    }))
+})
