@@ -13,7 +13,7 @@ export interface SliceBounds {
   readonly rowsPerPage: number
 }
 
-export const sliceBounds: SliceBounds = { rowsPerSlice: 5000, rowsPerPage: 100_000 }
+const sliceBounds: SliceBounds = { rowsPerSlice: 5000, rowsPerPage: 100_000 }
 
 /** What one slice gave. */
 export interface Slice<out Row> {
