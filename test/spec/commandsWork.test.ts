@@ -15,7 +15,7 @@ import { commandOf, done, filled, layerScene, Scene } from "../kit/commands/Scen
 // it. e2e/backofficeCli.test.ts runs a sample as processes.
 
 /** Commands that print lines instead of a document, or ask no service: chainExport.test.ts; and one that needs a cluster: npmCluster.test.ts. */
-const apart = ["ledger export", "ledger check-export", "node drain"]
+const apart = ["ledger export", "ledger check-export", "node drain", "figures live"]
 
 /** What is done by who sits at a browser: sign-in, and one's own sessions. staffSessions.test.ts proves them. */
 const inBrowser = ["sign_in", "session"]

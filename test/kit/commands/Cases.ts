@@ -5,6 +5,7 @@ import { bonusCases } from "./Bonuses.ts"
 import { bookCases } from "./Books.ts"
 import { catalogueCases } from "./Catalogue.ts"
 import { correctionCases } from "./Corrections.ts"
+import { figureCases } from "./Figures.ts"
 import { freeRoundsCases } from "./FreeRounds.ts"
 import { nodeCases } from "./Nodes.ts"
 import { paymentCases } from "./Payments.ts"
@@ -25,5 +26,6 @@ export const cases: ReadonlyArray<CommandCase> = [
   ...readingCases,
   ...secretCases,
   ...nodeCases,
-  ...alertCases
+  ...alertCases,
+  ...figureCases
 ]
