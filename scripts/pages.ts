@@ -29,8 +29,11 @@ const compressible = /\.(js|css|svg|html|json)$/
 /** Builds beside the target and moves it there, so that a running service never reads half a build. */
 const make = async (made: string): Promise<void> => {
   const fresh = `${target}.${process.pid}`
+  // whoever starts the build: a test or a developer's shell may say otherwise
+  process.env["NODE_ENV"] = "production"
   await build({
     configFile: join(root, "src", "pages", "vite.config.ts"),
+    mode: "production",
     configLoader: "native",
     logLevel: "error",
     build: { outDir: fresh }

@@ -17,7 +17,7 @@ type Merged<T> = (T extends unknown ? (value: T) => void : never) extends (value
 type EndpointOf = Merged<Actions>
 
 /** `group.endpoint`: the name by which roles allow it. */
-export type Action = keyof EndpointOf & string
+export type Action = Extract<keyof EndpointOf, string>
 
 /** What an action answers, without its HTTP status. */
 export type Answer<A extends Action> = HttpApiEndpoint.Success<EndpointOf[A]>["Type"]

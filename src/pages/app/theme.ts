@@ -1,15 +1,19 @@
 /** Colours and sizes. Contrasts reach WCAG 2.2 AA in light and dark. */
-import { Anchor, Badge, createTheme, type CSSVariablesResolver } from "@mantine/core"
+import { Anchor, Badge, createTheme, type CSSVariablesResolver, PasswordInput } from "@mantine/core"
 
 export const theme = createTheme({
   primaryColor: "teal",
-  primaryShade: { light: 9, dark: 8 },
+  primaryShade: 9,
   autoContrast: true,
   defaultRadius: "sm",
   cursorType: "pointer",
   fontFamily: "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif",
   components: {
     Badge: Badge.extend({ defaultProps: { tt: "none", fw: 500, radius: "sm" } }),
+    // not named after the field: a label finds one element
+    PasswordInput: PasswordInput.extend({
+      defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show what is typed" } }
+    }),
     Anchor: Anchor.extend({ defaultProps: { underline: "always" } })
   }
 })

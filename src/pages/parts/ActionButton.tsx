@@ -20,7 +20,7 @@ import { type Field, Fields, type Inputs, inputsOf, missingIn, payloadOf } from 
 import { Refusal } from "./Refusal.tsx"
 
 /** An action that takes another one back. */
-export interface Undo {
+interface Undo {
   readonly action: Action
   readonly request: AnyRequest
 }
@@ -88,8 +88,8 @@ const announce = (message: string, undo: Undo | undefined): void => {
   })
 }
 
-/** The dialog of an action, for who opens it from elsewhere. */
-export function ActionDialog<A extends Action>(
+/** The dialog of an action. */
+function ActionDialog<A extends Action>(
   { close, opened, ...props }: ActionProps<A> & { readonly opened: boolean; readonly close: () => void }
 ) {
   const { action, explanation, fields = [], fixed, label, result, typed } = props

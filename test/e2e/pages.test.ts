@@ -1,0 +1,85 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { BothServers, layerBothServers } from "../kit/Backoffice.ts"
+import { Browser, signedIn, violationsOn } from "../kit/Browser.ts"
+import { send } from "../kit/HttpCalls.ts"
+
+// Goal: the pages of the back office open in a real browser, for who signed in and nobody else. The rest is in test/soak/pages.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerBothServers), Layer.provideMerge(Browser.layerBuilt))
+
+const dist = join(import.meta.dirname, "..", "..", "dist", "pages")
+
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages", (it) => {
+  it.effect("lead to the sign-in without a session, with the way back; calls of the staff API are answered 401 as before", () =>
+    Effect.gen(function*() {
+      const { backofficePort } = yield* BothServers
+      const page = yield* send(backofficePort, "/players?status=active", { headers: { accept: "text/html" } })
+      assert.deepStrictEqual([page.status, page.headers["location"]], [
+        302,
+        "/sign-in?next=%2Fplayers%3Fstatus%3Dactive"
+      ])
+      const signIn = yield* send(backofficePort, "/sign-in")
+      assert.strictEqual(signIn.status, 200)
+      assert.match(signIn.headers["content-type"] ?? "", /^text\/html/)
+      const policy = signIn.headers["content-security-policy"] ?? ""
+      assert.match(policy, /script-src 'self';/)
+      assert.notMatch(policy, /script-src[^;]*unsafe/)
+      assert.strictEqual((yield* send(backofficePort, "/backoffice/v1/players")).status, 401)
+    }))
+
+  it.effect("let in by name and password, and show home", () =>
+    Effect.gen(function*() {
+      const { name, password } = yield* signedIn()
+      const browser = yield* Browser
+      const page = yield* browser.open()
+      yield* Effect.promise(async () => {
+        await page.goto("/jobs")
+        await page.getByLabel("Name").fill(name)
+        await page.getByLabel("Password").fill("something else entirely")
+        await page.getByRole("button", { name: "Sign in" }).click()
+        await page.getByRole("alert").filter({ hasText: "INVALID_API_KEY" }).waitFor()
+        await page.getByLabel("Password").fill(password)
+        await page.getByRole("button", { name: "Sign in" }).click()
+        await page.getByRole("heading", { level: 1, name: "Jobs" }).waitFor()
+        assert.strictEqual(new URL(page.url()).pathname, "/jobs")
+        await page.getByRole("link", { name: "Home" }).click()
+        await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
+        await page.getByText("Active players today").waitFor()
+      })
+      assert.deepStrictEqual(yield* violationsOn(page), [])
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+
+  it.effect("offer a role only what it may do, and refuse the rest when it is tried", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedIn({ role: "support" })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.goto("/operators")
+        await page.getByRole("heading", { level: 1, name: "Operators" }).waitFor()
+        await page.getByRole("table", { name: "Operators" }).waitFor()
+        assert.strictEqual(await page.getByRole("button", { name: "Add operator" }).count(), 0)
+        assert.strictEqual(await page.getByRole("link", { name: "Staff" }).count(), 0)
+        const refused = await page.evaluate(
+          `fetch("/backoffice/v1/operators", { method: "POST", headers: { "x-requested-with": "pitboss", "content-type": "application/json" }, body: JSON.stringify({ slug: "x", name: "X", currency: "EUR" }) }).then((answer) => answer.json()).then(({ error }) => error.code)`
+        )
+        assert.strictEqual(refused, "INSUFFICIENT_SCOPE")
+      })
+    }).pipe(Effect.scoped))
+
+  it("need 250 KB of JavaScript at most before the first one shows", () => {
+    const scripts = [
+      ...readFileSync(join(dist, "index.html"), "utf8").matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)
+    ]
+      .map(([, name = ""]) => name)
+    assert.isAbove(scripts.length, 0)
+    const home = readdirSync(join(dist, "assets")).filter((name) => /^(HomePage|ListPage)-.*\.js$/.test(name))
+      .map((name) => `assets/${name}`)
+    assert.isAbove(home.length, 0)
+    const bytes = [...scripts, ...home].reduce((sum, name) => sum + statSync(join(dist, `${name}.br`)).size, 0)
+    assert.isAtMost(bytes, 250_000)
+  })
+})
