@@ -20,6 +20,20 @@ export const pages: ReadonlyArray<PageEntry> = [
     load: () => import("../players/PlayersPage.tsx")
   },
   {
+    path: "/rounds",
+    heading: "Rounds",
+    group: "Play",
+    action: "round.search",
+    load: () => import("../rounds/RoundsPage.tsx")
+  },
+  {
+    path: "/ledger",
+    heading: "Ledger",
+    group: "Money",
+    action: "ledger.entries",
+    load: () => import("../ledger/LedgerPage.tsx")
+  },
+  {
     path: "/payments",
     heading: "Payments",
     group: "Money",
@@ -60,5 +74,6 @@ export const pages: ReadonlyArray<PageEntry> = [
 /** Pages of one thing, and those that are no entry of the navigation. */
 export const innerPages: ReadonlyArray<Pick<PageEntry, "path" | "load">> = [
   { path: "/players/$player", load: () => import("../players/PlayerPage.tsx") },
+  { path: "/rounds/$provider/$game/$round", load: () => import("../rounds/RoundPage.tsx") },
   { path: "/account", load: () => import("../session/AccountPage.tsx") }
 ]

@@ -28,6 +28,9 @@ export const useOperators = (): ReadonlyArray<Data<"operator.list">[number]> => 
   return useAnswer("operator.list", {}, { enabled: may("operator.list") }).data?.data ?? []
 }
 
+/** Whether a list names the operator of each row: not where the person sees one only. */
+export const useSeveralOperators = (): boolean => useOperators().length > 1
+
 /** Slug and currency of operators by id. */
 export const useOperatorOf = (): (
   id: number | null | undefined

@@ -46,7 +46,7 @@ export interface ActionProps<A extends Action> {
   /** Said when it is done. */
   readonly done?: string
   readonly undo?: Undo | ((answer: Answer<A>) => Undo | undefined)
-  /** Shown in the dialog when it is done: what is shown once, such as a secret. */
+  /** Shown in the dialog when it is done: what is shown once, such as a secret. Undefined: the dialog closes. */
   readonly result?: (answer: Answer<A>) => React.ReactNode
   readonly onDone?: (answer: Answer<A>) => void
   /** Shown under the fields, from what stands in them. */
@@ -114,8 +114,9 @@ function ActionDialog<A extends Action>(
         const undo = typeof props.undo === "function" ? props.undo(answer) : props.undo
         announce(props.done ?? `${label}: done`, undo)
         props.onDone?.(answer)
-        if (result === undefined) close()
-        else setShown(result(answer))
+        const after = result?.(answer)
+        if (after === undefined) close()
+        else setShown(after)
       },
       onError: (error) => {
         if (error instanceof Refused) form.setErrors(fieldMessages(error))

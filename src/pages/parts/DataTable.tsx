@@ -65,7 +65,14 @@ export function DataTable<R extends object>(
     onSortingChange: setSorting,
     getRowId: (row) => String(rowKey(row))
   })
-  const drawn = table.getRowModel().rows
+  // a list in the order it came is drawn as it is: a row model of very many rows is made anew with every part that is read
+  const drawn: ReadonlyArray<{ readonly id: string; readonly index: number; readonly original: R }> = useMemo(
+    () =>
+      sorting.length === 0
+        ? rows.map((original, index) => ({ id: String(rowKey(original)), index, original }))
+        : table.getRowModel().rows,
+    [rowKey, rows, sorting, table]
+  )
   const body = useRef<HTMLTableSectionElement>(null)
   const [offset, setOffset] = useState(0)
   useLayoutEffect(() => {

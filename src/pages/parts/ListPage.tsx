@@ -1,7 +1,7 @@
 /** Lists: filtered, sorted and found again by the address, read part by part, exported as CSV. */
 import { Button, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useDebouncedCallback, useIntersection } from "@mantine/hooks"
-import { useEffect, useMemo } from "react"
+import { useEffect, useMemo, useState } from "react"
 import { useAddress } from "../app/address.ts"
 import { type Action, addressOf, asRows, type Request, type Row } from "../app/api.ts"
 import { type Paging, useRows } from "../app/queries.ts"
@@ -85,6 +85,58 @@ function FilterInput(
 
 const idOf = (row: object): string => "id" in row ? String(row.id) : JSON.stringify(row)
 
+/** The filters of a list, which stand in the address, and its link to all of it as CSV. */
+export function Filters<A extends Action>(
+  { action, csv, filters, heading, params, query }: {
+    readonly heading: string
+    readonly action: A
+    readonly params?: Request<A>["params"]
+    readonly query: object
+    readonly filters: ReadonlyArray<Filter>
+    readonly csv?: boolean
+  }
+) {
+  const [search, setSearch] = useAddress()
+  // inputs hold what is typed: they are made anew when it is cleared
+  const [clearings, setClearings] = useState(0)
+  const isFiltered = filters.some(({ name }) => search[name] !== undefined)
+  const clear = () => {
+    setSearch(Object.fromEntries(filters.map(({ name }) => [name, undefined])))
+    setClearings((count) => count + 1)
+  }
+  return (
+    <Group
+      component="form"
+      role="search"
+      aria-label={`Filters of ${heading}`}
+      align="flex-end"
+      gap="xs"
+      onSubmit={(event: React.FormEvent) => event.preventDefault()}
+    >
+      {filters.map((filter) => (
+        <FilterInput
+          key={`${filter.name}-${clearings}`}
+          filter={filter}
+          value={search[filter.name] ?? ""}
+          onChange={(value) => setSearch({ [filter.name]: value })}
+        />
+      ))}
+      {isFiltered && <Button size="xs" variant="default" onClick={clear}>Clear</Button>}
+      {csv !== false && (
+        <Button
+          size="xs"
+          variant="default"
+          component="a"
+          href={addressOf(action, params, { ...query, format: "csv" })}
+          download
+        >
+          Export CSV
+        </Button>
+      )}
+    </Group>
+  )
+}
+
 /** A list without a heading of its own, as a part of a page. */
 export function List<A extends Action>(props: ListProps<A>) {
   const { action, columns, filters = [], heading, paging, rowKey, sorts } = props
@@ -106,45 +158,7 @@ export function List<A extends Action>(props: ListProps<A>) {
 
   return (
     <Stack gap="sm">
-      {filters.length > 0 && (
-        <Group
-          component="form"
-          role="search"
-          aria-label={`Filters of ${heading}`}
-          align="flex-end"
-          gap="xs"
-          onSubmit={(event: React.FormEvent) => event.preventDefault()}
-        >
-          {filters.map((filter) => (
-            <FilterInput
-              key={filter.name}
-              filter={filter}
-              value={search[filter.name] ?? ""}
-              onChange={(value) => setSearch({ [filter.name]: value })}
-            />
-          ))}
-          {isFiltered && (
-            <Button
-              size="xs"
-              variant="default"
-              onClick={() => setSearch(Object.fromEntries(filters.map(({ name }) => [name, undefined])))}
-            >
-              Clear
-            </Button>
-          )}
-          {props.csv !== false && (
-            <Button
-              size="xs"
-              variant="default"
-              component="a"
-              href={addressOf(action, props.params, { ...query, format: "csv" })}
-              download
-            >
-              Export CSV
-            </Button>
-          )}
-        </Group>
-      )}
+      {filters.length > 0 && <Filters {...props} filters={filters} query={query} />}
       {list.error !== null && <Refusal error={list.error} again={() => void list.refetch()} />}
       <DataTable
         label={heading}

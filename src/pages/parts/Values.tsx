@@ -65,13 +65,19 @@ const statusColors: Readonly<Record<string, string>> = {
   delivered: "green",
   posted: "green",
   verified: "green",
+  processed: "green",
+  activated: "green",
+  issued: "blue",
   open: "blue",
   pending: "orange",
+  pending_review: "orange",
   investigating: "orange",
   processing: "orange",
   failed: "red",
   dead: "red",
   rejected: "red",
+  locked: "red",
+  tombstone: "orange",
   cancelled: "gray",
   expired: "gray",
   inactive: "gray",
@@ -94,7 +100,9 @@ export const headed = (code: string): string =>
 /** A state by its code. */
 export function Status({ of: code }: { readonly of: string | null | undefined }) {
   if (code === null || code === undefined) return <Text span inherit>–</Text>
-  return <Badge variant="light" color={statusColors[code] ?? "gray"} data-copy={code}>{words(code)}</Badge>
+  return (
+    <Badge variant="light" color={statusColors[code] ?? "gray"} data-copy={code} miw="max-content">{words(code)}</Badge>
+  )
 }
 
 /** Yes or no. */

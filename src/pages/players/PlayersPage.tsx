@@ -1,33 +1,54 @@
 /** Players: found as one types. */
+import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import type { Row } from "../app/api.ts"
-import { useOperatorOf } from "../app/session.tsx"
+import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
-import { Instant, PageLink, Status } from "../parts/Values.tsx"
+import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
 
 const filters: ReadonlyArray<Filter> = [
-  { name: "search", label: "Search", kind: "text", width: 220 },
-  { name: "status", label: "Status", kind: "choice", options: ["active", "suspended", "closed"] },
-  { name: "kyc_status", label: "KYC", kind: "choice", options: ["none", "pending", "verified", "rejected"] },
-  { name: "operator", label: "Operator", kind: "operator" }
+  { name: "search", label: "Search", kind: "text", width: 240 },
+  { name: "external_id", label: "External id", kind: "text", width: 140 },
+  { name: "status", label: "Status", kind: "choice", options: playerStatuses, width: 120 },
+  { name: "kyc_status", label: "KYC", kind: "choice", options: kycStatuses, width: 150 },
+  { name: "operator", label: "Operator", kind: "operator" },
+  { name: "created_from", label: "Registered from", kind: "date", width: 140 },
+  { name: "created_to", label: "Registered before", kind: "date", width: 140 }
 ]
+
+const sorts = { created: { ascending: "oldest", descending: "newest" } }
 
 export default function PlayersPage() {
   const operatorOf = useOperatorOf()
+  const hasSeveral = useSeveralOperators()
   const columns: ReadonlyArray<Column<Row<"player.list">>> = [
     { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink> },
-    { id: "username", header: "Username", cell: ({ username }) => username },
-    { id: "email", header: "E-mail", cell: ({ email }) => email },
-    { id: "operator", header: "Operator", cell: ({ operator_id: operator }) => operatorOf(operator).name },
+    { id: "username", header: "Username", cell: ({ username }) => <Cut width={160}>{username}</Cut> },
+    {
+      id: "name",
+      header: "Name",
+      cell: ({ first_name: first, last_name: last }) => <Cut width={180}>{`${first} ${last}`}</Cut>
+    },
+    { id: "email", header: "E-mail", cell: ({ email }) => <Cut width={220}>{email}</Cut> },
+    ...(hasSeveral
+      ? [{
+        id: "operator",
+        header: "Operator",
+        cell: ({ operator_id: operator }) => operatorOf(operator).name
+      }] satisfies ReadonlyArray<Column<Row<"player.list">>>
+      : []),
     { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
+    { id: "kyc", header: "KYC", cell: ({ kyc_status: status }) => <Status of={status} /> },
+    { id: "country", header: "Country", cell: ({ country }) => country },
     { id: "created", header: "Registered", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> }
   ]
   return (
     <ListPage
       heading="Players"
       action="player.list"
-      paging="page"
+      paging="walk"
       filters={filters}
+      sorts={sorts}
       columns={columns}
       empty="No players yet. They appear here as an operator's site registers them; npm run demo registers some."
     />

@@ -1,0 +1,85 @@
+/** The ledger: entries over players, newest first. */
+import { entryTypes, walletKinds } from "../../domain/Change.ts"
+import { roundHref } from "../../features/rounds/RoundHref.ts"
+import type { Row } from "../app/api.ts"
+import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
+import type { Column } from "../parts/DataTable.tsx"
+import { type Filter, ListPage } from "../parts/ListPage.tsx"
+import { Cut, Instant, Money, PageLink, words } from "../parts/Values.tsx"
+
+type Entry = Row<"ledger.entries">
+
+const filters: ReadonlyArray<Filter> = [
+  { name: "player", label: "Player id", kind: "text", width: 100 },
+  { name: "type", label: "Type", kind: "choice", options: entryTypes, width: 170 },
+  { name: "wallet", label: "Wallet", kind: "choice", options: walletKinds, width: 100 },
+  { name: "transaction", label: "Message or entry id", kind: "text", width: 150 },
+  { name: "provider", label: "Provider", kind: "text", width: 130 },
+  { name: "round", label: "Round", kind: "text", width: 130 },
+  { name: "min_amount", label: "Least, minor units", kind: "text", width: 130 },
+  { name: "max_amount", label: "Most, minor units", kind: "text", width: 130 },
+  { name: "operator", label: "Operator", kind: "operator" },
+  { name: "from", label: "From", kind: "date", width: 140 },
+  { name: "to", label: "Before", kind: "date", width: 140 }
+]
+
+/** What an entry is of: a round, a payment, a bonus; with a link where there is a page. */
+function Subject({ entry }: { readonly entry: Entry }) {
+  const { game_external_id: game, game_round_id: round, payment_request_id: payment, player_bonus_id: bonus } = entry
+  if (entry.provider !== null && game !== null && round !== null) {
+    return <PageLink to={roundHref(entry.provider, game, round, entry.player_id)}>{round}</PageLink>
+  }
+  if (payment !== null) return <PageLink to={`/payments?id=${payment}`}>{`Payment ${payment}`}</PageLink>
+  return <>{bonus === null ? "–" : `Bonus ${bonus}`}</>
+}
+
+export default function LedgerPage() {
+  const operatorOf = useOperatorOf()
+  const hasSeveral = useSeveralOperators()
+  const columns: ReadonlyArray<Column<Entry>> = [
+    { id: "id", header: "Id", cell: ({ id }) => id },
+    { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} /> },
+    {
+      id: "player",
+      header: "Player",
+      cell: ({ player_id: id, username }) => (
+        <>
+          <PageLink to={`/players/${id}`}>{String(id)}</PageLink> <Cut width={110}>{username}</Cut>
+        </>
+      )
+    },
+    ...(hasSeveral
+      ? [{
+        id: "operator",
+        header: "Operator",
+        cell: ({ operator_id: id }) => operatorOf(id).name
+      }] satisfies ReadonlyArray<Column<Entry>>
+      : []),
+    { id: "type", header: "Type", cell: ({ type }) => words(type) },
+    { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
+    {
+      id: "amount",
+      header: "Amount",
+      align: "right",
+      cell: ({ amount, currency }) => <Money amount={amount} currency={currency} signed />
+    },
+    {
+      id: "balance",
+      header: "Balance after",
+      align: "right",
+      cell: ({ balance_after: balance, currency }) => <Money amount={balance} currency={currency} />
+    },
+    { id: "game", header: "Game", cell: ({ game }) => game === null ? "–" : <Cut width={130}>{game}</Cut> },
+    { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
+  ]
+  return (
+    <ListPage
+      heading="Ledger"
+      action="ledger.entries"
+      paging="cursor"
+      filters={filters}
+      columns={columns}
+      empty="No entries yet. Every movement of money in a player's wallets is one."
+    />
+  )
+}

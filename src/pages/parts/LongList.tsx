@@ -1,0 +1,114 @@
+/** Lists of any length that is known: scrolled to any place at once, with only the rows near the window read and drawn. */
+import { Stack, Table, Text } from "@mantine/core"
+import { useDebouncedValue } from "@mantine/hooks"
+import { useWindowVirtualizer } from "@tanstack/react-virtual"
+import { useLayoutEffect, useMemo, useRef, useState } from "react"
+import { useAddress } from "../app/address.ts"
+import { type Action, asRows, type Request, type Row } from "../app/api.ts"
+import { useStretch } from "../app/queries.ts"
+import type { Column } from "./DataTable.tsx"
+import { type Filter, Filters } from "./ListPage.tsx"
+import { Refusal } from "./Refusal.tsx"
+
+const rowHeight = 33
+
+/** Rows of a list; browsers draw no element that is much higher. */
+const mostRows = 400_000
+
+/** While a person drags through the list, nothing is read. */
+const restMs = 80
+
+/** A list that the service pages with its length known. Every column but one has a width. */
+export function LongList<A extends Action>(
+  { action, columns, empty, filters, heading, params, rowKey }: {
+    readonly heading: string
+    readonly action: A
+    readonly params?: Request<A>["params"]
+    readonly filters: ReadonlyArray<Filter>
+    readonly columns: ReadonlyArray<Column<Row<A>>>
+    readonly rowKey: (row: Row<A>) => string | number
+    readonly empty: string
+  }
+) {
+  const [search] = useAddress()
+  const query = useMemo(
+    () => Object.fromEntries(filters.flatMap(({ name }) => search[name] === undefined ? [] : [[name, search[name]]])),
+    [filters, search]
+  )
+  const isFiltered = Object.keys(query).length > 0
+  const [window, setWindow] = useState<readonly [number, number]>([0, 0])
+  const [[from, to]] = useDebouncedValue(window, restMs, { leading: true })
+  const list = useStretch(action, { params, query }, from, to)
+  const total = Math.min(list.total ?? 0, mostRows)
+
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [offset, setOffset] = useState(0)
+  useLayoutEffect(() => {
+    if (body.current !== null) setOffset(body.current.getBoundingClientRect().top + globalThis.scrollY)
+  }, [list.total])
+  const virtualizer = useWindowVirtualizer({
+    count: total,
+    estimateSize: () => rowHeight,
+    overscan: 15,
+    scrollMargin: offset
+  })
+  const items = virtualizer.getVirtualItems()
+  const [first, last] = [items[0], items.at(-1)]
+  const [firstIndex, lastIndex] = [first?.index ?? 0, last?.index ?? 0]
+  useLayoutEffect(() => setWindow([firstIndex, lastIndex]), [firstIndex, lastIndex])
+  const before = (first?.start ?? offset) - offset
+  const after = virtualizer.getTotalSize() - ((last?.end ?? offset) - offset)
+
+  return (
+    <Stack gap="sm">
+      <Filters
+        action={action}
+        heading={heading}
+        filters={filters}
+        query={query}
+        {...(params === undefined ? {} : { params })}
+      />
+      {list.error !== null && <Refusal error={list.error} again={list.refetch} />}
+      <Table
+        role="table"
+        aria-label={heading}
+        aria-rowcount={total + 1}
+        layout="fixed"
+        stickyHeader
+        highlightOnHover
+        verticalSpacing={0}
+        fz="sm"
+      >
+        <Table.Thead>
+          <Table.Tr h={rowHeight}>
+            {columns.map(({ align, header, id, width }) => (
+              <Table.Th key={id} ta={align ?? "left"} {...(width === undefined ? {} : { w: width })}>{header}</Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody ref={body}>
+          {before > 0 && <tr aria-hidden style={{ height: before }} />}
+          {items.map(({ index }) => {
+            const [row] = asRows(action, [list.rowAt(index)].filter((read) => read !== undefined))
+            return (
+              <Table.Tr key={row === undefined ? `at ${index}` : rowKey(row)} h={rowHeight} aria-rowindex={index + 2}>
+                {columns.map(({ align, cell, id }) => (
+                  <Table.Td key={id} ta={align ?? "left"} className="one-line">
+                    {row === undefined ? "…" : cell(row)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            )
+          })}
+          {after > 0 && <tr aria-hidden style={{ height: after }} />}
+        </Table.Tbody>
+      </Table>
+      {list.total === 0 && <Text size="sm" py="md">{isFiltered ? "Nothing matches the filters." : empty}</Text>}
+      {(list.total ?? 0) > mostRows && (
+        <Text size="sm">
+          Only the newest {mostRows.toLocaleString()} are listed. Earlier ones are found by their time.
+        </Text>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,217 @@
+/** A round: every message that came, what it moved, what was taken back. */
+import { Alert, Stack, Text, Title } from "@mantine/core"
+import { useAddress, usePathPart } from "../app/address.ts"
+import type { Data } from "../app/api.ts"
+import { useAnswer } from "../app/queries.ts"
+import { useOperatorOf } from "../app/session.tsx"
+import { type Column, DataTable } from "../parts/DataTable.tsx"
+import { Facts } from "../parts/Facts.tsx"
+import { PageHead } from "../parts/ListPage.tsx"
+import { Waiting } from "../parts/Refusal.tsx"
+import { Cut, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
+
+type Details = Data<"round.show">
+type Part = Details["players"][number]
+type Message = Details["messages"][number]
+type Entry = Details["entries"][number]
+type RefusedCall = Details["refused_calls"][number]
+
+const playerLink = (id: number) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
+
+const entryColumns: ReadonlyArray<Column<Entry>> = [
+  { id: "id", header: "Id", cell: ({ id }) => id },
+  { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} /> },
+  { id: "player", header: "Player", cell: ({ player_id: id }) => playerLink(id) },
+  { id: "type", header: "Type", cell: ({ type }) => words(type) },
+  { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
+  {
+    id: "amount",
+    header: "Amount",
+    align: "right",
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} signed />
+  },
+  {
+    id: "balance",
+    header: "Balance after",
+    align: "right",
+    cell: ({ balance_after: balance, currency }) => <Money amount={balance} currency={currency} />
+  }
+]
+
+const refusedColumns: ReadonlyArray<Column<RefusedCall>> = [
+  { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
+  { id: "method", header: "Call", cell: ({ method }) => method },
+  { id: "amount", header: "Amount, as sent", align: "right", cell: ({ amount }) => amount ?? "–" },
+  { id: "status", header: "HTTP status", align: "right", cell: ({ status }) => status },
+  { id: "refusal", header: "Refused with", cell: ({ refusal }) => refusal }
+]
+
+/** A rollback stands beside what it took back, and the other way round. */
+function Related({ message }: { readonly message: Message }) {
+  const { rolled_back_by: by, target_transaction_id: target } = message
+  return (
+    <Stack gap={0}>
+      {target !== null && (
+        <span>
+          {message.kind === "win" ? "Of bet " : "Of "}
+          <Cut width={200}>{target}</Cut>
+        </span>
+      )}
+      {by !== null && (
+        <span>
+          Taken back by <Cut width={200}>{by}</Cut>
+        </span>
+      )}
+      {target === null && by === null && "–"}
+    </Stack>
+  )
+}
+
+const messageColumns = (currencyOf: (player: number) => string): ReadonlyArray<Column<Message>> => {
+  const money = (
+    id: "amount" | "real_amount" | "bonus_amount",
+    header: string
+  ): Column<Message> => ({
+    id,
+    header,
+    align: "right",
+    cell: (message) => <Money amount={message[id]} currency={currencyOf(message.player_id)} signed={id !== "amount"} />
+  })
+  return [
+    { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
+    { id: "kind", header: "Message", cell: ({ kind }) => words(kind) },
+    { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
+    { id: "id", header: "Id", cell: ({ transaction_id: id }) => <Cut width={200}>{id}</Cut> },
+    { id: "player", header: "Player", cell: ({ player_id: id }) => playerLink(id) },
+    money("amount", "As sent"),
+    money("real_amount", "Real"),
+    money("bonus_amount", "Bonus"),
+    { id: "related", header: "Belongs to", cell: (message) => <Related message={message} /> },
+    { id: "entries", header: "Entries", cell: ({ entry_ids: ids }) => ids.length === 0 ? "–" : ids.join(", ") },
+    { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Cut width={160}>{detail}</Cut> }
+  ]
+}
+
+function Section({ children, heading }: { readonly heading: string; readonly children: React.ReactNode }) {
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">{heading}</Title>
+      {children}
+    </Stack>
+  )
+}
+
+function Round({ round }: { readonly round: Details }) {
+  const operatorOf = useOperatorOf()
+  const [search] = useAddress()
+  const { entries, game, messages, original_round_id: original, players, provider, refused_calls: refused } = round
+  const currencies = new Map([...players, ...entries].map((row) => [row.player_id, row.currency]))
+  const currencyOf = (player: number): string => currencies.get(player) ?? "EUR"
+  const playerColumns: ReadonlyArray<Column<Part>> = [
+    {
+      id: "player",
+      header: "Player",
+      cell: ({ player_id: id, username }) => (
+        <>
+          {playerLink(id)} <Cut width={140}>{username}</Cut>
+        </>
+      )
+    },
+    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
+    { id: "state", header: "State", cell: ({ state }) => <Status of={state} /> },
+    {
+      id: "real",
+      header: "Real stake",
+      align: "right",
+      cell: ({ currency, real_stake: stake }) => <Money amount={stake} currency={currency} />
+    },
+    {
+      id: "bonus",
+      header: "Bonus stake",
+      align: "right",
+      cell: ({ bonus_stake: stake, currency }) => <Money amount={stake} currency={currency} />
+    },
+    {
+      id: "wins",
+      header: "Wins",
+      align: "right",
+      cell: ({ currency, wins }) => <Money amount={wins} currency={currency} />
+    },
+    {
+      id: "result",
+      header: "Player's result",
+      align: "right",
+      cell: ({ bonus_stake: bonus, currency, real_stake: real, wins }) => (
+        <Money amount={wins - real - bonus} currency={currency} signed />
+      )
+    },
+    { id: "opened", header: "Opened", cell: ({ opened_at: at }) => <Instant at={at} /> },
+    { id: "last", header: "Last message", cell: ({ last_message_at: at }) => <Instant at={at} /> }
+  ]
+  return (
+    <Stack>
+      <PageHead heading={`Round ${round.round_id}`} />
+      {round.is_cut && (
+        <Alert color="orange" variant="light" title="Not all messages are shown">
+          <Text size="sm">The round has very many. Open it from a player's row in Rounds to see that player's.</Text>
+        </Alert>
+      )}
+      <Facts
+        columns={4}
+        facts={[
+          ["Provider", <PageLink key="provider" to={`/providers/${provider.id}`}>{provider.name}</PageLink>],
+          ["Game", game.name],
+          ["Game's id at the provider", game.external_id],
+          ["Shown", search["player"] === undefined ? "all players" : `player ${search["player"]}`],
+          ...(original === null ? [] : [["Round of an original", String(original)] as const])
+        ]}
+      />
+      <Section heading="Players">
+        <DataTable label="Players" columns={playerColumns} rows={players} rowKey={({ player_id: id }) => id} />
+        {players.length === 0 && <Text size="sm">No bet of this round stands with a player.</Text>}
+      </Section>
+      <Section heading="Messages">
+        <DataTable
+          label="Messages"
+          columns={messageColumns(currencyOf)}
+          rows={messages}
+          rowKey={({ kind, transaction_id: id }) => `${kind} ${id}`}
+        />
+        {messages.length === 0 && (
+          <Text size="sm">{original === null ? "No message came." : "No message makes a round of an original."}</Text>
+        )}
+      </Section>
+      <Section heading="Ledger entries">
+        <DataTable label="Ledger entries" columns={entryColumns} rows={entries} rowKey={({ id }) => id} />
+        {entries.length === 0 && <Text size="sm">No money moved.</Text>}
+      </Section>
+      {refused.length > 0 && (
+        <Section heading="Refused calls">
+          <DataTable
+            label="Refused calls"
+            columns={refusedColumns}
+            rows={refused}
+            rowKey={(call) => JSON.stringify(call)}
+          />
+        </Section>
+      )}
+    </Stack>
+  )
+}
+
+export default function RoundPage() {
+  const params = { provider: usePathPart("provider"), game: usePathPart("game"), round: usePathPart("round") }
+  const [search] = useAddress()
+  const query = useAnswer("round.show", {
+    params,
+    query: search["player"] === undefined ? {} : { player: Number(search["player"]) }
+  })
+  return query.data === undefined
+    ? (
+      <Stack>
+        {query.error !== null && <PageHead heading={`Round ${params.round}`} />}
+        <Waiting query={query} />
+      </Stack>
+    )
+    : <Round round={query.data.data} />
+}
