@@ -2,3 +2,9 @@
 export const roles = ["admin", "support", "payments", "compliance"] as const
 
 export type Role = (typeof roles)[number]
+
+/**
+ * Why a link or an identity provider did not sign somebody in: the link is used or too old, too many attempts, no role or a switched-off account, the
+ * provider, or this service.
+ */
+export type SignInProblem = "link" | "wait" | "role" | "provider" | "unavailable"

@@ -13,7 +13,6 @@ import { StaffSignIn } from "./StaffSignIn.ts"
 const stateCookie = "pitboss_oidc"
 
 const noProvider = refuse("NOT_FOUND", "No identity provider signs staff in here.")
-const unavailable = "Sign-in is not available right now. Try again in a moment."
 
 /** Characters that mean something in an attribute of HTML. */
 const escaped = (text: string): string =>
@@ -44,13 +43,16 @@ export const OidcRoutes = Layer.unwrap(Effect.gen(function*() {
   /** Sends a browser back to the sign-in page with what was wrong; why stands in the log. */
   const failing = Effect.catch((error: unknown) =>
     Effect.gen(function*() {
-      const message = error instanceof OidcFailed || isRefusal(error) ? error.message : unavailable
       if (error instanceof OidcFailed) {
         yield* Effect.annotateLogs(Effect.logWarning("sign-in by the identity provider failed"), {
+          means: error.message,
           reason: error.reason
         })
       }
-      return HttpServerResponse.redirect(refusedWith(message).location, {
+      const back = error instanceof OidcFailed
+        ? refusedWith({}, "provider")
+        : refusedWith(isRefusal(error) ? error : {}, "unavailable")
+      return HttpServerResponse.redirect(back.location, {
         status: 302,
         headers: { "set-cookie": cookie("", 0) }
       })

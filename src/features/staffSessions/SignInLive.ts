@@ -2,7 +2,8 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { StaffDoor } from "../../contract/StaffApi.ts"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type Refusal, type RefusalCode, refuse } from "../../domain/Refusal.ts"
+import type { SignInProblem } from "../../domain/Staff.ts"
 import { AnonymousLimits } from "../../http/AnonymousLimits.ts"
 import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
 import { makeBackOff } from "../../http/BackOff.ts"
@@ -101,10 +102,16 @@ export interface Redeemed {
   readonly location: string
 }
 
-/** The sign-in page with what was wrong. */
-export const refusedWith = (message: string): Redeemed => ({
+const problemOf: { readonly [code in RefusalCode]?: SignInProblem } = {
+  INVALID_API_KEY: "link",
+  RATE_LIMITED: "wait",
+  INSUFFICIENT_SCOPE: "role"
+}
+
+/** The sign-in page with what was wrong, as a code: the page has the words, so that nobody puts others into its address. */
+export const refusedWith = (error: { readonly code?: RefusalCode }, fallback: SignInProblem): Redeemed => ({
   cookie: undefined,
-  location: `/sign-in?problem=${encodeURIComponent(message)}`
+  location: `/sign-in?problem=${(error.code === undefined ? undefined : problemOf[error.code]) ?? fallback}`
 })
 
 /**
@@ -127,7 +134,7 @@ export class SignInLinks extends Context.Service<SignInLinks, {
         attempts.guard(Effect.flatMap(attempts.browser, (browser) => signIn.byTicket(ticket.slice(0, 100), browser)))
           .pipe(
             Effect.map((token): Redeemed => ({ cookie: sessions.cookie(token), location: pathAfterSignIn(next) })),
-            Effect.catch(({ message }) => Effect.succeed(refusedWith(message)))
+            Effect.catch((refused) => Effect.succeed(refusedWith(refused, "unavailable")))
           )
       return SignInLinks.of({ redeem })
     })

@@ -176,7 +176,8 @@ export const callAny = async (action: Action, request: AnyRequest, signal?: Abor
     return await attempt()
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    const repeats = error.status === 401 && !action.startsWith("session.")
+    // a sign-in that is refused asks for no other sign-in
+    const repeats = error.status === 401 && !/^(session|sign_in)\./.test(action)
       ? await interrupts.signIn()
       : error.details["reason"] === "step_up_required" && await interrupts.stepUp()
     if (!repeats) throw error

@@ -1,5 +1,5 @@
 /** Colours and sizes. Contrasts reach WCAG 2.2 AA in light and dark. */
-import { Anchor, Badge, createTheme, type CSSVariablesResolver, PasswordInput } from "@mantine/core"
+import { Anchor, Badge, Button, createTheme, type CSSVariablesResolver, PasswordInput } from "@mantine/core"
 
 export const theme = createTheme({
   primaryColor: "teal",
@@ -9,7 +9,11 @@ export const theme = createTheme({
   cursorType: "pointer",
   fontFamily: "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif",
   components: {
-    Badge: Badge.extend({ defaultProps: { tt: "none", fw: 500, radius: "sm" } }),
+    Badge: Badge.extend({
+      defaultProps: { tt: "none", fw: 500, radius: "sm" },
+      styles: { label: { letterSpacing: 0 } }
+    }),
+    Button: Button.extend({ defaultProps: { fw: 500 } }),
     // not named after the field: a label finds one element
     PasswordInput: PasswordInput.extend({
       defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show what is typed" } }

@@ -9,7 +9,7 @@ import type { Column } from "../parts/DataTable.tsx"
 import type { Field } from "../parts/Fields.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
 import { Once } from "../parts/Once.tsx"
-import { Cut, Instant, Money, Status } from "../parts/Values.tsx"
+import { Count, Cut, Instant, Money, Status } from "../parts/Values.tsx"
 
 type Operator = Row<"operator.list">
 type Key = Row<"key.list">
@@ -144,7 +144,12 @@ export default function OperatorsPage() {
       header: "Addresses",
       cell: ({ ip_allowlist: list }) => list.length === 0 ? "any" : <Cut>{list.join(", ")}</Cut>
     },
-    { id: "rate", header: "Per minute", align: "right", cell: ({ rate_limit_per_minute: rate }) => rate },
+    {
+      id: "rate",
+      header: "Per minute",
+      align: "right",
+      cell: ({ rate_limit_per_minute: rate }) => <Count of={rate} />
+    },
     { id: "state", header: "State", cell: (key) => <Status of={isOpen(key)} /> },
     {
       id: "actions",

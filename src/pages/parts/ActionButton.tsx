@@ -184,8 +184,8 @@ export function ActionButton<A extends Action>(props: ActionProps<A>) {
     <>
       <Button
         size="compact-sm"
-        variant={props.danger === true ? "light" : "default"}
-        {...(props.danger === true ? { color: "red" } : {})}
+        variant="default"
+        {...(props.danger === true ? { c: "var(--mantine-color-error)" } : {})}
         {...props.button}
         onClick={open}
       >

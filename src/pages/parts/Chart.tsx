@@ -35,19 +35,33 @@ export default function Chart(
     const text = colorOf("--mantine-color-text")
     const grid = colorOf("--mantine-color-default-border")
     const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
+    const [first, last] = [points[0]?.at, points.at(-1)?.at]
+    const isOfDays = first !== undefined && last !== undefined && Date.parse(last) - Date.parse(first) > 3 * 86_400_000
+    const moment = new Intl.DateTimeFormat(
+      undefined,
+      isOfDays ? { day: "numeric", month: "short", timeZone } : { hour: "2-digit", minute: "2-digit", timeZone }
+    )
+    const exact = new Intl.DateTimeFormat(
+      undefined,
+      isOfDays ? { dateStyle: "medium", timeZone } : { dateStyle: "medium", timeStyle: "short", timeZone }
+    )
     const chart = new UPlot(
       {
         width,
         height,
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timeZone),
         legend: { live: true },
-        axes: [axis, { ...axis, size: 90, values: (_, values) => values.map(format) }],
-        series: [{}, {
+        axes: [{ ...axis, space: 70, values: (_, times) => times.map((seconds) => moment.format(seconds * 1000)) }, {
+          ...axis,
+          size: 90,
+          values: (_, values) => values.map(format)
+        }],
+        series: [{ label: "At", value: (_, seconds) => seconds === null ? "" : exact.format(seconds * 1000) }, {
           label: unit,
           stroke: colorOf("--mantine-primary-color-filled"),
           width: 2,
           points: { show: points.length < 40 },
-          value: (_, value) => value === null ? "–" : format(value)
+          value: (_, value) => value === null ? "" : format(value)
         }]
       },
       [points.map(({ at }) => Date.parse(at) / 1000), points.map(({ value }) => value)],

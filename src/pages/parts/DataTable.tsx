@@ -28,6 +28,16 @@ export interface Column<R> {
 const drawnWhole = 120
 const rowHeight = 41
 
+/** How a column is sorted, drawn: not every font has arrows. */
+function Arrows({ sorted }: { readonly sorted: "ascending" | "descending" | undefined }) {
+  return (
+    <svg width="8" height="12" viewBox="0 0 8 12" fill="currentColor" aria-hidden>
+      {sorted !== "descending" && <path d="M4 0 8 5H0z" opacity={sorted === undefined ? 0.45 : 1} />}
+      {sorted !== "ascending" && <path d="M4 12 0 7h8z" opacity={sorted === undefined ? 0.45 : 1} />}
+    </svg>
+  )
+}
+
 /** The order of a list, by a column; `-` in front: descending. */
 export type Sort = string
 
@@ -151,8 +161,7 @@ export function DataTable<R extends object>(
                   {isSortable(column)
                     ? (
                       <UnstyledButton fz="sm" fw={600} onClick={() => turn(column)}>
-                        {column.header}{" "}
-                        <span aria-hidden>{sorted === "ascending" ? "▲" : sorted === "descending" ? "▼" : "↕"}</span>
+                        {column.header} <Arrows sorted={sorted} />
                       </UnstyledButton>
                     )
                     : column.header === ""

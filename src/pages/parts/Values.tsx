@@ -44,6 +44,13 @@ export function Money(
   )
 }
 
+const countFormat = new Intl.NumberFormat()
+
+/** A whole number of things. */
+export function Count({ of: count }: { readonly of: number }) {
+  return <Text span inherit className="figure" data-copy={String(count)}>{countFormat.format(count)}</Text>
+}
+
 /** A moment in the person's time zone; the exact one in UTC on hover. `at`: ISO 8601. */
 export function Instant(
   { at, seconds = true }: { readonly at: string | null | undefined; readonly seconds?: boolean }

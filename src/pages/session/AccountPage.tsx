@@ -12,9 +12,11 @@ import { List, PageHead } from "../parts/ListPage.tsx"
 import { Refusal } from "../parts/Refusal.tsx"
 import { Cut, Instant, Status } from "../parts/Values.tsx"
 
+const methods = { password: "password", ticket: "link", oidc: "identity provider" } as const
+
 const columns: ReadonlyArray<Column<Row<"session.list">>> = [
   { id: "created", header: "Signed in", cell: ({ created_at: at }) => <Instant at={at} /> },
-  { id: "method", header: "By", cell: ({ method }) => method },
+  { id: "method", header: "By", cell: ({ method }) => methods[method] },
   { id: "seen", header: "Last seen", cell: ({ last_seen_at: at }) => <Instant at={at} seconds={false} /> },
   { id: "address", header: "Address", cell: ({ address }) => address },
   { id: "agent", header: "Browser", cell: ({ user_agent: agent }) => <Cut>{agent}</Cut> },

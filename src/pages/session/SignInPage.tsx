@@ -1,19 +1,22 @@
 /** Signing in. Who has a session already goes on to where it was going. */
 import { Button, Center, Divider, Paper, Stack, Text, Title } from "@mantine/core"
 import { useEffect } from "react"
+import type { SignInProblem } from "../../domain/Staff.ts"
 import { useAddress } from "../app/address.ts"
 import { useAnswer } from "../app/queries.ts"
 import { SignInForm } from "../app/session.tsx"
 import { Refusal } from "../parts/Refusal.tsx"
 
 /** Why a way to sign in did not lead in, by what the server says in the address. */
-const problems: Readonly<Record<string, string>> = {
-  link: "The link was used or is too old. Print another one: npm run -s backoffice -- staff ticket",
-  wait: "Too many attempts. Wait a minute and try again.",
+const problems: Readonly<Record<SignInProblem, string>> = {
+  link: "This link has been used or is too old. Ask for another one: npm run -s backoffice -- staff ticket",
+  wait: "Too many attempts failed. Wait a minute and try again.",
   unavailable: "Signing in is not possible right now. Try again in a moment.",
-  role: "The identity provider names no role of Pitboss for you. Ask who keeps it.",
-  provider: "The identity provider did not confirm who you are. Try again."
+  role: "The identity provider gives you no role here, or your account is switched off. Ask an admin.",
+  provider: "The identity provider did not answer, or did not sign you in, or it took too long. Begin again."
 }
+
+const isProblem = (problem: string): problem is SignInProblem => Object.hasOwn(problems, problem)
 
 /** Only paths of this service: an address that names another host is not followed. */
 const pathOf = (next: string | undefined): string => next !== undefined && /^\/(?![/\\])/.test(next) ? next : "/"
@@ -35,7 +38,9 @@ export default function SignInPage() {
       <Paper withBorder p="lg" w={380}>
         <Stack>
           <Title order={1} size="h3">Sign in to Pitboss</Title>
-          {problem !== undefined && <Refusal error={new Error(problems[problem] ?? "Signing in failed. Try again.")} />}
+          {problem !== undefined && (
+            <Refusal error={new Error(isProblem(problem) ? problems[problem] : "Signing in failed. Try again.")} />
+          )}
           <SignInForm done={go} />
           {ways.data?.data.oidc === true && (
             <>
