@@ -41,6 +41,13 @@ export const pages: ReadonlyArray<PageEntry> = [
     load: () => import("../payments/PaymentsPage.tsx")
   },
   {
+    path: "/alerts",
+    heading: "Alerts",
+    group: "Watch",
+    action: "alert.list",
+    load: () => import("../alerts/AlertsPage.tsx")
+  },
+  {
     path: "/reports/ggr",
     heading: "GGR report",
     group: "Watch",
@@ -61,6 +68,13 @@ export const pages: ReadonlyArray<PageEntry> = [
     group: "Setup",
     action: "operator.list",
     load: () => import("../operators/OperatorsPage.tsx")
+  },
+  {
+    path: "/webhooks",
+    heading: "Webhooks",
+    group: "Setup",
+    action: "webhook.list",
+    load: () => import("../webhooks/WebhooksPage.tsx")
   },
   {
     path: "/staff",

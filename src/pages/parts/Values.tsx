@@ -92,6 +92,11 @@ const statusColors: Readonly<Record<string, string>> = {
   self_excluded: "red",
   suspended: "red",
   blocked: "red",
+  in_review: "orange",
+  escalated: "orange",
+  stopped: "red",
+  on: "green",
+  critical: "red",
   high: "red",
   medium: "orange",
   low: "gray"

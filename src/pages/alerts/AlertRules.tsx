@@ -1,0 +1,135 @@
+/** The rules that raise alerts, as an operator has them. */
+import { Select, Stack, Text } from "@mantine/core"
+import { useMemo } from "react"
+import { severities } from "../../domain/compliance/AlertRules.ts"
+import { useAddress } from "../app/address.ts"
+import type { Row } from "../app/api.ts"
+import { useOperators } from "../app/session.tsx"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Column } from "../parts/DataTable.tsx"
+import type { Field } from "../parts/Fields.tsx"
+import { List } from "../parts/ListPage.tsx"
+import { headed, Money, Status } from "../parts/Values.tsx"
+import { lookedFor } from "./findings.ts"
+
+type Rule = Row<"alert.rules">
+
+/** The fields that a rule has a use for. */
+const fieldsOf = (rule: Rule): ReadonlyArray<Field> => [
+  { name: "enabled", label: "On", kind: "switch", initial: rule.enabled },
+  {
+    name: "severity",
+    label: "Severity",
+    kind: "choice",
+    options: severities,
+    required: true,
+    description: "Of what just meets the rule.",
+    initial: rule.severity
+  },
+  {
+    name: "stop_withdrawals",
+    label: "Its alerts stop the player's withdrawals",
+    kind: "switch",
+    initial: rule.stop_withdrawals
+  },
+  ...(rule.threshold === null
+    ? []
+    : [
+      {
+        name: "threshold",
+        label: "Threshold",
+        kind: "money",
+        currency: rule.currency,
+        initial: rule.threshold
+      } as const
+    ]),
+  ...(rule.percent === null
+    ? []
+    : [{ name: "percent", label: "Percent", kind: "integer", initial: rule.percent } as const]),
+  ...(rule.count === null ? [] : [{ name: "count", label: "Count", kind: "integer", initial: rule.count } as const]),
+  ...(rule.window_hours === null
+    ? []
+    : [{ name: "window_hours", label: "Window (hours)", kind: "integer", initial: rule.window_hours } as const])
+]
+
+const termsOf = ({ count, percent, window_hours: hours }: Rule): string =>
+  [
+    ...(count === null ? [] : [`${count} or more`]),
+    ...(percent === null ? [] : [`${percent} %`]),
+    ...(hours === null ? [] : [`${hours} hours`])
+  ].join(", ")
+
+const columnsOf = (operator: string): ReadonlyArray<Column<Rule>> => [
+  {
+    id: "rule",
+    header: "Rule",
+    cell: ({ rule }) => (
+      <>
+        <Text size="sm" fw={600}>{headed(rule)}</Text>
+        <Text size="xs" c="dimmed">{lookedFor[rule]}</Text>
+      </>
+    )
+  },
+  { id: "state", header: "State", cell: ({ enabled }) => <Status of={enabled ? "on" : "off"} /> },
+  { id: "severity", header: "Severity", cell: ({ severity }) => <Status of={severity} /> },
+  { id: "stops", header: "Withdrawals", cell: ({ stop_withdrawals: stops }) => stops ? "stopped" : "go on" },
+  {
+    id: "threshold",
+    header: "Threshold",
+    align: "right",
+    cell: ({ currency, threshold }) => <Money amount={threshold} currency={currency} />
+  },
+  { id: "terms", header: "Terms", cell: (rule) => termsOf(rule) || "–" },
+  {
+    id: "actions",
+    header: "",
+    cell: (rule) => (
+      <ActionButton
+        action="alert.configure"
+        label="Change rule"
+        params={{ rule: rule.rule }}
+        fields={fieldsOf(rule)}
+        toPayload={(values) => ({ ...values, operator })}
+        isUpdate
+        explanation={`${headed(rule.rule)}: ${lookedFor[rule.rule]} Holds for what happens from now on.`}
+        done={`${headed(rule.rule)} changed`}
+      />
+    )
+  }
+]
+
+export function AlertRules() {
+  const [search, setSearch] = useAddress()
+  const operators = useOperators()
+  const chosen = operators.find(({ slug }) => slug === search["operator"]) ?? operators[0]
+  const slug = chosen?.slug ?? ""
+  const columns = useMemo(() => columnsOf(slug), [slug])
+  const query = useMemo(() => ({ operator: slug }), [slug])
+  if (chosen === undefined) return <Text size="sm">No operator yet. Each has rules of its own.</Text>
+  return (
+    <Stack gap="sm">
+      {operators.length > 1 && (
+        <Select
+          size="xs"
+          w={220}
+          label="Operator"
+          data={operators.map(({ name, slug: value }) => ({ value, label: name }))}
+          value={slug}
+          allowDeselect={false}
+          onChange={(operator) => setSearch({ operator: operator ?? undefined })}
+        />
+      )}
+      <List
+        heading="Alert rules"
+        action="alert.rules"
+        paging="whole"
+        query={query}
+        columns={columns}
+        rowKey={ruleKey}
+        empty="No rules."
+      />
+    </Stack>
+  )
+}
+
+const ruleKey = ({ rule }: Rule): string => rule

@@ -1,0 +1,163 @@
+/** Alerts: a list of cases by status, rule and who works on them; one case; the rules that raise them. */
+import { Button, Group, Stack, Tabs, Text, TextInput } from "@mantine/core"
+import { useLocation, useRouter } from "@tanstack/react-router"
+import { useMemo } from "react"
+import { alertRules, alertStatuses } from "../../domain/compliance/AlertRules.ts"
+import { useAddress } from "../app/address.ts"
+import type { Row } from "../app/api.ts"
+import { useMay, useOperatorOf } from "../app/session.tsx"
+import type { Column } from "../parts/DataTable.tsx"
+import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import { headed, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { useAccounts } from "./accounts.ts"
+import { AlertCase, AssignToMe } from "./AlertCase.tsx"
+import { AlertRules } from "./AlertRules.tsx"
+
+type Alert = Row<"alert.list">
+
+const useFilters = (): ReadonlyArray<Filter> => {
+  const { accounts, own } = useAccounts()
+  return useMemo(() => [
+    { name: "status", label: "Status", kind: "choice", options: alertStatuses, width: 130 },
+    {
+      name: "rule",
+      label: "Rule",
+      kind: "choice",
+      options: alertRules.map((value) => ({ value, label: headed(value) })),
+      width: 190
+    },
+    {
+      name: "assigned_to",
+      label: "Assigned to",
+      kind: "choice",
+      options: [
+        { value: "me", label: "Me" },
+        { value: "none", label: "Nobody" },
+        ...accounts.filter(({ id }) => id !== own).map(({ id, name }) => ({ value: String(id), label: name }))
+      ],
+      width: 160
+    },
+    { name: "player", label: "Player id", kind: "text", width: 110 },
+    { name: "operator", label: "Operator", kind: "operator" }
+  ], [accounts, own])
+}
+
+/** The address of this page with these changes: the filters stay. */
+const useAddressWith = (): (changes: Readonly<Record<string, string | undefined>>) => string => {
+  const { pathname, searchStr } = useLocation()
+  return useMemo(() => (changes) => {
+    const next = new URLSearchParams(searchStr)
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === undefined) next.delete(name)
+      else next.set(name, value)
+    }
+    const text = next.toString()
+    return text === "" ? pathname : `${pathname}?${text}`
+  }, [pathname, searchStr])
+}
+
+function Alerts() {
+  const filters = useFilters()
+  const operatorOf = useOperatorOf()
+  const { nameOf, own } = useAccounts()
+  const addressWith = useAddressWith()
+  const columns: ReadonlyArray<Column<Alert>> = useMemo(() => [
+    {
+      id: "id",
+      header: "Id",
+      cell: ({ id }) => <PageLink to={addressWith({ id: String(id) })}>{String(id)}</PageLink>
+    },
+    { id: "severity", header: "Severity", cell: ({ severity }) => <Status of={severity} /> },
+    { id: "rule", header: "Rule", cell: ({ rule }) => headed(rule) },
+    { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
+    {
+      id: "held",
+      header: "Withdrawals",
+      cell: ({ stops_withdrawals: stops }) => stops ? <Status of="stopped" /> : "–"
+    },
+    {
+      id: "player",
+      header: "Player",
+      cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
+    },
+    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
+    { id: "assigned", header: "Assigned to", cell: ({ assigned_to: id }) => nameOf(id) },
+    { id: "created", header: "Raised", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
+    {
+      id: "actions",
+      header: "",
+      cell: (alert) => alert.assigned_to === null && <AssignToMe alert={alert} own={own} />
+    }
+  ], [addressWith, nameOf, operatorOf, own])
+  return (
+    <List
+      heading="Alerts"
+      action="alert.list"
+      paging="cursor"
+      filters={filters}
+      columns={columns}
+      empty="No alerts. The rules raise one when a player does what they look for."
+    />
+  )
+}
+
+/** Opens a case by its number. */
+function OpenById() {
+  const { history } = useRouter()
+  const addressWith = useAddressWith()
+  const open = (event: React.FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const id = new FormData(event.currentTarget).get("id")
+    if (typeof id === "string" && /^\d{1,15}$/.test(id.trim())) history.push(addressWith({ id: id.trim() }))
+  }
+  return (
+    <form onSubmit={open}>
+      <Group gap={4}>
+        <TextInput name="id" size="xs" w={120} aria-label="Alert id" placeholder="Alert id" inputMode="numeric" />
+        <Button type="submit" size="xs" variant="default">Open</Button>
+      </Group>
+    </form>
+  )
+}
+
+export default function AlertsPage() {
+  const may = useMay()
+  const [search, setSearch] = useAddress()
+  const addressWith = useAddressWith()
+  const { id } = search
+  if (!may("alert.list")) {
+    return (
+      <Stack>
+        <PageHead heading="Alerts" />
+        <Text size="sm">Your role may not see this list.</Text>
+      </Stack>
+    )
+  }
+  return (
+    <Stack>
+      <PageHead heading="Alerts">
+        <OpenById />
+      </PageHead>
+      {id !== undefined
+        ? <AlertCase key={id} id={Number(id)} back={addressWith({ id: undefined })} />
+        : (
+          <Tabs
+            value={search["tab"] ?? "alerts"}
+            onChange={(tab) => setSearch({ tab: tab === "alerts" ? undefined : tab ?? undefined })}
+            keepMounted={false}
+          >
+            <Tabs.List mb="sm">
+              <Tabs.Tab value="alerts">Alerts</Tabs.Tab>
+              {may("alert.rules") && <Tabs.Tab value="rules">Rules</Tabs.Tab>}
+            </Tabs.List>
+            <Tabs.Panel value="alerts">
+              <Alerts />
+            </Tabs.Panel>
+            <Tabs.Panel value="rules">
+              <AlertRules />
+            </Tabs.Panel>
+          </Tabs>
+        )}
+    </Stack>
+  )
+}

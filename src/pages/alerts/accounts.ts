@@ -1,0 +1,30 @@
+/** The accounts that alerts are assigned to, as far as the person may see them. */
+import { useMemo } from "react"
+import type { Data } from "../app/api.ts"
+import { useAnswer } from "../app/queries.ts"
+import { useMay, useSession } from "../app/session.tsx"
+
+interface Accounts {
+  /** Empty for who may not see accounts. */
+  readonly accounts: Data<"staff.list">
+  /** Id of the person's own account; null: a token that is nobody's. */
+  readonly own: number | null | undefined
+  /** Who has an alert, in words. */
+  readonly nameOf: (id: number | null) => string
+}
+
+export const useAccounts = (): Accounts => {
+  const may = useMay()
+  const session = useSession()
+  const own = session?.staff.id
+  const answer = useAnswer("staff.list", {}, { enabled: may("staff.list") }).data?.data
+  return useMemo(() => {
+    const accounts = answer ?? []
+    const names = new Map(accounts.map(({ id, name }) => [id, name]))
+    return {
+      accounts,
+      own,
+      nameOf: (id) => id === null ? "nobody" : id === own ? "you" : names.get(id) ?? `account ${id}`
+    }
+  }, [answer, own])
+}
