@@ -2,3 +2,17 @@
 declare module "virtual:staff-api" {
   export const endpoints: Readonly<Record<string, readonly [method: string, path: string]>>
 }
+
+/** Protocols of vendors with the settings that each takes, written by the build. Pitboss's own has none. */
+declare module "virtual:protocols" {
+  export const protocols: ReadonlyArray<{
+    readonly name: string
+    readonly fields: ReadonlyArray<{
+      readonly name: string
+      readonly isRequired: boolean
+      readonly isSecret: boolean
+      readonly kind: "text" | "block" | "integer" | "choice"
+      readonly options: ReadonlyArray<string>
+    }>
+  }>
+}

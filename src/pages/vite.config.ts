@@ -4,6 +4,7 @@ import { HttpApi } from "effect/http-api"
 import { join } from "node:path"
 import { defineConfig, type Plugin } from "vite"
 import { BackofficeApi } from "../contract/StaffApi.ts"
+import { protocols } from "../protocols/Protocols.ts"
 import { innerPages, pages } from "./app/pages.ts"
 
 /** Gives the pages the method and the path of every endpoint without the Schemas that declare them. */
@@ -26,6 +27,19 @@ const staffApi = (): Plugin => {
   }
 }
 
+/** Gives the pages the settings of the vendors' protocols without the protocols. */
+const vendorProtocols = (): Plugin => {
+  const name = "virtual:protocols"
+  return {
+    name: "protocols",
+    resolveId: (id) => id === name ? `\0${name}` : null,
+    load: (id) =>
+      id === `\0${name}`
+        ? `export const protocols = ${JSON.stringify(protocols.map(({ fields, name }) => ({ name, fields })))}`
+        : null
+  }
+}
+
 /** Tells the server which addresses are pages, in the form of its router: `/players/:player`. */
 const addresses = (): Plugin => ({
   name: "addresses",
@@ -37,7 +51,7 @@ const addresses = (): Plugin => ({
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), staffApi(), addresses()],
+  plugins: [react(), staffApi(), vendorProtocols(), addresses()],
   build: {
     outDir: join(import.meta.dirname, "../../dist/pages"),
     emptyOutDir: true,

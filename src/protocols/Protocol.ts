@@ -2,7 +2,7 @@
  * What a protocol of a game provider is (`docs/decisions/0043-provider-protocols.md`): pure functions between a vendor's words and the
  * wallet's, and effects for the calls to the vendor.
  */
-import { type Effect, Result, Schema } from "effect"
+import { type Effect, Result, Schema, SchemaAST } from "effect"
 import type { Refusal } from "../domain/Refusal.ts"
 import type { Settlement, SettlementPolicy } from "../domain/settlement/Settlement.ts"
 import type { Amount, Decimal } from "./Decimal.ts"
@@ -297,17 +297,54 @@ export interface Protocol<Settings = unknown> {
   readonly bind: (settings: Settings) => Bound
 }
 
+/** A setting as a form asks for it. */
+export interface SettingField {
+  readonly name: string
+  readonly isRequired: boolean
+  readonly isSecret: boolean
+  /** `block`: text of several lines, like a key in PEM; `choice`: one of `options`. */
+  readonly kind: "text" | "block" | "integer" | "choice"
+  readonly options: ReadonlyArray<string>
+}
+
 /** A protocol as the frame keeps it: the type of its settings is the protocol's own affair. */
 export interface AnyProtocol {
   readonly name: string
+  /** The settings, in the order in which they are declared. */
+  readonly fields: ReadonlyArray<SettingField>
   readonly secrets: ReadonlyArray<string>
   readonly policy: SettlementPolicy
   /** The protocol with settings as they were given, or everything that is wrong with them; a setting it does not know is wrong as well. */
   readonly bind: (given: unknown) => Result.Result<Bound, Schema.SchemaError>
 }
 
+const formOf = (ast: SchemaAST.AST): Pick<SettingField, "kind" | "options"> => {
+  if (SchemaAST.isUnion(ast)) {
+    const options = ast.types.flatMap((type) => SchemaAST.isLiteral(type) ? [String(type.literal)] : [])
+    return { kind: "choice", options }
+  }
+  const kind = SchemaAST.isNumber(ast) ? "integer" : SchemaAST.resolve(ast)?.["format"] === "pem" ? "block" : "text"
+  return { kind, options: [] }
+}
+
+const fieldsOf = (ast: SchemaAST.AST, secrets: ReadonlyArray<string>): ReadonlyArray<SettingField> =>
+  SchemaAST.isObjects(ast)
+    ? ast.propertySignatures.map(({ name, type }) => ({
+      name: String(name),
+      isRequired: !SchemaAST.isOptional(type),
+      isSecret: secrets.includes(String(name)),
+      ...formOf(type)
+    }))
+    : []
+
 /** Hides the type of a protocol's settings, for the list of protocols. */
 export const anyProtocol = <Settings>({ bind, name, policy, secrets, settings }: Protocol<Settings>): AnyProtocol => {
   const decode = Schema.decodeUnknownResult(settings, { errors: "all", onExcessProperty: "error" })
-  return { name, secrets, policy, bind: (given) => Result.map(decode(given), bind) }
+  return {
+    name,
+    fields: fieldsOf(settings.ast, secrets),
+    secrets,
+    policy,
+    bind: (given) => Result.map(decode(given), bind)
+  }
 }

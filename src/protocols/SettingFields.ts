@@ -26,6 +26,7 @@ export const settingRsaKey = (kind: "public" | "private") =>
   Schema.String.check(
     Schema.makeFilter((pem: string) => pem.length <= 16_384 && pem.includes(`-----BEGIN`) && isRsaKey(kind, pem), {
       message: `must be an RSA ${kind} key in PEM`,
+      format: "pem",
       expected: `an RSA ${kind} key`
     })
   )

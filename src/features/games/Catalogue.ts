@@ -20,6 +20,11 @@ type Game = typeof StaffGame.Type
 interface CatalogueQuery extends PageQuery {
   readonly provider?: string | undefined
   readonly active?: boolean | undefined
+  readonly type?: GameType | undefined
+  /** A part of the name, in any case. */
+  readonly name?: string | undefined
+  /** Ids between commas. */
+  readonly ids?: string | undefined
 }
 
 const notFound = refuse("NOT_FOUND", "There is no such game.")
@@ -123,9 +128,14 @@ export class Catalogue extends Context.Service<Catalogue, {
       })
 
       const list = Effect.fn("Catalogue.list")(function*(query: CatalogueQuery) {
-        const { active, provider } = query
+        const { active, ids, name, provider, type } = query
         const providerId = provider === undefined ? undefined : yield* references.providerId(provider)
-        const conditions = equalTo(sql, { "g.provider_id": providerId, "g.active": active })
+        const conditions = [
+          ...equalTo(sql, { "g.provider_id": providerId, "g.active": active, "g.type": type }),
+          // the catalogue is read whole: it has tens of thousands of rows at the most, and no bet waits for it
+          ...name === undefined ? [] : [sql`position(lower(${name}) IN lower(g.name)) > 0`],
+          ...ids === undefined ? [] : [sql`g.id = ANY(string_to_array(${ids}, ',')::bigint[])`]
+        ]
         return yield* games.page(conditions, sql`g.name, g.id`, query)
       }, orTryAgain)
 

@@ -88,6 +88,9 @@ export const game = noun("game", "The catalogue").pipe(Command.withSubcommands([
   verb("list", "Games by name, offered or not", {
     provider: optional(text("provider", "Id or slug of a provider")),
     active: optional(about(Flag.Literals("active", ["true", "false"]), "Only offered ones, or only others")),
+    type: optional(about(Flag.Literals("type", ["rng", "live"]), "How outcomes come about")),
+    name: optional(text("name", "A part of the name")),
+    ids: optional(text("ids", "Ids, comma-separated")),
     ...pageFlags
   }, (client, input) => client.game.list({ query: given(input) }))
 ]))

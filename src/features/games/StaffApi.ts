@@ -54,7 +54,18 @@ export const GameGroup = HttpApiGroup.make("game").add(
     success: single(StaffGame)
   }),
   HttpApiEndpoint.get("list", "/games", {
-    query: { ...pageQuery, provider: optional(reference), active: optional(flagInQuery) },
+    query: {
+      ...pageQuery,
+      provider: optional(reference),
+      active: optional(flagInQuery),
+      type: optional(oneOf(gameTypes)),
+      name: optional(text(200).annotate({ description: "A part of the name, in any case." })),
+      ids: optional(
+        Schema.String.annotate({ description: "At most 100 ids, between commas." }).check(
+          Schema.isPattern(/^[1-9]\d{0,14}(,[1-9]\d{0,14}){0,99}$/u, { message: "must be 1 to 100 ids between commas" })
+        )
+      )
+    },
     success: page(StaffGame)
   })
 )

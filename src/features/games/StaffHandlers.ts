@@ -16,11 +16,11 @@ export const GameHandlers = HttpApiBuilder.group(
       .handle("update", ({ params, payload }) => asStaff((actor) => catalogue.update(actor, params.game, payload)))
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
+          const { active, per_page: perPage, ...asked } = query
           const { items, total } = yield* catalogue.list({
-            page: query.page,
-            perPage: query.per_page,
-            provider: query.provider,
-            active: query.active === undefined ? undefined : query.active === "true"
+            ...asked,
+            perPage,
+            active: active === undefined ? undefined : active === "true"
           })
           return yield* paginated(query, total, items)
         }))

@@ -241,7 +241,11 @@ export const catalogueCases: ReadonlyArray<CommandCase> = [
   {
     line: "game list",
     misused: ["game list --active maybe", "game list --page first"],
-    refused: [["game list --provider nobody", "NOT_FOUND"], ["game list --per-page 101", "VALIDATION_FAILED"]],
+    refused: [
+      ["game list --provider nobody", "NOT_FOUND"],
+      ["game list --per-page 101", "VALIDATION_FAILED"],
+      ["game list --ids 1,,2", "VALIDATION_FAILED"]
+    ],
     works: () =>
       Effect.gen(function*() {
         const { slots, studio, table } = yield* openCasino()
@@ -254,6 +258,15 @@ export const catalogueCases: ReadonlyArray<CommandCase> = [
           [[slots.id, table.id], [slots.id], [table.id]]
         )
         assert.deepStrictEqual(yield* ids(`${all} --per-page 1 --page 2`), [table.id])
+        assert.deepStrictEqual(
+          [
+            yield* ids(`${all} --type live`),
+            yield* ids(`${all} --ids ${slots.id},${nobody}`),
+            yield* ids(`${all} --name %`)
+          ],
+          [[table.id], [slots.id], []]
+        )
+        assert.deepStrictEqual(yield* ids(`${all} --name ${String(slots.name).slice(1).toUpperCase()}`), [slots.id])
       })
   },
   {
