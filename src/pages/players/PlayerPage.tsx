@@ -1,16 +1,96 @@
-/** A player. */
-import { Stack } from "@mantine/core"
-import { usePathPart } from "../app/address.ts"
+/** A player: who it is, what stands in the wallets, what happened, and what staff may do about it. */
+import { Group, Stack, Tabs } from "@mantine/core"
+import { useAddress, usePathPart } from "../app/address.ts"
+import type { Action, Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
+import { useMay } from "../app/session.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { Status } from "../parts/Values.tsx"
+import { PlayerActions } from "./PlayerActions.tsx"
+import { PlayerLimits } from "./PlayerLimits.tsx"
+import {
+  PlayerAlerts,
+  PlayerAudit,
+  PlayerLedger,
+  PlayerNotes,
+  PlayerPayments,
+  PlayerRounds,
+  PlayerSessions,
+  PlayerTimeline
+} from "./PlayerLists.tsx"
+import { PlayerOffers } from "./PlayerOffers.tsx"
+import { PlayerOverview } from "./PlayerOverview.tsx"
+
+export type Player = Data<"player.show">
+
+interface Tab {
+  readonly value: string
+  readonly label: string
+  readonly action: Action
+  readonly Content: (props: { readonly player: Player }) => React.ReactNode
+}
+
+const tabs: ReadonlyArray<Tab> = [
+  { value: "overview", label: "Overview", action: "player.show", Content: PlayerOverview },
+  { value: "timeline", label: "Timeline", action: "player.timeline", Content: PlayerTimeline },
+  { value: "ledger", label: "Ledger", action: "player.transactions", Content: PlayerLedger },
+  { value: "rounds", label: "Rounds", action: "round.search", Content: PlayerRounds },
+  { value: "payments", label: "Payments", action: "payment.list", Content: PlayerPayments },
+  { value: "bonuses", label: "Bonuses", action: "player.bonuses", Content: PlayerOffers },
+  { value: "limits", label: "Limits", action: "player.limits", Content: PlayerLimits },
+  { value: "sessions", label: "Sessions", action: "player.sessions", Content: PlayerSessions },
+  { value: "notes", label: "Notes", action: "player.notes", Content: PlayerNotes },
+  { value: "alerts", label: "Alerts", action: "alert.list", Content: PlayerAlerts },
+  { value: "audit", label: "Audit log", action: "audit.list", Content: PlayerAudit }
+]
+
+function Shown({ player }: { readonly player: Player }) {
+  const may = useMay()
+  const [search, setSearch] = useAddress()
+  const offered = tabs.filter(({ action }) => may(action))
+  const chosen = offered.find(({ value }) => value === search["tab"])?.value ?? "overview"
+  // filters are of the list that they were set on
+  const choose = (tab: string | null) =>
+    setSearch({
+      ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+      tab: tab === null || tab === "overview" ? undefined : tab
+    })
+  return (
+    <Stack>
+      <PageHead heading={player.username}>
+        <Status of={player.status} />
+        {player.kyc_status !== "not_started" && <Status of={player.kyc_status} />}
+        {player.self_exclusion !== null && <Status of={player.self_exclusion.type} />}
+        {player.is_test && <Status of="test" />}
+      </PageHead>
+      <Group gap="xs">
+        <PlayerActions player={player} />
+      </Group>
+      <Tabs value={chosen} onChange={choose} keepMounted={false}>
+        <Tabs.List mb="md">
+          {offered.map(({ label, value }) => <Tabs.Tab key={value} value={value}>{label}</Tabs.Tab>)}
+        </Tabs.List>
+        {offered.map(({ Content, value }) => (
+          <Tabs.Panel key={value} value={value}>
+            <Content player={player} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Stack>
+  )
+}
 
 export default function PlayerPage() {
-  const player = usePathPart("player")
-  const query = useAnswer("player.show", { params: { player: Number(player) } })
-  return query.data === undefined ? <Waiting query={query} /> : (
+  const id = Number(usePathPart("player"))
+  const query = useAnswer("player.show", { params: { player: id } })
+  const player = query.data?.data
+  // while another player is looked up, the one before is still here
+  if (player !== undefined && player.id === id) return <Shown key={id} player={player} />
+  return (
     <Stack>
-      <PageHead heading={query.data.data.username} />
+      {query.error !== null && <PageHead heading="Player" />}
+      <Waiting query={query} />
     </Stack>
   )
 }

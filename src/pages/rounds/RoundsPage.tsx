@@ -1,10 +1,7 @@
 /** Rounds of games: found by player, game or message. */
-import { roundHref } from "../../features/rounds/RoundHref.ts"
 import type { Row } from "../app/api.ts"
-import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
-import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
-import { Cut, Instant, Money, PageLink, Status } from "../parts/Values.tsx"
+import { useRoundColumns } from "./roundColumns.tsx"
 
 type Round = Row<"round.search">
 
@@ -22,50 +19,7 @@ const filters: ReadonlyArray<Filter> = [
 ]
 
 export default function RoundsPage() {
-  const operatorOf = useOperatorOf()
-  const hasSeveral = useSeveralOperators()
-  const columns: ReadonlyArray<Column<Round>> = [
-    {
-      id: "round",
-      header: "Round",
-      cell: ({ game_external_id: game, provider, round_id: round }) => (
-        <PageLink to={roundHref(provider, game, round)}>{round}</PageLink>
-      )
-    },
-    { id: "game", header: "Game", cell: ({ game }) => <Cut width={160}>{game}</Cut> },
-    { id: "provider", header: "Provider", cell: ({ provider }) => provider },
-    {
-      id: "player",
-      header: "Player",
-      cell: ({ player_id: id, username }) => (
-        <>
-          <PageLink to={`/players/${id}`}>{String(id)}</PageLink> <Cut width={120}>{username}</Cut>
-        </>
-      )
-    },
-    ...(hasSeveral
-      ? [{
-        id: "operator",
-        header: "Operator",
-        cell: ({ operator_id: id }) => operatorOf(id).name
-      }] satisfies ReadonlyArray<Column<Round>>
-      : []),
-    { id: "state", header: "State", cell: ({ state }) => <Status of={state} /> },
-    {
-      id: "stake",
-      header: "Stake",
-      align: "right",
-      cell: ({ bonus_stake: bonus, currency, real_stake: real }) => <Money amount={real + bonus} currency={currency} />
-    },
-    {
-      id: "bonus",
-      header: "Of it bonus",
-      align: "right",
-      cell: ({ bonus_stake: bonus, currency }) => <Money amount={bonus} currency={currency} />
-    },
-    { id: "wins", header: "Wins paid", align: "right", cell: ({ paid_wins: wins }) => wins },
-    { id: "opened", header: "Opened", cell: ({ opened_at: at }) => <Instant at={at} /> }
-  ]
+  const columns = useRoundColumns({ ofPlayer: false })
   return (
     <ListPage
       heading="Rounds"

@@ -1,0 +1,74 @@
+/** Lines of the audit log as a table draws them, with a dialog that shows what a line changed. */
+import { Button, Modal, Stack, Text } from "@mantine/core"
+import { useState } from "react"
+import type { Row } from "../app/api.ts"
+import { useOperatorOf } from "../app/session.tsx"
+import { Changes } from "../parts/Changes.tsx"
+import type { Column } from "../parts/DataTable.tsx"
+import { Facts } from "../parts/Facts.tsx"
+import { Cut, Instant, PageLink } from "../parts/Values.tsx"
+
+type Line = Row<"audit.list">
+
+function Details({ close, line }: { readonly line: Line | undefined; readonly close: () => void }) {
+  return (
+    <Modal
+      opened={line !== undefined}
+      onClose={close}
+      size="xl"
+      title={line?.action ?? ""}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {line !== undefined && (
+        <Stack>
+          <Facts
+            facts={[["At", <Instant key="at" at={line.at} />], ["Actor", line.actor], ["Subject", line.subject]]}
+          />
+          {line.reason !== null && <Text size="sm">{line.reason}</Text>}
+          <Changes before={line.before} after={line.after} />
+        </Stack>
+      )}
+    </Modal>
+  )
+}
+
+/** The columns of a list of lines and the dialog that stands beside it. `ofPlayer`: all lines are one player's. */
+export const useAuditLines = (
+  { ofPlayer }: { readonly ofPlayer: boolean }
+): { readonly columns: ReadonlyArray<Column<Line>>; readonly details: React.ReactNode } => {
+  const [shown, show] = useState<Line>()
+  const operatorOf = useOperatorOf()
+  const whose: ReadonlyArray<Column<Line>> = [
+    {
+      id: "player",
+      header: "Player",
+      cell: ({ player_id: id }) => id === null ? "–" : <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
+    },
+    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => id === null ? "–" : operatorOf(id).name }
+  ]
+  return {
+    details: <Details line={shown} close={() => show(undefined)} />,
+    columns: [
+      { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
+      { id: "actor", header: "Actor", cell: ({ actor }) => actor },
+      { id: "action", header: "Action", cell: ({ action }) => action },
+      { id: "subject", header: "Subject", cell: ({ subject }) => <Cut width={200}>{subject}</Cut> },
+      ...(ofPlayer ? [] : whose),
+      { id: "reason", header: "Reason", cell: ({ reason }) => reason === null ? "–" : <Cut width={200}>{reason}</Cut> },
+      {
+        id: "changes",
+        header: "",
+        cell: (line) => (
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={`Before and after of line ${line.id}`}
+            onClick={() => show(line)}
+          >
+            Before and after
+          </Button>
+        )
+      }
+    ]
+  }
+}

@@ -1,0 +1,166 @@
+/** What staff may do about a player, with the reason that the audit log keeps. */
+import { Text } from "@mantine/core"
+import { walletKinds } from "../../domain/Change.ts"
+import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
+import { useAnswer } from "../app/queries.ts"
+import { useMay } from "../app/session.tsx"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Field } from "../parts/Fields.tsx"
+import { moneyText, PageLink } from "../parts/Values.tsx"
+import type { Player } from "./PlayerPage.tsx"
+
+/** Why something is done. */
+export const reason: Field = { name: "reason", label: "Reason", kind: "lines" }
+
+const requiredReason: Field = { ...reason, required: true }
+
+const restrictions: ReadonlyArray<readonly [keyof Player["restrictions"], string]> = [
+  ["can_login", "May sign in"],
+  ["can_deposit", "May deposit"],
+  ["can_withdraw", "May withdraw"],
+  ["can_bet", "May bet"],
+  ["excluded_from_bonuses", "Gets no bonuses"]
+]
+
+/** Moves money: sees the balance, takes the username typed, and a second person above the operator's threshold. */
+function Correct({ player }: { readonly player: Player }) {
+  const may = useMay()
+  const wallet = useAnswer("player.wallet", { params: { player: player.id } }, {
+    enabled: may("player.correct") && may("player.wallet")
+  }).data?.data
+  const preview = ({ amount, wallet: kind }: Record<string, unknown>) => {
+    const present = wallet?.wallets.find(({ type }) => type === kind)?.balance
+    return present === undefined ? null : (
+      <Text size="sm" aria-live="polite">
+        Balance now {moneyText(present, player.currency)}
+        {typeof amount === "number" && `, after it ${moneyText(present + amount, player.currency)}`}.
+      </Text>
+    )
+  }
+  return (
+    <ActionButton
+      action="player.correct"
+      label="Correct balance"
+      params={{ player: player.id }}
+      fields={[
+        { name: "wallet", label: "Wallet", kind: "choice", options: walletKinds, initial: "real", required: true },
+        {
+          name: "amount",
+          label: "Amount",
+          kind: "money",
+          currency: player.currency,
+          required: true,
+          description: "With a minus: taken from the player."
+        },
+        requiredReason
+      ]}
+      explanation="Posts an entry to the ledger, which nothing takes back but a correction the other way. Above the operator's threshold it waits for a second person."
+      preview={preview}
+      typed={player.username}
+      danger
+      done="Correction taken in"
+      result={({ data }) =>
+        "requested_by" in data
+          ? (
+            <Text size="sm">
+              It is above the operator's threshold and waits for a second person under{" "}
+              <PageLink to="/payments?tab=corrections">Corrections</PageLink>. Nothing has moved yet.
+            </Text>
+          )
+          : undefined}
+    />
+  )
+}
+
+export function PlayerActions({ player }: { readonly player: Player }) {
+  const { id, kyc_status: kyc, status, username } = player
+  const params = { player: id }
+  return (
+    <>
+      <ActionButton
+        action="player.status"
+        label="Change status"
+        params={params}
+        fields={[
+          { name: "status", label: "Status", kind: "choice", options: playerStatuses, required: true, initial: status },
+          reason
+        ]}
+        explanation="A locked or closed account neither signs in nor plays. Its money stays."
+        done={`Status of ${username} changed`}
+        undo={{ action: "player.status", request: { params, payload: { status, reason: "Taken back" } } }}
+      />
+      <ActionButton
+        action="player.kyc"
+        label="Change KYC"
+        params={params}
+        fields={[
+          { name: "status", label: "KYC status", kind: "choice", options: kycStatuses, required: true, initial: kyc },
+          {
+            name: "document_expires_on",
+            label: "Document valid until",
+            kind: "date",
+            description: "From this day on it counts no longer. Empty: not known."
+          },
+          reason
+        ]}
+        done={`KYC of ${username} changed`}
+        {
+          // the day that a document was valid until is not known here
+          ...(kyc === "verified"
+            ? {}
+            : { undo: { action: "player.kyc", request: { params, payload: { status: kyc, reason: "Taken back" } } } })
+        }
+      />
+      <ActionButton
+        action="player.restrict"
+        label="Restrict"
+        params={params}
+        fields={restrictions.map(([name, label]): Field => ({
+          name,
+          label,
+          kind: "switch",
+          initial: player.restrictions[name]
+        }))}
+        isUpdate
+        done={`Restrictions of ${username} changed`}
+        undo={{ action: "player.restrict", request: { params, payload: player.restrictions } }}
+      />
+      <ActionButton
+        action="player.note"
+        label="Add note"
+        params={params}
+        fields={[{ name: "text", label: "Note", kind: "lines", required: true }]}
+        explanation="Staff see it with the player, with who wrote it. It cannot be changed afterwards."
+        done="Note added"
+      />
+      <Correct player={player} />
+      <ActionButton
+        action="player.sign_out"
+        label="Sign out everywhere"
+        params={params}
+        fields={[reason]}
+        explanation="Ends all sessions of the player at operators and games. Rounds that are open are still settled."
+        typed={username}
+        danger
+        done={`${username} is signed out`}
+      />
+      <ActionButton
+        action="player.retire_seeds"
+        label="Retire seeds"
+        params={params}
+        fields={[requiredReason]}
+        explanation="For server seeds of originals that no key opens any more. They are never shown, and the player gets new ones."
+        typed={username}
+        danger
+        done="Seeds retired"
+        result={({ data }) => (
+          <Text size="sm">
+            {data.retired.length === 0
+              ? "No seed was lost: nothing was retired."
+              : `Retired: ${data.retired.join(", ")}`}
+          </Text>
+        )}
+      />
+    </>
+  )
+}

@@ -1,0 +1,146 @@
+/** Who a player is, what the wallets hold, and what the player may do. */
+import { Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core"
+import type { Row } from "../app/api.ts"
+import { useAnswer } from "../app/queries.ts"
+import { useMay, useOperatorOf } from "../app/session.tsx"
+import { type Column, DataTable } from "../parts/DataTable.tsx"
+import { type Fact, Facts } from "../parts/Facts.tsx"
+import { Waiting } from "../parts/Refusal.tsx"
+import { Instant, Money, Status, Truth, words } from "../parts/Values.tsx"
+import type { Player } from "./PlayerPage.tsx"
+import type { Data } from "../app/api.ts"
+
+type WalletLine = Data<"player.wallet">["wallets"][number]
+
+/** A part of the overview under its heading. */
+function Part({ children, heading }: { readonly heading: string; readonly children: React.ReactNode }) {
+  return (
+    <Paper withBorder p="md" component="section" aria-label={heading}>
+      <Title order={2} size="h4" mb="sm">{heading}</Title>
+      {children}
+    </Paper>
+  )
+}
+
+const walletColumns: ReadonlyArray<Column<WalletLine>> = [
+  { id: "wallet", header: "Wallet", cell: ({ type }) => type },
+  {
+    id: "balance",
+    header: "Balance",
+    align: "right",
+    cell: ({ balance, currency }) => <Money amount={balance} currency={currency} signed />
+  },
+  { id: "updated", header: "Last entry", cell: ({ updated_at: at }) => <Instant at={at} /> }
+]
+
+function Wallets({ player }: { readonly player: Player }) {
+  const query = useAnswer("player.wallet", { params: { player: player.id } })
+  const wallet = query.data?.data
+  if (wallet === undefined) return <Waiting query={query} />
+  const allowance = wallet.unverified_withdrawal_allowance
+  return (
+    <Stack gap="xs">
+      <DataTable label="Wallets" columns={walletColumns} rows={wallet.wallets} rowKey={({ type }) => type} />
+      {allowance !== null && (
+        <Text size="sm">
+          Without verification, <Money amount={allowance} currency={wallet.currency} /> may still be withdrawn.
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+const noteColumns: ReadonlyArray<Column<Row<"player.notes">>> = [
+  { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
+  { id: "author", header: "By", cell: ({ author }) => author },
+  {
+    id: "text",
+    header: "Note",
+    cell: ({ text }) => <Text size="sm" lineClamp={3} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
+  }
+]
+
+function LatestNotes({ player }: { readonly player: Player }) {
+  const notes = useAnswer("player.notes", { params: { player: player.id }, query: { per_page: 3 } }).data?.data ?? []
+  return notes.length === 0 ?
+    <Text size="sm">No notes yet.</Text> :
+    <DataTable label="Latest notes" columns={noteColumns} rows={notes} rowKey={({ id }) => id} />
+}
+
+/** What staff or the player have closed; nothing where all is open. */
+const closedOf = ({ restrictions, self_exclusion: exclusion }: Player): ReadonlyArray<Fact> => [
+  ...(exclusion === null ? [] : [
+    ["Exclusion", <Status key="exclusion" of={exclusion.type} />],
+    ["Since", <Instant key="since" at={exclusion.since} />],
+    ["Until", exclusion.until === null ? "without end" : <Instant key="until" at={exclusion.until} />]
+  ] satisfies ReadonlyArray<Fact>),
+  ["May sign in", <Truth key="login" of={restrictions.can_login} />],
+  ["May deposit", <Truth key="deposit" of={restrictions.can_deposit} />],
+  ["May withdraw", <Truth key="withdraw" of={restrictions.can_withdraw} />],
+  ["May bet", <Truth key="bet" of={restrictions.can_bet} />],
+  ["Gets bonuses", <Truth key="bonuses" of={!restrictions.excluded_from_bonuses} />]
+]
+
+export function PlayerOverview({ player }: { readonly player: Player }) {
+  const may = useMay()
+  const operatorOf = useOperatorOf()
+  const { marketing, registration } = player
+  const text = (value: string | null) => value ?? "–"
+  const consents = (["email", "sms", "newsletter"] as const).filter((name) => marketing[name])
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }}>
+      <Part heading="Identity">
+        <Facts
+          facts={[
+            ["Name", [player.first_name, player.middle_name, player.last_name].filter((name) => name).join(" ")],
+            ["E-mail", player.email],
+            ["Phone", text(player.phone)],
+            ["Born", player.birth_date],
+            ["Gender", text(player.gender)],
+            [
+              "Address",
+              [player.address, player.zip_code, player.city, player.country].filter((line) => line).join(", ")
+            ],
+            ["Personal id", text(player.personal_id)],
+            ["Document", text(player.document_number)],
+            ["KYC", <Status key="kyc" of={player.kyc_status} />]
+          ]}
+        />
+      </Part>
+      <Stack>
+        {may("player.wallet") && (
+          <Part heading="Wallets">
+            <Wallets player={player} />
+          </Part>
+        )}
+      </Stack>
+      <Part heading="Account">
+        <Facts
+          facts={[
+            ["Id", String(player.id)],
+            ["Operator", operatorOf(player.operator_id).name],
+            ["External id", text(player.external_id)],
+            ["Category", words(player.category)],
+            ["Risk", <Status key="risk" of={player.risk_level} />],
+            ["Language", player.language],
+            ["Registered", <Instant key="created" at={player.created_at} seconds={false} />],
+            ["Last sign-in", <Instant key="login" at={player.last_login_at} seconds={false} />],
+            ["From address", text(registration.ip)],
+            ["Source", words(registration.source)],
+            ["Promo code", text(registration.promo_code)],
+            ["Affiliate", [registration.affiliate_id, registration.btag].filter((part) => part).join(", ") || "–"],
+            ["Agreed to", consents.length === 0 ? "no marketing" : consents.join(", ")]
+          ]}
+        />
+      </Part>
+      <Part heading="Exclusions and restrictions">
+        <Facts facts={closedOf(player)} />
+      </Part>
+      {may("player.notes") && (
+        <Part heading="Latest notes">
+          <LatestNotes player={player} />
+        </Part>
+      )}
+    </SimpleGrid>
+  )
+}
