@@ -10,7 +10,7 @@ export function Facts({ facts, columns = 3 }: { readonly facts: ReadonlyArray<Fa
       {facts.map(([name, value]) => (
         <div key={name}>
           <Text component="dt" size="xs" c="dimmed">{name}</Text>
-          <Text component="dd" size="sm" m={0}>{value}</Text>
+          <Text component="dd" size="sm" m={0} style={{ overflowWrap: "anywhere" }}>{value}</Text>
         </div>
       ))}
     </SimpleGrid>

@@ -189,7 +189,7 @@ const sessionColumns: ReadonlyArray<Column<GameSession>> = [
   { id: "platform", header: "Platform", cell: ({ platform }) => platform ?? "–" },
   { id: "ip", header: "Address", cell: ({ ip }) => ip ?? "–" },
   { id: "expires", header: "Expires", cell: ({ expires_at: at }) => <Instant at={at} /> },
-  { id: "ended", header: "Ended", cell: ({ ended_at: at }) => at === null ? "by itself" : <Instant at={at} /> }
+  { id: "ended", header: "Ended before", cell: ({ ended_at: at }) => <Instant at={at} /> }
 ]
 
 export function PlayerSessions({ player }: Props) {

@@ -1,6 +1,6 @@
 /** Who a player is, what the wallets hold, and what the player may do. */
 import { Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core"
-import type { Row } from "../app/api.ts"
+import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay, useOperatorOf } from "../app/session.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
@@ -8,7 +8,6 @@ import { type Fact, Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Instant, Money, Status, Truth, words } from "../parts/Values.tsx"
 import type { Player } from "./PlayerPage.tsx"
-import type { Data } from "../app/api.ts"
 
 type WalletLine = Data<"player.wallet">["wallets"][number]
 
@@ -28,7 +27,7 @@ const walletColumns: ReadonlyArray<Column<WalletLine>> = [
     id: "balance",
     header: "Balance",
     align: "right",
-    cell: ({ balance, currency }) => <Money amount={balance} currency={currency} signed />
+    cell: ({ balance, currency }) => <Money amount={balance} currency={currency} />
   },
   { id: "updated", header: "Last entry", cell: ({ updated_at: at }) => <Instant at={at} /> }
 ]
@@ -89,58 +88,60 @@ export function PlayerOverview({ player }: { readonly player: Player }) {
   const consents = (["email", "sms", "newsletter"] as const).filter((name) => marketing[name])
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }}>
-      <Part heading="Identity">
-        <Facts
-          facts={[
-            ["Name", [player.first_name, player.middle_name, player.last_name].filter((name) => name).join(" ")],
-            ["E-mail", player.email],
-            ["Phone", text(player.phone)],
-            ["Born", player.birth_date],
-            ["Gender", text(player.gender)],
-            [
-              "Address",
-              [player.address, player.zip_code, player.city, player.country].filter((line) => line).join(", ")
-            ],
-            ["Personal id", text(player.personal_id)],
-            ["Document", text(player.document_number)],
-            ["KYC", <Status key="kyc" of={player.kyc_status} />]
-          ]}
-        />
-      </Part>
+      <Stack>
+        <Part heading="Identity">
+          <Facts
+            facts={[
+              ["Name", [player.first_name, player.middle_name, player.last_name].filter((name) => name).join(" ")],
+              ["E-mail", player.email],
+              ["Phone", text(player.phone)],
+              ["Born", player.birth_date],
+              ["Gender", text(player.gender)],
+              [
+                "Address",
+                [player.address, player.zip_code, player.city, player.country].filter((line) => line).join(", ")
+              ],
+              ["Personal id", text(player.personal_id)],
+              ["Document", text(player.document_number)],
+              ["KYC", <Status key="kyc" of={player.kyc_status} />]
+            ]}
+          />
+        </Part>
+        <Part heading="Account">
+          <Facts
+            facts={[
+              ["Id", String(player.id)],
+              ["Operator", operatorOf(player.operator_id).name],
+              ["External id", text(player.external_id)],
+              ["Category", words(player.category)],
+              ["Risk", <Status key="risk" of={player.risk_level} />],
+              ["Language", player.language],
+              ["Registered", <Instant key="created" at={player.created_at} seconds={false} />],
+              ["Last sign-in", <Instant key="login" at={player.last_login_at} seconds={false} />],
+              ["From address", text(registration.ip)],
+              ["Source", words(registration.source)],
+              ["Promo code", text(registration.promo_code)],
+              ["Affiliate", [registration.affiliate_id, registration.btag].filter((part) => part).join(", ") || "–"],
+              ["Agreed to", consents.length === 0 ? "no marketing" : consents.join(", ")]
+            ]}
+          />
+        </Part>
+      </Stack>
       <Stack>
         {may("player.wallet") && (
           <Part heading="Wallets">
             <Wallets player={player} />
           </Part>
         )}
-      </Stack>
-      <Part heading="Account">
-        <Facts
-          facts={[
-            ["Id", String(player.id)],
-            ["Operator", operatorOf(player.operator_id).name],
-            ["External id", text(player.external_id)],
-            ["Category", words(player.category)],
-            ["Risk", <Status key="risk" of={player.risk_level} />],
-            ["Language", player.language],
-            ["Registered", <Instant key="created" at={player.created_at} seconds={false} />],
-            ["Last sign-in", <Instant key="login" at={player.last_login_at} seconds={false} />],
-            ["From address", text(registration.ip)],
-            ["Source", words(registration.source)],
-            ["Promo code", text(registration.promo_code)],
-            ["Affiliate", [registration.affiliate_id, registration.btag].filter((part) => part).join(", ") || "–"],
-            ["Agreed to", consents.length === 0 ? "no marketing" : consents.join(", ")]
-          ]}
-        />
-      </Part>
-      <Part heading="Exclusions and restrictions">
-        <Facts facts={closedOf(player)} />
-      </Part>
-      {may("player.notes") && (
-        <Part heading="Latest notes">
-          <LatestNotes player={player} />
+        <Part heading="Exclusions and restrictions">
+          <Facts facts={closedOf(player)} />
         </Part>
-      )}
+        {may("player.notes") && (
+          <Part heading="Latest notes">
+            <LatestNotes player={player} />
+          </Part>
+        )}
+      </Stack>
     </SimpleGrid>
   )
 }
