@@ -15,6 +15,9 @@ import { theme, variables } from "./app/theme.ts"
 
 const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.content ?? ""
 
+// read by the part of Mantine that holds the page still behind a dialog: it writes a style of its own
+Object.assign(globalThis, { __webpack_nonce__: nonce })
+
 installCopying()
 
 const place = document.getElementById("root")

@@ -1,5 +1,13 @@
 /** Colours and sizes. Contrasts reach WCAG 2.2 AA in light and dark. */
-import { Anchor, Badge, Button, createTheme, type CSSVariablesResolver, PasswordInput } from "@mantine/core"
+import {
+  Anchor,
+  Badge,
+  Button,
+  createTheme,
+  type CSSVariablesResolver,
+  ModalHeader,
+  PasswordInput
+} from "@mantine/core"
 
 export const theme = createTheme({
   primaryColor: "teal",
@@ -9,6 +17,8 @@ export const theme = createTheme({
   cursorType: "pointer",
   fontFamily: "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif",
   components: {
+    // a header element would be taken for another banner of the page
+    ModalHeader: ModalHeader.extend({ defaultProps: { role: "none" } }),
     Badge: Badge.extend({
       defaultProps: { tt: "none", fw: 500, radius: "sm" },
       styles: { label: { letterSpacing: 0 } }

@@ -18,14 +18,14 @@ type Correction = Row<"correction.list">
 type Method = Row<"payment_method.list">
 
 const filters: ReadonlyArray<Filter> = [
-  { name: "type", label: "Type", kind: "choice", options: paymentTypes, width: 130 },
-  { name: "status", label: "Status", kind: "choice", options: paymentStatuses, width: 130 },
-  { name: "id", label: "Payment id", kind: "text", width: 110 },
-  { name: "player", label: "Player id", kind: "text", width: 110 },
-  { name: "external_reference", label: "Reference", kind: "text", width: 140 },
+  { name: "type", label: "Type", kind: "choice", options: paymentTypes, width: 120 },
+  { name: "status", label: "Status", kind: "choice", options: paymentStatuses, width: 120 },
+  { name: "id", label: "Payment id", kind: "text", width: 100 },
+  { name: "player", label: "Player id", kind: "text", width: 100 },
+  { name: "external_reference", label: "Reference", kind: "text", width: 120 },
   { name: "operator", label: "Operator", kind: "operator" },
-  { name: "created_from", label: "From", kind: "date", width: 140 },
-  { name: "created_to", label: "Before", kind: "date", width: 140 }
+  { name: "created_from", label: "From", kind: "date", width: 130 },
+  { name: "created_to", label: "Before", kind: "date", width: 130 }
 ]
 
 const sorts = {
@@ -64,11 +64,18 @@ const explain: Readonly<Record<(typeof paymentMoves)[number], string>> = {
   chargeback: "Takes a paid deposit back out of the player's wallet, which may go below zero."
 }
 
-function Moves({ payment }: { readonly payment: Payment }) {
+/** Buttons of what can be done next. `isRare`: of what hardly ever is, in place of the others. */
+function Moves(
+  { done, isRare = false, payment }: {
+    readonly payment: Payment
+    readonly isRare?: boolean
+    readonly done?: () => void
+  }
+) {
   const { amount, currency, id, status, type } = payment
   const fitting = paymentMoves.filter((move) =>
     paymentEdges[move].type === type && paymentEdges[move].from.includes(status) &&
-    !(move === "chargeback" && payment.is_reversed)
+    (move === "chargeback") === isRare && !(isRare && payment.is_reversed)
   )
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
@@ -87,6 +94,7 @@ function Moves({ payment }: { readonly payment: Payment }) {
             done={`Payment ${id}: ${paymentEdges[move].past}`}
             danger={move === "reject" || move === "cancel" || move === "chargeback"}
             {...(move === "chargeback" ? { typed: String(id) } : {})}
+            {...(done === undefined ? {} : { onDone: done })}
           />
         )
       })}
@@ -172,7 +180,12 @@ function Payments() {
         size="lg"
         closeButtonProps={{ "aria-label": "Close" }}
       >
-        {shown !== undefined && <PaymentFacts payment={shown} />}
+        {shown !== undefined && (
+          <Stack>
+            <PaymentFacts payment={shown} />
+            <Moves payment={shown} isRare done={() => show(undefined)} />
+          </Stack>
+        )}
       </Modal>
     </>
   )
