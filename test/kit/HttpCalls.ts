@@ -95,7 +95,7 @@ export const exchange = (
       const chunks: Array<Buffer> = []
       response.on("data", (chunk: Buffer) => chunks.push(chunk))
       response.on("error", (error) => lost(error))
-      response.on("end", () => {
+      const done = () => {
         const text = Buffer.concat(chunks).toString("utf8")
         const json = parse(text)
         const { code, details = {} } = errorOf(json)
@@ -107,7 +107,15 @@ export const exchange = (
         const reply = { status: response.statusCode ?? 0, headers, text, json, code, details }
         const wrong = undocumented(method, path, reply)
         resume(wrong === undefined ? Effect.succeed(reply) : Effect.die(new Error(`${wrong} (${path})`)))
-      })
+      }
+      response.on("end", done)
+      // events have no end of their own: the first of them is the answer
+      if (response.headers["content-type"]?.startsWith("text/event-stream") === true) {
+        response.once("data", () => {
+          done()
+          response.destroy()
+        })
+      }
     })
     request.on("error", (error) => lost(error))
     request.setTimeout(silenceMs, () => {

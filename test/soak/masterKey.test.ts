@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Schema, Scope } from "effect"
+import { Clock, Effect, Exit, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { callerOf, makeAgent } from "../kit/E2eHttp.ts"
 import { tell } from "../kit/E2eWorld.ts"
+import { opened, send } from "../kit/HttpCalls.ts"
+import { codeOf, cookieOf, ofPages } from "../kit/StaffBrowser.ts"
 import { startService } from "../kit/ServiceProcess.ts"
 import {
   type Address,
@@ -35,6 +37,30 @@ const Counts = Schema.Array(Schema.Struct({
   previous: Schema.Int,
   unreadable: Schema.Int
 }))
+
+const Made = Schema.Struct({ id: Schema.Int })
+
+/** Two accounts that sign in with a browser: one has set up a second factor, the other has begun to. */
+const enrolStaff = Effect.fnUntraced(function*(at: Address) {
+  for (const isConfirmed of [true, false]) {
+    const person = { name: `Person ${isConfirmed}`, password: "correct horse battery" }
+    yield* staff(at, "/staff", Made, person)
+    const post = (path: string, cookie: string, body: object) =>
+      Effect.map(
+        send(at.backofficePort, `/backoffice/v1${path}`, {
+          method: "POST",
+          body,
+          headers: { cookie, "content-type": "application/json", ...ofPages }
+        }),
+        opened
+      )
+    const cookie = cookieOf(yield* post("/session", "", person))
+    const begun = yield* post("/session/second-factor", cookie, {})
+    if (!isConfirmed) continue
+    const code = codeOf(String(begun.data.secret), yield* Clock.currentTimeMillis)
+    assert.strictEqual((yield* post("/session/second-factor/confirm", cookie, { code })).status, 201)
+  }
+})
 
 layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) => {
   it.effect("takes the place of the old one", () =>
@@ -77,12 +103,14 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
       const reseal = (at: Address) => staff(at, "/secrets/reseal", Counts, {})
       const survey = (at: Address) => staff(at, "/secrets", Counts)
 
-      const casino = yield* under({ MASTER_KEY: oldKey }, (at) => playCasino(agent, at, sink))
+      const casino = yield* under({ MASTER_KEY: oldKey }, (at) =>
+        Effect.tap(playCasino(agent, at, sink), () => enrolStaff(at)))
       // a database from before the service kept anything sealed for itself is judged by what else there is
       yield* sql`DELETE FROM kept_secrets`
       yield* refused({ MASTER_KEY: newKey })
       yield* refused({ MASTER_KEY: newKey, MASTER_KEY_PREVIOUS: oldKey }, /pitboss: MASTER_KEY_PREVIOUS: start once/)
-      yield* under({ MASTER_KEY: oldKey }, () => Effect.void)
+      yield* under({ MASTER_KEY: oldKey }, () =>
+        Effect.void)
       yield* refused({ MASTER_KEY: newKey })
       yield* refused({ MASTER_KEY: newKey, MASTER_KEY_PREVIOUS: foreignKey })
 
@@ -164,6 +192,8 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
 const kindOf = (name: string): string =>
   name.endsWith(".previous_secret_sealed")
     ? "webhook_endpoints_previous"
+    : name.startsWith("staff.totp_")
+    ? name.includes("pending") ? "staff_second_factors_pending" : "staff_second_factors"
     : name.endsWith(".settings_sealed")
     ? "provider_settings"
     : name.split(".")[0] ?? ""

@@ -48,7 +48,7 @@ export interface Retirement {
 /** 43 characters of 62 carry 256 bits: a plain hash of them cannot be reversed. */
 const newToken = (entropy: Entropy["Service"]): string => entropy.token("st_", 43)
 
-const names = { staff_sign_in_name: "name" }
+const names = { staff_sign_in_name: "name", staff_oidc_subject: "name" }
 
 const notFound = refuse("NOT_FOUND", "There is no such staff account.")
 
@@ -237,10 +237,10 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
                 token_expires_at: iso(now + staffTokenDays * dayMs),
                 last_used_at: null
               }
-              yield* accounts.insert(account, {
+              yield* orTaken(names)(accounts.insert(account, {
                 token_hash: sha256(token),
                 ...(subject === undefined ? {} : { oidc_subject: subject })
-              })
+              }))
               yield* orTaken(names)(writeMore(account, { hash }))
               yield* noteToken(newId, actor, now)
               return yield* recordChange("staff.create", null, account)

@@ -33,9 +33,12 @@ const provider: Actor = { id: null, name: "oidc", role: "admin", operators: null
 
 const noRole = refuse(
   "INSUFFICIENT_SCOPE",
-  "The identity provider gives you no role here: admin, support, payments or compliance."
+  "The identity provider gives you no role here: admin, support, payments or compliance.",
+  { reason: "role" }
 )
-const notActive = refuse("INSUFFICIENT_SCOPE", "Your account is switched off. An admin switches it on again.")
+const notActive = refuse("INSUFFICIENT_SCOPE", "Your account is switched off. An admin switches it on again.", {
+  reason: "inactive"
+})
 
 const subjectRows = rowsOf(Schema.Struct({
   id: Schema.Number,
@@ -403,7 +406,14 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           const found = yield* ofSubject
           if (found?.active === false) return yield* Effect.fail(notActive)
           if (found !== undefined && found.role !== role) yield* accounts.update(provider, found.id, { role })
-          const staffId = found?.id ?? (yield* accounts.create(provider, { name, role }, subject)).id
+          const made = accounts.create(provider, { name, role }, subject).pipe(
+            // at the same moment in another window
+            Effect.catchIf(
+              ({ code }) => code === "VALIDATION_FAILED",
+              (taken) => Effect.flatMap(ofSubject, (other) => other === undefined ? Effect.fail(taken) : Effect.succeed(other))
+            )
+          )
+          const staffId = found?.id ?? (yield* made).id
           return yield* sessions.open(staffId, "oidc", browser, hasShownSecondFactor)
         }
       )
