@@ -63,6 +63,20 @@ export const pages: ReadonlyArray<PageEntry> = [
   },
   { path: "/jobs", heading: "Jobs", group: "Watch", action: "job.list", load: () => import("../jobs/JobsPage.tsx") },
   {
+    path: "/bonuses",
+    heading: "Bonuses",
+    group: "Offers",
+    action: "bonus.list",
+    load: () => import("../bonuses/BonusesPage.tsx")
+  },
+  {
+    path: "/promo-codes",
+    heading: "Promo codes",
+    group: "Offers",
+    action: "promo.list",
+    load: () => import("../bonuses/PromoCodesPage.tsx")
+  },
+  {
     path: "/operators",
     heading: "Operators",
     group: "Setup",
@@ -89,5 +103,6 @@ export const pages: ReadonlyArray<PageEntry> = [
 export const innerPages: ReadonlyArray<Pick<PageEntry, "path" | "load">> = [
   { path: "/players/$player", load: () => import("../players/PlayerPage.tsx") },
   { path: "/rounds/$provider/$game/$round", load: () => import("../rounds/RoundPage.tsx") },
+  { path: "/bonuses/$bonus", load: () => import("../bonuses/BonusPage.tsx") },
   { path: "/account", load: () => import("../session/AccountPage.tsx") }
 ]

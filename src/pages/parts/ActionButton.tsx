@@ -31,7 +31,8 @@ export interface ActionProps<A extends Action> {
   readonly label: string
   readonly params?: Request<A>["params"]
   readonly query?: Request<A>["query"]
-  readonly fields?: ReadonlyArray<Field>
+  /** What is asked for; as a function, what depends on what stands in the other inputs. */
+  readonly fields?: ReadonlyArray<Field> | ((inputs: Inputs) => ReadonlyArray<Field>)
   /** Sent beside the fields. */
   readonly fixed?: Readonly<Record<string, unknown>>
   /** What the payload is made of, where it is not the fields alone. */
@@ -92,11 +93,13 @@ const announce = (message: string, undo: Undo | undefined): void => {
 function ActionDialog<A extends Action>(
   { close, opened, ...props }: ActionProps<A> & { readonly opened: boolean; readonly close: () => void }
 ) {
-  const { action, explanation, fields = [], fixed, label, result, typed } = props
+  const { action, explanation, fixed, label, result, typed } = props
+  const fieldsFor = (inputs: Inputs) => typeof props.fields === "function" ? props.fields(inputs) : props.fields ?? []
   const change = useChange(action)
   const [confirmation, setConfirmation] = useState("")
   const [shown, setShown] = useState<React.ReactNode>()
-  const form = useForm<Inputs>({ initialValues: inputsOf(fields) })
+  const form = useForm<Inputs>({ initialValues: inputsOf(fieldsFor({})) })
+  const fields = fieldsFor(form.values)
 
   const submit = form.onSubmit((inputs) => {
     const missing = missingIn(fields, inputs)

@@ -22,6 +22,7 @@ export interface Field {
     | "instant"
     | "date"
     | "list"
+    | "own"
   readonly required?: boolean
   /** An emptied field is sent as null instead of being left out. */
   readonly nullable?: boolean
@@ -32,6 +33,18 @@ export interface Field {
   readonly placeholder?: string
   /** As the service has it: minor units, ISO 8601, lists. */
   readonly initial?: unknown
+  /** Half of the width of the form. */
+  readonly half?: boolean
+  /** Draws an `own` field, whose input is its value. */
+  readonly draw?: (input: OwnInput) => React.ReactNode
+}
+
+/** What an `own` field is drawn from. */
+export interface OwnInput {
+  readonly label: string
+  readonly description: string | undefined
+  readonly value: unknown
+  readonly onChange: (value: unknown) => void
 }
 
 /** What stands in the inputs. */
@@ -64,6 +77,7 @@ const valueOf = ({ currency = "EUR", kind }: Field, input: unknown): unknown => 
     case "switch":
       return input === true
     case "choices":
+    case "own":
       return input
     case "list":
       return textOf(input).split(/[\n,]/).map((text) => text.trim()).filter((text) => text !== "")
@@ -85,6 +99,9 @@ const valueOf = ({ currency = "EUR", kind }: Field, input: unknown): unknown => 
   }
 }
 
+/** What stands in a field's input; a field that came later, with a choice of another, begins as it is declared. */
+const standing = (field: Field, inputs: Inputs): unknown => field.name in inputs ? inputs[field.name] : inputOf(field)
+
 /** What the inputs begin with. */
 export const inputsOf = (fields: ReadonlyArray<Field>): Inputs =>
   Object.fromEntries(fields.map((field) => [field.name, inputOf(field)]))
@@ -92,7 +109,7 @@ export const inputsOf = (fields: ReadonlyArray<Field>): Inputs =>
 /** What is sent: with `onlyChanged`, the fields that differ from what the form began with. */
 export const payloadOf = (fields: ReadonlyArray<Field>, inputs: Inputs, onlyChanged = false): Record<string, unknown> =>
   Object.fromEntries(fields.flatMap((field) => {
-    const input = inputs[field.name]
+    const input = standing(field, inputs)
     if (onlyChanged && JSON.stringify(input) === JSON.stringify(inputOf(field))) return []
     const value = valueOf(field, input)
     if (value !== undefined) {
@@ -106,8 +123,9 @@ export const payloadOf = (fields: ReadonlyArray<Field>, inputs: Inputs, onlyChan
 /** What is missing, by field. */
 export const missingIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record<string, string> =>
   Object.fromEntries(
-    fields.flatMap(({ label, name, required }) => {
-      const input = inputs[name]
+    fields.flatMap((field) => {
+      const { label, name, required } = field
+      const input = standing(field, inputs)
       const isEmpty = input === "" || input === null || input === undefined ||
         (Array.isArray(input) && input.length === 0)
       return required === true && isEmpty ? [[name, `${label} is needed`]] : []
@@ -117,71 +135,95 @@ export const missingIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record<
 const optionsOf = (options: ReadonlyArray<Option> = []) =>
   options.map((option) => typeof option === "string" ? { value: option, label: option.replaceAll("_", " ") } : option)
 
+function Input(
+  { field, form, isFirst }: {
+    readonly field: Field
+    readonly form: UseFormReturnType<Inputs>
+    readonly isFirst: boolean
+  }
+) {
+  const { currency, description, draw, kind, label, name, options, placeholder, required } = field
+  const common = {
+    label,
+    ...(description === undefined ? {} : { description }),
+    ...(placeholder === undefined ? {} : { placeholder }),
+    ...(required === true ? { withAsterisk: true } : {}),
+    ...(isFirst ? { "data-autofocus": true } : {})
+  }
+  const { key: _key, ...input } = {
+    key: undefined,
+    ...form.getInputProps(name),
+    ...(name in form.values ? {} : { value: inputOf(field) })
+  }
+  switch (kind) {
+    case "lines":
+    case "list":
+      return <Textarea autosize minRows={2} maxRows={10} {...common} {...input} />
+    case "integer":
+      return <NumberInput allowDecimal={false} {...common} {...input} />
+    case "number":
+      return <NumberInput {...common} {...input} />
+    case "money":
+      return (
+        <NumberInput
+          decimalScale={Math.round(Math.log10(minorUnits(currency ?? "EUR")))}
+          thousandSeparator=" "
+          rightSection={<span aria-hidden>{currency}</span>}
+          rightSectionWidth={52}
+          {...common}
+          label={currency === undefined ? label : `${label} (${currency})`}
+          {...input}
+        />
+      )
+    case "choice":
+      return (
+        <Select
+          data={optionsOf(options)}
+          searchable={(options?.length ?? 0) > 8}
+          clearable={required !== true}
+          {...common}
+          {...input}
+        />
+      )
+    case "choices":
+      return <MultiSelect data={optionsOf(options)} searchable {...common} {...input} />
+    case "switch":
+      return (
+        <Switch
+          label={label}
+          {...(description === undefined ? {} : { description })}
+          {...form.getInputProps(name, { type: "checkbox" })}
+        />
+      )
+    case "own":
+      return draw?.({
+        label,
+        description,
+        value: standing(field, form.values),
+        onChange: (value) => form.setFieldValue(name, value)
+      })
+    case "password":
+      return <PasswordInput autoComplete="new-password" {...common} {...input} />
+    case "instant":
+      return <TextInput type="datetime-local" {...common} label={`${label} (UTC)`} {...input} />
+    case "date":
+      return <TextInput type="date" {...common} {...input} />
+    default:
+      return <TextInput {...common} {...input} />
+  }
+}
+
 /** The inputs of a form. */
 export function Fields(
   { fields, form }: { readonly fields: ReadonlyArray<Field>; readonly form: UseFormReturnType<Inputs> }
 ) {
-  return fields.map((field, index) => {
-    const { currency, description, kind, label, name, options, placeholder, required } = field
-    const common = {
-      label,
-      ...(description === undefined ? {} : { description }),
-      ...(placeholder === undefined ? {} : { placeholder }),
-      ...(required === true ? { withAsterisk: true } : {}),
-      ...(index === 0 ? { "data-autofocus": true } : {})
-    }
-    const { key: _key, ...input } = { key: undefined, ...form.getInputProps(name) }
-    switch (kind) {
-      case "lines":
-      case "list":
-        return <Textarea key={name} autosize minRows={2} maxRows={10} {...common} {...input} />
-      case "integer":
-        return <NumberInput key={name} allowDecimal={false} {...common} {...input} />
-      case "number":
-        return <NumberInput key={name} {...common} {...input} />
-      case "money":
-        return (
-          <NumberInput
-            key={name}
-            decimalScale={Math.round(Math.log10(minorUnits(currency ?? "EUR")))}
-            thousandSeparator=" "
-            rightSection={<span aria-hidden>{currency}</span>}
-            rightSectionWidth={52}
-            {...common}
-            label={currency === undefined ? label : `${label} (${currency})`}
-            {...input}
-          />
-        )
-      case "choice":
-        return (
-          <Select
-            key={name}
-            data={optionsOf(options)}
-            searchable={(options?.length ?? 0) > 8}
-            clearable={required !== true}
-            {...common}
-            {...input}
-          />
-        )
-      case "choices":
-        return <MultiSelect key={name} data={optionsOf(options)} searchable {...common} {...input} />
-      case "switch":
-        return (
-          <Switch
-            key={name}
-            label={label}
-            {...(description === undefined ? {} : { description })}
-            {...form.getInputProps(name, { type: "checkbox" })}
-          />
-        )
-      case "password":
-        return <PasswordInput key={name} autoComplete="new-password" {...common} {...input} />
-      case "instant":
-        return <TextInput key={name} type="datetime-local" {...common} label={`${label} (UTC)`} {...input} />
-      case "date":
-        return <TextInput key={name} type="date" {...common} {...input} />
-      default:
-        return <TextInput key={name} {...common} {...input} />
-    }
-  })
+  return fields.length > 0 && (
+    <div className="fields">
+      {fields.map((field, index) => (
+        <div key={field.name} {...(field.half === true ? {} : { className: "whole" })}>
+          <Input field={field} form={form} isFirst={index === 0} />
+        </div>
+      ))}
+    </div>
+  )
 }

@@ -1,0 +1,140 @@
+/** One bonus: what its terms mean, what it may still cost, and whom it was granted to. */
+import { Group, Stack, Text, Title } from "@mantine/core"
+import { bonusStates } from "../../domain/bonus/Bonus.ts"
+import { usePathPart } from "../app/address.ts"
+import type { Data, Row } from "../app/api.ts"
+import { useAnswer } from "../app/queries.ts"
+import { useMay, useOperatorOf } from "../app/session.tsx"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import { type Column, DataTable } from "../parts/DataTable.tsx"
+import { Facts } from "../parts/Facts.tsx"
+import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import { Waiting } from "../parts/Refusal.tsx"
+import { Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
+import { ChangeBonus, SwitchBonus, Words } from "./Terms.tsx"
+
+type Grant = Row<"bonus.grants">
+type Held = Data<"bonus.show">["liability"][number]
+
+const liabilityColumns: ReadonlyArray<Column<Held>> = [
+  { id: "currency", header: "Currency of players", cell: ({ currency }) => currency },
+  { id: "running", header: "Grants that run or wait", align: "right", cell: ({ running }) => running },
+  {
+    id: "amount",
+    header: "Bonus funds",
+    align: "right",
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
+  }
+]
+
+const filters: ReadonlyArray<Filter> = [{ name: "state", label: "State", kind: "choice", options: bonusStates }]
+
+const grantColumns: ReadonlyArray<Column<Grant>> = [
+  { id: "id", header: "Id", cell: ({ id }) => id },
+  {
+    id: "player",
+    header: "Player",
+    cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
+  },
+  { id: "state", header: "State", cell: ({ result, state }) => <Status of={result ?? state} /> },
+  {
+    id: "amount",
+    header: "Amount",
+    align: "right",
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
+  },
+  {
+    id: "wagered",
+    header: "Wagered",
+    align: "right",
+    cell: ({ currency, wagered_amount: wagered, wagering_progress: percent }) => (
+      <>
+        <Money amount={wagered} currency={currency} /> ({percent} %)
+      </>
+    )
+  },
+  {
+    id: "converted",
+    header: "Converted",
+    align: "right",
+    cell: ({ converted_amount: amount, currency }) => <Money amount={amount} currency={currency} />
+  },
+  { id: "granted", header: "Granted", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
+  { id: "expires", header: "Expires", cell: ({ expires_at: at }) => <Instant at={at} seconds={false} /> },
+  {
+    id: "actions",
+    header: "",
+    cell: ({ amount, currency, id, player_id: player, state }) =>
+      state !== "finished" && (
+        <ActionButton
+          action="bonus.cancel"
+          label="Cancel grant"
+          params={{ bonus: id }}
+          fields={[{ name: "reason", label: "Reason", kind: "text" }]}
+          explanation={`Takes the bonus of ${
+            moneyText(amount, currency)
+          } from player ${player}, with what is in the bonus wallet.`}
+          danger
+        />
+      )
+  }
+]
+
+function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
+  const may = useMay()
+  const { name: operator, slug } = useOperatorOf()(bonus.operator_id)
+  return (
+    <Stack>
+      <PageHead heading={bonus.name}>
+        <ChangeBonus bonus={bonus} />
+        <SwitchBonus bonus={bonus} />
+      </PageHead>
+      {bonus.description !== "" && <Text size="sm" style={{ whiteSpace: "pre-line" }}>{bonus.description}</Text>}
+      <Facts
+        facts={[
+          ["Operator", operator],
+          ["Type", words(bonus.type)],
+          ["State", <Status key="state" of={bonus.is_active ? "active" : "inactive"} />],
+          ["Id", bonus.id],
+          ["Added", <Instant key="created" at={bonus.created_at} seconds={false} />],
+          ["Changed", <Instant key="updated" at={bonus.updated_at} seconds={false} />]
+        ]}
+      />
+      <Title order={2} size="h4">What it means</Title>
+      <Words terms={bonus} currency={bonus.currency} />
+      <Group justify="space-between">
+        <Title order={2} size="h4">Liability</Title>
+        {may("report.bonuses") && (
+          <PageLink to={`/reports/ggr?operator=${encodeURIComponent(slug)}`}>Cost of bonuses in the report</PageLink>
+        )}
+      </Group>
+      {bonus.liability.length === 0
+        ? <Text size="sm">No grant runs or waits: it costs nothing more.</Text>
+        : (
+          <DataTable
+            label="Liability"
+            columns={liabilityColumns}
+            rows={bonus.liability}
+            rowKey={({ currency }) => currency}
+          />
+        )}
+      <Title order={2} size="h4">Grants</Title>
+      <List
+        heading="Grants"
+        action="bonus.grants"
+        paging="walk"
+        params={{ bonus: bonus.id }}
+        filters={filters}
+        columns={grantColumns}
+        csv={false}
+        empty="Granted to nobody yet. Staff grant it on the page of a player; promo codes and operators do by themselves."
+      />
+    </Stack>
+  )
+}
+
+export default function BonusPage() {
+  const id = Number(usePathPart("bonus"))
+  const query = useAnswer("bonus.show", { params: { bonus: id } })
+  return query.data === undefined ? <Waiting query={query} /> : <Found bonus={query.data.data} />
+}

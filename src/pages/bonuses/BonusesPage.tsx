@@ -1,0 +1,92 @@
+/** Bonuses on offer: their terms, and how to change them. */
+import { Group } from "@mantine/core"
+import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
+import type { Column } from "../parts/DataTable.tsx"
+import { type Filter, ListPage } from "../parts/ListPage.tsx"
+import { Cut, Money, PageLink, Status, words } from "../parts/Values.tsx"
+import { AddBonus, type Bonus, ChangeBonus, SwitchBonus } from "./Terms.tsx"
+
+const filters: ReadonlyArray<Filter> = [{ name: "operator", label: "Operator", kind: "operator" }]
+
+const none = (value: number): string => value === 0 ? "–" : String(value)
+
+export default function BonusesPage() {
+  const operatorOf = useOperatorOf()
+  const hasSeveral = useSeveralOperators()
+  const columns: ReadonlyArray<Column<Bonus>> = [
+    {
+      id: "name",
+      header: "Name",
+      value: ({ name }) => name,
+      cell: ({ id, name }) => <PageLink to={`/bonuses/${id}`}>{name}</PageLink>
+    },
+    ...(hasSeveral
+      ? [
+        {
+          id: "operator",
+          header: "Operator",
+          cell: ({ operator_id: id }) => <Cut width={140}>{operatorOf(id).name}</Cut>
+        } satisfies Column<Bonus>
+      ]
+      : []),
+    { id: "type", header: "Type", value: ({ type }) => type, cell: ({ type }) => words(type) },
+    {
+      id: "amount",
+      header: "Amount",
+      align: "right",
+      value: ({ default_amount: amount }) => amount,
+      cell: ({ default_amount: amount, operator_id: id }) => (
+        <Money amount={amount} currency={operatorOf(id).currency} />
+      )
+    },
+    {
+      id: "wagering",
+      header: "Wagering",
+      align: "right",
+      value: ({ wagering_multiplier: times }) => times,
+      cell: ({ wagering_multiplier: times }) => times === 0 ? "none" : `${times} ×`
+    },
+    {
+      id: "stake",
+      header: "Largest stake",
+      align: "right",
+      cell: ({ max_bet: amount, operator_id: id }) => (
+        <Money amount={amount === 0 ? null : amount} currency={operatorOf(id).currency} />
+      )
+    },
+    { id: "days", header: "Days", align: "right", cell: ({ valid_days: days }) => days },
+    {
+      id: "grants",
+      header: "Per player",
+      align: "right",
+      cell: ({ max_grants_per_player: grants }) => none(grants)
+    },
+    {
+      id: "state",
+      header: "State",
+      value: ({ is_active: isActive }) => isActive ? 0 : 1,
+      cell: ({ is_active: isActive }) => <Status of={isActive ? "active" : "inactive"} />
+    },
+    {
+      id: "actions",
+      header: "",
+      cell: (bonus) => (
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          <ChangeBonus bonus={bonus} />
+          <SwitchBonus bonus={bonus} />
+        </Group>
+      )
+    }
+  ]
+  return (
+    <ListPage
+      heading="Bonuses"
+      action="bonus.list"
+      paging="whole"
+      filters={filters}
+      columns={columns}
+      actions={<AddBonus />}
+      empty="No bonuses yet. Add one; a promo code, the operator or staff grant it to players then."
+    />
+  )
+}

@@ -1,0 +1,49 @@
+/** What stakes on single games count for a bonus, game by game. */
+import { Button, Group, Input, NumberInput, Stack, Text } from "@mantine/core"
+import { GameChoice, useGameNames } from "../games/GameNames.tsx"
+import type { OwnInput } from "../parts/Fields.tsx"
+
+export type Shares = Readonly<Record<string, number>>
+
+/** Percent by game id, of a value that may be none. */
+export const sharesOf = (value: unknown): Shares =>
+  typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).flatMap(([id, share]) => typeof share === "number" ? [[id, share]] : []))
+    : {}
+
+export function Contributions({ description, label, onChange, value }: OwnInput) {
+  const shares = sharesOf(value)
+  const ids = Object.keys(shares)
+  const nameOf = useGameNames(ids)
+  const without = (left: string): Shares => Object.fromEntries(Object.entries(shares).filter(([id]) => id !== left))
+  return (
+    <Stack gap="xs" role="group" aria-label={label}>
+      <Input.Wrapper label={label} labelElement="div" {...(description === undefined ? {} : { description })} />
+      {ids.map((id) => (
+        <Group key={id} gap="xs" wrap="nowrap">
+          <Text size="sm" flex={1} truncate>{nameOf(id)}</Text>
+          <NumberInput
+            size="xs"
+            w={96}
+            aria-label={`Percent of ${nameOf(id)}`}
+            suffix=" %"
+            min={0}
+            max={100}
+            allowDecimal={false}
+            value={shares[id] ?? 0}
+            onChange={(share) => onChange({ ...shares, [id]: Number(share) })}
+          />
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={`Leave out ${nameOf(id)}`}
+            onClick={() => onChange(without(id))}
+          >
+            Leave out
+          </Button>
+        </Group>
+      ))}
+      <GameChoice label="Add a game" without={ids} onChoose={(id) => onChange({ ...shares, [id]: 0 })} />
+    </Stack>
+  )
+}

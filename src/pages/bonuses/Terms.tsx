@@ -1,0 +1,218 @@
+/** The terms of a bonus: the form that they are written in, and what they mean in words. */
+import { List, Paper, Text } from "@mantine/core"
+import { bonusTypes } from "../../domain/bonus/Bonus.ts"
+import { type BonusTerms, bonusWords } from "../../domain/bonus/BonusWords.ts"
+import type { Row } from "../app/api.ts"
+import { useOperators } from "../app/session.tsx"
+import { useGameNames } from "../games/GameNames.tsx"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Field, Inputs } from "../parts/Fields.tsx"
+import { moneyText } from "../parts/Values.tsx"
+import { Contributions, sharesOf } from "./Contributions.tsx"
+
+export type Bonus = Row<"bonus.list">
+
+type Operators = ReturnType<typeof useOperators>
+
+/** What a bonus is made with where nothing is said. */
+const usual: BonusTerms = {
+  type: "deposit_match",
+  default_amount: 0,
+  wagering_multiplier: 30,
+  valid_days: 30,
+  max_bet: 0,
+  max_conversion_multiplier: 0,
+  max_grants_per_player: 1,
+  contributions: {}
+}
+
+const currencyOf = (operators: Operators, bonus: Bonus | undefined, slug: unknown): string =>
+  (operators.find((operator) => bonus === undefined ? operator.slug === slug : operator.id === bonus.operator_id) ??
+    operators[0])?.currency ?? "EUR"
+
+/** The fields that fit what is chosen: amounts in the operator's currency, no wagering of cash. */
+const termFields = (operators: Operators, bonus: Bonus | undefined) => (inputs: Inputs): ReadonlyArray<Field> => {
+  const slug = inputs["operator"] ?? (operators.length === 1 ? operators[0]?.slug : undefined)
+  const currency = currencyOf(operators, bonus, slug)
+  const from = bonus ?? usual
+  const isCash = (inputs["type"] ?? from.type) === "cash"
+  return [
+    ...(bonus === undefined && operators.length > 1
+      ? [
+        {
+          name: "operator",
+          label: "Operator",
+          kind: "choice",
+          required: true,
+          options: operators.map(({ name, slug: value }) => ({ value, label: name }))
+        } satisfies Field
+      ]
+      : []),
+    { name: "name", label: "Name", kind: "text", required: true, half: true, initial: bonus?.name },
+    {
+      name: "type",
+      label: "Type",
+      kind: "choice",
+      required: true,
+      half: true,
+      options: bonusTypes,
+      initial: from.type
+    },
+    {
+      name: "default_amount",
+      label: "Amount",
+      kind: "money",
+      required: true,
+      half: true,
+      currency,
+      initial: bonus?.default_amount
+    },
+    {
+      name: "max_grants_per_player",
+      label: "Grants per player (0: any number)",
+      kind: "integer",
+      half: true,
+      initial: from.max_grants_per_player
+    },
+    ...(isCash ? [] : [
+      {
+        name: "wagering_multiplier",
+        label: "Wagering: times the amount",
+        kind: "integer",
+        half: true,
+        initial: from.wagering_multiplier
+      },
+      { name: "valid_days", label: "Days that it runs", kind: "integer", half: true, initial: from.valid_days },
+      { name: "max_bet", label: "Largest stake (0: any)", kind: "money", half: true, currency, initial: from.max_bet },
+      {
+        name: "max_conversion_multiplier",
+        label: "Converts at most: times the amount (0: all)",
+        kind: "integer",
+        half: true,
+        initial: from.max_conversion_multiplier
+      },
+      {
+        name: "contributions",
+        label: "Contributions by game",
+        kind: "own",
+        description:
+          "Percent of a stake that counts. Games that are not named here count in full, live games with 10 percent.",
+        draw: (input) => <Contributions {...input} />,
+        initial: from.contributions
+      }
+    ] satisfies ReadonlyArray<Field>),
+    { name: "description", label: "Description", kind: "lines", initial: bonus?.description },
+    ...(bonus === undefined
+      ? [{ name: "active", label: "Offered at once", kind: "switch", initial: true } satisfies Field]
+      : [])
+  ]
+}
+
+const termsOf = (values: Record<string, unknown>, from: BonusTerms): BonusTerms => {
+  const number = (name: keyof BonusTerms, otherwise: number): number => {
+    const value = values[name]
+    return typeof value === "number" ? value : otherwise
+  }
+  const type = bonusTypes.find((known) => known === values["type"]) ?? from.type
+  return {
+    type,
+    default_amount: number("default_amount", from.default_amount),
+    wagering_multiplier: type === "cash" ? 0 : number("wagering_multiplier", from.wagering_multiplier),
+    valid_days: number("valid_days", from.valid_days),
+    max_bet: number("max_bet", from.max_bet),
+    max_conversion_multiplier: number("max_conversion_multiplier", from.max_conversion_multiplier),
+    max_grants_per_player: number("max_grants_per_player", from.max_grants_per_player),
+    contributions: values["contributions"] === undefined ? from.contributions : sharesOf(values["contributions"])
+  }
+}
+
+/** What terms mean, sentence by sentence. */
+export function Words({ currency, terms }: { readonly terms: BonusTerms; readonly currency: string }) {
+  const nameOf = useGameNames(Object.keys(terms.contributions))
+  return (
+    <List size="sm" spacing={2}>
+      {bonusWords(terms, (amount) => moneyText(amount, currency), nameOf).map((sentence) => (
+        <List.Item key={sentence}>{sentence}</List.Item>
+      ))}
+    </List>
+  )
+}
+
+function Preview({ currency, terms }: { readonly terms: BonusTerms; readonly currency: string }) {
+  return (
+    <Paper withBorder p="sm" role="status" aria-label="What it means">
+      <Text size="sm" fw={600} mb={4}>What it means</Text>
+      {terms.default_amount === 0
+        ? <Text size="sm">Enter an amount to read what these terms mean.</Text>
+        : <Words terms={terms} currency={currency} />}
+    </Paper>
+  )
+}
+
+/** Wagering that a type of bonus does not have is none. */
+const settled = (values: Record<string, unknown>): Record<string, unknown> =>
+  values["type"] === "cash" ? { ...values, wagering_multiplier: 0 } : values
+
+/** Adds a bonus; its meaning is read while it is written. */
+export function AddBonus() {
+  const operators = useOperators()
+  const only = operators.length === 1 ? operators[0]?.slug : undefined
+  return (
+    <ActionButton
+      action="bonus.create"
+      label="Add bonus"
+      fields={termFields(operators, undefined)}
+      toPayload={(values) => settled(only === undefined ? values : { operator: only, ...values })}
+      preview={(values) => (
+        <Preview
+          terms={termsOf(values, usual)}
+          currency={currencyOf(operators, undefined, values["operator"] ?? only)}
+        />
+      )}
+      size="lg"
+      done="Bonus added"
+      button={{ variant: "filled" }}
+    />
+  )
+}
+
+/** Changes a bonus for grants from then on. */
+export function ChangeBonus({ bonus }: { readonly bonus: Bonus }) {
+  const operators = useOperators()
+  return (
+    <ActionButton
+      action="bonus.update"
+      label="Change bonus"
+      params={{ bonus: bonus.id }}
+      fields={termFields(operators, bonus)}
+      toPayload={settled}
+      isUpdate
+      explanation="For grants from then on. Players who have it keep the terms that they were granted."
+      preview={(values) => (
+        <Preview
+          terms={termsOf(values, bonus)}
+          currency={currencyOf(operators, bonus, undefined)}
+        />
+      )}
+      size="lg"
+      done="Bonus changed"
+    />
+  )
+}
+
+/** Takes a bonus from the offer, or puts it back. */
+export function SwitchBonus({ bonus: { id, is_active: isActive, name } }: { readonly bonus: Bonus }) {
+  return (
+    <ActionButton
+      action="bonus.update"
+      label={isActive ? "Switch bonus off" : "Switch bonus on"}
+      params={{ bonus: id }}
+      fixed={{ active: !isActive }}
+      explanation={isActive
+        ? `${name} is granted to nobody from then on. Players who have it keep it.`
+        : `${name} can be granted again.`}
+      done={`${name}: ${isActive ? "off" : "on"}`}
+      undo={{ action: "bonus.update", request: { params: { bonus: id }, payload: { active: isActive } } }}
+    />
+  )
+}
