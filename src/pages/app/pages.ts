@@ -77,6 +77,20 @@ export const pages: ReadonlyArray<PageEntry> = [
     load: () => import("../bonuses/PromoCodesPage.tsx")
   },
   {
+    path: "/games",
+    heading: "Games",
+    group: "Offers",
+    action: "game.list",
+    load: () => import("../games/GamesPage.tsx")
+  },
+  {
+    path: "/providers",
+    heading: "Providers",
+    group: "Offers",
+    action: "provider.list",
+    load: () => import("../providers/ProvidersPage.tsx")
+  },
+  {
     path: "/operators",
     heading: "Operators",
     group: "Setup",
@@ -104,5 +118,6 @@ export const innerPages: ReadonlyArray<Pick<PageEntry, "path" | "load">> = [
   { path: "/players/$player", load: () => import("../players/PlayerPage.tsx") },
   { path: "/rounds/$provider/$game/$round", load: () => import("../rounds/RoundPage.tsx") },
   { path: "/bonuses/$bonus", load: () => import("../bonuses/BonusPage.tsx") },
+  { path: "/providers/$provider", load: () => import("../providers/ProviderPage.tsx") },
   { path: "/account", load: () => import("../session/AccountPage.tsx") }
 ]

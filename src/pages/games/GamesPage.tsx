@@ -1,0 +1,136 @@
+/** The catalogue of games: what is offered, found by its name, provider and type. */
+import { Group } from "@mantine/core"
+import { useMemo } from "react"
+import { gameTypes } from "../../domain/bonus/Bonus.ts"
+import type { Row } from "../app/api.ts"
+import { useAnswer } from "../app/queries.ts"
+import { useMay } from "../app/session.tsx"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Column } from "../parts/DataTable.tsx"
+import type { Field, Option } from "../parts/Fields.tsx"
+import { type Filter, ListPage } from "../parts/ListPage.tsx"
+import { Cut, PageLink, Status } from "../parts/Values.tsx"
+
+type Game = Row<"game.list">
+
+const gameFields = (providers: ReadonlyArray<Option>, game?: Game): ReadonlyArray<Field> => [
+  ...(game === undefined
+    ? [{ name: "provider", label: "Provider", kind: "choice", required: true, options: providers } satisfies Field]
+    : []),
+  { name: "name", label: "Name", kind: "text", required: true, half: true, initial: game?.name },
+  {
+    name: "external_id",
+    label: "Provider's id",
+    kind: "text",
+    required: true,
+    half: true,
+    initial: game?.external_id
+  },
+  {
+    name: "type",
+    label: "Type",
+    kind: "choice",
+    required: true,
+    half: true,
+    options: [{ value: "rng", label: "random number generator (rng)" }, { value: "live", label: "live" }],
+    initial: game?.type ?? "rng"
+  },
+  { name: "category", label: "Category", kind: "text", half: true, initial: game?.category, placeholder: "slots" },
+  { name: "rtp", label: "Return to player (percent)", kind: "number", nullable: true, half: true, initial: game?.rtp },
+  { name: "original", label: "Built-in game", kind: "text", nullable: true, half: true, initial: game?.original },
+  {
+    name: "thumbnail_url",
+    label: "Address of its picture",
+    kind: "text",
+    nullable: true,
+    initial: game?.thumbnail_url
+  },
+  ...(game === undefined
+    ? [{ name: "active", label: "Offered at once", kind: "switch", initial: true } satisfies Field]
+    : [])
+]
+
+function Actions({ game }: { readonly game: Game }) {
+  const { active, id, name } = game
+  return (
+    <Group gap={4} justify="flex-end" wrap="nowrap">
+      <ActionButton
+        action="game.update"
+        label="Change game"
+        params={{ game: id }}
+        fields={gameFields([], game)}
+        isUpdate
+        done="Game changed"
+        size="lg"
+      />
+      <ActionButton
+        action="game.update"
+        label={active ? "Switch game off" : "Switch game on"}
+        params={{ game: id }}
+        fixed={{ active: !active }}
+        explanation={active
+          ? `${name} is no longer offered and takes no bets. What was begun is settled all the same.`
+          : `${name} is offered again, where its provider is.`}
+        done={`${name}: ${active ? "off" : "on"}`}
+        undo={{ action: "game.update", request: { params: { game: id }, payload: { active } } }}
+      />
+    </Group>
+  )
+}
+
+const columns: ReadonlyArray<Column<Game>> = [
+  { id: "id", header: "Id", cell: ({ id }) => id },
+  { id: "name", header: "Name", cell: ({ name }) => <Cut width={220}>{name}</Cut> },
+  {
+    id: "provider",
+    header: "Provider",
+    cell: ({ provider: { id, name } }) => <PageLink to={`/providers/${id}`}>{name}</PageLink>
+  },
+  { id: "external", header: "Provider's id", cell: ({ external_id: id }) => <Cut width={160}>{id}</Cut> },
+  { id: "type", header: "Type", cell: ({ type }) => type },
+  { id: "category", header: "Category", cell: ({ category }) => category },
+  { id: "rtp", header: "RTP", align: "right", cell: ({ rtp }) => rtp === null ? "–" : `${rtp} %` },
+  { id: "original", header: "Built-in", cell: ({ original }) => original ?? "–" },
+  { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
+  { id: "actions", header: "", cell: (game) => <Actions game={game} /> }
+]
+
+export default function GamesPage() {
+  const may = useMay()
+  const answer = useAnswer("provider.list", {}, { enabled: may("provider.list") })
+  const providers = useMemo(() => (answer.data?.data ?? []).map(({ name, slug }) => ({ value: slug, label: name })), [
+    answer.data
+  ])
+  const filters: ReadonlyArray<Filter> = useMemo(() => [
+    { name: "name", label: "Name", kind: "text", width: 180 },
+    { name: "provider", label: "Provider", kind: "choice", options: providers },
+    { name: "type", label: "Type", kind: "choice", options: gameTypes, width: 110 },
+    {
+      name: "active",
+      label: "State",
+      kind: "choice",
+      options: [{ value: "true", label: "active" }, { value: "false", label: "inactive" }],
+      width: 130
+    }
+  ], [providers])
+  return (
+    <ListPage
+      heading="Games"
+      action="game.list"
+      paging="page"
+      filters={filters}
+      columns={columns}
+      actions={
+        <ActionButton
+          action="game.create"
+          label="Add game"
+          fields={gameFields(providers)}
+          done="Game added"
+          size="lg"
+          button={{ variant: "filled" }}
+        />
+      }
+      empty="No games yet. Add a provider first, then read its catalogue or add its games one by one."
+    />
+  )
+}

@@ -1,0 +1,163 @@
+/** The form of a provider: what it is asked for follows from the protocol that its vendor speaks. */
+import { Code, Stack, Text } from "@mantine/core"
+import { protocols } from "virtual:protocols"
+import type { Row } from "../app/api.ts"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Field, Inputs } from "../parts/Fields.tsx"
+import { Once } from "../parts/Once.tsx"
+import { headed } from "../parts/Values.tsx"
+
+export type Provider = Row<"provider.list">
+
+/** Of providers that call Pitboss's own API. */
+export const ownProtocol = "pitboss"
+
+const settingFieldsOf = (protocol: unknown) => protocols.find(({ name }) => name === protocol)?.fields ?? []
+
+/** A setting as a field. Of one that is there, an empty secret stays as it is. */
+const settingFields = (protocol: unknown, provider?: Provider): ReadonlyArray<Field> =>
+  settingFieldsOf(protocol).map(({ isRequired, isSecret, kind, name, options }) => ({
+    name,
+    label: headed(name),
+    kind: kind === "block" ? "lines" : kind === "text" ? isSecret ? "password" : "text" : kind,
+    required: isRequired && !(isSecret && provider !== undefined),
+    nullable: !isRequired,
+    options,
+    half: kind !== "block",
+    initial: provider?.settings[name],
+    ...(kind === "block" ? { placeholder: "-----BEGIN …" } : {}),
+    ...(isSecret && provider !== undefined ? { description: "Secret. Empty: as it is." } : {})
+  }))
+
+/** The settings, named by the protocol, in an object of their own. */
+const gathered = (protocol: unknown, values: Record<string, unknown>): Record<string, unknown> => {
+  const names = new Set(settingFieldsOf(protocol).map(({ name }) => name))
+  const entries = Object.entries(values)
+  const settings = entries.filter(([name]) => names.has(name))
+  return {
+    ...Object.fromEntries(entries.filter(([name]) => !names.has(name))),
+    ...(settings.length === 0 ? {} : { settings: Object.fromEntries(settings) })
+  }
+}
+
+const addresses = (protocol: unknown, provider?: Provider): ReadonlyArray<Field> =>
+  protocol === ownProtocol
+    ? [
+      {
+        name: "launch_url",
+        label: "Address of games",
+        kind: "text",
+        nullable: true,
+        description: "Where players are sent, with {token}, {game} and {mode}.",
+        initial: provider?.launch_url
+      },
+      {
+        name: "demo_url",
+        label: "Address of free play",
+        kind: "text",
+        nullable: true,
+        initial: provider?.demo_url
+      }
+    ]
+    : [{
+      name: "sync_hours",
+      label: "Hours between readings of the catalogue (0: never)",
+      kind: "integer",
+      initial: provider?.sync_hours ?? 24
+    }]
+
+const providerFields = (provider?: Provider) => (inputs: Inputs): ReadonlyArray<Field> => {
+  const protocol = provider?.protocol ?? inputs["protocol"] ?? ownProtocol
+  return [
+    { name: "name", label: "Name", kind: "text", required: true, half: true, initial: provider?.name },
+    {
+      name: "slug",
+      label: "Slug",
+      kind: "text",
+      required: true,
+      half: true,
+      placeholder: "acme",
+      initial: provider?.slug
+    },
+    ...(provider === undefined
+      ? [
+        {
+          name: "protocol",
+          label: "Protocol",
+          kind: "choice",
+          required: true,
+          description: "What its vendor speaks. It cannot be changed later.",
+          options: [{ value: ownProtocol, label: "Pitboss's own" }, ...protocols.map(({ name }) => name)],
+          initial: ownProtocol
+        } satisfies Field
+      ]
+      : []),
+    ...settingFields(protocol, provider),
+    ...addresses(protocol, provider),
+    {
+      name: "ip_allowlist",
+      label: "Addresses that it calls from",
+      kind: "list",
+      description: "Addresses and ranges, one a line. Empty: any.",
+      initial: provider?.ip_allowlist
+    }
+  ]
+}
+
+export function AddProvider() {
+  return (
+    <ActionButton
+      action="provider.create"
+      label="Add provider"
+      fields={providerFields()}
+      toPayload={(values) => gathered(values["protocol"], values)}
+      size="lg"
+      done="Provider added"
+      button={{ variant: "filled" }}
+      result={({ data: { key, protocol, secret } }) =>
+        protocol === ownProtocol
+          ? (
+            <Stack gap="xs">
+              <Once label="Secret" value={secret} />
+              <Text size="sm">
+                Key: <Code data-copy={key}>{key}</Code>
+              </Text>
+            </Stack>
+          )
+          : undefined}
+    />
+  )
+}
+
+export function ChangeProvider({ provider }: { readonly provider: Provider }) {
+  return (
+    <ActionButton
+      action="provider.update"
+      label="Change provider"
+      params={{ provider: String(provider.id) }}
+      fields={providerFields(provider)}
+      toPayload={(values) => gathered(provider.protocol, values)}
+      isUpdate
+      size="lg"
+      done="Provider changed"
+    />
+  )
+}
+
+/** Stops a provider's games, or offers them again. */
+export function SwitchProvider({ provider: { active, id, name } }: { readonly provider: Provider }) {
+  const params = { provider: String(id) }
+  return (
+    <ActionButton
+      action="provider.update"
+      label={active ? "Switch provider off" : "Switch provider on"}
+      params={params}
+      fixed={{ active: !active }}
+      explanation={active
+        ? `No game of ${name} is offered or takes bets from then on. What was begun is settled all the same.`
+        : `The games of ${name} are offered again, and take bets.`}
+      done={`${name}: ${active ? "off" : "on"}`}
+      undo={{ action: "provider.update", request: { params, payload: { active } } }}
+    />
+  )
+}

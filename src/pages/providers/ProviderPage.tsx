@@ -1,0 +1,223 @@
+/** One provider: how it does, what its vendor is told, its settings, its last calls, its catalogue, and a day beside the vendor's. */
+import { Code, Group, Stack, Text, Title } from "@mantine/core"
+import { protocols } from "virtual:protocols"
+import { usePathPart } from "../app/address.ts"
+import type { Data, Row } from "../app/api.ts"
+import { useAnswer } from "../app/queries.ts"
+import { useMay } from "../app/session.tsx"
+import { ActionButton } from "../parts/ActionButton.tsx"
+import { type Column, DataTable } from "../parts/DataTable.tsx"
+import { type Fact, Facts } from "../parts/Facts.tsx"
+import { PageHead } from "../parts/ListPage.tsx"
+import { Once } from "../parts/Once.tsx"
+import { Waiting } from "../parts/Refusal.tsx"
+import { Cut, headed, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { ChangeProvider, ownProtocol, SwitchProvider } from "./ProviderForm.tsx"
+import { Reconciliation } from "./Reconciliation.tsx"
+
+type Details = Data<"provider.show">
+type Call = Row<"provider.calls">
+
+/** How often health and calls are read again while they are looked at. */
+const refetchMs = 10_000
+
+const answerOf = ({ answer, refusal }: Call): string => refusal === null ? String(answer) : `${answer}, ${refusal}`
+
+const callColumns: ReadonlyArray<Column<Call>> = [
+  { id: "at", header: "At", value: ({ at }) => at, cell: ({ at }) => <Instant at={at} /> },
+  { id: "method", header: "Call", value: ({ method }) => method, cell: ({ method }) => method },
+  { id: "player", header: "Player's reference", cell: ({ player }) => <Cut width={160}>{player ?? "–"}</Cut> },
+  { id: "round", header: "Round", cell: ({ round }) => <Cut width={160}>{round ?? "–"}</Cut> },
+  { id: "amount", header: "Amount", align: "right", cell: ({ amount }) => amount ?? "–" },
+  { id: "answer", header: "Answer", value: answerOf, cell: (call) => <Cut width={220}>{answerOf(call)}</Cut> },
+  {
+    id: "latency",
+    header: "Took",
+    align: "right",
+    value: ({ latency_ms: ms }) => ms,
+    cell: ({ latency_ms: ms }) => `${ms.toFixed(1)} ms`
+  }
+]
+
+type RefusalCount = readonly [reason: string, count: number]
+
+const refusalColumns: ReadonlyArray<Column<RefusalCount>> = [
+  { id: "reason", header: "Reason", value: ([reason]) => reason, cell: ([reason]) => reason },
+  { id: "count", header: "Calls", align: "right", value: ([, count]) => count, cell: ([, count]) => count }
+]
+
+function Health({ details }: { readonly details: Details }) {
+  const { last_called_at: at, refusals } = details
+  const counts = Object.entries(refusals).toSorted(([, a], [, b]) => b - a)
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">Health</Title>
+      <Facts
+        facts={[
+          ["State", <Status key="state" of={details.active ? "active" : "inactive"} />],
+          ["Last called", at === null ? "not since the service was started" : <Instant key="at" at={at} />],
+          ["Refused calls", counts.reduce((sum, [, count]) => sum + count, 0)]
+        ]}
+      />
+      {counts.length > 0 && (
+        <DataTable
+          label="Refused calls by reason"
+          columns={refusalColumns}
+          rows={counts}
+          rowKey={([reason]) => reason}
+        />
+      )}
+    </Stack>
+  )
+}
+
+function Told(
+  { details: { ip_allowlist: list, key, protocol, wallet_address: address } }: { readonly details: Details }
+) {
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">What the vendor is told</Title>
+      <Facts
+        columns={2}
+        facts={[
+          ["Wallet address", <Code key="address" data-copy={address}>{address}</Code>],
+          ...(protocol === ownProtocol
+            ? [["Key", <Code key="key" data-copy={key}>{key}</Code>] satisfies Fact]
+            : []),
+          ["Calls are taken from", list.length === 0 ? "any address" : list.join(", ")]
+        ]}
+      />
+    </Stack>
+  )
+}
+
+const textOf = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
+
+function SettingsOf({ details }: { readonly details: Details }) {
+  const { protocol, secret_settings: secrets, settings } = details
+  const names = [
+    ...new Set([
+      ...(protocols.find(({ name }) => name === protocol)?.fields ?? []).map(({ name }) => name),
+      ...Object.keys(settings),
+      ...secrets
+    ])
+  ]
+  const shown = (name: string): React.ReactNode =>
+    secrets.includes(name)
+      ? <Status of="set" />
+      : settings[name] === undefined
+      ? "–"
+      : <Cut width={320}>{textOf(settings[name])}</Cut>
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">Settings</Title>
+      <Facts
+        facts={[
+          ["Protocol", protocol],
+          ...(protocol === ownProtocol
+            ? [
+              ["Address of games", details.launch_url === null ? "–" : <Cut width={320}>{details.launch_url}</Cut>],
+              ["Address of free play", details.demo_url === null ? "–" : <Cut width={320}>{details.demo_url}</Cut>]
+            ] satisfies ReadonlyArray<Fact>
+            : [[
+              "Catalogue is read",
+              details.sync_hours === 0 ? "never by itself" : `every ${details.sync_hours} hours`
+            ]] satisfies ReadonlyArray<Fact>),
+          ...names.map((name): Fact => [headed(name), shown(name)])
+        ]}
+      />
+      {secrets.length > 0 && <Text size="sm">Secret settings are never shown: only whether they are set.</Text>}
+    </Stack>
+  )
+}
+
+function Calls({ provider }: { readonly provider: string }) {
+  const query = useAnswer("provider.calls", { params: { provider } }, { refetchMs })
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">Last calls</Title>
+      {query.data === undefined
+        ? <Waiting query={query} />
+        : query.data.data.length === 0
+        ? <Text size="sm">No calls since the service was started. Give the vendor the wallet address above.</Text>
+        : (
+          <DataTable
+            label="Last calls"
+            columns={callColumns}
+            rows={query.data.data}
+            rowKey={(call) => `${call.at}-${call.method}-${call.round ?? ""}-${call.amount ?? ""}-${call.latency_ms}`}
+          />
+        )}
+    </Stack>
+  )
+}
+
+const listed = (ids: ReadonlyArray<string>): string =>
+  ids.length === 0 ? "none" : ids.slice(0, 50).join(", ") + (ids.length > 50 ? ` and ${ids.length - 50} more` : "")
+
+function Synced({ report }: { readonly report: Data<"provider.sync"> }) {
+  return (
+    <Facts
+      columns={1}
+      facts={[
+        ["Games that the vendor has", report.games],
+        [`Added (${report.added.length})`, listed(report.added)],
+        [`Changed (${report.changed.length})`, listed(report.changed)],
+        [`Gone, and switched off (${report.gone.length})`, listed(report.gone)],
+        ["Not readable", report.unreadable]
+      ]}
+    />
+  )
+}
+
+function Found({ details }: { readonly details: Details }) {
+  const may = useMay()
+  const provider = String(details.id)
+  const hasVendor = details.protocol !== ownProtocol
+  return (
+    <Stack gap="lg">
+      <PageHead heading={details.name}>
+        <ChangeProvider provider={details} />
+        {hasVendor && (
+          <ActionButton
+            action="provider.sync"
+            label="Read catalogue"
+            params={{ provider }}
+            fields={[{ name: "activate", label: "Offer new games at once", kind: "switch", initial: false }]}
+            explanation="Reads the vendor's games: new ones are added, others changed, those that are gone switched off."
+            done="Catalogue read"
+            result={({ data }) => <Synced report={data} />}
+          />
+        )}
+        <SwitchProvider provider={details} />
+        {!hasVendor && (
+          <ActionButton
+            action="provider.rotate"
+            label="New secret"
+            params={{ provider }}
+            explanation={`The present secret signs nothing from then on: calls of ${details.name} are refused until it has the new one.`}
+            typed={details.slug}
+            danger
+            done="The provider has a new secret"
+            result={({ data }) => <Once label="Secret" value={data.secret} />}
+          />
+        )}
+      </PageHead>
+      <Health details={details} />
+      <Told details={details} />
+      <SettingsOf details={details} />
+      <Group>
+        <PageLink to={`/games?provider=${details.slug}`}>Its games</PageLink>
+        <PageLink to={`/rounds?provider=${details.slug}`}>Its rounds</PageLink>
+      </Group>
+      {may("provider.calls") && <Calls provider={provider} />}
+      {hasVendor && may("provider.reconcile") && <Reconciliation provider={provider} />}
+    </Stack>
+  )
+}
+
+export default function ProviderPage() {
+  const provider = usePathPart("provider")
+  const query = useAnswer("provider.show", { params: { provider } }, { refetchMs })
+  return query.data === undefined ? <Waiting query={query} /> : <Found details={query.data.data} />
+}
