@@ -363,12 +363,12 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         const lines = yield* staff("GET", `/audit?player=${id}&action=player.hold&per_page=100`)
         assert.deepStrictEqual(lines.toReversed().map((line: Fields) => [line["actor"], line["reason"]]), [
           ["compliance", `alert ${alert.id}: large_withdrawal`],
-          ["staff:bootstrap", `alert ${alert.id} is closed`],
+          ["staff:bootstrap", `alert ${alert.id} holds no more`],
           ["compliance", `alert ${deposit.id}: large_deposit`],
           ["compliance", `alert ${again?.id}: large_deposit`],
-          ["staff:bootstrap", `alert ${deposit.id} is closed`],
+          ["staff:bootstrap", `alert ${deposit.id} holds no more`],
           ["compliance", `alert ${late?.id}: large_deposit`],
-          ["compliance", `alert ${late?.id} is closed`]
+          ["compliance", `alert ${late?.id} holds no more`]
         ])
       })),
     300_000
@@ -412,7 +412,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         )
         assert.sameMembers(
           [...new Set(examples.map(([noun, verb]) => `${noun} ${verb}`))],
-          ["list", "show", "update", "rules", "configure"].map((verb) => `alert ${verb}`)
+          ["list", "show", "update", "assign", "hold", "release", "rules", "configure"].map((verb) => `alert ${verb}`)
         )
         for (const words of examples) yield* command(words)
         assert.deepInclude(yield* staff("GET", `/alerts/${alert.id}`), { status: "closed" })

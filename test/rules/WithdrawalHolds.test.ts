@@ -63,7 +63,7 @@ describe("holds", () => {
     assert.deepStrictEqual(lines, [
       ["player.hold", { withdrawal_holds: [] }, { withdrawal_holds: [5] }, "alert 5: structuring"],
       ["player.restrict", { ...fields, withdrawal_holds: [5] }, fields, null],
-      ["player.hold", { withdrawal_holds: [] }, { withdrawal_holds: [] }, "alert 5 is closed"]
+      ["player.hold", { withdrawal_holds: [] }, { withdrawal_holds: [] }, "alert 5 holds no more"]
     ])
   })
 

@@ -266,7 +266,7 @@ export const catalogueCases: ReadonlyArray<CommandCase> = [
           ],
           [[table.id], [slots.id], []]
         )
-        assert.deepStrictEqual(yield* ids(`${all} --name ${String(slots.name).slice(1).toUpperCase()}`), [slots.id])
+        assert.deepStrictEqual(yield* ids(`${all} --name "${String(slots.name).slice(1).toUpperCase()}"`), [slots.id])
       })
   },
   {

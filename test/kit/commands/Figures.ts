@@ -130,6 +130,12 @@ export const figureCases: ReadonlyArray<CommandCase> = [
         const { alert } = yield* raisedAlert(yield* openCasino())
         assert.strictEqual((yield* done(`alert release ${alert} --reason known`)).stops_withdrawals, false)
         assert.strictEqual((yield* done(`alert hold ${alert} --reason papers`)).stops_withdrawals, true)
+      }),
+    changes: () =>
+      Effect.gen(function*() {
+        const { alert } = yield* raisedAlert(yield* openCasino())
+        yield* done(`alert release ${alert} --reason known`)
+        return { line: `alert hold ${alert} --reason papers`, differs: ["stops_withdrawals"] }
       })
   },
   {
@@ -144,10 +150,16 @@ export const figureCases: ReadonlyArray<CommandCase> = [
         const { alert } = yield* raisedAlert(yield* openCasino())
         yield* done(`alert hold ${alert} --reason papers`)
         assert.strictEqual((yield* done(`alert release ${alert} --reason known`)).stops_withdrawals, false)
+      }),
+    changes: () =>
+      Effect.gen(function*() {
+        const { alert } = yield* raisedAlert(yield* openCasino())
+        yield* done(`alert hold ${alert} --reason papers`)
+        return { line: `alert release ${alert} --reason known`, differs: ["stops_withdrawals"] }
       })
   },
   {
-    line: "delivery show $webhook",
+    line: "delivery show $delivery",
     misused: ["delivery show first"],
     refused: [[`delivery show ${nobody}`, "NOT_FOUND"]],
     works: ({ house }) =>
@@ -175,6 +187,13 @@ export const figureCases: ReadonlyArray<CommandCase> = [
         assert.deepInclude(yield* done(`delivery show ${delivery}`), { id: delivery, status: "delivered" })
         const again = yield* done(`webhook redeliver ${webhook.id} --since 2026-11-01T00:00:00Z`)
         assert.deepInclude(again, { webhook_id: webhook.id })
+      }),
+    changes: ({ house }) =>
+      Effect.gen(function*() {
+        const sink = yield* makeSink()
+        const webhook = yield* made("/webhooks", { operator: house.slug, url: sink.url, active: false })
+        yield* done(`webhook ping ${webhook.id}`)
+        return { line: `webhook redeliver ${webhook.id} --since 2026-11-01T00:00:00Z`, differs: [] }
       })
   }
 ]

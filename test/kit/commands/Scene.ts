@@ -133,6 +133,7 @@ const makeScene = Effect.gen(function*() {
   const { transaction_id: round } = dataOf(yield* (yield* house.sit(1000)).bet(100))
   const promo = yield* made("/promo-codes", { operator: house.slug, code: fresh("CODE"), bonus })
   const webhook = yield* made("/webhooks", { operator: house.slug, url: "https://hooks.example/in", active: false })
+  const delivery = yield* staff("POST", `/webhooks/${webhook.id}/ping`)
   const [method] = yield* staff("GET", `/payment-methods?operator=${house.slug}`)
   const revoked = yield* made("/keys", { operator: house.slug })
   yield* staff("POST", `/keys/${revoked.id}/revoke`)
@@ -187,6 +188,7 @@ const makeScene = Effect.gen(function*() {
     promo: String(promo.id),
     code: String(promo.code),
     webhook: String(webhook.id),
+    delivery: String(delivery.id),
     method: String(method.id),
     account: String(lost.id),
     correction: String(waiting.data.id),
