@@ -1,43 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted } from "effect"
-import { HttpServer } from "effect/http"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Http from "node:http"
-import Provider from "oidc-provider"
 import { hasSecondFactorIn, roleIn } from "../../src/features/staffSessions/Oidc.ts"
-import { Settings } from "../../src/platform/Settings.ts"
-import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
 import { layerBothServers } from "../kit/Backoffice.ts"
+import { openBackoffice, openProvider, people } from "../kit/IdentityProvider.ts"
 import { browse, inSession } from "../kit/StaffBrowser.ts"
 
 // Goal: staff sign in through an identity provider, with the role that it says at each sign-in, and nobody else does. Method: a real provider
 // (oidc-provider) in this process, and a browser that keeps cookies and follows redirects between the two.
-
-/** The role claim of each person of the provider. */
-const people = new Map<string, unknown>([["ann", "support"], ["eve", "visitor"]])
-
-const clientSecret = "a secret of the back office at the provider"
-
-/** A provider at a port of this machine, which answers 503 until it is told where the back office listens. */
-const openProvider = Effect.promise(async () => {
-  let answer: Http.RequestListener = (_request, response) => void response.writeHead(503).end()
-  const server = Http.createServer((request, response) => answer(request, response))
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const address = server.address()
-  const issuer = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-  const start = (redirect: string) => {
-    answer = new Provider(issuer, {
-      clients: [{ client_id: "pitboss", client_secret: clientSecret, redirect_uris: [redirect] }],
-      claims: { openid: ["sub"], profile: ["name", "role"], email: ["email"] },
-      pkce: { required: () => true },
-      findAccount: (_context, id) => ({
-        accountId: id,
-        claims: () => ({ sub: id, name: `Name of ${id}`, role: people.get(id) })
-      })
-    }).callback()
-  }
-  return { issuer, server, start }
-})
 
 /** A browser: cookies by origin, redirects and forms followed by hand. */
 const openBrowser = () => {
@@ -84,19 +54,6 @@ const signInAs = async (base: string, person: string) => {
   }
   return { answer, at, browser, session: browser.cookieOf(base, "pitboss_session") }
 }
-
-/** A back office of its own at a free port, over the services of the test, that knows the provider. */
-const openBackoffice = Effect.fnUntraced(function*(issuer: string) {
-  const settings = yield* Settings
-  const server = layerBackofficeServer(Layer.empty).pipe(
-    Layer.provide(Layer.succeed(Settings, {
-      ...settings,
-      oidc: { issuer, clientId: "pitboss", clientSecret: Redacted.make(clientSecret), roleClaim: "role" }
-    }))
-  )
-  const { address } = Context.get(yield* Layer.build(Layer.fresh(server)), HttpServer.HttpServer)
-  return address._tag === "UnixPathAddress" ? 0 : address.port
-})
 
 layer(layerBothServers, { excludeTestServices: true })("sign-in through an identity provider", (it) => {
   it.effect("takes the role of the claim, at each sign-in, and goes on where the browser was going", () =>

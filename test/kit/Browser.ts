@@ -3,13 +3,15 @@
  * session of a staff member. What a page logs as an error, and what its policy forbids, is kept for the test to look at.
  */
 import { assert } from "@effect/vitest"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { type Browser as Chromium, chromium, type Page } from "playwright-core"
 import { BothServers, staffCall } from "./Backoffice.ts"
+import { codeOf, inSession } from "./StaffBrowser.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 
@@ -133,6 +135,25 @@ export const signedIn = Effect.fnUntraced(function*(fields: Readonly<Record<stri
     cookie: cookieOf(session.headers["set-cookie"])
   } satisfies SignedIn
 })
+
+/** As {@link signedIn}, with a second factor that was shown just now: for what takes it. */
+export const signedInFully = Effect.fnUntraced(function*(fields: Readonly<Record<string, unknown>> = {}) {
+  const account = yield* signedIn(fields)
+  const call = inSession(`pitboss_session=${account.cookie}`)
+  const { data: { secret } } = yield* call("POST", "/session/second-factor")
+  const code = codeOf(secret, yield* Clock.currentTimeMillis)
+  const confirmed = yield* call("POST", "/session/second-factor/confirm", { code })
+  assert.strictEqual(confirmed.status, 201, confirmed.text)
+  return { ...account, call, secret: String(secret) }
+})
+
+/** Forgets that codes of an account were used, and when the second factor was shown in its sessions. */
+export const later = (id: number) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE staff SET totp_step = totp_step - 5 WHERE id = ${id}`
+    yield* sql`UPDATE staff_sessions SET second_factor_at = second_factor_at - interval '5 minutes' WHERE staff_id = ${id}`
+  })
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 

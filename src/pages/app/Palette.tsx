@@ -52,6 +52,7 @@ export default function Palette({ opener }: { readonly opener: RefObject<(() => 
         : "Nothing found. Ids are found whole, names by their beginning."}
       searchProps={{ placeholder: "Player, round, payment, page …", "aria-label": "Find" }}
       shortcut={null}
+      attributes={{ content: { "aria-label": "Find" } }}
       scrollable
       maxHeight={420}
     />

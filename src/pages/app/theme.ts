@@ -5,6 +5,7 @@ import {
   Button,
   createTheme,
   type CSSVariablesResolver,
+  Modal,
   ModalHeader,
   PasswordInput
 } from "@mantine/core"
@@ -24,6 +25,10 @@ export const theme = createTheme({
       styles: { label: { letterSpacing: 0 } }
     }),
     Button: Button.extend({ defaultProps: { fw: 500 } }),
+    Modal: Modal.extend({
+      defaultProps: { closeButtonProps: { "aria-label": "Close" } },
+      styles: { title: { fontWeight: 600 } }
+    }),
     // not named after the field: a label finds one element
     PasswordInput: PasswordInput.extend({
       defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show what is typed" } }

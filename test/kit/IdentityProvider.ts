@@ -1,0 +1,46 @@
+/** An identity provider for tests: `oidc-provider` in this process, and a back office that knows it. */
+import { Context, Effect, Layer, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import * as Http from "node:http"
+import Provider from "oidc-provider"
+import { Settings } from "../../src/platform/Settings.ts"
+import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
+
+/** The role claim of each person of the provider. */
+export const people = new Map<string, unknown>([["ann", "support"], ["eve", "visitor"]])
+
+const clientSecret = "a secret of the back office at the provider"
+
+/** A provider at a port of this machine, which answers 503 until it is told where the back office listens. */
+export const openProvider = Effect.promise(async () => {
+  let answer: Http.RequestListener = (_request, response) => void response.writeHead(503).end()
+  const server = Http.createServer((request, response) => answer(request, response))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  const issuer = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  const start = (redirect: string) => {
+    answer = new Provider(issuer, {
+      clients: [{ client_id: "pitboss", client_secret: clientSecret, redirect_uris: [redirect] }],
+      claims: { openid: ["sub"], profile: ["name", "role"], email: ["email"] },
+      pkce: { required: () => true },
+      findAccount: (_context, id) => ({
+        accountId: id,
+        claims: () => ({ sub: id, name: `Name of ${id}`, role: people.get(id) })
+      })
+    }).callback()
+  }
+  return { issuer, server, start }
+})
+
+/** A back office of its own at a free port, over the services of the test, that knows the provider. */
+export const openBackoffice = Effect.fnUntraced(function*(issuer: string) {
+  const settings = yield* Settings
+  const server = layerBackofficeServer(Layer.empty).pipe(
+    Layer.provide(Layer.succeed(Settings, {
+      ...settings,
+      oidc: { issuer, clientId: "pitboss", clientSecret: Redacted.make(clientSecret), roleClaim: "role" }
+    }))
+  )
+  const { address } = Context.get(yield* Layer.build(Layer.fresh(server)), HttpServer.HttpServer)
+  return address._tag === "UnixPathAddress" ? 0 : address.port
+})

@@ -1,0 +1,114 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Page } from "playwright-core"
+import { Browser, picture, signedIn, violationsOn } from "../../kit/Browser.ts"
+import { House, layerCasinos } from "../../kit/Casino.ts"
+import { dataOf } from "../../kit/PublicApi.ts"
+
+// Goal: from any page a person finds whatever has an id, takes values along in the form that machines read, and sees times and colours as they chose.
+// Method: Chromium on a casino that plays.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
+
+/** What a copy of an element would put on the clipboard: the event that the browser sends, with a clipboard of its own. */
+const copyOf = (page: Page, selector: string): Promise<string> =>
+  page.evaluate(`(() => {
+    const range = document.createRange()
+    range.selectNodeContents(document.querySelector(${JSON.stringify(selector)}))
+    const selection = document.getSelection()
+    selection.removeAllRanges()
+    selection.addRange(range)
+    const clipboardData = new DataTransfer()
+    document.dispatchEvent(new ClipboardEvent("copy", { clipboardData, bubbles: true, cancelable: true }))
+    return clipboardData.getData("text/plain")
+  })()`)
+
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the frame of the pages", (it) => {
+  it.effect("finds a player, a round and a payment by id, by keyboard alone", () =>
+    Effect.gen(function*() {
+      const casino = yield* House
+      const seat = yield* casino.sit(5000)
+      const { transaction_id: round } = dataOf(yield* seat.bet(250))
+      const payment = dataOf(yield* casino.withdraw(seat.id, 1000), 201)
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      const find = async (text: string, entry: RegExp) => {
+        await page.keyboard.press("Control+k")
+        const input = page.getByRole("textbox", { name: "Find" }).or(page.getByRole("combobox", { name: "Find" }))
+        await input.waitFor()
+        await page.keyboard.type(text)
+        await page.getByRole("button", { name: entry }).or(page.getByRole("option", { name: entry })).first().waitFor()
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        await input.waitFor({ state: "hidden" })
+      }
+      yield* Effect.promise(async () => {
+        await page.goto("/")
+        await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
+        await find(String(seat.id), /^Player/)
+        await page.getByRole("heading", { level: 1, name: String(seat.player.username) }).waitFor()
+        await find(String(round), /^(Round|Transaction)/)
+        await page.waitForURL(new RegExp(`/rounds/${casino.studio.slug}/slots/${round}`))
+        await page.getByRole("heading", { level: 1 }).filter({ hasText: String(round) }).waitFor()
+        await find(String(payment.id), /^Payment/)
+        await page.getByRole("heading", { level: 1, name: "Payments" }).waitFor()
+        await page.getByRole("link", { name: String(payment.id), exact: true }).waitFor()
+        await find("Audit", /^Audit log/)
+        await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor()
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type(String(seat.id))
+        await page.getByText(/^Player/).first().waitFor()
+      })
+      assert.deepStrictEqual(yield* violationsOn(page), [])
+      yield* picture(page, "palette")
+    }).pipe(Effect.scoped))
+
+  it.effect("copies amounts and moments, alone and in a table, as machines read them", () =>
+    Effect.gen(function*() {
+      const casino = yield* House
+      const seat = yield* casino.sit(123_456)
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      const { id } = seat
+      yield* Effect.promise(async () => {
+        await page.goto(`/payments?player=${id}`)
+        await page.getByText("€1,234.56").waitFor()
+        assert.strictEqual(await copyOf(page, "tbody [data-copy='123456']"), "123456")
+        const table = await copyOf(page, "table[aria-label=Payments]")
+        const [head = "", first = ""] = table.split("\n")
+        assert.include(head.split("\t"), "Amount")
+        assert.includeMembers(first.split("\t"), ["123456", "paid", String(id)])
+        assert.match(first, /\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\t/)
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("shows times in the chosen zone and pages in the chosen colours, and keeps both", () =>
+    Effect.gen(function*() {
+      const { cookie, name } = yield* signedIn()
+      const browser = yield* Browser
+      const page = yield* browser.open({ cookie })
+      const shown = () => page.getByRole("table", { name: "Sessions" }).locator("time").first()
+      const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor")
+      yield* Effect.promise(async () => {
+        await page.goto("/account")
+        await page.getByRole("heading", { level: 1, name: "Account" }).waitFor()
+        const at = await shown().getAttribute("datetime") ?? ""
+        const textIn = (timeZone: string) =>
+          new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium", timeZone }).format(new Date(at))
+        assert.strictEqual(await shown().textContent(), textIn("Europe/Berlin"))
+        await page.getByRole("button", { name, exact: true }).click()
+        await page.locator("input").and(page.getByLabel("Times are shown in")).fill("Tokyo")
+        await page.getByRole("option", { name: "Asia/Tokyo" }).click()
+        await page.getByText(textIn("Asia/Tokyo")).first().waitFor()
+        const light = await ground()
+        await page.getByRole("menuitem", { name: "Dark" }).click()
+        await page.waitForFunction("document.documentElement.dataset.mantineColorScheme === 'dark'")
+        const dark = await ground()
+        assert.notStrictEqual(dark, light)
+        await page.reload()
+        await page.getByText(textIn("Asia/Tokyo")).first().waitFor()
+        assert.strictEqual(await ground(), dark)
+      })
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+})

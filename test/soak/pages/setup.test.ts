@@ -1,0 +1,203 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Page } from "playwright-core"
+import { staffCall } from "../../kit/Backoffice.ts"
+import { Browser, picture, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { fresh, House, layerCasinos, openCasino } from "../../kit/Casino.ts"
+
+// Goal: staff accounts, operators and their keys are made and changed in the pages, and what was done stands in the audit log with what it was before.
+// Method: clicks and keys in Chromium, answers from the database and the staff API.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
+
+const open = async (page: Page, path: string, title: string) => {
+  await page.goto(path)
+  await page.getByRole("heading", { level: 1, name: title }).waitFor()
+  await page.getByRole("table", { name: title, exact: true }).getByRole("row").nth(1).waitFor()
+}
+
+/** A page in light and dark, without what axe-core finds; its picture is the light one. */
+const looksRight = Effect.fnUntraced(function*(cookie: string, path: string, title: string, name: string) {
+  const browser = yield* Browser
+  for (const scheme of ["light", "dark"] as const) {
+    const page = yield* browser.open({ cookie, scheme })
+    yield* Effect.promise(() => open(page, path, title))
+    assert.deepStrictEqual(yield* violationsOn(page), [], `${path} ${scheme}`)
+    if (scheme === "light") yield* picture(page, name)
+  }
+  assert.deepStrictEqual(browser.problems(), [])
+})
+
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of the setup", (it) => {
+  it.effect("add a staff account for one operator by keyboard alone, which then signs in", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const { cookie } = yield* signedInFully()
+      const page = yield* (yield* Browser).open({ cookie })
+      const name = fresh("Paula ")
+      yield* Effect.promise(() => open(page, "/staff", "Staff"))
+      yield* tabTo(page, "Add account")
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await page.getByRole("dialog", { name: "Add account" }).getByLabel("Name").waitFor()
+        // the first field has the focus
+        await page.keyboard.type(name)
+      })
+      yield* tabTo(page, /^Operators/)
+      yield* Effect.promise(async () => {
+        await page.keyboard.type(house.slug)
+        await page.getByRole("option", { name: house.slug, exact: true }).waitFor()
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        await page.keyboard.press("Escape")
+      })
+      const dialog = page.getByRole("dialog", { name: "Add account" })
+      assert.isTrue(yield* Effect.promise(() => dialog.isVisible()), "Escape closes the list before the dialog")
+      yield* tabTo(page, /^Password/)
+      yield* Effect.promise(() => page.keyboard.type("correct horse battery"))
+      yield* tabTo(page, "Add account")
+      const token = yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await dialog.getByText("shown now and never again").waitFor()
+        return await dialog.locator("pre").textContent() ?? ""
+      })
+      const shown = yield* staffCall("GET", "/backoffice/v1/session", undefined, { authorization: `Bearer ${token}` })
+      assert.deepInclude(shown.data.staff, { name, role: "support", operators: [house.id] })
+      assert.isTrue(shown.data.has_password)
+    }).pipe(Effect.scoped))
+
+  it.effect("change an account, and show the line of the audit log with before and after", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedInFully()
+      const clerk = yield* signedIn({ role: "support" })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await open(page, "/staff", "Staff")
+        await page.getByRole("row").filter({ hasText: clerk.name }).getByRole("button", { name: "Change account" })
+          .click()
+        const dialog = page.getByRole("dialog", { name: "Change account" })
+        await dialog.getByLabel("Role").click()
+        await page.getByRole("option", { name: "payments" }).click()
+        await dialog.getByRole("button", { name: "Change account" }).click()
+        await page.getByRole("row").filter({ hasText: clerk.name }).getByText("payments").waitFor()
+
+        await open(page, "/audit?action=staff.update", "Audit log")
+        await page.getByRole("row").filter({ hasText: `staff:${clerk.id}` })
+          .getByRole("button", { name: /^Before and after/ }).click()
+        const line = page.getByRole("dialog", { name: "staff.update" })
+        const role = line.getByRole("row").filter({ hasText: "role" })
+        assert.strictEqual(await role.textContent(), "role (changed)\"support\"\"payments\"")
+      })
+      assert.deepStrictEqual(yield* violationsOn(page), [])
+    }).pipe(Effect.scoped))
+
+  it.effect("walk the audit log by keyboard, and filter it by what it is about", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(() => open(page, "/audit", "Audit log"))
+      yield* tabTo(page, "Action")
+      yield* Effect.promise(async () => {
+        await page.keyboard.type("operator.create")
+        await page.waitForURL(/action=operator\.create/)
+        const rows = page.getByRole("table", { name: "Audit log" }).getByRole("row")
+        await rows.filter({ hasText: "staff.create" }).first().waitFor({ state: "detached" })
+        await rows.filter({ hasText: "operator.create" }).first().waitFor()
+      })
+      yield* tabTo(page, /^Before and after/)
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        const dialog = page.getByRole("dialog", { name: "operator.create" })
+        await dialog.getByRole("row").filter({ hasText: "slug" }).waitFor()
+        await page.keyboard.press("Escape")
+        await dialog.waitFor({ state: "hidden" })
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("revoke a key only when its name is typed, and say so in the table", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino()
+      const { cookie } = yield* signedInFully()
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await open(page, `/operators?operator=${casino.slug}`, "Operators")
+        const row = page.getByRole("table", { name: "API keys" }).getByRole("row").filter({ hasText: casino.slug })
+        await row.getByRole("button", { name: "Revoke key" }).click()
+        const dialog = page.getByRole("dialog", { name: "Revoke key" })
+        const confirm = dialog.getByRole("button", { name: "Revoke key" })
+        assert.isTrue(await confirm.isDisabled())
+        const asked = await dialog.getByText(/^Type .* to confirm$/).textContent() ?? ""
+        await dialog.getByLabel(asked).fill(asked.slice("Type ".length, -" to confirm".length))
+        await confirm.click()
+        await row.getByText("revoked").waitFor()
+      })
+      const [key] = yield* sql<{ readonly revoked: boolean }>`
+        SELECT revoked_at IS NOT NULL AS revoked FROM api_keys WHERE public_id = ${casino.key.key}`
+      assert.deepStrictEqual(key, { revoked: true })
+      const refused = yield* casino.get("/me")
+      assert.strictEqual(refused.status, 401)
+    }).pipe(Effect.scoped))
+
+  it.effect("add an operator and its key by keyboard alone, with the secret shown once", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedInFully()
+      const page = yield* (yield* Browser).open({ cookie })
+      const slug = fresh("keyed-")
+      yield* Effect.promise(() => open(page, "/operators", "Operators"))
+      yield* tabTo(page, "Add operator")
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await page.getByRole("dialog", { name: "Add operator" }).getByLabel("Slug").waitFor()
+        await page.keyboard.type(slug)
+        await page.keyboard.press("Tab")
+        await page.keyboard.type(`Casino ${slug}`)
+        await page.keyboard.press("Enter")
+        await page.getByRole("table", { name: "Operators" }).getByText(slug, { exact: true }).waitFor()
+        await page.getByRole("dialog", { name: "Add operator" }).waitFor({ state: "hidden" })
+      })
+      yield* tabTo(page, "Add key", 200)
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        const dialog = page.getByRole("dialog", { name: "Add key" })
+        await dialog.getByLabel("Operator").click()
+        await page.getByRole("option", { name: `Casino ${slug}` }).click()
+        await dialog.getByRole("button", { name: "Add key" }).click()
+        await dialog.getByText("Secret: shown now and never again").waitFor()
+        const secret = await dialog.locator("pre").textContent() ?? ""
+        await dialog.getByRole("button", { name: "Close" }).click()
+        await dialog.waitFor({ state: "hidden" })
+        assert.notInclude(await page.content(), secret)
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("show the jobs, and what is encrypted, by keyboard", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedInFully()
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.goto("/jobs")
+        await page.getByRole("heading", { level: 1, name: "Jobs" }).waitFor()
+        await page.getByRole("table", { name: "Encrypted columns" }).getByRole("row").nth(1).waitFor()
+      })
+      yield* tabTo(page, "Encrypt under the present key")
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await page.getByRole("dialog", { name: "Encrypt under the present key" }).waitFor()
+      })
+      yield* tabTo(page, "Encrypt under the present key")
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await page.getByText("Encrypt under the present key: done").waitFor()
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("read well in light and dark", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedInFully()
+      yield* looksRight(cookie, "/staff", "Staff", "staff")
+      yield* looksRight(cookie, "/operators", "Operators", "operators")
+      yield* looksRight(cookie, "/audit", "Audit log", "audit")
+    }).pipe(Effect.scoped))
+})
