@@ -134,7 +134,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await row.getByText("revoked").waitFor()
       })
       const [key] = yield* sql<{ readonly revoked: boolean }>`
-        SELECT revoked_at IS NOT NULL AS revoked FROM api_keys WHERE public_id = ${casino.key.key}`
+        SELECT revoked_at IS NOT NULL AS revoked FROM api_keys WHERE key = ${casino.key.key}`
       assert.deepStrictEqual(key, { revoked: true })
       const refused = yield* casino.get("/me")
       assert.strictEqual(refused.status, 401)
@@ -166,7 +166,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await dialog.getByRole("button", { name: "Add key" }).click()
         await dialog.getByText("Secret: shown now and never again").waitFor()
         const secret = await dialog.locator("pre").textContent() ?? ""
-        await dialog.getByRole("button", { name: "Close" }).click()
+        await dialog.getByRole("button", { name: "Close" }).last().click()
         await dialog.waitFor({ state: "hidden" })
         assert.notInclude(await page.content(), secret)
       })
