@@ -52,6 +52,8 @@ export default function Palette({ opener }: { readonly opener: RefObject<(() => 
         : "Nothing found. Ids are found whole, names by their beginning."}
       searchProps={{ placeholder: "Player, round, payment, page …", "aria-label": "Find" }}
       shortcut={null}
+      // a blurred page is drawn anew with every key: seconds of it where no graphics card helps
+      overlayProps={{ backgroundOpacity: 0.5, blur: 0 }}
       attributes={{ content: { "aria-label": "Find" } }}
       scrollable
       maxHeight={420}
