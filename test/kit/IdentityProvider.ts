@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import * as Http from "node:http"
-import Provider from "oidc-provider"
+import OidcProvider from "oidc-provider"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
 
@@ -19,7 +19,7 @@ export const openProvider = Effect.promise(async () => {
   const address = server.address()
   const issuer = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
   const start = (redirect: string) => {
-    answer = new Provider(issuer, {
+    answer = new OidcProvider(issuer, {
       clients: [{ client_id: "pitboss", client_secret: clientSecret, redirect_uris: [redirect] }],
       claims: { openid: ["sub"], profile: ["name", "role"], email: ["email"] },
       pkce: { required: () => true },
