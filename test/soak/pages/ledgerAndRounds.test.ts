@@ -1,0 +1,145 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Page } from "playwright-core"
+import { layerBothServers } from "../../kit/Backoffice.ts"
+import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { fresh, openCasino } from "../../kit/Casino.ts"
+import { dataOf } from "../../kit/PublicApi.ts"
+
+// Goal: what happened with money is found in the pages by whatever is known of it, down to the messages of a round. Method: played over
+// HTTP, read in a real browser.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerBothServers), Layer.provideMerge(Browser.layerBuilt))
+
+const openAt = async (page: Page, path: string, heading: string): Promise<void> => {
+  await page.goto(path)
+  await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
+}
+
+/** A round with a bet that stands, one that was taken back, and a win. */
+const played = Effect.gen(function*() {
+  const casino = yield* openCasino()
+  const seat = yield* casino.sit(5000)
+  // as some vendors name them
+  const round = fresh("round/7 ")
+  const bet: string = dataOf(yield* seat.bet(100, { round_id: round })).transaction_id
+  const second: string = dataOf(yield* seat.bet(50, { round_id: round })).transaction_id
+  dataOf(yield* seat.rollback(second))
+  dataOf(yield* seat.win(bet, 300, { round_id: round }))
+  return { casino, seat, round, bet, second }
+})
+
+layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
+  "the pages of the ledger and of rounds",
+  (it) => {
+    it.effect("filter entries, and lead from one to its round with all its messages in order", () =>
+      Effect.gen(function*() {
+        const { round, seat, second } = yield* played
+        const { cookie } = yield* signedIn()
+        const browser = yield* Browser
+        const page = yield* browser.open({ cookie })
+        yield* Effect.promise(async () => {
+          await openAt(page, "/ledger", "Ledger")
+          const ledger = page.getByRole("table", { name: "Ledger" })
+          await page.getByLabel("Player id").fill(String(seat.id))
+          await page.waitForURL(/player=/)
+          await page.getByRole("combobox", { name: "Type" }).click()
+          await page.getByRole("option", { name: "casino rollback" }).click()
+          await ledger.getByText("+€0.50").waitFor()
+          await ledger.getByText("-€1.00").waitFor({ state: "detached" })
+          assert.strictEqual(await ledger.getByRole("row").count(), 2)
+          await ledger.getByRole("link", { name: round }).click()
+          await page.getByRole("heading", { level: 1, name: `Round ${round}`, exact: true }).waitFor()
+          const messages = page.getByRole("table", { name: "Messages" })
+          const texts = await messages.getByRole("row").allInnerTexts()
+          assert.deepStrictEqual(
+            texts.slice(1).map((text) => /\b(bet|rollback|win)\b/.exec(text)?.[0]),
+            ["bet", "bet", "rollback", "win"]
+          )
+          assert.match(texts[2] ?? "", /Taken back by/)
+          assert.include(texts[3] ?? "", `Of ${second}`)
+          const amounts = await page.getByRole("table", { name: "Ledger entries" }).getByRole("row").allInnerTexts()
+          assert.deepStrictEqual(
+            amounts.slice(1).map((text) => /[-+]€[\d.]+/.exec(text)?.[0]),
+            ["-€1.00", "-€0.50", "+€0.50", "+€3.00"]
+          )
+          // the address holds all of it
+          await page.reload()
+          await page.getByRole("table", { name: "Players" }).getByText("+€2.00").waitFor()
+        })
+        assert.deepStrictEqual(browser.problems(), [])
+      }).pipe(Effect.scoped))
+
+    it.effect("show the tombstone of a bet that was rolled back before it came", () =>
+      Effect.gen(function*() {
+        const casino = yield* openCasino()
+        const seat = yield* casino.sit(1000)
+        const bet = fresh("early-")
+        dataOf(yield* seat.rollback(bet))
+        yield* seat.bet(100, { transaction_id: bet, round_id: bet })
+        const { cookie } = yield* signedIn()
+        const page = yield* (yield* Browser).open({ cookie })
+        yield* Effect.promise(async () => {
+          await openAt(page, `/rounds/${casino.studio.slug}/slots/${bet}`, `Round ${bet}`)
+          const messages = page.getByRole("table", { name: "Messages" })
+          await messages.getByText("tombstone").waitFor()
+          await messages.getByText("ignored").waitFor()
+          await page.getByText("No money moved.").waitFor()
+          await openAt(page, `/rounds/${casino.studio.slug}/slots/nothing`, "Round nothing")
+          await page.getByRole("alert").filter({ hasText: "NOT_FOUND" }).waitFor()
+        })
+      }).pipe(Effect.scoped))
+
+    it.effect("find a round by a provider's message, by keyboard alone", () =>
+      Effect.gen(function*() {
+        const { bet, casino, round, seat } = yield* played
+        const { cookie } = yield* signedIn()
+        const page = yield* (yield* Browser).open({ cookie })
+        yield* Effect.promise(() => openAt(page, "/rounds", "Rounds"))
+        yield* tabTo(page, "Provider")
+        yield* Effect.promise(() => page.keyboard.type(casino.studio.slug))
+        yield* tabTo(page, "Message or entry id", 5)
+        yield* Effect.promise(async () => {
+          await page.keyboard.type(bet)
+          await page.waitForURL(/transaction=/)
+          await page.waitForURL(/provider=/)
+          const rounds = page.getByRole("table", { name: "Rounds" })
+          await rounds.getByRole("link", { name: String(seat.id) }).waitFor()
+        })
+        yield* tabTo(page, round)
+        yield* Effect.promise(async () => {
+          await page.keyboard.press("Enter")
+          await page.getByRole("heading", { level: 1, name: `Round ${round}`, exact: true }).waitFor()
+        })
+      }).pipe(Effect.scoped))
+
+    it.effect("are readable in light and dark", () =>
+      Effect.gen(function*() {
+        const { casino, round } = yield* played
+        const { cookie } = yield* signedIn()
+        const browser = yield* Browser
+        const shown = [
+          { name: "ledger", path: "/ledger", heading: "Ledger", table: "Ledger" },
+          { name: "rounds", path: "/rounds", heading: "Rounds", table: "Rounds" },
+          {
+            name: "round",
+            path: `/rounds/${casino.studio.slug}/slots/${encodeURIComponent(round)}`,
+            heading: `Round ${round}`,
+            table: "Messages"
+          }
+        ]
+        for (const scheme of ["light", "dark"] as const) {
+          const page = yield* browser.open({ cookie, scheme })
+          for (const { heading, name, path, table } of shown) {
+            yield* Effect.promise(async () => {
+              await openAt(page, path, heading)
+              await page.getByRole("table", { name: table, exact: true }).getByRole("link").first().waitFor()
+            })
+            assert.deepStrictEqual(yield* violationsOn(page), [], `${name}, ${scheme}`)
+            if (scheme === "light") yield* picture(page, name)
+          }
+        }
+        assert.deepStrictEqual(browser.problems(), [])
+      }).pipe(Effect.scoped))
+  }
+)

@@ -1,0 +1,296 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Page } from "playwright-core"
+import { layerBothServers } from "../../kit/Backoffice.ts"
+import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { fresh, openCasino, staff } from "../../kit/Casino.ts"
+import { dataOf } from "../../kit/PublicApi.ts"
+import { codeOf, inSession } from "../../kit/StaffBrowser.ts"
+
+// Goal: staff find a player and act on the account in the pages, and what they did is in the service. Method: a real browser; what is
+// done by clicking is read through the staff API.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerBothServers), Layer.provideMerge(Browser.layerBuilt))
+
+const openAt = async (page: Page, path: string, heading: string): Promise<void> => {
+  await page.goto(path)
+  await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
+}
+
+/** Opens the dialog of an action. */
+const dialogOf = async (page: Page, name: string) => {
+  await page.getByRole("button", { name, exact: true }).click()
+  const dialog = page.getByRole("dialog", { name })
+  await dialog.waitFor()
+  return dialog
+}
+
+/** Chooses from a list of options by clicking. */
+const choose = async (page: Page, label: string, option: string | RegExp): Promise<void> => {
+  await page.getByRole("combobox", { name: label }).click()
+  await page.getByRole("option", { name: option }).click()
+}
+
+/** Gives an account a second factor, by which its session is good for money; gives the secret. */
+const addSecondFactor = Effect.fnUntraced(function*(cookie: string) {
+  const call = inSession(`pitboss_session=${cookie}`)
+  const secret: string = (yield* call("POST", "/session/second-factor")).data.secret
+  const code = codeOf(secret, yield* Clock.currentTimeMillis)
+  const confirmed = yield* call("POST", "/session/second-factor/confirm", { code })
+  assert.strictEqual(confirmed.status, 201, confirmed.text)
+  return secret
+})
+
+layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the pages of players", (it) => {
+  it.effect("find a player as one types, by status, and again by the address", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const [wanted, other] = [yield* casino.register(), yield* casino.register()]
+      yield* staff("POST", `/players/${other.id}/status`, { status: "locked" })
+      const { cookie } = yield* signedIn()
+      const browser = yield* Browser
+      const page = yield* browser.open({ cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, "/players", "Players")
+        const table = page.getByRole("table", { name: "Players" })
+        await page.getByLabel("Search").pressSequentially(wanted.username)
+        await page.waitForURL(/search=/)
+        await table.getByRole("link", { name: String(other.id), exact: true }).waitFor({ state: "detached" })
+        await page.getByRole("button", { name: "Clear" }).click()
+        await choose(page, "Status", "locked")
+        await table.getByRole("link", { name: String(wanted.id), exact: true }).waitFor({ state: "detached" })
+        await page.reload()
+        await table.getByRole("link", { name: String(other.id), exact: true }).waitFor()
+        assert.strictEqual(await table.getByRole("row").count(), 2)
+        assert.strictEqual(await page.getByLabel("Search").inputValue(), "")
+        await table.getByRole("link", { name: String(other.id), exact: true }).click()
+        await page.getByRole("heading", { level: 1, name: other.username, exact: true }).waitFor()
+      })
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+
+  it.effect("lock an account with a reason, and take it back; a note stands with the player", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const player = yield* casino.register()
+      const { cookie, id: staffId } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      const statusNow = Effect.map(staff("GET", `/players/${player.id}`), ({ status }) => status)
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${player.id}`, player.username)
+        const dialog = await dialogOf(page, "Change status")
+        await choose(page, "Status", "locked")
+        await dialog.getByLabel("Reason").fill("Called by the bank")
+        await dialog.getByRole("button", { name: "Change status" }).click()
+        await page.getByText(`Status of ${player.username} changed`).waitFor()
+      })
+      assert.strictEqual(yield* statusNow, "locked")
+      const [line] = yield* staff("GET", `/audit?player=${player.id}&action=player.status`)
+      assert.deepInclude(line, { actor: `staff:${staffId}`, reason: "Called by the bank" })
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Undo" }).click()
+        await page.getByText("Taken back").waitFor()
+      })
+      assert.strictEqual(yield* statusNow, "active")
+      yield* Effect.promise(async () => {
+        const dialog = await dialogOf(page, "Add note")
+        // refused by the service, in words and with the code, and what was typed is still there
+        await dialog.getByLabel("Note").fill("   ")
+        await dialog.getByRole("button", { name: "Add note" }).click()
+        await dialog.getByRole("alert").filter({ hasText: "VALIDATION_FAILED" }).waitFor()
+        await dialog.getByLabel("Note").fill("Asked for papers")
+        await dialog.getByRole("button", { name: "Add note" }).click()
+        await page.getByRole("table", { name: "Latest notes" }).getByText("Asked for papers").waitFor()
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("correct a balance after the username is typed and the second factor given", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino()
+      const { id, player } = yield* casino.sit(5000)
+      const { cookie, id: staffId } = yield* signedIn()
+      const secret = yield* addSecondFactor(cookie)
+      // long after: the code was given, and another one is wanted
+      yield* sql`UPDATE staff SET totp_step = totp_step - 5 WHERE id = ${staffId}`
+      yield* sql`UPDATE staff_sessions SET second_factor_at = NULL WHERE staff_id = ${staffId}`
+      const code = codeOf(secret, yield* Clock.currentTimeMillis)
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${id}`, player.username)
+        const dialog = await dialogOf(page, "Correct balance")
+        await dialog.getByLabel(/^Amount/).fill("-12.34")
+        await dialog.getByText("after it €37.66").waitFor()
+        await dialog.getByLabel("Reason").fill("Paid twice")
+        const confirm = dialog.getByRole("button", { name: "Correct balance" })
+        assert.isTrue(await confirm.isDisabled(), "the username is not typed yet")
+        await dialog.getByLabel(/^Type /).fill(player.username)
+        await confirm.click()
+        const second = page.getByRole("dialog", { name: "Second factor" })
+        await second.getByLabel("Code").fill(code)
+        await second.getByRole("button", { name: "Confirm" }).click()
+        await page.getByText("Correction taken in").waitFor()
+        await page.getByRole("table", { name: "Wallets" }).getByText("€37.66").waitFor()
+      })
+      assert.deepStrictEqual(yield* casino.balances(id), [3766, 0])
+    }).pipe(Effect.scoped))
+
+  it.effect("grant a bonus and cancel it", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const bonus = yield* casino.newBonus({ name: fresh("Welcome ") })
+      const player = yield* casino.register()
+      const { cookie } = yield* signedIn()
+      yield* addSecondFactor(cookie)
+      const page = yield* (yield* Browser).open({ cookie })
+      const stateNow = Effect.map(
+        staff("GET", `/players/${player.id}/bonuses`),
+        ([first]) => [first?.bonus_id, first?.amount, first?.result]
+      )
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${player.id}?tab=bonuses`, player.username)
+        const dialog = await dialogOf(page, "Grant bonus")
+        await choose(page, "Bonus", new RegExp(bonus.name))
+        await dialog.getByRole("button", { name: "Grant bonus" }).click()
+        await page.getByRole("table", { name: "Bonuses" }).getByText(bonus.name).waitFor()
+      })
+      assert.deepStrictEqual(yield* stateNow, [bonus.id, 500, null])
+      yield* Effect.promise(async () => {
+        const dialog = await dialogOf(page, "Cancel bonus")
+        await dialog.getByLabel(/^Type /).fill(player.username)
+        await dialog.getByRole("button", { name: "Cancel bonus" }).click()
+        await page.getByRole("table", { name: "Bonuses" }).getByText("cancelled").waitFor()
+      })
+      assert.deepStrictEqual(yield* stateNow, [bonus.id, 500, "cancelled"])
+    }).pipe(Effect.scoped))
+
+  it.effect("open each part by its address, readable in light and dark", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(5000)
+      const bet = dataOf(yield* seat.bet(100)).transaction_id
+      dataOf(yield* seat.win(bet, 250))
+      dataOf(yield* casino.limit(seat.id, { max_daily_bet: 10_000 }))
+      yield* staff("POST", `/players/${seat.id}/notes`, { text: "Asked for papers" })
+      const { cookie } = yield* signedIn()
+      const browser = yield* Browser
+      const tables = {
+        timeline: ["Timeline", "Casino win"],
+        ledger: ["Ledger entries", "€2.50"],
+        rounds: ["Rounds", bet],
+        payments: ["Payments", "deposit"],
+        limits: ["Limits", "€1.00 (1 %)"],
+        sessions: ["Sessions", "for money"],
+        notes: ["Notes", "Asked for papers"],
+        audit: ["Audit log", "player.note"]
+      }
+      for (const scheme of ["light", "dark"] as const) {
+        const page = yield* browser.open({ cookie, scheme })
+        yield* Effect.promise(async () => {
+          await openAt(page, `/players/${seat.id}`, seat.player.username)
+          await page.getByRole("table", { name: "Wallets" }).getByText("€51.50").waitFor()
+        })
+        assert.deepStrictEqual(yield* violationsOn(page), [], `overview, ${scheme}`)
+        if (scheme === "light") yield* picture(page, "player")
+        for (const [tab, [table = "", text = ""]] of Object.entries(tables)) {
+          yield* Effect.promise(async () => {
+            await openAt(page, `/players/${seat.id}?tab=${tab}`, seat.player.username)
+            await page.getByRole("table", { name: table, exact: true }).getByText(text, { exact: false }).first()
+              .waitFor()
+          })
+          assert.deepStrictEqual(yield* violationsOn(page), [], `${tab}, ${scheme}`)
+        }
+        yield* Effect.promise(() => openAt(page, "/players", "Players"))
+        yield* Effect.promise(() => page.getByRole("table", { name: "Players" }).getByRole("link").first().waitFor())
+        assert.deepStrictEqual(yield* violationsOn(page), [], `list, ${scheme}`)
+        if (scheme === "light") yield* picture(page, "players")
+      }
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped), 180_000)
+
+  it.effect("offer support neither money nor KYC, alerts or the audit log", () =>
+    Effect.gen(function*() {
+      const player = yield* (yield* openCasino()).register()
+      const { cookie } = yield* signedIn({ role: "support" })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${player.id}`, player.username)
+        await page.getByRole("button", { name: "Change status" }).waitFor()
+        for (const name of ["Correct balance", "Change KYC"]) {
+          assert.strictEqual(await page.getByRole("button", { name }).count(), 0, name)
+        }
+        assert.strictEqual(await page.getByRole("tab", { name: "Notes" }).count(), 1)
+        for (const name of ["Alerts", "Audit log"]) {
+          assert.strictEqual(await page.getByRole("tab", { name }).count(), 0, name)
+        }
+        // the address of another player that is none
+        await openAt(page, "/players/999999999", "Player")
+        await page.getByRole("alert").filter({ hasText: "NOT_FOUND" }).waitFor()
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("lock an account by keyboard alone", () =>
+    Effect.gen(function*() {
+      const player = yield* (yield* openCasino()).register()
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(() => openAt(page, `/players/${player.id}`, player.username))
+      yield* tabTo(page, "Change status")
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        const dialog = page.getByRole("dialog", { name: "Change status" })
+        await dialog.getByRole("combobox", { name: "Status" }).and(page.locator(":focus")).waitFor()
+        // from the present one to the next
+        await page.keyboard.press("ArrowDown")
+        await page.getByRole("option", { name: "locked" }).waitFor()
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        await page.getByRole("option", { name: "locked" }).waitFor({ state: "hidden" })
+      })
+      yield* tabTo(page, "Change status", 10)
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await page.getByText(`Status of ${player.username} changed`).waitFor()
+      })
+      assert.notStrictEqual((yield* staff("GET", `/players/${player.id}`)).status, "active")
+    }).pipe(Effect.scoped))
+
+  it.effect("scroll 100,000 entries to the last one, with few of them drawn", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino()
+      const player = yield* casino.register()
+      const entries = 100_000
+      const firstId = 800_000_000
+      yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, created_at)
+        SELECT ${player.id}::float8::bigint, i, ${firstId}::int + i, ${casino.id}::float8::bigint, 'real', 'correction_up', 1, i,
+          now() - interval '1 day' + i * interval '0.1 seconds' FROM generate_series(1, ${entries}::int) i`
+      yield* sql`UPDATE accounts SET real_balance = ${entries}, entry_seq = ${entries}, wallet_seq = ${entries}
+        WHERE player_id = ${player.id}`
+      const { cookie } = yield* signedIn()
+      const browser = yield* Browser
+      const page = yield* browser.open({ cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${player.id}?tab=ledger`, player.username)
+        const table = page.getByRole("table", { name: "Ledger entries" })
+        const rows = table.getByRole("row")
+        await table.getByRole("cell", { name: String(firstId + entries), exact: true }).waitFor()
+        assert.strictEqual(await table.getAttribute("aria-rowcount"), String(entries + 1))
+        // a stretch by the wheel, then all the way by keyboard, and back
+        await page.mouse.move(640, 600)
+        for (let turn = 0; turn < 20; turn++) {
+          await page.mouse.wheel(0, 700)
+          assert.isBelow(await rows.count(), 200)
+        }
+        await table.getByRole("cell", { name: String(firstId + entries - 400), exact: true }).waitFor()
+        await page.keyboard.press("End")
+        await table.getByRole("cell", { name: String(firstId + 1), exact: true }).waitFor()
+        assert.isBelow(await rows.count(), 200)
+        assert.strictEqual(await table.getByText("…", { exact: true }).count(), 0, "all that is seen is read")
+        await page.keyboard.press("Home")
+        await table.getByRole("cell", { name: String(firstId + entries), exact: true }).waitFor()
+      })
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+})
