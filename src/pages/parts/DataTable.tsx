@@ -46,8 +46,10 @@ export type Sort = string
  * descending; without it, columns with a `value` are sorted here.
  */
 export function DataTable<R extends object>(
-  { columns, label, onSort, rowKey, rows, sort, sorts }: {
+  { columns, label, minWidth = 640, onSort, rowKey, rows, sort, sorts }: {
     readonly label: string
+    /** In pixels. Where there is less room, the table scrolls sideways. */
+    readonly minWidth?: number
     readonly columns: ReadonlyArray<Column<R>>
     readonly rows: ReadonlyArray<R>
     readonly rowKey: (row: R) => string | number
@@ -137,7 +139,7 @@ export function DataTable<R extends object>(
     sorts === undefined ? column.value !== undefined : sorts[column.id] !== undefined
 
   return (
-    <Table.ScrollContainer minWidth={640} type="native">
+    <Table.ScrollContainer minWidth={minWidth} type="native">
       <Table
         role="table"
         aria-label={label}

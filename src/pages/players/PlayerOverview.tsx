@@ -21,6 +21,9 @@ function Part({ children, heading }: { readonly heading: string; readonly childr
   )
 }
 
+/** Of a table in a part of the page, in pixels. */
+const narrow = 280
+
 const walletColumns: ReadonlyArray<Column<WalletLine>> = [
   { id: "wallet", header: "Wallet", cell: ({ type }) => type },
   {
@@ -39,7 +42,13 @@ function Wallets({ player }: { readonly player: Player }) {
   const allowance = wallet.unverified_withdrawal_allowance
   return (
     <Stack gap="xs">
-      <DataTable label="Wallets" columns={walletColumns} rows={wallet.wallets} rowKey={({ type }) => type} />
+      <DataTable
+        label="Wallets"
+        minWidth={narrow}
+        columns={walletColumns}
+        rows={wallet.wallets}
+        rowKey={({ type }) => type}
+      />
       {allowance !== null && (
         <Text size="sm">
           Without verification, <Money amount={allowance} currency={wallet.currency} /> may still be withdrawn.
@@ -63,7 +72,7 @@ function LatestNotes({ player }: { readonly player: Player }) {
   const notes = useAnswer("player.notes", { params: { player: player.id }, query: { per_page: 3 } }).data?.data ?? []
   return notes.length === 0 ?
     <Text size="sm">No notes yet.</Text> :
-    <DataTable label="Latest notes" columns={noteColumns} rows={notes} rowKey={({ id }) => id} />
+    <DataTable label="Latest notes" minWidth={narrow} columns={noteColumns} rows={notes} rowKey={({ id }) => id} />
 }
 
 /** What staff or the player have closed; nothing where all is open. */
