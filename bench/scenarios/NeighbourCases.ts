@@ -54,7 +54,7 @@ interface Prepared {
 
 export const nothing: Prepared = { requests: [] }
 
-export const caseNames = ["reads", "retries", "held-row", "start", "sections", "rest"] as const
+export const caseNames = ["reads", "home", "retries", "held-row", "start", "sections", "rest"] as const
 type CaseName = (typeof caseNames)[number]
 
 const timestamp = (): string => Math.floor(Date.now() / 1000).toString()
@@ -110,6 +110,15 @@ export const neighbourCases: ReadonlyArray<NeighbourCase> = [
         ],
         { concurrency: "unbounded", discard: true }
       )
+  },
+  {
+    name: "home",
+    about: "ten pages of the back office open on home",
+    beside: ({ target }) =>
+      Effect.all(Array.from({ length: 10 }, () => target.service.watchHome), {
+        concurrency: "unbounded",
+        discard: true
+      })
   },
   {
     name: "retries",

@@ -39,6 +39,8 @@ export interface Service {
   readonly create: <A>(path: string, body: object, schema: Schema.Codec<A, unknown>) => Effect.Effect<A, BenchError>
   /** Proves the ledger, of one operator or of all: minutes where it is long. */
   readonly verify: (operatorId?: number) => Effect.Effect<typeof Verification.Type, BenchError>
+  /** What the page *home* asks of the service while it is open: the figures once, then the stream of events. */
+  readonly watchHome: Effect.Effect<never, BenchError>
 }
 
 /** What a service is started with: the same again continues with the same data. */
@@ -56,7 +58,7 @@ export const environmentOn = (postgres: Postgres, database: string): Environment
   BACKOFFICE_TOKEN: randomBytes(24).toString("hex")
 })
 
-const staffApi = (origin: string, token: string): Pick<Service, "create" | "verify"> => {
+const staffApi = (origin: string, token: string): Pick<Service, "create" | "verify" | "watchHome"> => {
   const call = <A>(method: "GET" | "POST", path: string, body: object | undefined, schema: Schema.Codec<A, unknown>) =>
     Effect.tryPromise({
       try: async (signal) => {
@@ -86,7 +88,20 @@ const staffApi = (origin: string, token: string): Pick<Service, "create" | "veri
         `ledger/verification${operatorId === undefined ? "" : `?operator=${operatorId}`}`,
         undefined,
         Verification
-      )
+      ),
+    watchHome: Effect.andThen(
+      call("GET", "overview", undefined, Schema.Unknown),
+      Effect.tryPromise({
+        try: async (signal) => {
+          const headers = { authorization: `Bearer ${token}` }
+          const response = await request(`${origin}/backoffice/v1/live`, { signal, headers, bodyTimeout: 0 })
+          if (response.statusCode !== 200) throw new Error(String(response.statusCode))
+          for await (const _ of response.body) { /* as a page: what comes is shown */ }
+          throw new Error("the stream ended")
+        },
+        catch: failedAt("live")
+      })
+    )
   }
 }
 
