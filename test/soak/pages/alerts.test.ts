@@ -1,0 +1,167 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { staffCall } from "../../kit/Backoffice.ts"
+import { Browser, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { House, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
+import { raisedAlert } from "../../kit/commands/Scene.ts"
+import { act, done, looksRight } from "../../kit/PageSteps.ts"
+import { dataOf } from "../../kit/PublicApi.ts"
+
+// Goal: an alert is found, taken, worked on and closed in a browser, and what the page says of the player's withdrawals is what the operator meets.
+// Method: Chromium on alerts that large credits raised; the operator's API beside it.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
+
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page of alerts", (it) => {
+  it.effect("takes an alert from the list to its end, with the withdrawals that it stops", () =>
+    Effect.gen(function*() {
+      const casino = yield* House
+      const { alert, player } = yield* raisedAlert(casino)
+      const other = yield* raisedAlert(casino)
+      const officer = yield* signedIn({ role: "compliance" })
+      const page = yield* (yield* Browser).open({ cookie: officer.cookie })
+      const withdrawal = Effect.map(casino.withdraw(player, 100), ({ code, status }) => code ?? status)
+      const fact = (name: string) => page.locator("dl > div").filter({ has: page.getByText(name, { exact: true }) })
+      const shows = (name: string, value: string) =>
+        Effect.promise(() => fact(name).filter({ hasText: value }).waitFor())
+
+      const list = `/alerts?status=open&assigned_to=none&player=${player}`
+      yield* Effect.promise(async () => {
+        await page.goto(list)
+        await page.getByRole("heading", { level: 1, name: "Alerts" }).waitFor()
+        const table = page.getByRole("table", { name: "Alerts" })
+        await table.getByRole("link", { name: String(alert), exact: true }).waitFor()
+        assert.strictEqual(await table.getByRole("link", { name: String(other.alert), exact: true }).count(), 0)
+        await table.getByRole("link", { name: String(alert), exact: true }).click()
+        await page.getByRole("heading", { level: 2, name: `Alert ${alert}: large credit` }).waitFor()
+        await page.getByText("A game provider credited €100,000.01").waitFor()
+        await done(page, "Assign to me")
+      })
+      yield* shows("Assigned to", "you")
+      yield* shows("Withdrawals", "stopped")
+      assert.strictEqual(yield* withdrawal, "PLAYER_RESTRICTED")
+      yield* Effect.promise(() => done(page, "Release withdrawals", { Reason: "The jackpot is real" }))
+      yield* shows("Withdrawals", "allowed")
+      assert.strictEqual(yield* withdrawal, 201)
+      yield* Effect.promise(() => done(page, "Hold withdrawals", { Reason: "Papers are asked for" }))
+      yield* shows("Withdrawals", "stopped")
+      assert.strictEqual(yield* withdrawal, "PLAYER_RESTRICTED")
+
+      yield* Effect.promise(async () => {
+        await done(page, "Add note", { Note: "Asked the provider.\nIt confirms <b>the win</b>." })
+        const note = page.getByRole("list", { name: "Notes" }).getByRole("listitem")
+        await note.getByText("It confirms <b>the win</b>.").waitFor()
+        // a case is not closed without a word
+        const dialog = await act(page, "Close alert")
+        await dialog.getByText("Reason is needed").waitFor()
+        await dialog.getByLabel("Reason").fill("Paid by the provider")
+        await dialog.getByRole("button", { name: "Close alert" }).click()
+        await dialog.waitFor({ state: "hidden" })
+      })
+      yield* shows("Status", "closed")
+      yield* shows("Withdrawals", "allowed")
+      assert.strictEqual(yield* withdrawal, 201)
+      const closed = yield* staff("GET", `/alerts/${alert}`)
+      assert.deepInclude(closed, { status: "closed", assigned_to: officer.id })
+      assert.deepStrictEqual(
+        closed.notes.map(({ by, note }: { readonly by: string; readonly note: string }) => [by, note]),
+        [
+          [`staff:${officer.id}`, "Asked the provider.\nIt confirms <b>the win</b>."],
+          [`staff:${officer.id}`, "Paid by the provider"]
+        ]
+      )
+      yield* Effect.promise(async () => {
+        for (const name of ["Assign to me", "Assign", "Hold withdrawals", "Escalate", "Close alert"]) {
+          assert.strictEqual(await page.getByRole("button", { name, exact: true }).count(), 0, name)
+        }
+        await page.getByRole("link", { name: "All alerts" }).click()
+        await page.getByText("Nothing matches the filters.").waitFor()
+        assert.strictEqual(new URL(page.url()).search, new URL(list, page.url()).search)
+      })
+      assert.deepStrictEqual(yield* violationsOn(page), [])
+    }).pipe(Effect.scoped))
+
+  it.effect("is worked by keyboard alone, and a mistaken assignment is taken back", () =>
+    Effect.gen(function*() {
+      const { alert } = yield* raisedAlert(yield* House)
+      const officer = yield* signedIn({ role: "compliance" })
+      const page = yield* (yield* Browser).open({ cookie: officer.cookie })
+      yield* Effect.promise(async () => {
+        await page.goto("/alerts")
+        await page.getByRole("table", { name: "Alerts" }).waitFor()
+      })
+      yield* tabTo(page, "Alert id")
+      yield* Effect.promise(async () => {
+        await page.keyboard.type(String(alert))
+        await page.keyboard.press("Enter")
+        await page.getByRole("heading", { level: 2, name: new RegExp(`^Alert ${alert}`) }).waitFor()
+      })
+      yield* tabTo(page, "Start review")
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        const dialog = page.getByRole("dialog", { name: "Start review" })
+        await dialog.waitFor()
+        await page.keyboard.type("On it")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await dialog.waitFor({ state: "hidden" })
+      })
+      yield* tabTo(page, "Assign to me")
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await page.getByRole("dialog", { name: "Assign to me" }).waitFor()
+      })
+      yield* tabTo(page, "Assign to me")
+      yield* Effect.promise(() => page.keyboard.press("Enter"))
+      const undo = page.getByRole("button", { name: "Undo" })
+      yield* Effect.promise(() => undo.waitFor())
+      const assigned = yield* staff("GET", `/alerts/${alert}`)
+      assert.deepInclude(assigned, { status: "in_review", assigned_to: officer.id })
+      yield* tabTo(page, "Undo")
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await page.getByText("Taken back").waitFor()
+        await page.getByText("nobody").waitFor()
+      })
+      assert.isNull((yield* staff("GET", `/alerts/${alert}`)).assigned_to)
+      assert.deepStrictEqual(dataOf(yield* staffCall("GET", `/backoffice/v1/alerts/${alert}`)).notes[0].note, "On it")
+    }).pipe(Effect.scoped))
+
+  it.effect("shows the rules of an operator, and says what a change of one takes", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ currency: "SEK" })
+      const officer = yield* signedIn({ role: "compliance" })
+      const page = yield* (yield* Browser).open({ cookie: officer.cookie })
+      yield* Effect.promise(async () => {
+        await page.goto(`/alerts?tab=rules&operator=${casino.slug}`)
+        const row = page.getByRole("table", { name: "Alert rules" }).getByRole("row").filter({
+          hasText: "Large deposit"
+        })
+        await row.getByText("SEK 2,000.00").waitFor()
+        const dialog = await act(page, "Change rule", { "Threshold (SEK)": "750.50" }, row)
+        const alert = dialog.getByRole("alert")
+        await alert.getByText("INSUFFICIENT_SCOPE").waitFor()
+        await alert.getByRole("link", { name: "Set up a second factor" }).waitFor()
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("looks right in light and dark, as a list, as a case and as rules", () =>
+    Effect.gen(function*() {
+      const { alert } = yield* raisedAlert(yield* House)
+      const { cookie } = yield* signedIn()
+      yield* looksRight(
+        cookie,
+        "/alerts",
+        (page) => page.getByRole("link", { name: String(alert) }).waitFor(),
+        "alerts"
+      )
+      yield* looksRight(cookie, `/alerts?id=${alert}`, (page) => page.getByText("Nothing noted yet").waitFor(), "alert")
+      yield* looksRight(
+        cookie,
+        "/alerts?tab=rules",
+        (page) => page.getByRole("button", { name: "Change rule" }).first().waitFor(),
+        "alert-rules"
+      )
+    }).pipe(Effect.scoped))
+})

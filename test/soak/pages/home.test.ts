@@ -1,0 +1,83 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
+import { layerWebhooks } from "../../../src/service.ts"
+import { layerBothServers, made } from "../../kit/Backoffice.ts"
+import { Browser, signedIn, tabTo } from "../../kit/Browser.ts"
+import { openCasino, staff } from "../../kit/Casino.ts"
+import { looksRight } from "../../kit/PageSteps.ts"
+import { dataOf } from "../../kit/PublicApi.ts"
+import { makeSink } from "../../kit/WebhookSink.ts"
+
+// Goal: who leaves the first page open sees money move and learns what needs somebody. Method: Chromium that is never reloaded, while a casino plays.
+
+const layerPages = Browser.layer.pipe(
+  Layer.provideMerge(layerWebhooks.pipe(Layer.provideMerge(layerBothServers))),
+  Layer.provideMerge(Browser.layerBuilt)
+)
+
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the first page", (it) => {
+  it.effect("moves with a deposit, a bet and a withdrawal, without being loaded again, and leads to the queue", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ currency: "SEK" })
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      let documents = 0
+      page.on("framenavigated", () => documents++)
+      const figure = (name: string | RegExp) => page.getByRole("region", { name })
+      yield* Effect.promise(async () => {
+        await page.goto("/")
+        await page.getByText("No money has moved today.").waitFor()
+        await figure("Withdrawals waiting").getByText("0", { exact: true }).waitFor()
+      })
+      const loaded = documents
+      const { id } = yield* casino.register({ currency: "SEK" })
+      dataOf(yield* casino.deposit(id, 50_000), 201)
+      yield* Effect.promise(() => figure("Deposits today").getByText("SEK 500.00").waitFor())
+      const { session_token } = dataOf(yield* casino.launch(id))
+      const { player_ref } = dataOf(yield* casino.tell("authenticate", { session_token }))
+      dataOf(yield* casino.playOf(session_token, player_ref).bet(4321, { currency: "SEK" }))
+      yield* Effect.promise(async () => {
+        await figure("Bets today").getByText("SEK 43.21").waitFor()
+        await figure("GGR today (SEK)").getByText("+SEK 43.21").waitFor()
+      })
+      const payment = dataOf(yield* casino.withdraw(id, 1000), 201)
+      yield* Effect.promise(async () => {
+        await figure("Withdrawals waiting").getByText("SEK 10.00").waitFor()
+        assert.strictEqual(documents, loaded, "nothing was loaded again")
+      })
+      // by keyboard to what waits
+      yield* tabTo(page, "Open the queue")
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await page.getByRole("heading", { level: 1, name: "Payments" }).waitFor()
+        await page.getByRole("link", { name: String(payment.id), exact: true }).waitFor()
+      })
+      assert.deepStrictEqual((yield* Browser).problems(), [])
+    }).pipe(Effect.scoped))
+
+  it.effect("names a webhook that fails, and leads to its deliveries", () =>
+    Effect.gen(function*() {
+      const { sweep } = yield* WebhookSender
+      const casino = yield* openCasino()
+      const sink = yield* makeSink(() => 500)
+      const webhook = yield* made("/webhooks", { operator: casino.slug, url: sink.url })
+      yield* Effect.addFinalizer(() => staff("PATCH", `/webhooks/${webhook.id}`, { active: false }).pipe(Effect.orDie))
+      const { cookie } = yield* signedIn({ role: "support" })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.goto("/")
+        await page.getByRole("heading", { level: 2, name: "Needs attention" }).waitFor()
+        assert.strictEqual(await page.getByRole("link", { name: sink.url }).count(), 0)
+      })
+      yield* casino.register()
+      yield* sweep
+      yield* Effect.promise(async () => {
+        await page.getByText("1 of the last 50 failed").waitFor()
+        await page.getByRole("link", { name: sink.url }).click()
+        await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor()
+        await page.getByRole("table", { name: "Deliveries" }).getByText("the answer was not 2xx").waitFor()
+      })
+      yield* looksRight(cookie, "/", (seen) => seen.getByRole("link", { name: sink.url }).waitFor(), "home")
+    }).pipe(Effect.scoped))
+})

@@ -1,0 +1,99 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import { FigureReadings } from "../../../src/features/figures/FigureReadings.ts"
+import { Browser, signedIn, tabTo } from "../../kit/Browser.ts"
+import { pass, whileTimePasses } from "../../kit/Calendar.ts"
+import { layerCasinos, openCasino } from "../../kit/Casino.ts"
+import { looksRight } from "../../kit/PageSteps.ts"
+import { dataOf } from "../../kit/PublicApi.ts"
+
+// Goal: the report shows what was played, the same as a chart, as tables and as the file that it exports. Method: two days of play on a calendar of
+// the test's, Chromium.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
+
+const dayMs = 86_400_000
+
+/** A casino that won 150 on the first day and lost 40 on the second. Minor units of EUR. */
+const playedTwoDays = Effect.gen(function*() {
+  const readings = yield* FigureReadings
+  const casino = yield* openCasino()
+  const seat = yield* casino.sit(100_000)
+  dataOf(yield* seat.bet(15_000))
+  yield* readings.readHour
+  yield* pass(dayMs)
+  yield* readings.readHour
+  const { transaction_id: bet } = dataOf(yield* seat.bet(1000))
+  dataOf(yield* seat.win(bet, 5000))
+  yield* pass(dayMs)
+  yield* readings.readHour
+  yield* readings.readFunds
+  return casino
+})
+
+const range = "from=2026-11-19&to=2026-11-22"
+
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR report", (it) => {
+  it.effect("adds up in figures, chart, tables and CSV", () =>
+    whileTimePasses(
+      Effect.gen(function*() {
+        const casino = yield* playedTwoDays
+        const { cookie } = yield* signedIn()
+        const page = yield* (yield* Browser).open({ cookie })
+        const lines = yield* Effect.promise(async () => {
+          await page.goto(`/reports/ggr?operator=${casino.slug}&${range}`)
+          await page.getByRole("heading", { level: 1, name: "GGR report" }).waitFor()
+          await page.locator("dl > div").filter({ hasText: /^GGR/ }).getByText("+€110.00").waitFor()
+          await page.getByRole("img", { name: /^GGR by (hour|day)/ }).locator("canvas").waitFor()
+          const rows = page.getByRole("table", { name: "By day" }).getByRole("row")
+          await rows.filter({ hasText: "2026-11-20" }).getByText("+€150.00").waitFor()
+          await rows.filter({ hasText: "2026-11-21" }).getByText("-€40.00").waitFor()
+          await page.getByRole("table", { name: "By provider" }).getByText(casino.studio.name).waitFor()
+          await page.getByRole("table", { name: "Funds held for players" }).getByText("€890.00").waitFor()
+          const [file] = await Promise.all([
+            page.waitForEvent("download"),
+            page.getByRole("link", { name: "Export CSV: by day" }).click()
+          ])
+          return readFileSync(await file.path(), "utf8").trim().split(/\r?\n/).map((line) => line.split(","))
+        })
+        const [head = [], ...rows] = lines
+        const of = (row: ReadonlyArray<string> | undefined, name: string) => row?.[head.indexOf(name)]
+        assert.deepStrictEqual(rows.map((row) => [of(row, "name"), of(row, "bets"), of(row, "wins"), of(row, "ggr")]), [
+          ["2026-11-20", "15000", "0", "15000"],
+          ["2026-11-21", "1000", "5000", "-4000"]
+        ])
+        assert.deepStrictEqual((yield* Browser).problems(), [])
+      }).pipe(Effect.scoped)
+    ))
+
+  it.effect("shows another figure and another range by keyboard alone, and keeps them in the address", () =>
+    whileTimePasses(
+      Effect.gen(function*() {
+        const casino = yield* playedTwoDays
+        const { cookie } = yield* signedIn()
+        const page = yield* (yield* Browser).open({ cookie })
+        yield* Effect.promise(async () => {
+          await page.goto(`/reports/ggr?operator=${casino.slug}&${range}`)
+          await page.getByRole("img", { name: /^GGR by/ }).waitFor()
+        })
+        yield* tabTo(page, "Figure")
+        yield* Effect.promise(async () => {
+          await page.keyboard.press("Enter")
+          await page.getByRole("option", { name: "Bets", exact: true }).waitFor()
+          await page.keyboard.press("ArrowDown")
+          await page.keyboard.press("Enter")
+          await page.waitForURL(/metric=/)
+          const metric = new URL(page.url()).searchParams.get("metric") ?? ""
+          await page.getByRole("img", { name: new RegExp(`^${metric.slice(1, 4)}|^.${metric.slice(1, 4)}`) }).waitFor()
+          assert.include(page.url(), range.split("&")[0] ?? "")
+        })
+        yield* looksRight(
+          cookie,
+          `/reports/ggr?operator=${casino.slug}&${range}`,
+          (seen) => seen.getByRole("img", { name: /^GGR by/ }).locator("canvas").waitFor(),
+          "ggr-report"
+        )
+      }).pipe(Effect.scoped)
+    ))
+})
