@@ -18,12 +18,26 @@ type Handler<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The columns of a list, in the order of the fields of its items; undefined for an endpoint that answers with no list of records. */
+const fieldOf = (ast: SchemaAST.AST | undefined, field: string): SchemaAST.AST | undefined =>
+  ast?._tag === "Objects" ? ast.propertySignatures.find(({ name }) => name === field)?.type : undefined
+
+const namesOf = (ast: SchemaAST.AST | undefined): ReadonlyArray<string> | undefined =>
+  ast?._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : undefined
+
+const itemOf = (ast: SchemaAST.AST | undefined): SchemaAST.AST | undefined =>
+  ast?._tag === "Arrays" ? ast.rest[0] : undefined
+
+/**
+ * The columns of a list, in the order of the fields of its items; undefined for an endpoint that answers with no list of records. A table (`data.rows`)
+ * repeats in each line what stands beside its rows, such as their currency.
+ */
 export const columnsOfList = (success: ReadonlySet<Schema.Top>): ReadonlyArray<string> | undefined => {
   for (const { ast } of success) {
-    const data = ast._tag === "Objects" ? ast.propertySignatures.find(({ name }) => name === "data")?.type : undefined
-    const item: SchemaAST.AST | undefined = data?._tag === "Arrays" ? data.rest[0] : undefined
-    if (item?._tag === "Objects") return item.propertySignatures.map(({ name }) => String(name))
+    const data = fieldOf(ast, "data")
+    const list = namesOf(itemOf(data))
+    if (list !== undefined) return list
+    const table = namesOf(itemOf(fieldOf(data, "rows")))
+    if (table !== undefined) return [...(namesOf(data) ?? []).filter((name) => name !== "rows"), ...table]
   }
   return undefined
 }
@@ -69,11 +83,19 @@ interface Page {
   readonly next: Fields | undefined
 }
 
+/** Records of a list, or of a table with what stands beside its rows. */
+const recordsOf = (data: unknown): ReadonlyArray<Fields> => {
+  if (Array.isArray(data)) return data.filter(isFields)
+  if (!isFields(data)) return []
+  const { rows, ...common } = data
+  return Array.isArray(rows) ? rows.filter(isFields).map((row) => ({ ...common, ...row })) : []
+}
+
 /** Rows of an answer and what to ask for next. */
 const pageOf = (response: HttpServerResponse.HttpServerResponse, asked: Fields): Page => {
   const parsed: unknown = JSON.parse(bodyText(response))
   const { data, meta } = isFields(parsed) ? parsed : {}
-  return { rows: Array.isArray(data) ? data.filter(isFields) : [], next: following(asked, meta) }
+  return { rows: recordsOf(data), next: following(asked, meta) }
 }
 
 /**
