@@ -7,6 +7,7 @@ import {
   type CSSVariablesResolver,
   Modal,
   ModalHeader,
+  Notification,
   PasswordInput
 } from "@mantine/core"
 
@@ -20,6 +21,7 @@ export const theme = createTheme({
   components: {
     // a header element would be taken for another banner of the page
     ModalHeader: ModalHeader.extend({ defaultProps: { role: "none" } }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps: { "aria-label": "Dismiss" } } }),
     Badge: Badge.extend({
       defaultProps: { tt: "none", fw: 500, radius: "sm" },
       styles: { label: { letterSpacing: 0 } }

@@ -11,14 +11,16 @@ type Overview = Data<"figures.overview">
 
 /** A figure with its name and what stands beside it. */
 function Figure(
-  { children, name, note }: {
+  { children, label, name, note }: {
     readonly name: string
+    /** Where several figures have one name: which one it is. */
+    readonly label?: string
     readonly children: React.ReactNode
     readonly note?: React.ReactNode
   }
 ) {
   return (
-    <Card withBorder padding="sm" component="section" aria-label={name}>
+    <Card withBorder padding="sm" component="section" aria-label={label ?? name}>
       <Text size="xs" c="dimmed">{name}</Text>
       <Text fz="xl" fw={600} component="div">{children}</Text>
       {note !== undefined && <Text size="xs" c="dimmed" component="div">{note}</Text>}
@@ -47,6 +49,7 @@ function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) 
       </Figure>
       <Figure
         name="Bets today"
+        label={`Bets today (${currency})`}
         note={
           <>
             Wins <Money amount={wins} currency={currency} />
@@ -55,10 +58,10 @@ function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) 
       >
         <Money amount={bets} currency={currency} />
       </Figure>
-      <Figure name="Deposits today">
+      <Figure name="Deposits today" label={`Deposits today (${currency})`}>
         <Money amount={deposits} currency={currency} />
       </Figure>
-      <Figure name="Withdrawals paid today">
+      <Figure name="Withdrawals paid today" label={`Withdrawals paid today (${currency})`}>
         <Money amount={withdrawals} currency={currency} />
       </Figure>
     </SimpleGrid>

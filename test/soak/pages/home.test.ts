@@ -24,21 +24,21 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
       const page = yield* (yield* Browser).open({ cookie })
       let documents = 0
       page.on("framenavigated", () => documents++)
-      const figure = (name: string | RegExp) => page.getByRole("region", { name })
+      const figure = (name: string) => page.getByRole("region", { name, exact: true })
       yield* Effect.promise(async () => {
         await page.goto("/")
-        await page.getByText("No money has moved today.").waitFor()
+        await figure("Deposits today (SEK)").getByText("SEK 0.00").waitFor()
         await figure("Withdrawals waiting").getByText("0", { exact: true }).waitFor()
       })
       const loaded = documents
       const { id } = yield* casino.register({ currency: "SEK" })
       dataOf(yield* casino.deposit(id, 50_000), 201)
-      yield* Effect.promise(() => figure("Deposits today").getByText("SEK 500.00").waitFor())
+      yield* Effect.promise(() => figure("Deposits today (SEK)").getByText("SEK 500.00").waitFor())
       const { session_token } = dataOf(yield* casino.launch(id))
       const { player_ref } = dataOf(yield* casino.tell("authenticate", { session_token }))
       dataOf(yield* casino.playOf(session_token, player_ref).bet(4321, { currency: "SEK" }))
       yield* Effect.promise(async () => {
-        await figure("Bets today").getByText("SEK 43.21").waitFor()
+        await figure("Bets today (SEK)").getByText("SEK 43.21").waitFor()
         await figure("GGR today (SEK)").getByText("+SEK 43.21").waitFor()
       })
       const payment = dataOf(yield* casino.withdraw(id, 1000), 201)

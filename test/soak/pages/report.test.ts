@@ -24,8 +24,12 @@ const playedTwoDays = Effect.gen(function*() {
   yield* readings.readHour
   yield* pass(dayMs)
   yield* readings.readHour
-  const { transaction_id: bet } = dataOf(yield* seat.bet(1000))
-  dataOf(yield* seat.win(bet, 5000))
+  // the session of yesterday is over
+  const { session_token } = dataOf(yield* casino.launch(seat.id))
+  const { player_ref } = dataOf(yield* casino.tell("authenticate", { session_token }))
+  const today = casino.playOf(session_token, player_ref)
+  const { transaction_id: bet } = dataOf(yield* today.bet(1000))
+  dataOf(yield* today.win(bet, 5000))
   yield* pass(dayMs)
   yield* readings.readHour
   yield* readings.readFunds

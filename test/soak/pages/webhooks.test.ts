@@ -40,7 +40,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await dialog.getByLabel("Address").fill(sink.url)
         await dialog.getByRole("button", { name: "Add webhook" }).click()
         await dialog.getByText("shown now and never again").waitFor()
-        const shown = await dialog.locator("code").textContent()
+        const shown = await dialog.locator("pre, code").first().textContent()
         await dialog.getByRole("button", { name: "Close" }).last().click()
         await page.getByRole("table", { name: "Webhooks" }).getByText(sink.url).waitFor()
         return shown ?? ""
@@ -80,7 +80,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await dialog.getByText("delivered").waitFor()
         await page.keyboard.press("Escape")
         await dialog.waitFor({ state: "hidden" })
-        const redelivery = await act(page, "Redeliver", { "Since (UTC)": "2020-01-01T00:00", Which: "" })
+        const redelivery = await act(page, "Redeliver", { "Since (UTC)": "2020-01-01T00:00" })
         await redelivery.getByText("No delivery of that time").waitFor()
         await redelivery.getByRole("button", { name: "Close" }).last().click()
       })
