@@ -75,6 +75,18 @@ function LatestNotes({ player }: { readonly player: Player }) {
     <DataTable label="Latest notes" minWidth={narrow} columns={noteColumns} rows={notes} rowKey={({ id }) => id} />
 }
 
+/** Broken before its host rather than anywhere. */
+function Email({ address }: { readonly address: string }) {
+  const at = address.lastIndexOf("@")
+  return at < 0 ? <>{address}</> : (
+    <>
+      {address.slice(0, at)}
+      <wbr />
+      {address.slice(at)}
+    </>
+  )
+}
+
 /** What staff or the player have closed; nothing where all is open. */
 const closedOf = ({ restrictions, self_exclusion: exclusion }: Player): ReadonlyArray<Fact> => [
   ...(exclusion === null ? [] : [
@@ -102,7 +114,7 @@ export function PlayerOverview({ player }: { readonly player: Player }) {
           <Facts
             facts={[
               ["Name", [player.first_name, player.middle_name, player.last_name].filter((name) => name).join(" ")],
-              ["E-mail", player.email],
+              ["E-mail", <Email key="email" address={player.email} />],
               ["Phone", text(player.phone)],
               ["Born", player.birth_date],
               ["Gender", text(player.gender)],
