@@ -14,11 +14,14 @@ export const ownProtocol = "pitboss"
 
 const settingFieldsOf = (protocol: unknown) => protocols.find(({ name }) => name === protocol)?.fields ?? []
 
+/** A setting's name as a label: `games_url` → `Games URL`. */
+export const settingLabel = (name: string): string => headed(name).replace(/\burl\b/i, "URL")
+
 /** A setting as a field. Of one that is there, an empty secret stays as it is. */
 const settingFields = (protocol: unknown, provider?: Provider): ReadonlyArray<Field> =>
   settingFieldsOf(protocol).map(({ isRequired, isSecret, kind, name, options }) => ({
     name,
-    label: headed(name),
+    label: settingLabel(name),
     kind: kind === "block" ? "lines" : kind === "text" ? isSecret ? "password" : "text" : kind,
     required: isRequired && !(isSecret && provider !== undefined),
     nullable: !isRequired,

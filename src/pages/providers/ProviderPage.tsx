@@ -11,8 +11,8 @@ import { type Fact, Facts } from "../parts/Facts.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Once } from "../parts/Once.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Cut, headed, Instant, PageLink, Status } from "../parts/Values.tsx"
-import { ChangeProvider, ownProtocol, SwitchProvider } from "./ProviderForm.tsx"
+import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { ChangeProvider, ownProtocol, settingLabel, SwitchProvider } from "./ProviderForm.tsx"
 import { Reconciliation } from "./Reconciliation.tsx"
 
 type Details = Data<"provider.show">
@@ -55,8 +55,10 @@ function Health({ details }: { readonly details: Details }) {
       <Facts
         facts={[
           ["State", <Status key="state" of={details.active ? "active" : "inactive"} />],
-          ["Last called", at === null ? "not since the service was started" : <Instant key="at" at={at} />],
-          ["Refused calls", counts.reduce((sum, [, count]) => sum + count, 0)]
+          ...(details.protocol === ownProtocol ? [] : [
+            ["Last called", at === null ? "not since the service was started" : <Instant key="at" at={at} />],
+            ["Refused calls", counts.reduce((sum, [, count]) => sum + count, 0)]
+          ] satisfies ReadonlyArray<Fact>)
         ]}
       />
       {counts.length > 0 && (
@@ -123,7 +125,7 @@ function SettingsOf({ details }: { readonly details: Details }) {
               "Catalogue is read",
               details.sync_hours === 0 ? "never by itself" : `every ${details.sync_hours} hours`
             ]] satisfies ReadonlyArray<Fact>),
-          ...names.map((name): Fact => [headed(name), shown(name)])
+          ...names.map((name): Fact => [settingLabel(name), shown(name)])
         ]}
       />
       {secrets.length > 0 && <Text size="sm">Secret settings are never shown: only whether they are set.</Text>}
@@ -210,7 +212,7 @@ function Found({ details }: { readonly details: Details }) {
         <PageLink to={`/games?provider=${details.slug}`}>Its games</PageLink>
         <PageLink to={`/rounds?provider=${details.slug}`}>Its rounds</PageLink>
       </Group>
-      {may("provider.calls") && <Calls provider={provider} />}
+      {hasVendor && may("provider.calls") && <Calls provider={provider} />}
       {hasVendor && may("provider.reconcile") && <Reconciliation provider={provider} />}
     </Stack>
   )

@@ -1,0 +1,131 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { fresh, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
+
+// Goal: the catalogue is found, added to and changed in a browser, and operators meet what it then offers.
+// Method: clicks and keys in Chromium, answers from the staff API and the operator's.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
+
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page of games", (it) => {
+  it.effect("finds games by a part of the name and by provider, with the filters in the address", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const browser = yield* Browser
+      const { cookie } = yield* signedIn()
+      const page = yield* browser.open({ cookie })
+      const rows = page.getByRole("table", { name: "Games", exact: true }).getByRole("row")
+      yield* Effect.promise(async () => {
+        await page.goto(`/games?provider=${casino.studio.slug}`)
+        await page.getByRole("heading", { level: 1, name: "Games" }).waitFor()
+        await rows.filter({ hasText: casino.slots.name }).waitFor()
+        await rows.filter({ hasText: casino.table.name }).waitFor()
+        await page.getByLabel("Name").fill("TABLE of")
+        await rows.filter({ hasText: casino.slots.name }).waitFor({ state: "detached" })
+        await rows.filter({ hasText: casino.table.name }).waitFor()
+        assert.strictEqual(new URL(page.url()).searchParams.get("name"), "TABLE of")
+        assert.strictEqual(await rows.count(), 2)
+      })
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+
+  it.effect("switches a game off for the operator, and takes that back", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      const row = page.getByRole("row").filter({ hasText: casino.slots.name })
+      const status = Effect.map(casino.get(`/games/${casino.slots.id}`), (answer) => answer.status)
+      yield* Effect.promise(async () => {
+        await page.goto(`/games?provider=${casino.studio.slug}`)
+        await row.getByRole("button", { name: "Switch game off" }).click()
+        await page.getByRole("dialog").getByRole("button", { name: "Switch game off" }).click()
+        await row.getByText("inactive").waitFor()
+      })
+      assert.strictEqual(yield* status, 404)
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Undo" }).click()
+        await row.getByText("active", { exact: true }).waitFor()
+      })
+      assert.strictEqual(yield* status, 200)
+    }).pipe(Effect.scoped))
+
+  it.effect("adds a game by keyboard alone, says which id is taken, and forgets a return that is emptied", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const name = fresh("Comet ")
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      const { keyboard } = page
+      yield* Effect.promise(async () => {
+        await page.goto(`/games?provider=${casino.studio.slug}`)
+        await page.getByRole("row").filter({ hasText: casino.slots.name }).waitFor()
+      })
+      yield* tabTo(page, "Add game")
+      const dialog = page.getByRole("dialog", { name: "Add game" })
+      yield* Effect.promise(async () => {
+        await keyboard.press("Enter")
+        await dialog.waitFor()
+        await keyboard.press("Enter")
+        const options = page.getByRole("option")
+        await options.first().waitFor()
+        const names = await options.allTextContents()
+        for (let step = 0; step <= names.indexOf(casino.studio.name); step++) await keyboard.press("ArrowDown")
+        await keyboard.press("Enter")
+      })
+      yield* tabTo(page, /^Name/)
+      yield* Effect.promise(() => keyboard.type(name))
+      yield* tabTo(page, /^Provider's id/)
+      yield* Effect.promise(() => keyboard.type("slots"))
+      yield* tabTo(page, /^Return to player/)
+      yield* Effect.promise(async () => {
+        await keyboard.type("96.5")
+        await keyboard.press("Enter")
+        await dialog.getByRole("alert").filter({ hasText: "VALIDATION_FAILED" }).waitFor()
+        await dialog.getByLabel("Provider's id").focus()
+        await keyboard.type("-2")
+        await keyboard.press("Enter")
+        await page.getByRole("row").filter({ hasText: name }).getByText("96.5 %").waitFor()
+      })
+      const path = `/games?provider=${casino.studio.slug}&name=${encodeURIComponent(name)}`
+      const [added] = yield* staff("GET", path)
+      assert.deepInclude(added, { external_id: "slots-2", rtp: 96.5, category: "slots", active: true })
+      yield* Effect.promise(async () => {
+        const row = page.getByRole("row").filter({ hasText: name })
+        await row.getByRole("button", { name: "Change game" }).click()
+        const change = page.getByRole("dialog", { name: "Change game" })
+        await change.getByLabel("Return to player").fill("")
+        await change.getByRole("button", { name: "Change game" }).click()
+        await change.waitFor({ state: "detached" })
+        await row.getByText("96.5 %").waitFor({ state: "detached" })
+      })
+      const [changed] = yield* staff("GET", path)
+      assert.deepInclude(changed, { external_id: "slots-2", rtp: null })
+    }).pipe(Effect.scoped))
+
+  it.effect("holds to WCAG in light and dark, and offers support nothing to change", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const browser = yield* Browser
+      const { cookie } = yield* signedIn({ role: "support" })
+      for (const scheme of ["light", "dark"] as const) {
+        const page = yield* browser.open({ cookie, scheme })
+        yield* Effect.promise(async () => {
+          await page.goto(`/games?provider=${casino.studio.slug}`)
+          await page.getByRole("row").filter({ hasText: casino.slots.name }).waitFor()
+          assert.strictEqual(await page.getByRole("button", { name: /Add game|Change game|Switch game/ }).count(), 0)
+        })
+        assert.deepStrictEqual(yield* violationsOn(page), [], scheme)
+      }
+      const { cookie: admin } = yield* signedIn()
+      const page = yield* browser.open({ cookie: admin })
+      yield* Effect.promise(async () => {
+        await page.goto("/games")
+        await page.getByRole("button", { name: "Change game" }).first().waitFor()
+      })
+      assert.deepStrictEqual(yield* violationsOn(page), [])
+      yield* picture(page, "games")
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+})
