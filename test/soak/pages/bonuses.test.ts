@@ -1,0 +1,186 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Locator, Page } from "playwright-core"
+import { made } from "../../kit/Backoffice.ts"
+import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { fresh, House, layerCasinos, staff } from "../../kit/Casino.ts"
+import { dataOf } from "../../kit/PublicApi.ts"
+
+// Goal: bonuses and promo codes are written, read in words, given and taken back in a browser, and the service has what the page said.
+// Method: clicks and keys in Chromium, answers from the staff API.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
+
+const open = async (page: Page, path: string, title: string) => {
+  await page.goto(path)
+  await page.getByRole("heading", { level: 1, name: title }).waitFor()
+}
+
+/** The input of a label, which a field's list of options has as well. */
+const inputOf = (within: Locator, label: string): Locator =>
+  within.locator("input, textarea").and(within.getByLabel(label))
+
+const choose = async (within: Locator, label: string, option: string) => {
+  await inputOf(within, label).click()
+  await within.page().getByRole("option", { name: option }).click()
+}
+
+/** What the staff API has under a name or a code; nothing where there is no such row. */
+const stored = Effect.fnUntraced(function*(path: string, name: string) {
+  for (const row of yield* staff("GET", path)) if (row.name === name || row.code === name) return row
+})
+
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of bonuses and promo codes", (it) => {
+  it.effect("read terms in words while they are written, in the operator's currency, and save what was read", () =>
+    Effect.gen(function*() {
+      const { slots } = yield* House
+      const slug = fresh("kyoto-")
+      yield* made("/operators", { slug, name: slug, currency: "JPY" })
+      const name = fresh("Spring ")
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      const dialog = page.getByRole("dialog", { name: "Add bonus" })
+      yield* Effect.promise(async () => {
+        await open(page, "/bonuses", "Bonuses")
+        await page.getByRole("button", { name: "Add bonus" }).click()
+        await choose(dialog, "Operator", slug)
+        await inputOf(dialog, "Name").fill(name)
+        await inputOf(dialog, "Amount (JPY)").fill("500")
+        const words = dialog.getByRole("status", { name: "What it means" })
+        await words.getByText("The player gets JP¥500 of bonus money.").waitFor()
+        await words.getByText("It has to be wagered 30 times: stakes of JP¥15,000 in all").waitFor()
+        await inputOf(dialog, "Add a game").fill(slots.name.slice(2))
+        await page.getByRole("option", { name: slots.name }).click()
+        await words.getByText(`Bonus money cannot be staked on ${slots.name}`).waitFor()
+        await choose(dialog, "Type", "cashback")
+      })
+      assert.deepStrictEqual(yield* violationsOn(page), [])
+      yield* picture(page, "bonus-editor")
+      yield* Effect.promise(async () => {
+        await dialog.getByRole("button", { name: "Add bonus" }).click()
+        await page.getByRole("link", { name }).waitFor()
+      })
+      assert.deepInclude(yield* stored("/bonuses", name), {
+        type: "cashback",
+        default_amount: 500,
+        wagering_multiplier: 30,
+        contributions: { [slots.id]: 0 }
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("show whom a bonus was granted to and what it may cost, until the grant is cancelled", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const bonus = yield* house.newBonus({ name: fresh("Ten ") })
+      const { id: player } = yield* house.register()
+      dataOf(yield* house.grant(player, bonus.id), 201)
+      const browser = yield* Browser
+      const { cookie } = yield* signedIn()
+      const page = yield* browser.open({ cookie })
+      yield* Effect.promise(async () => {
+        await open(page, `/bonuses/${bonus.id}`, bonus.name)
+        await page.getByText("It has to be wagered 10 times: stakes of €50.00 in all").waitFor()
+        await page.getByRole("table", { name: "Liability" }).getByText("€5.00").waitFor()
+        await page.getByRole("table", { name: "Grants" }).getByRole("link", { name: String(player) }).waitFor()
+      })
+      yield* picture(page, "bonus")
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Cancel grant" }).click()
+        const dialog = page.getByRole("dialog", { name: "Cancel grant" })
+        await inputOf(dialog, "Reason").fill("Given by mistake")
+        await dialog.getByRole("button", { name: "Cancel grant" }).click()
+        await page.getByText("No grant runs or waits").waitFor()
+        await page.getByRole("table", { name: "Grants" }).getByText("cancelled").waitFor()
+      })
+      const [grant] = yield* staff("GET", `/bonuses/${bonus.id}/grants`)
+      assert.deepInclude(grant, { player_id: player, state: "finished", result: "cancelled" })
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+
+  it.effect("ask by keyboard for an end of a code that is money at once, switch it off, and take that back", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const cash = yield* house.newBonus({ name: fresh("Cash "), type: "cash", wagering_multiplier: 0 })
+      const code = fresh("CASH")
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      const { keyboard } = page
+      yield* Effect.promise(() => open(page, "/promo-codes", "Promo codes"))
+      yield* tabTo(page, "Add promo code")
+      yield* Effect.promise(() => keyboard.press("Enter"))
+      const dialog = page.getByRole("dialog", { name: "Add promo code" })
+      yield* Effect.promise(async () => {
+        // a choice that is made by typing and the arrow keys; the first field has the focus
+        await dialog.waitFor()
+        if (await inputOf(dialog, "Operator").count() > 0) {
+          await keyboard.press("Enter")
+          const options = page.getByRole("option")
+          await options.first().waitFor()
+          const names = await options.allTextContents()
+          for (let step = 0; step <= names.indexOf(house.slug); step++) await keyboard.press("ArrowDown")
+          await keyboard.press("Enter")
+        }
+      })
+      yield* tabTo(page, /^Code/)
+      yield* Effect.promise(() => keyboard.type(code))
+      yield* tabTo(page, /^Bonus/)
+      yield* Effect.promise(async () => {
+        await keyboard.press("Enter")
+        const options = page.getByRole("option")
+        await options.first().waitFor()
+        const names = await options.allTextContents()
+        for (let step = 0; step <= names.indexOf(cash.name); step++) await keyboard.press("ArrowDown")
+        await keyboard.press("Enter")
+        await dialog.getByText("Needed: this bonus is money at once.").waitFor()
+      })
+      yield* tabTo(page, "Add promo code")
+      yield* Effect.promise(async () => {
+        await keyboard.press("Enter")
+        await dialog.getByText("Redemptions at most is needed").waitFor()
+        await inputOf(dialog, "Redemptions at most").focus()
+        await keyboard.type("7")
+        await keyboard.press("Enter")
+        await page.getByRole("row").filter({ hasText: code }).getByText("0 of 7").waitFor()
+      })
+      assert.deepInclude(yield* stored("/promo-codes", code), { bonus_id: cash.id, max_redemptions: 7, active: true })
+      const row = page.getByRole("row").filter({ hasText: code })
+      yield* Effect.promise(async () => {
+        await row.getByRole("button", { name: "Switch code off" }).click()
+        await page.getByRole("dialog").getByRole("button", { name: "Switch code off" }).click()
+        await row.getByText("inactive").waitFor()
+      })
+      assert.deepInclude(yield* stored("/promo-codes", code), { active: false })
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Undo" }).click()
+        await row.getByRole("button", { name: "Switch code off" }).waitFor()
+      })
+      assert.deepInclude(yield* stored("/promo-codes", code), { active: true })
+    }).pipe(Effect.scoped))
+
+  it.effect("hold to WCAG in light and dark", () =>
+    Effect.gen(function*() {
+      const house = yield* House
+      const bonus = yield* house.newBonus({ name: fresh("Bright ") })
+      yield* made("/promo-codes", { operator: house.slug, code: fresh("BRIGHT"), bonus: bonus.id })
+      const browser = yield* Browser
+      const { cookie } = yield* signedIn()
+      for (const scheme of ["light", "dark"] as const) {
+        for (
+          const [path, title] of [
+            ["/bonuses", "Bonuses"],
+            [`/bonuses/${bonus.id}`, bonus.name],
+            ["/promo-codes", "Promo codes"]
+          ] as const
+        ) {
+          const page = yield* browser.open({ cookie, scheme })
+          yield* Effect.promise(async () => {
+            await open(page, path, title)
+            if (title !== bonus.name) await page.getByRole("link", { name: bonus.name }).first().waitFor()
+          })
+          assert.deepStrictEqual(yield* violationsOn(page), [], `${path} ${scheme}`)
+          if (scheme === "light" && title !== bonus.name) yield* picture(page, path.slice(1))
+        }
+      }
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+})
