@@ -1,0 +1,214 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import type { Locator } from "playwright-core"
+import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
+import { protocols } from "../../../src/protocols/Protocols.ts"
+import { made } from "../../kit/Backoffice.ts"
+import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { fresh, layerCasinos, openCasino, outcomeOf, signedCall, staff } from "../../kit/Casino.ts"
+import { amount, fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
+import { codeOf, inSession } from "../../kit/StaffBrowser.ts"
+
+// Goal: a provider is connected, looked after and compared with its vendor in a browser, and its secrets are seen once at the most.
+// Method: clicks and keys in Chromium, a vendor at a free port, answers from the staff API and the wallet that providers call.
+
+const layerPages = Browser.layer.pipe(
+  Layer.provideMerge(layerCasinos),
+  Layer.provideMerge(Browser.layerBuilt),
+  Layer.provide(Layer.succeed(ProviderProtocols, [...protocols, fakeProtocol]))
+)
+
+/** The input of a label, which a field's list of options has as well. */
+const inputOf = (within: Locator, label: string): Locator =>
+  within.locator("input, textarea").and(within.getByLabel(label))
+
+/** A session that has just shown its second factor. */
+const signedInFully = Effect.gen(function*() {
+  const account = yield* signedIn()
+  const call = inSession(`pitboss_session=${account.cookie}`)
+  const { data: { secret } } = yield* call("POST", "/session/second-factor")
+  const code = codeOf(secret, yield* Clock.currentTimeMillis)
+  assert.strictEqual((yield* call("POST", "/session/second-factor/confirm", { code })).status, 201)
+  return account
+})
+
+/** How the wallet answers a call that names a session of nobody: by the signature alone. */
+const walletAnswers = (key: string, secret: string) =>
+  Effect.map(
+    signedCall({ header: "X-Provider-Key", key, secret }, "/api/v1/provider/wallet/authenticate", {
+      method: "POST",
+      body: { session_token: "nobodys" }
+    }),
+    outcomeOf
+  )
+
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of providers", (it) => {
+  it.effect("add one by keyboard with the settings of its protocol, and never show the secret ones again", () =>
+    Effect.gen(function*() {
+      const slug = fresh("aviate-")
+      const token = "a token of the vendor"
+      const browser = yield* Browser
+      const { cookie } = yield* signedIn()
+      const page = yield* browser.open({ cookie })
+      const { keyboard } = page
+      yield* Effect.promise(async () => {
+        await page.goto("/providers")
+        await page.getByRole("table", { name: "Providers", exact: true }).getByRole("row").nth(1).waitFor()
+      })
+      yield* tabTo(page, "Add provider")
+      const dialog = page.getByRole("dialog", { name: "Add provider" })
+      yield* Effect.promise(async () => {
+        await keyboard.press("Enter")
+        await dialog.waitFor()
+        // the first field has the focus
+        await keyboard.type("Aviate Games")
+      })
+      yield* tabTo(page, /^Slug/)
+      yield* Effect.promise(() => keyboard.type(slug))
+      yield* tabTo(page, /^Protocol/)
+      yield* Effect.promise(async () => {
+        assert.strictEqual(await dialog.getByLabel("Casino id").count(), 0)
+        await keyboard.press("Enter")
+        const options = page.getByRole("option")
+        await options.first().waitFor()
+        const names = await options.allTextContents()
+        // the chosen one is passed first
+        for (let step = 0; step < names.indexOf("gcp"); step++) await keyboard.press("ArrowDown")
+        await keyboard.press("Enter")
+        await inputOf(dialog, "Casino id").waitFor()
+      })
+      yield* picture(page, "provider-form")
+      yield* tabTo(page, /^Auth token/)
+      yield* Effect.promise(() => keyboard.type(token))
+      yield* tabTo(page, /^Casino id/)
+      yield* Effect.promise(() => keyboard.type("c1"))
+      yield* tabTo(page, /^Games URL/)
+      yield* Effect.promise(async () => {
+        await keyboard.type("https://games.example/v1")
+        await keyboard.press("Enter")
+        await dialog.waitFor({ state: "detached" })
+        await page.getByRole("row").filter({ hasText: slug }).getByRole("link", { name: "Aviate Games" }).click()
+        await page.getByRole("heading", { level: 1, name: "Aviate Games" }).waitFor()
+        await page.getByText(new RegExp(`/api/v1/integrations/${slug}$`)).waitFor()
+        assert.strictEqual(await page.getByText("Auth token").count(), 1)
+        assert.notInclude(await page.content(), token)
+      })
+      const shown = yield* staff("GET", `/providers/${slug}`)
+      assert.deepInclude(shown, {
+        protocol: "gcp",
+        settings: { casino_id: "c1", games_url: "https://games.example/v1" },
+        secret_settings: ["auth_token"]
+      })
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Change provider" }).click()
+        const change = page.getByRole("dialog", { name: "Change provider" })
+        assert.strictEqual(await inputOf(change, "Auth token").inputValue(), "")
+        await inputOf(change, "Casino id").fill("c2")
+        await change.getByRole("button", { name: "Change provider" }).click()
+        await page.getByText("c2", { exact: true }).waitFor()
+      })
+      assert.deepInclude(yield* staff("GET", `/providers/${slug}`), {
+        settings: { casino_id: "c2", games_url: "https://games.example/v1" },
+        secret_settings: ["auth_token"]
+      })
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+
+  it.effect("give a new secret once its slug was typed, show it once, and the wallet takes it alone", () =>
+    Effect.gen(function*() {
+      const { studio } = yield* openCasino()
+      const { cookie } = yield* signedInFully
+      const page = yield* (yield* Browser).open({ cookie })
+      const dialog = page.getByRole("dialog", { name: "New secret" })
+      const secret = yield* Effect.promise(async () => {
+        await page.goto(`/providers/${studio.id}`)
+        await page.getByRole("button", { name: "New secret" }).click()
+        const confirm = dialog.getByRole("button", { name: "New secret" })
+        assert.isTrue(await confirm.isDisabled())
+        await dialog.getByLabel(`Type ${studio.slug} to confirm`).fill(studio.slug)
+        await confirm.click()
+        await dialog.getByText("Secret: shown now and never again").waitFor()
+        return await dialog.locator("code, pre").first().innerText()
+      })
+      assert.deepStrictEqual(
+        [yield* walletAnswers(studio.key, studio.secret), yield* walletAnswers(studio.key, secret)],
+        ["INVALID_SIGNATURE", "INVALID_SESSION"]
+      )
+      yield* Effect.promise(async () => {
+        await dialog.getByRole("button", { name: "Close" }).last().click()
+        await dialog.waitFor({ state: "detached" })
+        assert.notInclude(await page.content(), secret)
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("read the vendor's catalogue, and say of a day what the vendor has alone", () =>
+    Effect.gen(function*() {
+      const vendor = yield* makeFakeVendor
+      const slug = fresh("vendor-")
+      const provider = yield* made("/providers", { slug, name: slug, protocol: "fake", settings: vendor.settings })
+      vendor.games = [
+        { externalId: "book", name: "Book", type: "rng", category: "slots", rtp: 96.5, thumbnailUrl: null }
+      ]
+      vendor.feed = {
+        by: "transaction",
+        lines: [{ transactionId: "t-77", kind: "bet", amount: amount("1.50"), currency: "EUR", playerRef: "nobody" }]
+      }
+      const browser = yield* Browser
+      const { cookie } = yield* signedIn()
+      const page = yield* browser.open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.goto(`/providers/${provider.id}`)
+        await page.getByRole("button", { name: "Read catalogue" }).click()
+        const dialog = page.getByRole("dialog", { name: "Read catalogue" })
+        await dialog.getByLabel("Offer new games at once").check()
+        await dialog.getByRole("button", { name: "Read catalogue" }).click()
+        await dialog.getByText("Added (1)").waitFor()
+        await dialog.getByText("book", { exact: true }).waitFor()
+        await dialog.getByRole("button", { name: "Close" }).last().click()
+        await page.getByLabel("Day (UTC)").fill("2026-01-01")
+        await page.getByRole("button", { name: "Compare" }).click()
+        const table = page.getByRole("table", { name: "Only the vendor's" })
+        await table.getByText("t-77").waitFor()
+        await table.getByText("€1.50").waitFor()
+      })
+      yield* picture(page, "provider")
+      const [game] = yield* staff("GET", `/games?provider=${slug}`)
+      assert.deepInclude(game, { external_id: "book", name: "Book", active: true })
+      vendor.mood = { no: "CLOSED" }
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Day (UTC)").fill("2026-01-02")
+        await page.getByRole("button", { name: "Compare" }).click()
+        await page.getByRole("alert").filter({ hasText: "CLOSED" }).waitFor()
+      })
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+
+  it.effect("hold to WCAG in light and dark", () =>
+    Effect.gen(function*() {
+      const vendor = yield* makeFakeVendor
+      const slug = fresh("vendor-")
+      const { id } = yield* made("/providers", { slug, name: slug, protocol: "fake", settings: vendor.settings })
+      const { studio } = yield* openCasino()
+      const browser = yield* Browser
+      const { cookie } = yield* signedIn()
+      for (const scheme of ["light", "dark"] as const) {
+        for (
+          const [path, title] of [
+            ["/providers", "Providers"],
+            [`/providers/${id}`, slug],
+            [`/providers/${studio.id}`, studio.name]
+          ] as const
+        ) {
+          const page = yield* browser.open({ cookie, scheme })
+          yield* Effect.promise(async () => {
+            await page.goto(path)
+            await page.getByRole("heading", { level: 1, name: title }).waitFor()
+            await page.getByRole("button", { name: "Change provider" }).first().waitFor()
+          })
+          assert.deepStrictEqual(yield* violationsOn(page), [], `${path} ${scheme}`)
+          if (scheme === "light" && title === "Providers") yield* picture(page, "providers")
+        }
+      }
+      assert.deepStrictEqual(browser.problems(), [])
+    }).pipe(Effect.scoped))
+})
