@@ -7,6 +7,7 @@ export function Refusal({ error, again }: { readonly error: Error; readonly agai
   const refused = error instanceof Refused ? error : undefined
   const fields = refused?.code === "VALIDATION_FAILED" ? Object.entries(refused.details) : []
   const reason = refused?.details["reason"]
+  const vendor = refused?.details["vendor"]
   return (
     <Alert color="red" variant="light" role="alert">
       <Text size="sm">{error.message} {refused !== undefined && <Code>{refused.code}</Code>}</Text>
@@ -15,6 +16,11 @@ export function Refusal({ error, again }: { readonly error: Error; readonly agai
           <b>{name}</b> {Array.isArray(messages) ? messages.join("; ") : String(messages)}
         </Text>
       ))}
+      {typeof vendor === "string" && (
+        <Text size="sm">
+          The vendor's word: <Code>{vendor}</Code>
+        </Text>
+      )}
       {reason === "second_factor_required" && (
         <Text size="sm">
           <a href="/account">Set up a second factor</a>, then repeat this.

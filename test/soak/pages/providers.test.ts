@@ -1,13 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import type { Locator } from "playwright-core"
 import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
 import { protocols } from "../../../src/protocols/Protocols.ts"
 import { made } from "../../kit/Backoffice.ts"
-import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, picture, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, outcomeOf, signedCall, staff } from "../../kit/Casino.ts"
 import { amount, fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
-import { codeOf, inSession } from "../../kit/StaffBrowser.ts"
 
 // Goal: a provider is connected, looked after and compared with its vendor in a browser, and its secrets are seen once at the most.
 // Method: clicks and keys in Chromium, a vendor at a free port, answers from the staff API and the wallet that providers call.
@@ -21,16 +20,6 @@ const layerPages = Browser.layer.pipe(
 /** The input of a label, which a field's list of options has as well. */
 const inputOf = (within: Locator, label: string): Locator =>
   within.locator("input, textarea").and(within.getByLabel(label))
-
-/** A session that has just shown its second factor. */
-const signedInFully = Effect.gen(function*() {
-  const account = yield* signedIn()
-  const call = inSession(`pitboss_session=${account.cookie}`)
-  const { data: { secret } } = yield* call("POST", "/session/second-factor")
-  const code = codeOf(secret, yield* Clock.currentTimeMillis)
-  assert.strictEqual((yield* call("POST", "/session/second-factor/confirm", { code })).status, 201)
-  return account
-})
 
 /** How the wallet answers a call that names a session of nobody: by the signature alone. */
 const walletAnswers = (key: string, secret: string) =>
@@ -117,7 +106,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
   it.effect("give a new secret once its slug was typed, show it once, and the wallet takes it alone", () =>
     Effect.gen(function*() {
       const { studio } = yield* openCasino()
-      const { cookie } = yield* signedInFully
+      const { cookie } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
       const dialog = page.getByRole("dialog", { name: "New secret" })
       const secret = yield* Effect.promise(async () => {
