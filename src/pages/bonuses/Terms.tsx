@@ -86,7 +86,7 @@ const termFields = (operators: Operators, bonus: Bonus | undefined) => (inputs: 
       { name: "max_bet", label: "Largest stake (0: any)", kind: "money", half: true, currency, initial: from.max_bet },
       {
         name: "max_conversion_multiplier",
-        label: "Converts at most: times the amount (0: all)",
+        label: "Converts: times the amount (0: all)",
         kind: "integer",
         half: true,
         initial: from.max_conversion_multiplier
