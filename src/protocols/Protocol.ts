@@ -298,7 +298,7 @@ export interface Protocol<Settings = unknown> {
 }
 
 /** A setting as a form asks for it. */
-export interface SettingField {
+interface SettingField {
   readonly name: string
   readonly isRequired: boolean
   readonly isSecret: boolean
