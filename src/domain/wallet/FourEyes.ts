@@ -16,14 +16,17 @@ export interface StaffFacts {
 }
 
 /** Why a member of staff does not count as one more person. */
-export type Objection =
-  | "unknown_staff"
-  | "bootstrap_token"
-  | "token_issued_after_request"
-  | "token_issued_by_approver"
-  | "account_created_by_approver"
-  | "corrected_balance"
-  | "approver_pays"
+export const objections = [
+  "unknown_staff",
+  "bootstrap_token",
+  "token_issued_after_request",
+  "token_issued_by_approver",
+  "account_created_by_approver",
+  "corrected_balance",
+  "approver_pays"
+] as const
+
+export type Objection = (typeof objections)[number]
 
 const messages: { readonly [objection in Objection]: string } = {
   unknown_staff: "Two members of staff have to approve this. There is no such account.",

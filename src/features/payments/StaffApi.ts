@@ -6,6 +6,7 @@ import { amountFrom, currency, instant, lines, oneOf, pathId, reference, text } 
 import { created, list, pageOrWalk, pageQuery, single } from "../../contract/Pagination.ts"
 import { PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
+import { objections } from "../../domain/wallet/FourEyes.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
 /** What a withdrawal can wait for. */
@@ -28,7 +29,7 @@ const StaffPayment = Schema.Struct({
       "the judgement whether one will. Empty for what is done. Verification is asked for when a withdrawal is requested, not later."
   }),
   held_by_alerts: Schema.Array(id),
-  objection: Schema.NullOr(Schema.String).annotate({
+  objection: Schema.NullOr(Schema.Literals([...objections, "second_approver"])).annotate({
     description: "Where two people are needed: why the next step is not for who asks. Null: it is, or nothing waits."
   })
 })

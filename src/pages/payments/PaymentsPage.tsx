@@ -3,6 +3,7 @@ import { Button, Group, Modal, Stack, Tabs, Text } from "@mantine/core"
 import { useMemo, useState } from "react"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import { paymentEdges, paymentMoves } from "../../domain/payment/PaymentMoves.ts"
+import { objectionMessage } from "../../domain/wallet/FourEyes.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
@@ -42,6 +43,11 @@ const waits: Readonly<Record<Payment["waiting_for"][number], string>> = {
   judgement: "the check of the rules against money laundering"
 }
 
+const objectionWords = (objection: NonNullable<Payment["objection"]>): string =>
+  objection === "second_approver"
+    ? "you approved this already. Somebody else has to, too."
+    : objectionMessage(objection).replace(/^./, (first) => first.toLowerCase())
+
 function Waits({ payment }: { readonly payment: Payment }) {
   const { held_by_alerts: alerts, objection, waiting_for: reasons } = payment
   if (reasons.length === 0) return <>–</>
@@ -49,7 +55,7 @@ function Waits({ payment }: { readonly payment: Payment }) {
     <Stack gap={0}>
       <span>{reasons.map((reason) => waits[reason]).join(", ")}</span>
       {alerts.map((alert) => <PageLink key={alert} to={`/alerts?id=${alert}`}>{`Alert ${alert}`}</PageLink>)}
-      {objection !== null && <Text size="xs" c="dimmed">Not by you: {objection}</Text>}
+      {objection !== null && <Text size="xs" c="dimmed">Not by you: {objectionWords(objection)}</Text>}
     </Stack>
   )
 }
