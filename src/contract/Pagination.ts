@@ -115,7 +115,8 @@ export const cursorPage = <S extends Schema.Top>(item: S) =>
     meta: Schema.Struct({
       limit: Schema.Int,
       next_cursor: Schema.NullOr(Schema.String).annotate({
-        description: "Null at the end. A page may hold fewer than its limit, even none, where a filter finds little among much: go on."
+        description:
+          "Null at the end. A page may hold fewer than its limit, even none, where a filter finds little among much: go on."
       })
     })
   })

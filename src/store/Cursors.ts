@@ -5,7 +5,9 @@ import { type Refusal, refuseFields } from "../domain/Refusal.ts"
 const invalid = refuseFields({ cursor: ["must be a next_cursor of this list"] })
 
 /** How a list writes down a position of the shape, and reads it again: base64url of its JSON. */
-export const cursorOf = <S extends Schema.Constraint & { readonly DecodingServices: never; readonly EncodingServices: never }>(
+export const cursorOf = <
+  S extends Schema.Constraint & { readonly DecodingServices: never; readonly EncodingServices: never }
+>(
   Position: S
 ) => {
   const Text = Schema.fromJsonString(Position)

@@ -26,7 +26,7 @@ const sameSet = (a: Actor, b: Actor): boolean =>
   a.id === b.id && a.role === b.role && JSON.stringify(a.operators) === JSON.stringify(b.operators)
 
 /** Events that bring a page from one reading to the next. The time of the reading alone changes nothing. */
-export const eventsBetween = (before: Reading | undefined, after: Reading): ReadonlyArray<string> => {
+const eventsBetween = (before: Reading | undefined, after: Reading): ReadonlyArray<string> => {
   const stripped = (reading: Reading): string => JSON.stringify({ ...reading.overview, at: "" })
   const changed = before === undefined
     ? []

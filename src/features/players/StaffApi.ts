@@ -9,7 +9,16 @@ import { RetiredSeeds } from "../secrets/StaffApi.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { Correction } from "../corrections/StaffApi.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
-import { created, cursorPage, cursorQuery, page, pageOrWalk, pageQuery, single, walkQuery } from "../../contract/Pagination.ts"
+import {
+  created,
+  cursorPage,
+  cursorQuery,
+  page,
+  pageOrWalk,
+  pageQuery,
+  single,
+  walkQuery
+} from "../../contract/Pagination.ts"
 import { Player } from "./PlayerResource.ts"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
@@ -48,7 +57,8 @@ export const GameSession = Schema.Struct({
   opened_at: timestamp,
   expires_at: timestamp,
   ended_at: Schema.NullOr(timestamp).annotate({
-    description: "When it was exchanged, its launch failed, or the player was signed out; null: by itself, at expires_at."
+    description:
+      "When it was exchanged, its launch failed, or the player was signed out; null: by itself, at expires_at."
   })
 })
 
@@ -91,7 +101,8 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
       operator: optional(reference),
       sort: optional(oneOf(playerOrders)),
       starting_with: optional(text(254, {
-        description: "Beginning of the username, the e-mail or the external id, in any case, or a whole id. Only the first page is there."
+        description:
+          "Beginning of the username, the e-mail or the external id, in any case, or a whole id. Only the first page is there."
       })),
       status: optional(oneOf(playerStatuses)),
       email: optional(text(254)),

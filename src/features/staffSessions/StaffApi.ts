@@ -23,7 +23,9 @@ export const Session = Schema.Struct({
       description: "Ids of the operators that the account is bound to; null: all."
     })
   }),
-  actions: Schema.Array(Schema.String).annotate({ description: "Every action the account may take, like player.show." }),
+  actions: Schema.Array(Schema.String).annotate({
+    description: "Every action the account may take, like player.show."
+  }),
   has_password: Schema.Boolean,
   has_second_factor: Schema.Boolean,
   stepped_up_until: Schema.NullOr(timestamp).annotate({

@@ -410,7 +410,8 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             // at the same moment in another window
             Effect.catchIf(
               ({ code }) => code === "VALIDATION_FAILED",
-              (taken) => Effect.flatMap(ofSubject, (other) => other === undefined ? Effect.fail(taken) : Effect.succeed(other))
+              (taken) =>
+                Effect.flatMap(ofSubject, (other) => other === undefined ? Effect.fail(taken) : Effect.succeed(other))
             )
           )
           const staffId = found?.id ?? (yield* made).id
