@@ -31,7 +31,7 @@ CREATE TABLE figure_funds (
 
 -- Who works on an alert.
 ALTER TABLE compliance_alerts ADD COLUMN assigned_to bigint;
-CREATE INDEX compliance_alerts_assigned ON compliance_alerts (assigned_to, created_at DESC, id DESC) WHERE status <> 'closed';
+CREATE INDEX IF NOT EXISTS compliance_alerts_assigned ON compliance_alerts (assigned_to, created_at DESC, id DESC) WHERE status <> 'closed';
 
 -- Of the last attempt: the beginning of the answer, how long it took, and what was sent with it.
 ALTER TABLE webhook_deliveries ADD COLUMN response_body text;
@@ -39,9 +39,9 @@ ALTER TABLE webhook_deliveries ADD COLUMN duration_ms integer;
 ALTER TABLE webhook_deliveries ADD COLUMN sent_at timestamptz;
 
 -- Grants of a bonus, newest first, and those that may still cost something.
-CREATE INDEX player_bonuses_bonus ON player_bonuses (bonus_id, created_at DESC, id DESC);
-CREATE INDEX player_bonuses_liable ON player_bonuses (operator_id, bonus_id) WHERE state <> 'finished';
+CREATE INDEX IF NOT EXISTS player_bonuses_bonus ON player_bonuses (bonus_id, created_at DESC, id DESC);
+CREATE INDEX IF NOT EXISTS player_bonuses_liable ON player_bonuses (operator_id, bonus_id) WHERE state <> 'finished';
 
 -- Today's counts of all operators, read by the pages of staff.
-CREATE INDEX player_counts_day ON player_counts (created_on, operator_id);
-CREATE INDEX payment_counts_day ON payment_counts (created_on, operator_id);
+CREATE INDEX IF NOT EXISTS player_counts_day ON player_counts (created_on, operator_id);
+CREATE INDEX IF NOT EXISTS payment_counts_day ON payment_counts (created_on, operator_id);

@@ -4,10 +4,11 @@ import { HttpApi } from "effect/http-api"
 import { join } from "node:path"
 import { defineConfig, type Plugin } from "vite"
 import { BackofficeApi } from "../contract/StaffApi.ts"
+import { minorDigits } from "../domain/Standards.ts"
 import { protocols } from "../protocols/Protocols.ts"
 import { innerPages, pages } from "./app/pages.ts"
 
-/** Gives the pages the method and the path of every endpoint without the Schemas that declare them. */
+/** Gives the pages the method and the path of every endpoint without the Schemas that declare them, and the digits of currencies. */
 const staffApi = (): Plugin => {
   const name = "virtual:staff-api"
   return {
@@ -22,7 +23,12 @@ const staffApi = (): Plugin => {
           endpoints[`${group.identifier}.${endpoint.identifier}`] = [endpoint.method, endpoint.path]
         }
       })
-      return `export const endpoints = ${JSON.stringify(endpoints)}`
+      const digits = Object.fromEntries(
+        Intl.supportedValuesOf("currency").map((code) => [code, minorDigits(code)] as const).filter(([, count]) =>
+          count !== 2
+        )
+      )
+      return `export const endpoints = ${JSON.stringify(endpoints)}; export const digits = ${JSON.stringify(digits)}`
     }
   }
 }

@@ -4,6 +4,9 @@ import { type Refusal, refuseFields } from "../domain/Refusal.ts"
 
 const invalid = refuseFields({ cursor: ["must be a next_cursor of this list"] })
 
+/** The moment of a position, epoch milliseconds up to the year 9999: a cursor that somebody made up is refused, and asks the database nothing. */
+export const moment = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 253_402_300_799_999 }))
+
 /** How a list writes down a position of the shape, and reads it again: base64url of its JSON. */
 export const cursorOf = <
   S extends Schema.Constraint & { readonly DecodingServices: never; readonly EncodingServices: never }

@@ -27,7 +27,10 @@ layer(PasswordHashes.layer)("PasswordHashes", (it) => {
     Effect.gen(function*() {
       const passwords = yield* PasswordHashes
       const text = yield* passwords.hash("pässwört9")
-      const tried = [["pässwört9", text], ["pässwört8", text], ["pässwört9", undefined], ["", yield* passwords.random]] as const
+      const tried = [["pässwört9", text], ["pässwört8", text], ["pässwört9", undefined], [
+        "",
+        yield* passwords.random
+      ]] as const
       const found = yield* Effect.forEach(tried, ([password, hash]) => passwords.verify(password, hash))
       assert.deepStrictEqual(found, [true, false, false, false])
     }))

@@ -6,7 +6,7 @@ import type { EntryType, WalletKind } from "../../domain/Change.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { cursorOf, type CursorPage } from "../../store/Cursors.ts"
+import { cursorOf, type CursorPage, moment } from "../../store/Cursors.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices } from "../../store/Slices.ts"
@@ -41,7 +41,7 @@ export interface EntryQuery {
 type Entry = typeof StaffEntry.Type
 
 /** Time, id and number of an entry: lists of one player go by the number, the others by time and id. */
-const Position = Schema.Tuple([Schema.Int, Schema.Int, Schema.Int])
+const Position = Schema.Tuple([moment, Schema.Int, Schema.Int])
 const cursors = cursorOf(Position)
 
 /** By how much the clock of a node may be ahead. */

@@ -7,7 +7,7 @@ import type { Objection } from "../../domain/wallet/FourEyes.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
-import { cursorOf } from "../../store/Cursors.ts"
+import { cursorOf, moment } from "../../store/Cursors.ts"
 import { paymentColumns, PaymentRow, toPayments } from "../../store/PaymentRow.ts"
 import { orTryAgain, rowsOf, type Walk, walkOf } from "../../store/Rows.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
@@ -43,7 +43,7 @@ export interface Waiting {
 const nothing: Waiting = { reasons: [], alerts: [], objection: null }
 
 /** Epoch milliseconds or minor units, as the order is, and the id of the last payment. */
-const Position = Schema.Tuple([Schema.Int, Schema.Int])
+const Position = Schema.Tuple([moment, Schema.Int])
 const cursors = cursorOf(Position)
 
 const paymentRows = rowsOf(PaymentRow)

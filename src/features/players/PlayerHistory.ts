@@ -4,9 +4,9 @@ import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
-import { cursorOf, type CursorPage } from "../../store/Cursors.ts"
+import { cursorOf, type CursorPage, moment } from "../../store/Cursors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { roundHref } from "../rounds/RoundHref.ts"
+import { roundHref } from "../../domain/RoundHref.ts"
 import { personalReads } from "../staff/StaffReads.ts"
 import { GameSession, type TimelineItem, timelineKinds } from "./StaffApi.ts"
 
@@ -47,7 +47,7 @@ const itemRows = rowsOf(Schema.Struct({
 const sessionCursors = cursorOf(Schema.Int)
 
 /** Time, kind and `tie` of the last line, and the number of the last entry so far, 0 for none. */
-const Position = Schema.Tuple([Schema.Int, Schema.Int, Schema.Int, Schema.Int])
+const Position = Schema.Tuple([moment, Schema.Int, Schema.Int, Schema.Int])
 const cursors = cursorOf(Position)
 
 const rankOf = (kind: Kind): number => timelineKinds.indexOf(kind)

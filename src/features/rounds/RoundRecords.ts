@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { cursorOf, type CursorPage } from "../../store/Cursors.ts"
+import { cursorOf, type CursorPage, moment } from "../../store/Cursors.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices } from "../../store/Slices.ts"
@@ -36,7 +36,7 @@ export interface RoundQuery {
 
 type Failure = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
 
-const Position = Schema.Tuple([Schema.Int, Schema.Int, Schema.Int, Schema.String])
+const Position = Schema.Tuple([moment, Schema.Int, Schema.Int, Schema.String])
 const cursors = cursorOf(Position)
 
 const keyRows = rowsOf(Schema.Struct({

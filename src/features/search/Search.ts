@@ -7,7 +7,7 @@ import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../operators/References.ts"
 import { makePlayerPrefixes } from "../players/PlayerPrefixes.ts"
-import { roundHref } from "../rounds/RoundHref.ts"
+import { roundHref } from "../../domain/RoundHref.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import type { Found, foundKinds } from "./StaffApi.ts"
 

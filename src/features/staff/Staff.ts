@@ -255,6 +255,13 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         return account === undefined ? yield* Effect.fail(notFound) : account
       })
 
+      /** Ends an account's sessions and the links that nobody has used. */
+      const endWaysIn = (staffId: number) =>
+        Effect.andThen(
+          sql`DELETE FROM staff_sessions WHERE staff_id = ${staffId}`,
+          sql`DELETE FROM staff_tickets WHERE staff_id = ${staffId} AND used_at IS NULL`
+        )
+
       const update = Effect.fn("StaffAccounts.update")(function*(
         actor: Actor,
         staffId: number,
@@ -288,7 +295,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
               writeMore(after, { hash, resetsSecondFactor: reset === true })
             ))
             if (isWayIn && actor.id !== staffId) yield* entrust(staffId, actor, now)
-            if (isWayIn || !after.active) yield* sql`DELETE FROM staff_sessions WHERE staff_id = ${staffId}`
+            if (isWayIn || !after.active) yield* endWaysIn(staffId)
             yield* record({
               action: "staff.update",
               subject: `staff:${staffId}`,
@@ -318,6 +325,8 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
             }
             yield* accounts.update(before, after, { token_hash: sha256(token) })
             yield* noteToken(staffId, actor, issuedAt)
+            // who had the old token may have made a session or a link with it; one's own session goes on
+            if (actor.id !== staffId) yield* endWaysIn(staffId)
             return yield* recordChange("staff.rotate", before, after)
           }))
         return { ...account, token }

@@ -180,7 +180,8 @@ export const StaffAuthLive = Layer.effect(
 
       const runHere = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        const { actor, session } = yield* authenticate(request)
+        // a page that asks by itself, at nobody's hand, keeps no session alive
+        const { actor, session } = yield* authenticate(request, request.headers["x-unattended"] === undefined)
         if (!roles.includes(actor.role)) {
           return yield* Effect.fail(
             refuse("INSUFFICIENT_SCOPE", `This takes one of the roles ${roles.join(", ")}.`, { required_roles: roles })

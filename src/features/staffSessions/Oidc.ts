@@ -4,6 +4,7 @@ import * as Client from "openid-client"
 import { type Role, roles } from "../../domain/Staff.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
+import { stepUpMs } from "./Rules.ts"
 
 /** What is waited for an answer of the provider, seconds. */
 const timeoutSeconds = 10
@@ -46,6 +47,12 @@ export const roleIn = (claims: unknown, path: string): Role | undefined => {
     path.split(".").reduce<unknown>((inner, name) => isObject(inner) ? inner[name] : undefined, claims)
   const named = listOf(value)
   return roles.find((role) => named.includes(role))
+}
+
+/** Whether the provider says that the person was there in the last minutes (`auth_time`, OpenID Connect Core 2). */
+export const wasShownNow = (claims: { readonly [claim: string]: unknown }, now: number): boolean => {
+  const { auth_time: at } = claims
+  return typeof at === "number" && now - at * 1000 < stepUpMs
 }
 
 /** Whether the provider says that it has seen a second factor (RFC 8176, or a context class that names it). */
@@ -129,6 +136,8 @@ export class Oidc extends Context.Service<Oidc, {
           scope,
           state,
           nonce,
+          // a second factor that was shown this morning is none that is shown now
+          max_age: String(stepUpMs / 1000),
           code_challenge: challenge,
           code_challenge_method: "S256"
         }).href
@@ -168,7 +177,7 @@ export class Oidc extends Context.Service<Oidc, {
             subject: `${config.serverMetadata().issuer} ${subject}`,
             name: nameIn(claims, subject),
             role: roleIn(claims, oidc?.roleClaim ?? "role"),
-            hasShownSecondFactor: hasSecondFactorIn(claims),
+            hasShownSecondFactor: hasSecondFactorIn(claims) && wasShownNow(claims, now),
             next: pending.next
           }
         }

@@ -3,7 +3,7 @@
 const minuteMs = 60_000
 
 /** For how long a second factor lets money be moved and authority be changed. */
-const stepUpMs = 5 * minuteMs
+export const stepUpMs = 5 * minuteMs
 
 /** How often the last use of a session is written down. */
 export const seenEveryMs = minuteMs

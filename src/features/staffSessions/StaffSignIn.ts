@@ -16,7 +16,7 @@ import { type Actor, isNameAsPassword, StaffAccounts } from "../staff/Staff.ts"
 import type { SignInLink } from "../staff/StaffApi.ts"
 import type { StaffSession } from "./CurrentSession.ts"
 import type { OidcIdentity } from "./Oidc.ts"
-import { failuresAfter, steppedUpUntil, ticketMs, waitLeftMs } from "./Rules.ts"
+import { failuresAfter, steppedUpUntil, stepUpMs, ticketMs, waitLeftMs } from "./Rules.ts"
 import {
   acceptedStep,
   enrolment,
@@ -59,7 +59,11 @@ const factorRows = rowsOf(Schema.Struct({
 }))
 const ticketRows = rowsOf(Schema.Struct({ staffId: Schema.Number, issuedBy: Schema.String }))
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
-const hashRows = rowsOf(Schema.Struct({ name: Schema.String, passwordHash: Schema.NullOr(Schema.String) }))
+const hashRows = rowsOf(Schema.Struct({
+  name: Schema.String,
+  passwordHash: Schema.NullOr(Schema.String),
+  isOfProvider: Schema.Boolean
+}))
 
 const wrong = refuse("INVALID_API_KEY", "The name, the password or the code is wrong.")
 const wrongTicket = refuse("INVALID_API_KEY", "This link has been used or is too old. Ask for another one.")
@@ -81,6 +85,10 @@ const nothingBegun = refuse("INVALID_REQUEST", "No second factor is being set up
 const replacing = refuse("INSUFFICIENT_SCOPE", "Show the present second factor first, to replace it.", {
   reason: "step_up_required"
 })
+const signInFirst = refuse("INSUFFICIENT_SCOPE", "Sign in again first: this is for the first minutes of a session.", {
+  reason: "sign_in_again"
+})
+const ofProvider = refuse("INVALID_REQUEST", "The identity provider signs this account in. It has no password here.")
 const unreadable = refuse("SERVER_ERROR", "The second factor of this account cannot be read. An admin has to reset it.")
 
 const tooMany = (ms: number) =>
@@ -146,7 +154,10 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
     actor: Actor,
     session: StaffSession | undefined,
     input: { readonly password: string | undefined; readonly newPassword: string }
-  ) => Effect.Effect<void, Refusal<"INVALID_REQUEST" | "VALIDATION_FAILED" | "RATE_LIMITED"> | Unavailable>
+  ) => Effect.Effect<
+    void,
+    Refusal<"INSUFFICIENT_SCOPE" | "INVALID_REQUEST" | "VALIDATION_FAILED" | "RATE_LIMITED"> | Unavailable
+  >
 }>()("pitboss/staffSessions/StaffSignIn") {
   static readonly layer = Layer.effect(
     StaffSignIn,
@@ -158,7 +169,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
       const sessions = yield* StaffSessions
       const accounts = yield* StaffAccounts
       const auditLog = yield* AuditLog
-      const { backofficeHost, backofficePort, backofficeUrl } = yield* Settings
+      const { backofficeHost, backofficePort, backofficeUrl, staffSessionHours } = yield* Settings
 
       /** Counts an attempt as failed before it is made, so that many at once are many; refuses it while its subject waits. */
       const attempt = Effect.fnUntraced(function*(subject: Uint8Array) {
@@ -186,6 +197,8 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         orTryAgain(Effect.asVoid(sql`DELETE FROM staff_attempts WHERE subject = ${subject}`))
 
       const codesOf = (staffId: number): Uint8Array => sha256(`code:${staffId}`)
+      /** Apart from codes: a right password forgives no wrong code. */
+      const passwordOf = (staffId: number): Uint8Array => sha256(`password:${staffId}`)
 
       const factorOf = (staffId: number) =>
         orTryAgain(oneOf(factorRows(
@@ -282,7 +295,10 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             const written =
               yield* sql`INSERT INTO staff_tickets (token_hash, staff_id, issued_by, created_at, expires_at)
               SELECT ${sha256(ticket)}, id, ${actor.label}, ${toDate(now)}, ${toDate(now + ticketMs)}
-              FROM staff WHERE id = ${id}::float8::bigint AND active RETURNING 1`
+              FROM staff WHERE id = ${id}::float8::bigint AND active
+                -- whom an identity provider signs in makes no way around it
+                AND (oidc_subject IS NULL OR id <> ${actor.id ?? 0}::float8::bigint)
+              RETURNING 1`
             if (written.length === 0) return yield* Effect.fail(noSuchStaff)
             const expires_at = iso(now + ticketMs)
             yield* record({
@@ -315,11 +331,19 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         }
       )
 
+      /** Refuses a session that is older than some minutes a first way in: a screen left unlocked gives nobody one. */
+      const refuseFirst = Effect.fnUntraced(function*(session: StaffSession | undefined) {
+        const now = yield* Clock.currentTimeMillis
+        const isNew = session === undefined || now - (session.expiresAt - staffSessionHours * 3_600_000) < stepUpMs
+        if (!isNew && steppedUpUntil(session.secondFactorAt, now) === undefined) return yield* Effect.fail(signInFirst)
+      })
+
       const beginSecondFactor: StaffSignIn["Service"]["beginSecondFactor"] = Effect.fn("StaffSignIn.beginSecondFactor")(
         function*({ id }, session) {
           const factor = id === null ? undefined : yield* factorOf(id)
           if (id === null || factor === undefined) return yield* Effect.fail(noAccount)
           yield* refuseReplacement(session, factor)
+          if (factor.sealed === null) yield* refuseFirst(session)
           const secret = entropy.bytes(secretBytes)
           const sealed = secrets.seal(pendingPurpose(id), secret)
           yield* orTryAgain(sql`UPDATE staff SET totp_pending_sealed = ${sealed} WHERE id = ${id}`)
@@ -335,6 +359,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           const factor = id === null ? undefined : yield* factorOf(id)
           if (id === null || factor === undefined) return yield* Effect.fail(noAccount)
           yield* refuseReplacement(session, factor)
+          if (factor.sealed === null) yield* refuseFirst(session)
           if (factor.pending === null) return yield* Effect.fail(nothingBegun)
           yield* attempt(codesOf(id))
           const secret = yield* Effect.mapError(secrets.open(pendingPurpose(id), factor.pending), () => unreadable)
@@ -367,18 +392,21 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         function*(actor, session, { newPassword, password }) {
           const { id } = actor
           const account = id === null ? undefined : yield* orTryAgain(oneOf(hashRows(
-            sql`SELECT name, password_hash AS "passwordHash" FROM staff WHERE id = ${id}`
+            sql`SELECT name, password_hash AS "passwordHash", oidc_subject IS NOT NULL AS "isOfProvider"
+              FROM staff WHERE id = ${id}`
           )))
           if (id === null || account === undefined) return yield* Effect.fail(noAccount)
           if (isNameAsPassword(account.name, newPassword)) {
             return yield* Effect.fail(refuseFields({ new_password: ["must not be the name"] }))
           }
-          if (account.passwordHash !== null) {
-            yield* attempt(codesOf(id))
+          if (account.isOfProvider) return yield* Effect.fail(ofProvider)
+          if (account.passwordHash === null) yield* refuseFirst(session)
+          else {
+            yield* attempt(passwordOf(id))
             if (!(yield* passwords.verify(password ?? "", account.passwordHash))) {
               return yield* Effect.fail(wrongPassword)
             }
-            yield* succeeded(codesOf(id))
+            yield* succeeded(passwordOf(id))
           }
           const hash = yield* passwords.hash(newPassword)
           yield* auditLog.change(actor, ({ record }) =>

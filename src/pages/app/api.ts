@@ -139,6 +139,16 @@ export const asRows = <A extends Action>(_action: A, rows: ReadonlyArray<unknown
 
 const parsed = (text: string): unknown => text === "" ? undefined : JSON.parse(text)
 
+/** When the person last did something: what a page asks by itself later keeps no session alive. */
+let touchedAt = Date.now()
+const unattendedMs = 90_000
+
+for (const name of ["pointerdown", "keydown", "wheel"]) {
+  addEventListener(name, () => {
+    touchedAt = Date.now()
+  }, { capture: true, passive: true })
+}
+
 const send = async (action: Action, { params, payload, query }: AnyRequest, signal?: AbortSignal) => {
   const [method = "GET"] = endpoints[action] ?? []
   const limit = AbortSignal.timeout(timeoutMs)
@@ -148,6 +158,7 @@ const send = async (action: Action, { params, payload, query }: AnyRequest, sign
     headers: {
       accept: "application/json",
       "x-requested-with": "pitboss",
+      ...(Date.now() - touchedAt > unattendedMs ? { "x-unattended": "1" } : {}),
       ...(payload === undefined ? {} : { "content-type": "application/json" })
     },
     signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),

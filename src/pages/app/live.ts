@@ -11,6 +11,9 @@ const nounsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   jobs: ["job"]
 }
 
+/** Lists are read again because of hints once in so many milliseconds. */
+const againMs = 10_000
+
 const parsed = (event: Event): unknown => {
   try {
     return event instanceof MessageEvent ? JSON.parse(String(event.data)) : undefined
@@ -28,10 +31,24 @@ export const useLive = (isAllowed: boolean): void => {
       const data = parsed(event)
       if (data !== undefined) queryClient.setQueryData(["figures.overview", {}], { data })
     })
+    const old = new Set<string>()
+    let timer: ReturnType<typeof setTimeout> | undefined
     source.addEventListener("changed", (event) => {
       const data = parsed(event)
-      if (typeof data === "object" && data !== null && "kind" in data) readAgain(...(nounsOf[String(data.kind)] ?? []))
+      if (typeof data !== "object" || data === null || !("kind" in data)) return
+      for (const noun of nounsOf[String(data.kind)] ?? []) old.add(noun)
+      // the first hint at once, those that follow together: on a busy casino there is one every two seconds
+      if (timer !== undefined) return
+      const read = () => {
+        timer = old.size === 0 ? undefined : setTimeout(read, againMs)
+        if (old.size > 0) readAgain(...old)
+        old.clear()
+      }
+      read()
     })
-    return () => source.close()
+    return () => {
+      clearTimeout(timer)
+      source.close()
+    }
   }, [isAllowed])
 }

@@ -140,11 +140,11 @@ export const useStretch = (action: Action, request: AnyRequest, from: number, to
     queries: Array.from({ length: Math.max(0, count) }, (_, index) => ({
       queryKey: [action, request, "part", firstPart + index, total],
       queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
-        if (firstPart + index === 0 && first.data !== undefined) return first.data
         const part = await read(firstPart + index + 1, signal)
         if (part.meta?.total !== total) void first.refetch()
         return part
       },
+      enabled: !first.isPlaceholderData,
       staleTime: Infinity
     }))
   })

@@ -26,6 +26,13 @@ const routeTree = root.addChildren([
 export const router = createRouter({
   routeTree,
   defaultPreload: "intent",
+  // plain text: an id of twenty digits is no number
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const pairs = Object.entries(search).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]])
+    const text = new URLSearchParams(pairs).toString()
+    return text === "" ? "" : `?${text}`
+  },
   defaultErrorComponent: ({ error }) => <Refusal error={error instanceof Error ? error : new Error(String(error))} />,
   defaultNotFoundComponent: () => <p>There is no such page. The navigation lists those that there are.</p>,
   scrollRestoration: true

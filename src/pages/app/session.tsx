@@ -164,8 +164,13 @@ export function WithSession({ children }: { readonly children: React.ReactNode }
         <SignInForm
           name={name}
           done={() => {
-            void session.refetch()
-            signIn.close(true)
+            const before = session.data?.data.staff.id
+            void session.refetch().then(({ data }) => {
+              const isSame = before === undefined || data?.data.staff.id === before
+              signIn.close(isSame)
+              // somebody else: nothing is done in another's name, and nothing of what another saw stays
+              if (!isSame) location.assign("/")
+            })
           }}
         />
       </Modal>

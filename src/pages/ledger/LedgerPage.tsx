@@ -1,6 +1,6 @@
 /** The ledger: entries over players, newest first. */
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
-import { roundHref } from "../../features/rounds/RoundHref.ts"
+import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
 import type { Column } from "../parts/DataTable.tsx"

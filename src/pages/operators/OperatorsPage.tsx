@@ -14,8 +14,9 @@ import { Count, Cut, Instant, Money, Status } from "../parts/Values.tsx"
 type Operator = Row<"operator.list">
 type Key = Row<"key.list">
 
-const operatorFields = (operator?: Operator): ReadonlyArray<Field> => {
-  const currency = operator?.currency ?? "EUR"
+/** Amounts are asked for in the currency that stands in the form. */
+const operatorFields = (operator?: Operator, typed?: unknown): ReadonlyArray<Field> => {
+  const currency = typeof typed === "string" && /^[A-Z]{3}$/.test(typed) ? typed : operator?.currency ?? "EUR"
   const money = (name: keyof Operator, label: string, description: string, nullable = true): Field => ({
     name,
     label,
@@ -184,7 +185,7 @@ export default function OperatorsPage() {
         <ActionButton
           action="operator.create"
           label="Add operator"
-          fields={operatorFields()}
+          fields={(inputs) => operatorFields(undefined, inputs["currency"])}
           size="lg"
           button={{ variant: "filled" }}
         />

@@ -66,8 +66,11 @@ const takeBack = ({ action, request }: Undo): void => {
   )
 }
 
+let announced = 0
+
 const announce = (message: string, undo: Undo | undefined): void => {
-  const id = `done-${message}`
+  // one of its own each: a message that is shown already would keep the undo of what was done before
+  const id = `done-${++announced}`
   notifications.show({
     id,
     autoClose: 10_000,
@@ -142,7 +145,8 @@ function ActionDialog<A extends Action>(
   return (
     <Modal
       opened={opened}
-      onClose={close}
+      // what is asked for is not taken back by closing: its end is waited for
+      onClose={() => change.isPending || close()}
       title={label}
       size={props.size ?? "md"}
       closeButtonProps={{ "aria-label": "Close" }}
@@ -162,7 +166,7 @@ function ActionDialog<A extends Action>(
           )}
           {change.error !== null && <Refusal error={change.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={close}>Cancel</Button>
+            <Button variant="default" onClick={close} disabled={change.isPending}>Cancel</Button>
             <Button
               type="submit"
               loading={change.isPending}

@@ -49,6 +49,8 @@ function FilterInput(
 ) {
   const operators = useOperators()
   const typed = useDebouncedCallback(onChange, 250)
+  const [day, setDay] = useState(value.slice(0, 10))
+  useEffect(() => setDay(value.slice(0, 10)), [value])
   const { kind, label, width = 170 } = filter
   if (kind === "choice" || kind === "operator") {
     const data = kind === "operator"
@@ -72,13 +74,15 @@ function FilterInput(
     <TextInput
       size="xs"
       w={width}
-      label={label}
+      label={kind === "date" ? `${label} (UTC)` : label}
       type={kind === "date" ? "date" : "search"}
-      // written again when the address changes by other means
-      key={kind === "date" ? value : undefined}
-      defaultValue={kind === "date" ? value.slice(0, 10) : value}
-      onChange={({ currentTarget: { value: text } }) =>
-        kind === "date" ? onChange(text === "" ? "" : `${text}T00:00:00Z`) : typed(text)}
+      {...(kind === "date" ? { value: day } : { defaultValue: value })}
+      onChange={({ currentTarget: { value: text } }) => {
+        if (kind !== "date") return typed(text)
+        setDay(text)
+        // a year that is being typed is no date yet
+        if (text === "" || text >= "1900") onChange(text === "" ? "" : `${text}T00:00:00Z`)
+      }}
     />
   )
 }

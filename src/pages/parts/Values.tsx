@@ -1,21 +1,29 @@
 /** Values as a person reads them, each with the machine's form for copying. */
 import { Anchor, Badge, Text, Tooltip } from "@mantine/core"
 import { useRouter } from "@tanstack/react-router"
+import { digits } from "virtual:staff-api"
 import { useTimeZone } from "../app/preferences.ts"
+
+const digitsOf = (currency: string): number => digits[currency] ?? 2
 
 const moneyFormats = new Map<string, Intl.NumberFormat>()
 
 const moneyFormat = (currency: string): Intl.NumberFormat => {
   const known = moneyFormats.get(currency)
   if (known !== undefined) return known
-  const format = new Intl.NumberFormat(undefined, { style: "currency", currency })
+  const count = digitsOf(currency)
+  const format = new Intl.NumberFormat(undefined, {
+    style: "currency",
+    currency,
+    minimumFractionDigits: count,
+    maximumFractionDigits: count
+  })
   moneyFormats.set(currency, format)
   return format
 }
 
 /** Minor units of a currency in one of its units: 100 for EUR, 1 for JPY. */
-export const minorUnits = (currency: string): number =>
-  10 ** (moneyFormat(currency).resolvedOptions().maximumFractionDigits ?? 2)
+export const minorUnits = (currency: string): number => 10 ** digitsOf(currency)
 
 /** An amount as text. `amount`: minor units. */
 export const moneyText = (amount: number, currency: string): string =>

@@ -246,8 +246,14 @@ const correctionFilters: ReadonlyArray<Filter> = [
   { name: "operator", label: "Operator", kind: "operator" }
 ]
 
-const methodFields = (operators: ReturnType<typeof useOperators>, method?: Method): ReadonlyArray<Field> => {
-  const currency = operators.find(({ id }) => id === method?.operator_id)?.currency ?? operators[0]?.currency ?? "EUR"
+/** `chosen`: the slug that stands in the form of a new method. */
+const methodFields = (
+  operators: ReturnType<typeof useOperators>,
+  method?: Method,
+  chosen?: unknown
+): ReadonlyArray<Field> => {
+  const of = operators.find(({ id, slug }) => method === undefined ? slug === chosen : id === method.operator_id)
+  const currency = of?.currency ?? operators[0]?.currency ?? "EUR"
   const bound = (name: "min_deposit" | "max_deposit" | "min_withdrawal" | "max_withdrawal", label: string): Field => ({
     name,
     label,
@@ -315,7 +321,11 @@ function Methods() {
   return (
     <Stack>
       <Group justify="flex-end">
-        <ActionButton action="payment_method.create" label="Add method" fields={methodFields(operators)} />
+        <ActionButton
+          action="payment_method.create"
+          label="Add method"
+          fields={(inputs) => methodFields(operators, undefined, inputs["operator"])}
+        />
       </Group>
       <List
         heading="Payment methods"

@@ -7,7 +7,7 @@ import { useMay } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Field } from "../parts/Fields.tsx"
 import { moneyText, PageLink } from "../parts/Values.tsx"
-import type { Player } from "./PlayerPage.tsx"
+import type { Player } from "./player.ts"
 
 /** Why something is done. */
 export const reason: Field = { name: "reason", label: "Reason", kind: "lines" }

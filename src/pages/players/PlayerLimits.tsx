@@ -6,7 +6,7 @@ import { useAnswer } from "../app/queries.ts"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { headed, Instant, Money } from "../parts/Values.tsx"
-import type { Player } from "./PlayerPage.tsx"
+import type { Player } from "./player.ts"
 
 interface Line {
   readonly field: LimitField

@@ -10,7 +10,7 @@ import { type Filter, List } from "../parts/ListPage.tsx"
 import { LongList } from "../parts/LongList.tsx"
 import { Cut, headed, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
 import { useRoundColumns } from "../rounds/roundColumns.tsx"
-import type { Player } from "./PlayerPage.tsx"
+import type { Player } from "./player.ts"
 
 type Entry = Row<"player.transactions">
 type Item = Row<"player.timeline">

@@ -10,7 +10,7 @@ import type { Field } from "../parts/Fields.tsx"
 import { type Filter, List } from "../parts/ListPage.tsx"
 import { Cut, Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
 import { reason } from "./PlayerActions.tsx"
-import type { Player } from "./PlayerPage.tsx"
+import type { Player } from "./player.ts"
 
 type Bonus = Row<"player.bonuses">
 type FreeRounds = Row<"free_rounds.list">

@@ -7,7 +7,7 @@ import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { type Fact, Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Instant, Money, Status, Truth, words } from "../parts/Values.tsx"
-import type { Player } from "./PlayerPage.tsx"
+import type { Player } from "./player.ts"
 
 type WalletLine = Data<"player.wallet">["wallets"][number]
 

@@ -1,7 +1,7 @@
 /** A player: who it is, what stands in the wallets, what happened, and what staff may do about it. */
 import { Group, Stack, Tabs } from "@mantine/core"
 import { useAddress, usePathPart } from "../app/address.ts"
-import type { Action, Data } from "../app/api.ts"
+import type { Action } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay } from "../app/session.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
@@ -21,8 +21,7 @@ import {
 } from "./PlayerLists.tsx"
 import { PlayerOffers } from "./PlayerOffers.tsx"
 import { PlayerOverview } from "./PlayerOverview.tsx"
-
-export type Player = Data<"player.show">
+import type { Player } from "./player.ts"
 
 interface Tab {
   readonly value: string

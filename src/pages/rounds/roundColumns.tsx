@@ -1,5 +1,5 @@
 /** Rounds as a table draws them. */
-import { roundHref } from "../../features/rounds/RoundHref.ts"
+import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
 import type { Column } from "../parts/DataTable.tsx"

@@ -19,7 +19,8 @@ const problems: Readonly<Record<SignInProblem, string>> = {
 const isProblem = (problem: string): problem is SignInProblem => Object.hasOwn(problems, problem)
 
 /** Only paths of this service: an address that names another host is not followed. */
-const pathOf = (next: string | undefined): string => next !== undefined && /^\/(?![/\\])/.test(next) ? next : "/"
+const pathOf = (next: string | undefined): string =>
+  next !== undefined && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next) ? next : "/"
 
 export default function SignInPage() {
   const [{ next, problem }] = useAddress()

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { staffCall } from "../../kit/Backoffice.ts"
-import { Browser, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { House, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
 import { raisedAlert } from "../../kit/commands/Scene.ts"
 import { act, done, looksRight } from "../../kit/PageSteps.ts"
@@ -18,7 +18,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const casino = yield* House
       const { alert, player } = yield* raisedAlert(casino)
       const other = yield* raisedAlert(casino)
-      const officer = yield* signedIn({ role: "compliance" })
+      const officer = yield* signedInFully({ role: "compliance" })
       const page = yield* (yield* Browser).open({ cookie: officer.cookie })
       const withdrawal = Effect.map(casino.withdraw(player, 100), ({ code, status }) => code ?? status)
       const fact = (name: string) => page.locator("dl > div").filter({ has: page.getByText(name, { exact: true }) })
@@ -84,7 +84,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
   it.effect("is worked by keyboard alone, and a mistaken assignment is taken back", () =>
     Effect.gen(function*() {
       const { alert } = yield* raisedAlert(yield* House)
-      const officer = yield* signedIn({ role: "compliance" })
+      const officer = yield* signedInFully({ role: "compliance" })
       const page = yield* (yield* Browser).open({ cookie: officer.cookie })
       yield* Effect.promise(async () => {
         await page.goto("/alerts")
@@ -131,7 +131,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
   it.effect("shows the rules of an operator, and says what a change of one takes", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ currency: "SEK" })
-      const officer = yield* signedIn({ role: "compliance" })
+      const officer = yield* signedInFully({ role: "compliance" })
       const page = yield* (yield* Browser).open({ cookie: officer.cookie })
       yield* Effect.promise(async () => {
         await page.goto(`/alerts?tab=rules&operator=${casino.slug}`)
@@ -149,7 +149,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
   it.effect("looks right in light and dark, as a list, as a case and as rules", () =>
     Effect.gen(function*() {
       const { alert } = yield* raisedAlert(yield* House)
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       yield* looksRight(
         cookie,
         "/alerts",

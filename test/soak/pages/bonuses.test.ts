@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Locator, Page } from "playwright-core"
 import { made } from "../../kit/Backoffice.ts"
-import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, picture, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, House, layerCasinos, staff } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
@@ -37,7 +37,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const slug = fresh("kyoto-")
       yield* made("/operators", { slug, name: slug, currency: "JPY" })
       const name = fresh("Spring ")
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
       const dialog = page.getByRole("dialog", { name: "Add bonus" })
       yield* Effect.promise(async () => {
@@ -75,7 +75,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const { id: player } = yield* house.register()
       dataOf(yield* house.grant(player, bonus.id), 201)
       const browser = yield* Browser
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       const page = yield* browser.open({ cookie })
       yield* Effect.promise(async () => {
         await open(page, `/bonuses/${bonus.id}`, bonus.name)
@@ -102,7 +102,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const house = yield* House
       const cash = yield* house.newBonus({ name: fresh("Cash "), type: "cash", wagering_multiplier: 0 })
       const code = fresh("CASH")
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
       const { keyboard } = page
       yield* Effect.promise(() => open(page, "/promo-codes", "Promo codes"))
@@ -163,7 +163,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const bonus = yield* house.newBonus({ name: fresh("Bright ") })
       yield* made("/promo-codes", { operator: house.slug, code: fresh("BRIGHT"), bonus: bonus.id })
       const browser = yield* Browser
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       for (const scheme of ["light", "dark"] as const) {
         for (
           const [path, title] of [

@@ -4,7 +4,7 @@ import type { Locator } from "playwright-core"
 import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
 import { protocols } from "../../../src/protocols/Protocols.ts"
 import { made } from "../../kit/Backoffice.ts"
-import { Browser, picture, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, picture, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, outcomeOf, signedCall, staff } from "../../kit/Casino.ts"
 import { amount, fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
 
@@ -37,7 +37,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const slug = fresh("aviate-")
       const token = "a token of the vendor"
       const browser = yield* Browser
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       const page = yield* browser.open({ cookie })
       const { keyboard } = page
       yield* Effect.promise(async () => {
@@ -143,7 +143,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         lines: [{ transactionId: "t-77", kind: "bet", amount: amount("1.50"), currency: "EUR", playerRef: "nobody" }]
       }
       const browser = yield* Browser
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       const page = yield* browser.open({ cookie })
       yield* Effect.promise(async () => {
         await page.goto(`/providers/${provider.id}`)
@@ -179,7 +179,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const { id } = yield* made("/providers", { slug, name: slug, protocol: "fake", settings: vendor.settings })
       const { studio } = yield* openCasino()
       const browser = yield* Browser
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       for (const scheme of ["light", "dark"] as const) {
         for (
           const [path, title] of [

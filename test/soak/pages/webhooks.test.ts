@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
 import { layerWebhooks } from "../../../src/service.ts"
 import { layerBothServers, made } from "../../kit/Backoffice.ts"
-import { Browser, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { openCasino, staff } from "../../kit/Casino.ts"
 import { act, done, looksRight } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
@@ -23,7 +23,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const { sweep } = yield* WebhookSender
       const casino = yield* openCasino()
       const sink = yield* makeSink()
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
       const secret = yield* Effect.promise(async () => {
         await page.goto("/webhooks")
@@ -95,7 +95,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const webhook = yield* made("/webhooks", { operator: casino.slug, url: sink.url })
       yield* Effect.addFinalizer(() => staff("PATCH", `/webhooks/${webhook.id}`, { active: false }).pipe(Effect.orDie))
       // support may ping, not change
-      const { cookie } = yield* signedIn({ role: "support" })
+      const { cookie } = yield* signedInFully({ role: "support" })
       const page = yield* (yield* Browser).open({ cookie })
       yield* Effect.promise(async () => {
         await page.goto(`/webhooks?operator=${casino.slug}`)
@@ -130,7 +130,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       dataOf(yield* casino.deposit(id, 12_345), 201)
       yield* sweep
       const [newest] = yield* staff("GET", `/deliveries?webhook=${webhook.id}`)
-      const { cookie } = yield* signedIn()
+      const { cookie } = yield* signedInFully()
       const path = `/webhooks?webhook=${webhook.id}`
       yield* looksRight(cookie, path, (page) => page.getByText("the answer was not 2xx").first().waitFor(), "webhooks")
       yield* looksRight(
