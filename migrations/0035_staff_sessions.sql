@@ -39,7 +39,8 @@ CREATE INDEX staff_sessions_end ON staff_sessions (expires_at);
 -- Links that sign in once.
 CREATE TABLE staff_tickets (
   token_hash bytea PRIMARY KEY,
-  staff_id bigint NOT NULL REFERENCES staff,
+  -- null: the first admin, whose account is made when the link is used and there is none
+  staff_id bigint REFERENCES staff,
   -- as the audit log names who acts
   issued_by text NOT NULL,
   created_at timestamptz NOT NULL,

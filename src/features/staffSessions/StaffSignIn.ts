@@ -12,6 +12,7 @@ import { iso, toDate } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { orTaken } from "../operators/References.ts"
+import { bootstrapLabel } from "../payments/StaffFacts.ts"
 import { type Actor, isNameAsPassword, StaffAccounts } from "../staff/Staff.ts"
 import type { SignInLink } from "../staff/StaffApi.ts"
 import type { StaffSession } from "./CurrentSession.ts"
@@ -27,6 +28,9 @@ import {
   secretBytes
 } from "./SecondFactor.ts"
 import { type Browser, StaffSessions } from "./StaffSessions.ts"
+
+/** Who holds the bootstrap token, as whom a first account is opened. */
+const bootstrap: Actor = { id: null, name: "bootstrap", role: "admin", operators: null, label: bootstrapLabel }
 
 /** The identity provider, as the audit log names it. */
 const provider: Actor = { id: null, name: "oidc", role: "admin", operators: null, label: "oidc" }
@@ -57,7 +61,7 @@ const factorRows = rowsOf(Schema.Struct({
   pending: Schema.NullOr(Schema.Uint8Array),
   step: Schema.NullOr(Schema.Number)
 }))
-const ticketRows = rowsOf(Schema.Struct({ staffId: Schema.Number, issuedBy: Schema.String }))
+const ticketRows = rowsOf(Schema.Struct({ staffId: Schema.NullOr(Schema.Number), issuedBy: Schema.String }))
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 const hashRows = rowsOf(Schema.Struct({
   name: Schema.String,
@@ -246,23 +250,36 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         }
       )
 
+      /** The account that who holds the bootstrap token signs in to; undefined while there is none. */
+      const firstAdmin = Effect.map(
+        orTryAgain(oneOf(idRows(
+          sql`SELECT id FROM staff WHERE role = 'admin' AND active AND operator_ids IS NULL ORDER BY id LIMIT 1`
+        ))),
+        (admin) => admin?.id
+      )
+
       const byTicket = Effect.fn("StaffSignIn.byTicket")(function*(ticket: string, browser: Browser) {
         const now = yield* Clock.currentTimeMillis
-        const staffId = yield* orTryAgain(
+        const ticketed = yield* orTryAgain(
           inTransaction(sql)(Effect.gen(function*() {
             const used = yield* oneOf(ticketRows(
-              sql`UPDATE staff_tickets t SET used_at = ${toDate(now)} FROM staff a
+              sql`UPDATE staff_tickets t SET used_at = ${toDate(now)}
               WHERE t.token_hash = ${sha256(ticket)} AND t.used_at IS NULL AND t.expires_at > ${toDate(now)}
-                AND a.id = t.staff_id AND a.active
+                AND (t.staff_id IS NULL OR EXISTS (SELECT FROM staff a WHERE a.id = t.staff_id AND a.active))
               RETURNING t.staff_id AS "staffId", t.issued_by AS "issuedBy"`
             ))
             if (used === undefined) return yield* Effect.fail(wrongTicket)
-            if (used.issuedBy !== `staff:${used.staffId}`) {
+            if (used.staffId !== null && used.issuedBy !== `staff:${used.staffId}`) {
               yield* accounts.entrust(used.staffId, { label: used.issuedBy }, now)
             }
-            return used.staffId
+            return used
           }))
         )
+        const made = Effect.mapError(
+          accounts.create({ ...bootstrap, label: ticketed.issuedBy }, { name: "admin", role: "admin" }),
+          (refused) => refused.code === "VALIDATION_FAILED" ? wrongTicket : refused
+        )
+        const staffId = ticketed.staffId ?? (yield* firstAdmin) ?? (yield* made).id
         return yield* sessions.open(staffId, "ticket", browser, false)
       })
 
@@ -276,24 +293,19 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             : backofficeHost
         }:${backofficePort}`
 
-      /** The account that who holds the bootstrap token signs in to. */
-      const firstAdmin = Effect.fnUntraced(function*(actor: Actor) {
-        const admin = yield* orTryAgain(oneOf(idRows(
-          sql`SELECT id FROM staff WHERE role = 'admin' AND active AND operator_ids IS NULL ORDER BY id LIMIT 1`
-        )))
-        return admin === undefined ? (yield* accounts.create(actor, { name: "admin", role: "admin" })).id : admin.id
-      })
-
       const issueTicket = Effect.fn("StaffSignIn.issueTicket")(function*(actor: Actor, staffId: number | null) {
         if (staffId !== actor.id && (actor.role !== "admin" || actor.operators !== null)) {
           return yield* Effect.fail(othersLink)
         }
         const ticket = entropy.token("tk_", 43)
-        const id = staffId ?? (yield* firstAdmin(actor))
+        // without an admin the account is made when the link is used: until then nobody is there in whose place the bootstrap token must not act
+        const id = staffId ?? (yield* firstAdmin)
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
-            const written =
-              yield* sql`INSERT INTO staff_tickets (token_hash, staff_id, issued_by, created_at, expires_at)
+            const written = id === undefined
+              ? yield* sql`INSERT INTO staff_tickets (token_hash, issued_by, created_at, expires_at)
+              VALUES (${sha256(ticket)}, ${actor.label}, ${toDate(now)}, ${toDate(now + ticketMs)}) RETURNING 1`
+              : yield* sql`INSERT INTO staff_tickets (token_hash, staff_id, issued_by, created_at, expires_at)
               SELECT ${sha256(ticket)}, id, ${actor.label}, ${toDate(now)}, ${toDate(now + ticketMs)}
               FROM staff WHERE id = ${id}::float8::bigint AND active
                 -- whom an identity provider signs in makes no way around it
@@ -303,7 +315,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             const expires_at = iso(now + ticketMs)
             yield* record({
               action: "staff.ticket",
-              subject: `staff:${id}`,
+              subject: id === undefined ? actor.label : `staff:${id}`,
               before: null,
               after: { expires_at }
             })

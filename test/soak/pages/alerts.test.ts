@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { staffCall } from "../../kit/Backoffice.ts"
-import { Browser, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { House, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
 import { raisedAlert } from "../../kit/commands/Scene.ts"
 import { act, done, looksRight } from "../../kit/PageSteps.ts"
@@ -131,7 +131,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
   it.effect("shows the rules of an operator, and says what a change of one takes", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ currency: "SEK" })
-      const officer = yield* signedInFully({ role: "compliance" })
+      const officer = yield* signedIn({ role: "compliance" })
       const page = yield* (yield* Browser).open({ cookie: officer.cookie })
       yield* Effect.promise(async () => {
         await page.goto(`/alerts?tab=rules&operator=${casino.slug}`)
