@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { hasSecondFactorIn, roleIn } from "../../src/features/staffSessions/Oidc.ts"
+import { hasSecondFactorIn, roleIn, wasShownNow } from "../../src/features/staffSessions/Oidc.ts"
 import { layerBothServers } from "../kit/Backoffice.ts"
 import { openBackoffice, openProvider, people } from "../kit/IdentityProvider.ts"
 import { browse, inSession } from "../kit/StaffBrowser.ts"
@@ -104,6 +104,12 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
   it.effect("reads roles and second factors of claims in the forms that providers send them", () =>
     Effect.sync(() => {
       const nested = { realm_access: { roles: ["offline", "compliance", "support"] }, "a.b": "admin" }
+      // a second factor of this morning is none of now, and one of which nothing is said is none either
+      const now = 1_800_000_000_000
+      const isNow = [299, 301, undefined].map((ago) =>
+        wasShownNow(ago === undefined ? {} : { auth_time: now / 1000 - ago }, now)
+      )
+      assert.deepStrictEqual(isNow, [true, false, false])
       assert.strictEqual(roleIn(nested, "realm_access.roles"), "support", "the first of the table of roles")
       assert.strictEqual(roleIn(nested, "a.b"), "admin")
       for (const path of ["role", "realm_access", "realm_access.roles.0.x", "__proto__"]) {
