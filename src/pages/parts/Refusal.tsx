@@ -40,6 +40,6 @@ export function Waiting(
   { query }: { readonly query: { readonly error: Error | null; readonly refetch: () => unknown } }
 ) {
   return query.error === null
-    ? <Loader size="sm" aria-label="Loading" />
+    ? <Loader size="sm" role="status" aria-label="Loading" />
     : <Refusal error={query.error} again={() => void query.refetch()} />
 }
