@@ -43,6 +43,7 @@ const headGraceMs = 500
 const callerGraceMs = 3000
 
 const noTunnel = refuse("NOT_FOUND", "There is no such path.")
+const starting = refuse("TRY_AGAIN", "The service is starting. Send the same request again.")
 const unreadable = refuse("INVALID_REQUEST", "The request is not HTTP, came too slowly, or has too large headers.")
 
 const statusByError: { readonly [code: string]: number } = {
@@ -131,6 +132,8 @@ const makeServer = Effect.fnUntraced(
     // Node.js drops bytes that came in one packet with such a request: the next one would be read from its middle
     server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+      // it listens already and its routes are still being built: nobody else would ever answer
+      if (server.listenerCount("request") === 1) writeRefusal(response, starting, ids.next())
     })
     server.on("clientError", answerUnreadable(ids))
     server.on("connect", answerConnect(ids))

@@ -14,13 +14,15 @@ export const layerHardStop = (milliseconds: number) =>
 
 const isStartedByNpm = Effect.sync(() => process.env["npm_lifecycle_event"] !== undefined)
 
+/** Read when the process begins: npm may be killed while the service still starts. */
+const parent = process.ppid
+
 /**
  * Drains as on SIGTERM when the parent process has ended. `npm start` passes SIGTERM and SIGINT on; a killed npm passes nothing on, and the
  * service would keep its ports and its database. A service started directly (`node src/main.ts`) belongs to its supervisor.
  */
 export const layerEndWithParent = Layer.effectDiscard(Effect.gen(function*() {
   if (!(yield* isStartedByNpm)) return
-  const parent = process.ppid
   const watch = Effect.sync(() => process.ppid === parent).pipe(
     Effect.repeat({ while: (isThere) => isThere, schedule: Schedule.spaced("250 millis") }),
     Effect.andThen(Effect.logWarning("parent process ended, draining")),
