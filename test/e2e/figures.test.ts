@@ -5,6 +5,7 @@ import { FigureReadings } from "../../src/features/figures/FigureReadings.ts"
 import { BothServers, layerBothServers, staffCall } from "../kit/Backoffice.ts"
 import { pass } from "../kit/Calendar.ts"
 import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
+import { nodesOfRun } from "../kit/NodesInProcess.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: what the first page of staff shows is what happened, by the hour and against last week, and comes to it by itself. Method: play and
@@ -140,12 +141,16 @@ layer(layerBothServers, { excludeTestServices: true })("live figures", (it) => {
       yield* stream.until(({ text }) => /event: changed\ndata: \{"kind":"payments"\}/.test(text))
       assert.include(stream.state.text, "\"deposits\":4321")
       assert.notInclude(stream.state.text, "event: end")
-      // eight more, and one too many
-      const others = yield* Effect.forEach(Array.from({ length: 9 }), () => listen(member.token))
-      yield* Effect.forEach(others, ({ until }) => until(({ text }) => text.includes("event: overview")))
-      const eleventh = yield* listen(member.token)
-      yield* eleventh.until(({ status }) => status !== 0)
-      assert.strictEqual(eleventh.state.status, 429)
+      // ten at each node, which are asked in turn
+      const others = []
+      for (let status = 200; status === 200 && others.length <= 10 * nodesOfRun;) {
+        const other = yield* listen(member.token)
+        yield* other.until(({ status: answered }) => answered !== 0)
+        status = other.state.status
+        others.push(other)
+      }
+      assert.strictEqual(others.at(-1)?.state.status, 429)
+      assert.isAtLeast(others.length, 10)
       yield* Effect.forEach(others, ({ leave }) => leave)
       // the role is looked at again within thirty seconds
       yield* staff("PATCH", `/staff/${member.id}`, { role: "support" })
