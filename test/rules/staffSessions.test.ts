@@ -7,14 +7,8 @@ import {
   recoveryCode,
   recoveryHash
 } from "../../src/features/staffSessions/SecondFactor.ts"
-import {
-  cookieIn,
-  isForeign,
-  isOver,
-  isOwnRequest,
-  pathAfterSignIn,
-  steppedUpUntil
-} from "../../src/features/staffSessions/Rules.ts"
+import { cookieIn, isForeign, isOver, isOwnRequest, steppedUpUntil } from "../../src/features/staffSessions/Rules.ts"
+import { pathAfterSignIn } from "../../src/domain/PathAfterSignIn.ts"
 
 // Goal: what lets staff in by a browser, decided without a database or a clock.
 

@@ -70,13 +70,6 @@ const maxUserAgent = 200
 export const userAgentOf = (header: string | undefined): string =>
   (header ?? "").replaceAll(/[^\x20-\x7e]/g, "?").slice(0, maxUserAgent)
 
-/** A path of the pages to go on at; the home page for anything that could lead elsewhere. */
-export const pathAfterSignIn = (next: string | undefined): string =>
-  next !== undefined && next.length <= 2000 && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next) &&
-    !/^\/sign-in(\/|\?|$)/.test(next)
-    ? next
-    : "/"
-
 /** Who asks, by the headers that a page of another origin cannot set. */
 export interface Asking {
   readonly origin: string | undefined

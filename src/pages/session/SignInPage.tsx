@@ -2,6 +2,7 @@
 import { Button, Center, Divider, Paper, Stack, Text, Title } from "@mantine/core"
 import { useEffect } from "react"
 import type { SignInProblem } from "../../domain/Staff.ts"
+import { pathAfterSignIn } from "../../domain/PathAfterSignIn.ts"
 import { useAddress } from "../app/address.ts"
 import { useAnswer } from "../app/queries.ts"
 import { SignInForm } from "../app/session.tsx"
@@ -18,13 +19,9 @@ const problems: Readonly<Record<SignInProblem, string>> = {
 
 const isProblem = (problem: string): problem is SignInProblem => Object.hasOwn(problems, problem)
 
-/** Only paths of this service: an address that names another host is not followed. */
-const pathOf = (next: string | undefined): string =>
-  next !== undefined && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next) ? next : "/"
-
 export default function SignInPage() {
   const [{ next, problem }] = useAddress()
-  const go = () => location.assign(pathOf(next))
+  const go = () => location.assign(pathAfterSignIn(next))
   const session = useAnswer("session.show")
   const ways = useAnswer("sign_in.show")
   const isSignedIn = session.data !== undefined
@@ -32,7 +29,7 @@ export default function SignInPage() {
     document.title = "Sign in · Pitboss"
   }, [])
   useEffect(() => {
-    if (isSignedIn) location.replace(pathOf(next))
+    if (isSignedIn) location.replace(pathAfterSignIn(next))
   }, [isSignedIn, next])
   return (
     <Center component="main" mih="90vh" p="md">
@@ -46,7 +43,11 @@ export default function SignInPage() {
           {ways.data?.data.oidc === true && (
             <>
               <Divider label="or" />
-              <Button component="a" variant="default" href={`/sign-in/oidc?next=${encodeURIComponent(pathOf(next))}`}>
+              <Button
+                component="a"
+                variant="default"
+                href={`/sign-in/oidc?next=${encodeURIComponent(pathAfterSignIn(next))}`}
+              >
                 Sign in with the identity provider
               </Button>
             </>
