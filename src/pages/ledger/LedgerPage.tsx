@@ -2,10 +2,10 @@
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
-import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
+import { entryColumns, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
-import { Cut, Instant, Money, PageLink, words } from "../parts/Values.tsx"
+import { Cut, Instant, PageLink } from "../parts/Values.tsx"
 
 type Entry = Row<"ledger.entries">
 
@@ -34,8 +34,7 @@ function Subject({ entry }: { readonly entry: Entry }) {
 }
 
 export default function LedgerPage() {
-  const operatorOf = useOperatorOf()
-  const hasSeveral = useSeveralOperators()
+  const operatorColumn = useOperatorColumn()
   const columns: ReadonlyArray<Column<Entry>> = [
     { id: "id", header: "Id", cell: ({ id }) => id },
     { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} /> },
@@ -48,27 +47,8 @@ export default function LedgerPage() {
         </>
       )
     },
-    ...(hasSeveral
-      ? [{
-        id: "operator",
-        header: "Operator",
-        cell: ({ operator_id: id }) => operatorOf(id).name
-      }] satisfies ReadonlyArray<Column<Entry>>
-      : []),
-    { id: "type", header: "Type", cell: ({ type }) => words(type) },
-    { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
-    {
-      id: "amount",
-      header: "Amount",
-      align: "right",
-      cell: ({ amount, currency }) => <Money amount={amount} currency={currency} signed />
-    },
-    {
-      id: "balance",
-      header: "Balance after",
-      align: "right",
-      cell: ({ balance_after: balance, currency }) => <Money amount={balance} currency={currency} />
-    },
+    ...operatorColumn,
+    ...entryColumns,
     { id: "game", header: "Game", cell: ({ game }) => game === null ? "–" : <Cut width={130}>{game}</Cut> },
     { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
   ]

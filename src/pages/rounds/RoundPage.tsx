@@ -4,6 +4,7 @@ import { useAddress, usePathPart } from "../app/address.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf } from "../app/session.tsx"
+import { entryColumns } from "../parts/columns.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
@@ -18,24 +19,11 @@ type RefusedCall = Details["refused_calls"][number]
 
 const playerLink = (id: number) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
 
-const entryColumns: ReadonlyArray<Column<Entry>> = [
+const columnsOfEntries: ReadonlyArray<Column<Entry>> = [
   { id: "id", header: "Id", cell: ({ id }) => id },
   { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} /> },
   { id: "player", header: "Player", cell: ({ player_id: id }) => playerLink(id) },
-  { id: "type", header: "Type", cell: ({ type }) => words(type) },
-  { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
-  {
-    id: "amount",
-    header: "Amount",
-    align: "right",
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} signed />
-  },
-  {
-    id: "balance",
-    header: "Balance after",
-    align: "right",
-    cell: ({ balance_after: balance, currency }) => <Money amount={balance} currency={currency} />
-  }
+  ...entryColumns
 ]
 
 const refusedColumns: ReadonlyArray<Column<RefusedCall>> = [
@@ -182,7 +170,7 @@ function Round({ round }: { readonly round: Details }) {
         )}
       </Section>
       <Section heading="Ledger entries">
-        <DataTable label="Ledger entries" columns={entryColumns} rows={entries} rowKey={({ id }) => id} />
+        <DataTable label="Ledger entries" columns={columnsOfEntries} rows={entries} rowKey={({ id }) => id} />
         {entries.length === 0 && <Text size="sm">No money moved.</Text>}
       </Section>
       {refused.length > 0 && (

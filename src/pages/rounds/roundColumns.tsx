@@ -1,7 +1,7 @@
 /** Rounds as a table draws them. */
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
-import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
+import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Cut, Instant, Money, PageLink, Status } from "../parts/Values.tsx"
 
@@ -9,8 +9,7 @@ type Round = Row<"round.search">
 
 /** The columns of a list of rounds. `ofPlayer`: all are one player's. */
 export const useRoundColumns = ({ ofPlayer }: { readonly ofPlayer: boolean }): ReadonlyArray<Column<Round>> => {
-  const operatorOf = useOperatorOf()
-  const hasSeveral = useSeveralOperators()
+  const operatorColumn = useOperatorColumn()
   const whose: ReadonlyArray<Column<Round>> = [
     {
       id: "player",
@@ -21,13 +20,7 @@ export const useRoundColumns = ({ ofPlayer }: { readonly ofPlayer: boolean }): R
         </>
       )
     },
-    ...(hasSeveral
-      ? [{
-        id: "operator",
-        header: "Operator",
-        cell: ({ operator_id: id }) => operatorOf(id).name
-      }] satisfies ReadonlyArray<Column<Round>>
-      : [])
+    ...operatorColumn
   ]
   return [
     {
