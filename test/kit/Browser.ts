@@ -10,8 +10,8 @@ import { mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { type Browser as Chromium, chromium, type Page } from "playwright-core"
-import { BothServers, staffCall } from "./Backoffice.ts"
-import { codeOf, inSession } from "./StaffBrowser.ts"
+import { BothServers, made } from "./Backoffice.ts"
+import { codeOf, cookieOf, inSession, signIn } from "./StaffBrowser.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 
@@ -118,22 +118,15 @@ export interface SignedIn {
   readonly cookie: string
 }
 
-const cookieOf = (header: string | undefined): string => /pitboss_session=([^;]+)/.exec(header ?? "")?.[1] ?? ""
-
 /** Opens an account and signs it in by name and password. `fields`: of `POST /staff`. */
 export const signedIn = Effect.fnUntraced(function*(fields: Readonly<Record<string, unknown>> = {}) {
   const name = `Person ${++accounts}`
   const password = `correct horse ${accounts} battery`
-  const account = yield* staffCall("POST", "/backoffice/v1/staff", { name, password, role: "admin", ...fields })
-  assert.strictEqual(account.status, 201, account.text)
-  const session = yield* staffCall("POST", "/backoffice/v1/session", { name: fields["name"] ?? name, password }, {})
+  const account = yield* made("/staff", { name, password, role: "admin", ...fields })
+  const session = yield* signIn({ name, password })
   assert.strictEqual(session.status, 201, session.text)
-  return {
-    id: Number(account.data.id),
-    name,
-    password,
-    cookie: cookieOf(session.headers["set-cookie"])
-  } satisfies SignedIn
+  const [, cookie = ""] = cookieOf(session).split("=")
+  return { id: Number(account.id), name, password, cookie } satisfies SignedIn
 })
 
 /** As {@link signedIn}, with a second factor that was shown just now: for what takes it. */
