@@ -1,9 +1,10 @@
 /** Bonuses on offer: their terms, and how to change them. */
 import { Group } from "@mantine/core"
-import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
+import { useOperatorOf } from "../app/session.tsx"
+import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
-import { Cut, Money, PageLink, Status, words } from "../parts/Values.tsx"
+import { Money, PageLink, Status, words } from "../parts/Values.tsx"
 import { AddBonus, type Bonus, ChangeBonus, SwitchBonus } from "./Terms.tsx"
 
 const filters: ReadonlyArray<Filter> = [{ name: "operator", label: "Operator", kind: "operator" }]
@@ -12,7 +13,7 @@ const none = (value: number): string => value === 0 ? "–" : String(value)
 
 export default function BonusesPage() {
   const operatorOf = useOperatorOf()
-  const hasSeveral = useSeveralOperators()
+  const operatorColumn = useOperatorColumn()
   const columns: ReadonlyArray<Column<Bonus>> = [
     {
       id: "name",
@@ -20,15 +21,7 @@ export default function BonusesPage() {
       value: ({ name }) => name,
       cell: ({ id, name }) => <PageLink to={`/bonuses/${id}`}>{name}</PageLink>
     },
-    ...(hasSeveral
-      ? [
-        {
-          id: "operator",
-          header: "Operator",
-          cell: ({ operator_id: id }) => <Cut width={140}>{operatorOf(id).name}</Cut>
-        } satisfies Column<Bonus>
-      ]
-      : []),
+    ...operatorColumn,
     { id: "type", header: "Type", value: ({ type }) => type, cell: ({ type }) => words(type) },
     {
       id: "amount",

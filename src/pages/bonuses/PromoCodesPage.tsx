@@ -2,8 +2,9 @@
 import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useOperatorOf, useOperators, useSeveralOperators } from "../app/session.tsx"
+import { useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import type { Field, Inputs } from "../parts/Fields.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
@@ -97,22 +98,13 @@ function AddPromo({ bonuses }: { readonly bonuses: ReadonlyArray<Bonus> }) {
 }
 
 export default function PromoCodesPage() {
-  const operatorOf = useOperatorOf()
-  const hasSeveral = useSeveralOperators()
+  const operatorColumn = useOperatorColumn()
   const bonuses = useAnswer("bonus.list").data?.data
   const columns: ReadonlyArray<Column<Promo>> = useMemo(() => {
     const names = new Map((bonuses ?? []).map(({ id, name }) => [id, name]))
     return [
       { id: "code", header: "Code", value: ({ code }) => code, cell: ({ code }) => <Cut width={240}>{code}</Cut> },
-      ...(hasSeveral
-        ? [
-          {
-            id: "operator",
-            header: "Operator",
-            cell: ({ operator_id: id }) => <Cut width={140}>{operatorOf(id).name}</Cut>
-          } satisfies Column<Promo>
-        ]
-        : []),
+      ...operatorColumn,
       {
         id: "bonus",
         header: "Bonus",
@@ -156,7 +148,7 @@ export default function PromoCodesPage() {
         )
       }
     ]
-  }, [bonuses, hasSeveral, operatorOf])
+  }, [bonuses, operatorColumn])
   return (
     <ListPage
       heading="Promo codes"

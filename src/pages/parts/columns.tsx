@@ -1,14 +1,21 @@
 /** Columns that lists of several nouns share. */
+import { useMemo } from "react"
 import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
 import type { Column } from "./DataTable.tsx"
-import { Money, words } from "./Values.tsx"
+import { Cut, Money, words } from "./Values.tsx"
 
 /** Whose a row is; no column for who sees one operator. */
 export const useOperatorColumn = (): ReadonlyArray<Column<{ readonly operator_id: number }>> => {
   const operatorOf = useOperatorOf()
-  return useSeveralOperators()
-    ? [{ id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name }]
-    : []
+  const hasSeveral = useSeveralOperators()
+  return useMemo(() =>
+    hasSeveral
+      ? [{
+        id: "operator",
+        header: "Operator",
+        cell: ({ operator_id: id }) => <Cut width={140}>{operatorOf(id).name}</Cut>
+      }]
+      : [], [hasSeveral, operatorOf])
 }
 
 interface Entry {

@@ -1,7 +1,7 @@
 /** Players: found as one types. */
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import type { Row } from "../app/api.ts"
-import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
+import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
 import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
@@ -19,8 +19,7 @@ const filters: ReadonlyArray<Filter> = [
 const sorts = { created: { ascending: "oldest", descending: "newest" } }
 
 export default function PlayersPage() {
-  const operatorOf = useOperatorOf()
-  const hasSeveral = useSeveralOperators()
+  const operatorColumn = useOperatorColumn()
   const columns: ReadonlyArray<Column<Row<"player.list">>> = [
     { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink> },
     { id: "username", header: "Username", cell: ({ username }) => <Cut width={160}>{username}</Cut> },
@@ -30,13 +29,7 @@ export default function PlayersPage() {
       cell: ({ first_name: first, last_name: last }) => <Cut width={180}>{`${first} ${last}`}</Cut>
     },
     { id: "email", header: "E-mail", cell: ({ email }) => <Cut width={220}>{email}</Cut> },
-    ...(hasSeveral
-      ? [{
-        id: "operator",
-        header: "Operator",
-        cell: ({ operator_id: operator }) => operatorOf(operator).name
-      }] satisfies ReadonlyArray<Column<Row<"player.list">>>
-      : []),
+    ...operatorColumn,
     { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
     { id: "kyc", header: "KYC", cell: ({ kyc_status: status }) => <Status of={status} /> },
     { id: "country", header: "Country", cell: ({ country }) => country },
