@@ -3,6 +3,9 @@
 /** `2026-11-20T12:00:00.000Z`, the form of every timestamp on the wire. */
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
+/** The day of an instant in UTC, as `2026-11-20`. `ms`: epoch milliseconds. */
+export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
+
 /** As {@link iso}, null where there is no time. */
 export const isoOrNull = (ms: number | null): string | null => ms === null ? null : iso(ms)
 

@@ -3,7 +3,7 @@
  */
 import { Effect, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { toDate } from "../platform/Time.ts"
+import { toDate, utcDay } from "../platform/Time.ts"
 import { rowsOf } from "./Rows.ts"
 
 const dayMs = 86_400_000
@@ -69,7 +69,6 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
   const sql = yield* SqlClient.SqlClient
   const scope = yield* Effect.scope
   const folding = new Set<number>()
-  const day = (at: number) => toDate(at).toISOString().slice(0, 10)
 
   /** Puts the changes of an operator into one row per group. Concurrent writers and readers are not blocked. */
   const fold = (operatorId: number) =>
@@ -108,8 +107,8 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
           sql.and([
             sql`true`,
             ...shared,
-            ...(days.from === undefined ? [] : [sql`created_on >= ${day(days.from)}::text::date`]),
-            ...(days.to === undefined ? [] : [sql`created_on < ${day(days.to)}::text::date`])
+            ...(days.from === undefined ? [] : [sql`created_on >= ${utcDay(days.from)}::text::date`]),
+            ...(days.to === undefined ? [] : [sql`created_on < ${utcDay(days.to)}::text::date`])
           ])
         }`
       )

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { stepMs } from "../../domain/Figures.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
-import { toDate } from "../../platform/Time.ts"
+import { toDate, utcDay } from "../../platform/Time.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 const dayMs = stepMs.day
@@ -32,7 +32,7 @@ export class FigureReadings extends Context.Service<FigureReadings, {
       const sql = yield* SqlClient.SqlClient
 
       const readOne = (operatorId: number, at: number) => {
-        const day = new Date(at).toISOString().slice(0, 10)
+        const day = utcDay(at)
         return sql`WITH converted AS (
             SELECT s.*, CASE WHEN s.currency = o.currency THEN 1 WHEN r.base = o.currency THEN r.factor END AS factor
             FROM daily_sums s JOIN operators o ON o.id = s.operator_id

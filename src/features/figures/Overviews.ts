@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { between, stepMs } from "../../domain/Figures.ts"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Scheduler } from "../../platform/Scheduler.ts"
-import { iso, toDate } from "../../platform/Time.ts"
+import { iso, toDate, utcDay } from "../../platform/Time.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
@@ -138,14 +138,14 @@ export class Overviews extends Context.Service<Overviews, {
         const hour = Math.floor(sameTime / stepMs.hour) * stepMs.hour
         const [from, to] = [hour, hour + stepMs.hour]
         const sums = yield* moneyRows(
-          sql`SELECT o.id AS operator, o.currency, s.day = ${iso(today).slice(0, 10)}::date AS "isToday",
+          sql`SELECT o.id AS operator, o.currency, s.day = ${utcDay(today)}::date AS "isToday",
               round(coalesce(sum(s.bets * f.factor), 0))::float8 AS bets,
               round(coalesce(sum(s.wins * f.factor), 0))::float8 AS wins,
               round(coalesce(sum((s.deposits - s.chargebacks) * f.factor), 0))::float8 AS deposits,
               round(coalesce(sum(s.withdrawals * f.factor), 0))::float8 AS withdrawals
             FROM operators o
               JOIN daily_sums s ON s.operator_id = o.id AND NOT s.is_test
-                AND s.day IN (${iso(today).slice(0, 10)}::date, ${iso(lastWeek).slice(0, 10)}::date)
+                AND s.day IN (${utcDay(today)}::date, ${utcDay(lastWeek)}::date)
               LEFT JOIN exchange_rates r ON r.id = s.exchange_rate_id
               CROSS JOIN LATERAL (SELECT CASE WHEN s.currency = o.currency THEN 1 WHEN r.base = o.currency THEN r.factor END)
                 AS f(factor)
@@ -197,7 +197,7 @@ export class Overviews extends Context.Service<Overviews, {
       })
 
       const counts = (scope: Scope, now: number) => {
-        const today = iso(Math.floor(now / stepMs.day) * stepMs.day).slice(0, 10)
+        const today = utcDay(now)
         const operators = conditionsOf(scope, "operator_id")
         return countRows(
           sql`SELECT

@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Exit, Layer, Metric, Schema, Scope, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
-import { toDate } from "../../platform/Time.ts"
+import { toDate, utcDay } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { CatalogueSync } from "./CatalogueSync.ts"
 import { makeProviderSettings, ownProtocol } from "./ProviderSettings.ts"
@@ -81,7 +81,7 @@ export class VendorErrands extends Context.Service<VendorErrands, {
 
       const compare = Effect.fnUntraced(function*(providerId: number) {
         const now = yield* Clock.currentTimeMillis
-        const date = new Date(now - dayMs).toISOString().slice(0, 10)
+        const date = utcDay(now - dayMs)
         const { totals } = yield* reconciliation.reconcile(providerId, date, now)
         const found = totals.only_vendor + totals.only_here + totals.different
         yield* Metric.update(Metric.withAttributes(differences, { provider_id: String(providerId) }), found)
