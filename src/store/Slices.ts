@@ -52,6 +52,8 @@ export const readSlices = <Row, E, R>(
     let end = until
     let width = firstWidthMs
     let left = rowsPerPage
+    // between it and `end` there are more rows than a slice may hold: what is grown again after empty slices only halves the way
+    let dense = -Infinity
     for (let slices = 0; end > floor; slices++) {
       if (rows.length >= wanted || left <= 0 || slices >= maxSlices) return { rows, rest: end }
       const from = Math.max(floor, end - width)
@@ -59,6 +61,7 @@ export const readSlices = <Row, E, R>(
       const most = end - from > 1 ? rowsPerSlice : undefined
       const slice = yield* read({ from, until: end, most })
       if (most !== undefined && slice.seen > most) {
+        dense = from
         width = Math.max(1, Math.floor((end - from) / 16))
         continue
       }
@@ -67,6 +70,7 @@ export const readSlices = <Row, E, R>(
       end = from
       if (slice.seen < rowsPerSlice / 16) width *= 16
       else if (slice.seen < rowsPerSlice / 3) width *= 2
+      if (dense < end) width = Math.min(width, Math.max(1, Math.ceil((end - dense) / 2)))
     }
     return { rows, rest: undefined }
   })

@@ -56,3 +56,24 @@ it.effect("slices of time meet every wanted row once, and read so many rows for 
     }
     assert.isAbove(cut, 100)
   }))
+
+it.effect("a dense stretch that lies years back is reached within the first page, whenever it is asked for", () =>
+  Effect.gen(function*() {
+    const [first, every, count] = [Date.UTC(2020, 0, 1), 10_000, 120_000]
+    const last = first + every * (count - 1)
+    for (
+      const until of fc.sample(fc.integer({ min: last + 1, max: Date.UTC(2060, 0, 1) }), { numRuns: 500, seed: 3 })
+    ) {
+      const { rows } = yield* readSlices(
+        { until, floor: 0, wanted: 25 },
+        ({ from, most = Infinity, until: end }) =>
+          Effect.sync(() => {
+            const newest = Math.min(count - 1, Math.ceil((end - first) / every) - 1)
+            const oldest = Math.max(0, Math.ceil((from - first) / every))
+            const seen = Math.max(0, Math.min(newest - oldest + 1, most + 1))
+            return { seen, rows: Array.from({ length: seen }, (_, index) => first + (newest - index) * every) }
+          })
+      )
+      assert.strictEqual(rows[0], last, new Date(until).toISOString())
+    }
+  }))
