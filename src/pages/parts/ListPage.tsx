@@ -174,7 +174,7 @@ export function List<A extends Action>(props: ListProps<A>) {
         onSort={(sort) => setSearch({ sort })}
       />
       {list.isLoading && <Text size="sm">Loading …</Text>}
-      {!list.isLoading && list.error === null && rows.length === 0 && (
+      {!list.isLoading && list.error === null && rows.length === 0 && !hasNextPage && (
         <Text size="sm" py="md">{isFiltered ? "Nothing matches the filters." : props.empty}</Text>
       )}
       <Group ref={ref} justify="center" mih={1}>
