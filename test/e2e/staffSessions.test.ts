@@ -263,6 +263,54 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.strictEqual((yield* signIn({ name: account.name, password: account.password })).status, 201)
     }))
 
+  it.effect("give an account no first second factor and no first password once they are minutes old", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { call, id } = yield* withPassword(fresh("Kay "))
+      yield* sql`UPDATE staff_sessions SET expires_at = expires_at - interval '5 minutes' WHERE staff_id = ${id}`
+      const late = yield* call("POST", "/session/second-factor")
+      assert.deepStrictEqual([late.status, late.details["reason"]], [403, "sign_in_again"])
+      yield* sql`UPDATE staff SET password_hash = NULL WHERE id = ${id}`
+      const password = yield* call("POST", "/session/password", { new_password: "a password of a stranger" })
+      assert.deepStrictEqual([password.status, password.details["reason"]], [403, "sign_in_again"])
+      yield* sql`UPDATE staff_sessions SET expires_at = expires_at + interval '1 minute' WHERE staff_id = ${id}`
+      assert.strictEqual((yield* call("POST", "/session/second-factor")).status, 201)
+    }))
+
+  it.effect("end with the token of their account when another replaces it, and unused links with them", () =>
+    Effect.gen(function*() {
+      const { call, id, token } = yield* withPassword(fresh("Lou "))
+      const link = yield* browse("POST", "/staff/tickets", { headers: { authorization: `Bearer ${token}` }, body: {} })
+      const ticket = new URL(link.data.url).searchParams.get("ticket")
+      yield* staffCall("POST", `/backoffice/v1/staff/${id}/rotate`)
+      assert.strictEqual((yield* call("GET", "/session")).status, 401)
+      const redeemed = yield* browse("POST", "/session/ticket", { body: { ticket }, headers: ofPages })
+      assert.deepStrictEqual(outcome(redeemed), [401, "INVALID_API_KEY"])
+    }))
+
+  it.effect("are not kept alive by a page that asks by itself", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { cookie, id } = yield* withPassword(fresh("Max "), "support")
+      const age =
+        sql`UPDATE staff_sessions SET last_seen_at = last_seen_at - interval '16 minutes' WHERE staff_id = ${id}`
+      const unattended = browse("GET", "/session", { headers: { cookie, "x-unattended": "1" } })
+      yield* age
+      assert.strictEqual((yield* unattended).status, 200)
+      yield* age
+      assert.strictEqual((yield* unattended).status, 401)
+    }))
+
+  it.effect("forgive no wrong code for a right password", () =>
+    Effect.gen(function*() {
+      const account = yield* withSecondFactor(fresh("Noa "))
+      const guess = account.call("POST", "/session/step-up", { code: "000000" })
+      yield* Effect.repeat(guess, { until: ({ status }) => status === 429 })
+      const same = { password: account.password, new_password: account.password }
+      assert.strictEqual((yield* account.call("POST", "/session/password", same)).status, 200)
+      assert.strictEqual((yield* guess).status, 429)
+    }))
+
   it.effect("begin by a link once, within a quarter of an hour, without a second factor", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
