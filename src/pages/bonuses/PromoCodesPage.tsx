@@ -100,7 +100,7 @@ function AddPromo({ bonuses }: { readonly bonuses: ReadonlyArray<Bonus> }) {
 export default function PromoCodesPage() {
   const operatorColumn = useOperatorColumn()
   const bonuses = useAnswer("bonus.list").data?.data
-  const columns: ReadonlyArray<Column<Promo>> = useMemo(() => {
+  const columns = useMemo<ReadonlyArray<Column<Promo>>>(() => {
     const names = new Map((bonuses ?? []).map(({ id, name }) => [id, name]))
     return [
       { id: "code", header: "Code", value: ({ code }) => code, cell: ({ code }) => <Cut width={240}>{code}</Cut> },
