@@ -73,6 +73,10 @@ const telling = <A, E, R>(words: string, effect: Effect.Effect<A, E, R>) =>
     return yield* Effect.raceFirst(effect, Effect.forever(tick)).pipe(Effect.ensuring(Effect.sync(() => progress(""))))
   })
 
+/** How to go on behind a list that is read by cursor. */
+const wayOn = (meta: object = {}): string =>
+  "next_cursor" in meta && typeof meta.next_cursor === "string" ? `more: --cursor ${meta.next_cursor}\n` : ""
+
 /** A verb: its flags, and the call they make. What it answers is printed; what may take long says meanwhile what `waiting` says. */
 export const verb = <const Name extends string, const Config extends Command.Command.Config, A>(
   name: Name,
@@ -81,7 +85,7 @@ export const verb = <const Name extends string, const Config extends Command.Com
   call: (
     client: Client,
     input: Command.Command.Config.Infer<Config>
-  ) => Effect.Effect<{ readonly data: A }, CallFailure>,
+  ) => Effect.Effect<{ readonly data: A; readonly meta?: object }, CallFailure>,
   isGood: (data: A) => boolean = () => true,
   waiting?: string
 ) =>
@@ -90,8 +94,8 @@ export const verb = <const Name extends string, const Config extends Command.Com
       const { json, token } = yield* root
       const { end, isTerminal, out } = yield* CommandOutput
       const asked = call(yield* connect(token), input)
-      const { data } = yield* (waiting === undefined ? asked : telling(waiting, asked))
-      out((isTerminal && !json ? table(data) : JSON.stringify(data, null, 2)) + "\n")
+      const { data, meta } = yield* (waiting === undefined ? asked : telling(waiting, asked))
+      out(isTerminal && !json ? `${table(data)}\n${wayOn(meta)}` : `${JSON.stringify(data, null, 2)}\n`)
       if (!isGood(data)) end(1)
     })).pipe(Command.withDescription(description))
 
@@ -110,6 +114,12 @@ export const referenceTo = (what: string, other: string) =>
 export const pageFlags = {
   page: integer("page", "Which page (1)").pipe(Flag.withDefault(1)),
   per_page: integer("per-page", "Lines per page, 1 to 100 (25)").pipe(Flag.withDefault(25))
+}
+
+/** Of a list that is only walked. */
+export const partFlags = {
+  per_page: pageFlags.per_page,
+  cursor: optional(text("cursor", "Go on where a part before ended: its next_cursor"))
 }
 
 export const cursorFlags = {

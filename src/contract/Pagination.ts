@@ -39,20 +39,34 @@ const PageLinks = Schema.Struct({
   examples: [{ first: "/api/v1/…?page=1", last: "/api/v1/…?page=1", prev: null, next: null }]
 })
 
-const cursorOf = (form: RegExp) =>
+const cursorOf = (form: RegExp, description: string) =>
   Schema.optionalKey(
-    Schema.String.annotate({
-      description:
-        "Walks the list instead of paging it: empty for its beginning, then each next_cursor. Nothing is counted, " +
-        "and what is added meanwhile moves nothing. `page` is ignored."
-    }).check(Schema.isPattern(form, { message: "must be empty or a next_cursor of this list" }))
+    Schema.String.annotate({ description }).check(
+      Schema.isPattern(form, { message: "must be empty or a next_cursor of this list" })
+    )
   )
 
+const insteadOfPages =
+  "Walks the list instead of paging it: empty for its beginning, then each next_cursor. Nothing is counted, " +
+  "and what is added meanwhile moves nothing. `page` is ignored."
+
 /** The query fields of a list that can be walked as well as paged. */
-export const walkQuery = { ...pageQuery, cursor: cursorOf(/^[0-9a-z]{0,10}$/u) }
+export const walkQuery = { ...pageQuery, cursor: cursorOf(/^[0-9a-z]{0,10}$/u, insteadOfPages) }
 
 /** As {@link walkQuery}, for a list that goes by time and then by id. */
-export const timedWalkQuery = { ...pageQuery, cursor: cursorOf(/^([0-9a-z]{1,9}-[0-9a-z]{1,10})?$/u) }
+export const timedWalkQuery = {
+  ...pageQuery,
+  cursor: cursorOf(/^([0-9a-z]{1,9}-[0-9a-z]{1,10})?$/u, insteadOfPages)
+}
+
+/** The query fields of a list that is only walked. */
+export const partQuery = {
+  per_page: pageQuery.per_page,
+  cursor: cursorOf(
+    /^[\w-]{0,600}$/u,
+    "Absent or empty for the beginning, then each next_cursor. Nothing is counted, and what is added meanwhile moves nothing."
+  )
+}
 
 const nextCursor = Schema.NullOr(Schema.String).annotate({ description: "Null on the last page." })
 
@@ -80,12 +94,11 @@ const PageMetaWithCursor = Schema.Struct({
     identifier: "PageMetaWithCursor",
     examples: [{ current_page: 1, per_page: 25, total: 1, last_page: 1, from: 1, to: 1, next_cursor: null }]
   })
-/** `meta` of a part of a list that is only walked. */
-export const WalkMeta = Schema.Struct({ per_page: Schema.Int, next_cursor: nextCursor }).annotate({
+const WalkMeta = Schema.Struct({ per_page: Schema.Int, next_cursor: nextCursor }).annotate({
   identifier: "WalkMeta",
   examples: [{ per_page: 25, next_cursor: "11g5" }]
 })
-export const WalkLinks = Schema.Struct({ next: Schema.NullOr(Schema.String) }).annotate({
+const WalkLinks = Schema.Struct({ next: Schema.NullOr(Schema.String) }).annotate({
   identifier: "WalkLinks",
   examples: [{ next: "/api/v1/…?cursor=11g5" }]
 })
@@ -97,6 +110,10 @@ export const pageOrWalk = <S extends Schema.Top>(item: S) =>
     meta: Schema.Union([PageMetaWithCursor, WalkMeta]),
     links: Schema.Union([PageLinks, WalkLinks])
   })
+
+/** `{"data": [item, …], "meta": …, "links": …}` of {@link partQuery}. */
+export const part = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({ data: Schema.Array(item), meta: WalkMeta, links: WalkLinks })
 
 /** The query fields of a list that is only walked, newest first. What is added meanwhile moves nothing. */
 export const cursorQuery = {

@@ -1,8 +1,8 @@
 /** The envelope of a paginated list (SPEC section 2.11). */
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
-import type { CursorPage } from "../store/Cursors.ts"
-import type { TimedPosition } from "../store/Rows.ts"
+import { mapPart, type Part, type PartQuery } from "../store/Cursors.ts"
+import type { Page, PageQuery } from "../store/Rows.ts"
 
 interface Position {
   readonly page: number
@@ -50,58 +50,39 @@ export const paginated = Effect.fnUntraced(function*<Item>(
   }
 })
 
-/** The position of a cursor; undefined for the beginning. */
-export const positionOf = (cursor: string): number | undefined =>
-  cursor === "" ? undefined : Number.parseInt(cursor, 36)
-
-/** As {@link positionOf}, in a list that goes by time and then by id. */
-export const timedPositionOf = (cursor: string): TimedPosition | undefined => {
-  const [at, id] = cursor.split("-")
-  return at === undefined || id === undefined ? undefined : { at: Number.parseInt(at, 36), id: Number.parseInt(id, 36) }
-}
-
-/** A position in a list; a string is a cursor of the list's own form. */
-type Cursor = number | string | TimedPosition
-
-const cursorAt = (position: Cursor | undefined): string | null =>
-  position === undefined
-    ? null
-    : typeof position === "string"
-    ? position
-    : typeof position === "number"
-    ? position.toString(36)
-    : `${position.at.toString(36)}-${position.id.toString(36)}`
-
-/** As {@link paginated}, with the cursor behind the page. `last` is the position of its last item. */
-export const paginatedWithCursor = Effect.fnUntraced(function*<Item>(
-  position: Position,
-  total: number,
-  items: ReadonlyArray<Item>,
-  last: Cursor | undefined,
-  more = false
-) {
-  const { data, links, meta } = yield* paginated(position, total, items, more)
-  const isLast = meta.current_page >= meta.last_page && !more
-  return { data, meta: { ...meta, next_cursor: isLast ? null : cursorAt(last) }, links }
-})
-
-/** Wraps a part of a list read by cursor. `next` is the position of the following part. */
-export const walked = Effect.fnUntraced(function*<Item>(
-  perPage: number,
-  items: ReadonlyArray<Item>,
-  next: Cursor | undefined
-) {
+/** Wraps a part of a list read by cursor. */
+export const walked = Effect.fnUntraced(function*<Item>(perPage: number, { items, next }: Part<Item>) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
-  const cursor = cursorAt(next)
   return {
     data: items,
-    meta: { per_page: perPage, next_cursor: cursor },
-    links: { next: cursor === null ? null : linkWith(url, "cursor", cursor) }
+    meta: { per_page: perPage, next_cursor: next },
+    links: { next: next === null ? null : linkWith(url, "cursor", next) }
   }
 })
 
-/** The envelope of a list that is only walked. */
-export const cursorPaged = <Item>(limit: number, { items, next }: CursorPage<Item>) => ({
+/** A list that is paged or, with a cursor, walked; a page says where a walk goes on behind it. */
+export const pagedOrWalked = Effect.fnUntraced(function*<Row, Item, E, R>(
+  query: Position & { readonly cursor?: string | undefined },
+  list: {
+    readonly page: (query: PageQuery) => Effect.Effect<Page<Row>, E, R>
+    readonly part: (query: PartQuery) => Effect.Effect<Part<Row>, E, R>
+    readonly cursorAt: (row: Row) => string
+    readonly toItem: (row: Row) => Item
+  }
+) {
+  const { cursor, page, per_page: perPage } = query
+  if (cursor !== undefined) {
+    return yield* walked(perPage, mapPart(yield* list.part({ cursor, limit: perPage }), list.toItem))
+  }
+  const { items, more = false, total } = yield* list.page({ page, perPage })
+  const { data, links, meta } = yield* paginated(query, total, items.map(list.toItem), more)
+  const last = items.at(-1)
+  const isLast = last === undefined || (meta.current_page >= meta.last_page && !more)
+  return { data, meta: { ...meta, next_cursor: isLast ? null : list.cursorAt(last) }, links }
+})
+
+/** The envelope of a list that is only walked, without links. */
+export const cursorPaged = <Item>(limit: number, { items, next }: Part<Item>) => ({
   data: items,
   meta: { limit, next_cursor: next }
 })

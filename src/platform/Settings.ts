@@ -140,6 +140,9 @@ const variables = Effect.all({
   ),
   /** The claim that names the role; dots lead into objects. */
   oidcRoleClaim: read("OIDC_ROLE_CLAIM", Visible, "1 to 500 visible characters", "role"),
+  /** The claim that names the operators that an account is bound to, by their slugs, and to which one is bound without it. */
+  oidcOperatorsClaim: read("OIDC_OPERATORS_CLAIM", Visible, "1 to 500 visible characters", undefined),
+  oidcOperatorsAbsent: read("OIDC_OPERATORS_ABSENT", Schema.Literals(["none", "all"]), "none or all", "none"),
   /** Allows `http:` and loopback webhook targets. */
   webhookAllowInsecure: read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
   /** Allows `http:`, loopback and private addresses of game providers. */
@@ -239,7 +242,14 @@ const load = Effect.gen(function*() {
   return {
     ...given,
     oidc: hasOidc
-      ? { issuer: oidcIssuer, clientId: oidcClientId, clientSecret: oidcClientSecret, roleClaim: given.oidcRoleClaim }
+      ? {
+        issuer: oidcIssuer,
+        clientId: oidcClientId,
+        clientSecret: oidcClientSecret,
+        roleClaim: given.oidcRoleClaim,
+        operatorsClaim: given.oidcOperatorsClaim,
+        operatorsAbsent: given.oidcOperatorsAbsent
+      }
       : undefined,
     // its secrets are in a file, but its key can be guessed at once the API is open to others
     demo: demo ?? (isEmbedded && isLoopback(host)),
@@ -288,6 +298,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
       oidcClientId: undefined,
       oidcClientSecret: undefined,
       oidcRoleClaim: "role",
+      oidcOperatorsClaim: undefined,
+      oidcOperatorsAbsent: "none",
       oidc: undefined,
       webhookAllowInsecure: true,
       providerAllowInsecure: true,

@@ -40,7 +40,7 @@ import { OidcRoutes } from "../features/staffSessions/OidcLive.ts"
 import { SignInAttempts, SignInLinks, StaffDoorLive } from "../features/staffSessions/SignInLive.ts"
 import { WebhookHandlers } from "../features/webhooks/StaffHandlers.ts"
 import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
-import { OperatorCheck } from "../features/staff/OperatorBoundsLive.ts"
+import { OperatorCheck, wholeInstallation } from "../features/staff/OperatorBoundsLive.ts"
 import { layerPages } from "./Pages.ts"
 import { StaffAuthLive, StaffTokens } from "../features/staff/StaffAuthLive.ts"
 
@@ -58,16 +58,21 @@ const isWatcher = (request: HttpServerRequest.HttpServerRequest): boolean => {
     request.headers["forwarded"] === undefined && isLoopback(host)
 }
 
-/** What is no endpoint of the staff API is for staff and for watchers on this machine. */
+/** What is no endpoint of the staff API is for staff and for watchers on this machine; figures of all operators are not for staff of some. */
 const makeGuard = Effect.gen(function*() {
   const tokens = yield* StaffTokens
   const ids = yield* RequestIds
-  const isGuarded = (url: string) => readPaths.some((path) => url.split("?", 1)[0] === path)
+  const pathOf = (url: string) => url.split("?", 1)[0]
+  const isGuarded = (url: string) => readPaths.some((path) => pathOf(url) === path)
+  const admit = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
+    const actor = yield* tokens.authenticate(bearer(request.headers["authorization"]), originOf(request))
+    if (actor.operators !== null && pathOf(request.url) === "/metrics") return yield* Effect.fail(wholeInstallation)
+  })
   return <E, R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       !isGuarded(request.url) || isWatcher(request)
         ? handler
-        : Effect.matchEffect(tokens.authenticate(bearer(request.headers["authorization"]), originOf(request)), {
+        : Effect.matchEffect(admit(request), {
           onSuccess: () => handler,
           onFailure: (refusal) => Effect.provideService(answerCause(Cause.fail(refusal)), RequestIds, ids)
         }))

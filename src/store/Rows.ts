@@ -78,39 +78,6 @@ export interface PageQuery {
   readonly perPage: number
 }
 
-/** A place in a list that goes by time (epoch milliseconds) and then by id. */
-export interface TimedPosition {
-  readonly at: number
-  readonly id: number
-}
-
-/** Where to go on in a list that is walked from its newest row: below this position, or at the beginning. */
-export interface WalkQuery<out Position = number> {
-  readonly below: Position | undefined
-  readonly perPage: number
-}
-
-/** The rows of a walk from one position on, and the position to go on below, undefined at the end. */
-export interface Walk<out A, out Position = number> {
-  readonly items: ReadonlyArray<A>
-  readonly next: Position | undefined
-}
-
-/** Makes a {@link Walk} of rows of which one more was asked for than is wanted. */
-export const walkOf = <Row, A, Position>(
-  rows: ReadonlyArray<Row>,
-  { perPage }: { readonly perPage: number },
-  positionOf: (row: Row) => Position,
-  toItem: (row: Row) => A
-): Walk<A, Position> => {
-  const items = rows.slice(0, perPage)
-  const last = items.at(-1)
-  return {
-    items: items.map(toItem),
-    next: last === undefined || rows.length <= perPage ? undefined : positionOf(last)
-  }
-}
-
 /** How many rows stand before a page. A page further than any table reaches counts as one that is merely empty. */
 export const offsetOf = ({ page, perPage }: PageQuery): number =>
   Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER)

@@ -87,11 +87,13 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
           { author: `operator:${house.id}`, subject: `payment:${withdrawal.id}`, text: "in a hurry" }
         ]
       )
-      const pages = yield* Effect.forEach(
-        [1, 2, 3],
-        (page) => Effect.map(staffCall("GET", `${api}/players/${id}/notes?per_page=2&page=${page}`), ({ data }) => data)
-      )
-      assert.deepStrictEqual(pages.flat(), data)
+      const walked: Array<Fields> = []
+      for (let cursor: string | null = ""; cursor !== null;) {
+        const part: Answer = yield* staffCall("GET", `${api}/players/${id}/notes?per_page=4&cursor=${cursor}`)
+        walked.push(...part.data)
+        cursor = part.meta.next_cursor
+      }
+      assert.deepStrictEqual(walked, notes)
       const [line] = yield* linesOf(`player=${id}&action=player.note`)
       assert.deepInclude(line, { actor: mine.author, before: null, after: { note_id: note.data.id, text: mine.text } })
       for (const text of ["", " ", "x".repeat(2001)]) {
@@ -103,7 +105,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
       }
     }))
 
-  it.effect("the audit log is filtered by staff, action, player and time, in pages and by cursor", () =>
+  it.effect("the audit log is filtered by staff, action, player and time, and read by cursor", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* House
       const [one, two] = [yield* house.register(), yield* house.register()]
@@ -150,25 +152,6 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
         assert.strictEqual((yield* staffCall("GET", `${api}/audit?${wrong}`)).code, "VALIDATION_FAILED", wrong)
       }
     })))
-
-  it.effect("a very long audit log is counted up to a bound and read on by cursor", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const write = (from: number, to: number) =>
-        sql`INSERT INTO audit_log (id, at, actor, action, subject)
-          SELECT 7000000000 + i, timestamptz '2026-01-01Z', 'staff:7', 'many.lines', 'many:' || i
-          FROM generate_series(${from}::int, ${to}::int) i`
-      yield* write(1, 10_000)
-      const { meta: all } = yield* readAudit("action=many.lines&per_page=100&page=100")
-      assert.deepInclude(all, { total: 10_000, last_page: 100, next_cursor: null })
-      assert.notProperty(all, "total_is_lower_bound")
-      yield* write(10_001, 10_250)
-      const { data, meta } = yield* readAudit("action=many.lines&per_page=100&page=101")
-      assert.deepInclude(meta, { total: 10_000, total_is_lower_bound: true, next_cursor: "7000000151" })
-      const rest = yield* readAudit(`action=many.lines&per_page=100&cursor=${meta.next_cursor}`)
-      assert.deepStrictEqual([data.length, rest.data.length], [100, 100])
-      assert.strictEqual(rest.data[0]?.["subject"], "many:150")
-    }))
 
   it.effect("the audit log and notes cannot be rewritten, not by the owner of the database either", () =>
     Effect.gen(function*() {

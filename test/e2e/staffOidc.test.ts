@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { hasSecondFactorIn, roleIn, wasShownNow } from "../../src/features/staffSessions/Oidc.ts"
-import { layerBothServers } from "../kit/Backoffice.ts"
-import { openBackoffice, openProvider, people } from "../kit/IdentityProvider.ts"
+import { hasSecondFactorIn, operatorsIn, roleIn, wasShownNow } from "../../src/features/staffSessions/Oidc.ts"
+import { layerBothServers, made } from "../kit/Backoffice.ts"
+import { openBackoffice, openProvider, operatorsOf, people } from "../kit/IdentityProvider.ts"
 import { browse, inSession } from "../kit/StaffBrowser.ts"
 
 // Goal: staff sign in through an identity provider, with the role that it says at each sign-in, and nobody else does. Method: a real provider
@@ -101,7 +101,7 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
       assert.deepStrictEqual(accounts, [{ name: "Name of ann" }])
     }))
 
-  it.effect("reads roles and second factors of claims in the forms that providers send them", () =>
+  it.effect("reads roles, operators and second factors of claims in the forms that providers send them", () =>
     Effect.sync(() => {
       const nested = { realm_access: { roles: ["offline", "compliance", "support"] }, "a.b": "admin" }
       // a second factor of this morning is none of now, and one of which nothing is said is none either
@@ -115,7 +115,55 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
       for (const path of ["role", "realm_access", "realm_access.roles.0.x", "__proto__"]) {
         assert.strictEqual(roleIn(nested, path), undefined, path)
       }
+      const claims = { one: "lucky", two: { names: ["lucky", 7, "star"] }, odd: 7, none: [], nothing: null }
+      const named = (path: string, absent: "none" | "all" = "none") => operatorsIn(claims, path, absent)
+      assert.deepStrictEqual([named("one"), named("two.names"), named("odd"), named("none")], [
+        ["lucky"],
+        ["lucky", "star"],
+        [],
+        []
+      ])
+      assert.deepStrictEqual([named("missing"), named("nothing"), named("odd", "all"), named("none", "all")], [
+        [],
+        [],
+        [],
+        []
+      ])
+      assert.deepStrictEqual([named("missing", "all"), named("nothing", "all")], [null, null])
       const shown = [{ amr: ["pwd", "otp"] }, { acr: "urn:example:mfa" }, { amr: ["pwd"] }, { acr: "0" }, {}, null]
       assert.deepStrictEqual(shown.map(hasSecondFactorIn), [true, true, false, false, false, false])
+    }))
+})
+
+// by services of their own: a back office that ends drains those of its test
+layer(layerBothServers, { excludeTestServices: true })("an identity provider that names operators", (it) => {
+  it.effect("binds to the operators of a claim at each sign-in: to none where it names none that is known", () =>
+    Effect.gen(function*() {
+      const provider = yield* openProvider
+      yield* Effect.addFinalizer(() => Effect.sync(() => provider.server.close()))
+      const port = yield* openBackoffice(provider.issuer, { claim: "operators" })
+      const base = `http://127.0.0.1:${port}`
+      provider.start(`${base}/sign-in/oidc/callback`)
+      const operator = (slug: string) => made("/operators", { slug, name: slug, currency: "EUR" })
+      const [north, south] = [yield* operator("oidc-north"), yield* operator("oidc-south")]
+      people.set("bob", "support")
+      const bound = Effect.gen(function*() {
+        const { session } = yield* Effect.promise(() => signInAs(base, "bob"))
+        const call = inSession(`pitboss_session=${session}`)
+        const { data } = yield* call("GET", "/session", undefined, port)
+        const listed = yield* call("GET", "/operators", undefined, port)
+        const slugs: ReadonlyArray<{ readonly slug: string }> = listed.data
+        return [data.staff.operators, slugs.map(({ slug }) => slug).filter((slug) => slug.startsWith("oidc-")).sort()]
+      })
+      // no claim, and no operator of it known: nothing is seen
+      assert.deepStrictEqual(yield* bound, [[], []])
+      operatorsOf.set("bob", ["elsewhere", "OIDC-NORTH", "\u0000"])
+      assert.deepStrictEqual(yield* bound, [[], []])
+      operatorsOf.set("bob", ["oidc-south", "elsewhere", "oidc-north"])
+      assert.deepStrictEqual(yield* bound, [[north.id, south.id], ["oidc-north", "oidc-south"]])
+      operatorsOf.set("bob", "oidc-south")
+      assert.deepStrictEqual(yield* bound, [[south.id], ["oidc-south"]])
+      operatorsOf.delete("bob")
+      assert.deepStrictEqual(yield* bound, [[], []])
     }))
 })

@@ -3,7 +3,8 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { takesStepUp } from "../../src/features/staff/Authorisation.ts"
 import { BothServers, made, staffCall } from "../kit/Backoffice.ts"
-import { fresh, layerCasinos } from "../kit/Casino.ts"
+import { fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
+import { raisedAlert } from "../kit/commands/Scene.ts"
 import { browse, codeOf, cookieOf, inSession, ofPages, signIn, withPassword } from "../kit/StaffBrowser.ts"
 
 // Goal: staff get in with a browser by what they know and have, once per code and link, and a session does no more than its account at that moment
@@ -261,6 +262,19 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       yield* staffCall("PATCH", `/backoffice/v1/staff/${account.id}`, { reset_second_factor: true })
       assert.strictEqual((yield* account.call("GET", "/session")).status, 401)
       assert.strictEqual((yield* signIn({ name: account.name, password: account.password })).status, 201)
+    }))
+
+  it.effect("take the second factor to close an alert that holds withdrawals, and none to close another", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { alert } = yield* raisedAlert(casino)
+      const { call } = yield* withPassword(fresh("Lia "), "compliance")
+      yield* staffCall("POST", `/backoffice/v1/alerts/${alert}/hold`, { reason: "asked for papers" })
+      assert.strictEqual((yield* call("PATCH", `/alerts/${alert}`, { status: "in_review" })).status, 200)
+      const held = yield* call("PATCH", `/alerts/${alert}`, { status: "closed" })
+      assert.deepStrictEqual([held.status, held.details], [403, { reason: "second_factor_required" }])
+      yield* staffCall("POST", `/backoffice/v1/alerts/${alert}/release`, { reason: "papers came" })
+      assert.strictEqual((yield* call("PATCH", `/alerts/${alert}`, { status: "closed" })).status, 200)
     }))
 
   it.effect("give an account no first second factor and no first password once they are minutes old", () =>

@@ -6,6 +6,9 @@ import OidcProvider from "oidc-provider"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
 
+/** The operators claim of each person of the provider: absent for who is not here. */
+export const operatorsOf = new Map<string, unknown>()
+
 /** The role claim of each person of the provider. */
 export const people = new Map<string, unknown>([["ann", "support"], ["eve", "visitor"]])
 
@@ -21,11 +24,11 @@ export const openProvider = Effect.promise(async () => {
   const start = (redirect: string) => {
     answer = new OidcProvider(issuer, {
       clients: [{ client_id: "pitboss", client_secret: clientSecret, redirect_uris: [redirect] }],
-      claims: { openid: ["sub"], profile: ["name", "role"], email: ["email"] },
+      claims: { openid: ["sub"], profile: ["name", "role", "operators"], email: ["email"] },
       pkce: { required: () => true },
       findAccount: (_context, id) => ({
         accountId: id,
-        claims: () => ({ sub: id, name: `Name of ${id}`, role: people.get(id) })
+        claims: () => ({ sub: id, name: `Name of ${id}`, role: people.get(id), operators: operatorsOf.get(id) })
       })
     }).callback()
   }
@@ -33,12 +36,22 @@ export const openProvider = Effect.promise(async () => {
 })
 
 /** A back office of its own at a free port, over the services of the test, that knows the provider. */
-export const openBackoffice = Effect.fnUntraced(function*(issuer: string) {
+export const openBackoffice = Effect.fnUntraced(function*(
+  issuer: string,
+  operators: { readonly claim?: string; readonly absent?: "none" | "all" } = {}
+) {
   const settings = yield* Settings
   const server = layerBackofficeServer(Layer.empty).pipe(
     Layer.provide(Layer.succeed(Settings, {
       ...settings,
-      oidc: { issuer, clientId: "pitboss", clientSecret: Redacted.make(clientSecret), roleClaim: "role" }
+      oidc: {
+        issuer,
+        clientId: "pitboss",
+        clientSecret: Redacted.make(clientSecret),
+        roleClaim: "role",
+        operatorsClaim: operators.claim,
+        operatorsAbsent: operators.absent ?? "none"
+      }
     }))
   )
   const { address } = Context.get(yield* Layer.build(Layer.fresh(server)), HttpServer.HttpServer)

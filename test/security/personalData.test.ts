@@ -92,7 +92,7 @@ layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
           document_number: planted.documentNumber
         })
         assert.deepInclude(yield* payments.get(operator.id, payment.id), { info: planted.info, notes: planted.notes })
-        const { items } = yield* (yield* PlayerNotes).list(playerId, { page: 1, perPage: 10 })
+        const { items } = yield* (yield* PlayerNotes).list(playerId, { limit: 10 })
         assert.deepStrictEqual(items.map(({ text }) => text), [planted.notes])
         const again = yield* players.register(operator, person("ada"), {
           source: "api",

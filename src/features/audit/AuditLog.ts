@@ -1,5 +1,5 @@
 /** Audit log of the back office: actor, action, record before and after; written in the change's own transaction, never updated. */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"
 import type { AuditLine } from "../../chain/Lines.ts"
@@ -8,17 +8,8 @@ import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { toDate } from "../../platform/Time.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
-import {
-  isStorable,
-  offsetOf,
-  orTryAgain,
-  type Page,
-  type PageQuery,
-  rowsOf,
-  type Walk,
-  walkOf,
-  type WalkQuery
-} from "../../store/Rows.ts"
+import { idCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { isStorable, orTryAgain } from "../../store/Rows.ts"
 import type { Action } from "../staff/Authorisation.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { AuditLine as AuditRecord } from "./StaffApi.ts"
@@ -65,21 +56,16 @@ export interface AuditFilters {
 
 type AuditRecord = typeof AuditRecord.Type
 
-/** Lines that are counted for one page. The log grows for ever. */
-const maxCounted = 10_000
-
-const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
-
 export class AuditLog extends Context.Service<AuditLog, {
   /** Runs a change in one transaction with its line of the log: both are kept, or neither. */
   readonly change: <A, E>(
     actor: { readonly label: string },
     body: (unit: ChangeUnit) => Effect.Effect<A, E>
   ) => Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">>
-  /** Newest first. Counts no further than some: `total` is then a lower bound, and `more` says so. */
-  readonly list: (query: AuditFilters & PageQuery) => Effect.Effect<Page<AuditRecord>, Refusal<"TRY_AGAIN">>
-  /** As `list`, below the line with an id: nothing is counted. There is nothing below a line that is not there. */
-  readonly walk: (query: AuditFilters & WalkQuery) => Effect.Effect<Walk<AuditRecord>, Refusal<"TRY_AGAIN">>
+  /** Newest first. A cursor is the id of the last line that was read: there is nothing below a line that is not there. */
+  readonly list: (
+    query: AuditFilters & PartQuery
+  ) => Effect.Effect<Part<AuditRecord>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
 }>()("pitboss/audit/AuditLog") {
   static readonly layer = Layer.effect(
     AuditLog,
@@ -144,39 +130,23 @@ export class AuditLog extends Context.Service<AuditLog, {
         ...(filters.to === undefined ? [] : [sql`at <= ${toDate(filters.to)}`])
       ]
 
-      const whereOf = (conditions: ReadonlyArray<Statement.Fragment>) =>
-        conditions.length === 0 ? sql`true` : sql.and(conditions)
-
-      const isPossible = ({ action }: AuditFilters): boolean => action === undefined || isStorable(action)
-
-      const list = Effect.fn("AuditLog.list")(function*(query: AuditFilters & PageQuery) {
-        if (!isPossible(query)) return { items: [], total: 0 }
-        const where = whereOf(conditionsOf(query))
-        const [found, counted] = yield* Effect.all([
-          log.all(sql`${where} ORDER BY at DESC, id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
-          counts(
-            sql`SELECT count(*) AS total FROM (SELECT FROM audit_log WHERE ${where} LIMIT ${maxCounted + 1}) counted`
-          )
-        ], { concurrency: 2 })
-        const total = counted[0]?.total ?? 0
-        return { items: found, total: Math.min(total, maxCounted), more: total > maxCounted }
-      }, orTryAgain)
-
-      const walk = Effect.fn("AuditLog.walk")(function*(query: AuditFilters & WalkQuery) {
-        if (!isPossible(query)) return { items: [], next: undefined }
-        const { below } = query
+      const list = Effect.fn("AuditLog.list")(function*(query: AuditFilters & PartQuery) {
+        const { action, cursor, limit, scope } = query
+        const position = yield* idCursors.read(cursor)
+        if (action !== undefined && !isStorable(action)) return { items: [], next: null }
         const conditions = [
+          sql`true`,
           ...conditionsOf(query),
-          ...(below === undefined
+          ...(position === undefined
             ? []
             : [sql`(at, id) < (SELECT b.at, b.id FROM audit_log b
-              WHERE ${sql.and([sql`b.id = ${below}`, ...within(sql, query.scope, "b.operator_id")])})`])
+              WHERE ${sql.and([sql`b.id = ${position}`, ...within(sql, scope, "b.operator_id")])})`])
         ]
-        const rows = yield* log.all(sql`${whereOf(conditions)} ORDER BY at DESC, id DESC LIMIT ${query.perPage + 1}`)
-        return walkOf(rows, query, ({ id }) => id, (line) => line)
+        const rows = yield* log.all(sql`${sql.and(conditions)} ORDER BY at DESC, id DESC LIMIT ${limit + 1}`)
+        return idCursors.part(rows, limit, ({ id }) => id)
       }, orTryAgain)
 
-      return AuditLog.of({ change, list, walk })
+      return AuditLog.of({ change, list })
     })
   )
 }

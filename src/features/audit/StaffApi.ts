@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { instant, pathId, reference, text } from "../../contract/Fields.ts"
-import { pageOrWalk, pageQuery } from "../../contract/Pagination.ts"
+import { part, partQuery } from "../../contract/Pagination.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 
 const optional = Schema.optionalKey
@@ -24,13 +24,7 @@ export const AuditLine = Schema.Struct({
 export const AuditGroup = HttpApiGroup.make("audit").add(
   HttpApiEndpoint.get("list", "/audit", {
     query: {
-      ...pageQuery,
-      cursor: optional(
-        Schema.String.annotate({
-          description:
-            "Walks the list instead of paging it: empty for its beginning, then the id of the last line that was read."
-        }).check(Schema.isPattern(/^([1-9]\d{0,14})?$/u, { message: "must be empty or the id of a line" }))
-      ),
+      ...partQuery,
       operator: optional(reference),
       player: optional(pathId),
       staff: optional(
@@ -42,6 +36,6 @@ export const AuditGroup = HttpApiGroup.make("audit").add(
       from: optional(instant),
       to: optional(instant)
     },
-    success: pageOrWalk(AuditLine)
+    success: part(AuditLine)
   })
 )

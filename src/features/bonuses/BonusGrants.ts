@@ -5,10 +5,10 @@ import type { BonusState } from "../../domain/bonus/Bonus.ts"
 import { amountWords, bonusWords } from "../../domain/bonus/BonusWords.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
-import { toDate } from "../../platform/Time.ts"
 import { type OwnedBonus, playerBonusColumns, PlayerBonusRow, toOwnedBonus } from "../../store/BonusRows.ts"
+import { behind, mapPart, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
 import { recordsOf } from "../../store/Records.ts"
-import { oneOf, orTryAgain, rowsOf, type TimedPosition, type Walk, walkOf, type WalkQuery } from "../../store/Rows.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type ShownBonus, StaffBonus } from "./StaffApi.ts"
 
 const grantRows = rowsOf(PlayerBonusRow)
@@ -19,7 +19,7 @@ const liabilityRows = rowsOf(
 const gameRows = rowsOf(Schema.Struct({ id: Schema.Number, name: Schema.String }))
 
 /** Absent means any state. */
-export interface GrantQuery extends WalkQuery<TimedPosition> {
+export interface GrantQuery extends PartQuery {
   readonly state?: BonusState | undefined
 }
 
@@ -31,7 +31,10 @@ export class BonusGrants extends Context.Service<BonusGrants, {
   /** A bonus with its terms in words, and the bonus funds of grants that run or wait, by the players' currency (minor units). */
   readonly show: (bonusId: number) => Effect.Effect<typeof ShownBonus.Type, Refused>
   /** Grants of a bonus, newest first. */
-  readonly walk: (bonusId: number, query: GrantQuery) => Effect.Effect<Walk<OwnedBonus, TimedPosition>, Refused>
+  readonly walk: (
+    bonusId: number,
+    query: GrantQuery
+  ) => Effect.Effect<Part<OwnedBonus>, Refusal<"VALIDATION_FAILED"> | Refused>
 }>()("pitboss/bonuses/BonusGrants") {
   static readonly layer = Layer.effect(
     BonusGrants,
@@ -75,20 +78,19 @@ export class BonusGrants extends Context.Service<BonusGrants, {
       }, orTryAgain)
 
       const walk = Effect.fn("BonusGrants.walk")(function*(bonusId: number, query: GrantQuery) {
-        const { below, state } = query
+        const { cursor, limit, state } = query
+        const position = yield* timedCursors.read(cursor)
         yield* find(bonusId)
         const conditions = [
           sql`b.bonus_id = ${bonusId}::float8::bigint`,
           ...(state === undefined ? [] : [sql`b.state = ${state}`]),
-          ...(below === undefined
-            ? []
-            : [sql`(b.created_at, b.id) < (${toDate(below.at)}::timestamptz, ${below.id}::float8::bigint)`])
+          ...behind(sql, position, "b.created_at", "b.id")
         ]
         const rows = yield* grantRows(
           sql`SELECT ${columns} FROM player_bonuses b JOIN players p ON p.id = b.player_id
-            WHERE ${sql.and(conditions)} ORDER BY b.created_at DESC, b.id DESC LIMIT ${query.perPage + 1}`
+            WHERE ${sql.and(conditions)} ORDER BY b.created_at DESC, b.id DESC LIMIT ${limit + 1}`
         )
-        return walkOf(rows, query, ({ createdAt, id }) => ({ at: createdAt, id }), toOwnedBonus)
+        return mapPart(timedCursors.part(rows, limit, ({ createdAt, id }) => ({ at: createdAt, id })), toOwnedBonus)
       }, orTryAgain)
 
       return BonusGrants.of({ show, walk })

@@ -12,17 +12,8 @@ import {
   PlayerBonusRow,
   toOwnedBonus
 } from "../../store/BonusRows.ts"
-import {
-  offsetOf,
-  oneOf,
-  orTryAgain,
-  type Page,
-  type PageQuery,
-  rowsOf,
-  type Walk,
-  walkOf,
-  type WalkQuery
-} from "../../store/Rows.ts"
+import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 
 /** Absent means any. */
 export interface BonusFilters {
@@ -78,7 +69,11 @@ export class BonusRepository extends Context.Service<BonusRepository, {
   >
   readonly ownerOf: (playerBonusId: number) => Read<{ readonly playerId: number } | undefined>
   readonly list: (operatorId: number, playerId: number, query: BonusQuery) => Read<Page<OwnedBonus>>
-  readonly walk: (operatorId: number, playerId: number, query: BonusFilters & WalkQuery) => Read<Walk<OwnedBonus>>
+  readonly walk: (
+    operatorId: number,
+    playerId: number,
+    query: BonusFilters & PartQuery
+  ) => Effect.Effect<Part<OwnedBonus>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
   /** Players with a bonus that has expired or waits and may start. */
   readonly findDue: (now: number) => Effect.Effect<ReadonlyArray<{ readonly playerId: number }>, SqlError.SqlError>
   /** Promo codes of registrations that a stopped process left undone. */
@@ -144,12 +139,13 @@ export class BonusRepository extends Context.Service<BonusRepository, {
           return { items: found.map(toOwnedBonus), total: counted[0]?.total ?? 0 }
         }, orTryAgain),
         walk: Effect.fnUntraced(function*(operatorId, playerId, query) {
-          const below = query.below === undefined ? sql`` : sql`AND b.id < ${query.below}`
+          const position = yield* numberCursors.read(query.cursor)
+          const below = position === undefined ? sql`` : sql`AND b.id < ${position}`
           const rows = yield* playerBonusRows(
             sql`SELECT ${playerBonusSql} ${ofPlayer(operatorId, playerId, query)} ${below}
-              ORDER BY b.id DESC LIMIT ${query.perPage + 1}`
+              ORDER BY b.id DESC LIMIT ${query.limit + 1}`
           )
-          return walkOf(rows, query, ({ id }) => id, toOwnedBonus)
+          return mapPart(numberCursors.part(rows, query.limit, ({ id }) => id), toOwnedBonus)
         }, orTryAgain),
         findDue: (now) =>
           owners(sql`(SELECT player_id AS "playerId" FROM player_bonuses

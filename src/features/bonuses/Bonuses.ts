@@ -27,7 +27,8 @@ import { Thresholds } from "../payments/Thresholds.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import { Errands } from "../../store/Errands.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
-import { isStorable, orTryAgain, type Page, type Walk, type WalkQuery } from "../../store/Rows.ts"
+import type { Part, PartQuery } from "../../store/Cursors.ts"
+import { isStorable, orTryAgain, type Page } from "../../store/Rows.ts"
 import type { OwnedBonus } from "../../store/BonusRows.ts"
 import { type BonusFilters, type BonusQuery, BonusRepository } from "./BonusRepository.ts"
 
@@ -70,12 +71,12 @@ export class Bonuses extends Context.Service<Bonuses, {
     playerId: number,
     query: BonusQuery
   ) => Effect.Effect<Page<OwnedBonus>, ActorRefusal>
-  /** As `list`, from a bonus on: nothing is counted. Positions are ids. */
+  /** As `list`, from a bonus on: nothing is counted. */
   readonly walk: (
     operatorId: number,
     playerId: number,
-    query: BonusFilters & WalkQuery
-  ) => Effect.Effect<Walk<OwnedBonus>, ActorRefusal>
+    query: BonusFilters & PartQuery
+  ) => Effect.Effect<Part<OwnedBonus>, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
   /**
    * Grants any player a bonus of the operator's catalogue, as staff, out of a daily budget. One without wagering is cash:
    * `mayNotGrantCash` is the refusal of an actor without that permission; absent: the actor has it.

@@ -3,7 +3,7 @@ import { Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { bonusStates, bonusTypes } from "../../domain/bonus/Bonus.ts"
 import { about, amountOrNone, given, integer, orNone, text, truth } from "../../platform/CliFlags.ts"
-import { idOf, noun, operatorFlag, verb } from "../../commands/Verb.ts"
+import { idOf, noun, operatorFlag, partFlags, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
 
@@ -59,8 +59,7 @@ export const bonus = noun("bonus", "Bonuses").pipe(Command.withSubcommands([
   verb("grants", "Grants of a bonus, newest first", {
     id: idOf("bonus"),
     state: optional(about(Flag.Literals("state", bonusStates), "Only those that are so")),
-    cursor: optional(text("cursor", "Go on at a next_cursor")),
-    per_page: integer("per-page", "How many, 1 to 100 (25)").pipe(Flag.withDefault(25))
+    ...partFlags
   }, (client, { id, ...input }) => client.bonus.grants({ params: { bonus: id }, query: given(input) })),
   verb("grant", "Grant a player a bonus of the operator", {
     id: idOf("player"),

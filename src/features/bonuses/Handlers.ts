@@ -7,7 +7,8 @@ import { catalogueFields, type OwnedBonus } from "../../store/BonusRows.ts"
 import { Bonuses, type Redeemed } from "./Bonuses.ts"
 import { playerBonusFields } from "../../domain/bonus/Bonus.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
-import { paginatedWithCursor, positionOf, walked } from "../../http/Page.ts"
+import { numberCursors } from "../../store/Cursors.ts"
+import { pagedOrWalked } from "../../http/Page.ts"
 
 /** A player's bonus as it is shown (SPEC section 2.8). */
 export const ownedBonusFields = ({ bonus, currency, playerId }: OwnedBonus) =>
@@ -34,17 +35,13 @@ export const BonusesHandlers = HttpApiBuilder.group(
       .handle("list", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          const { cursor, page, per_page: perPage, state } = query
-          if (cursor !== undefined) {
-            const { items, next } = yield* bonuses.walk(operator.id, params.player, {
-              state,
-              perPage,
-              below: positionOf(cursor)
-            })
-            return yield* walked(perPage, items.map(ownedBonusFields), next)
-          }
-          const { items, total } = yield* bonuses.list(operator.id, params.player, { state, page, perPage })
-          return yield* paginatedWithCursor(query, total, items.map(ownedBonusFields), items.at(-1)?.bonus.id)
+          const { state } = query
+          return yield* pagedOrWalked(query, {
+            page: (page) => bonuses.list(operator.id, params.player, { state, ...page }),
+            part: (part) => bonuses.walk(operator.id, params.player, { state, ...part }),
+            cursorAt: ({ bonus }) => numberCursors.write(bonus.id),
+            toItem: ownedBonusFields
+          })
         }))
       .handle("grant", ({ params, payload }) =>
         Effect.gen(function*() {

@@ -5,7 +5,7 @@ import { bonusStates, bonusTypes } from "../../domain/bonus/Bonus.ts"
 import { Bonus, PlayerBonus } from "./BonusResource.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
-import { created, list, single, timedWalkQuery, WalkLinks, WalkMeta } from "../../contract/Pagination.ts"
+import { created, list, part, partQuery, single } from "../../contract/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
 const optional = Schema.optionalKey
@@ -102,8 +102,8 @@ export const BonusGroup = HttpApiGroup.make("bonus").add(
   HttpApiEndpoint.get("show", "/bonuses/:bonus", { params: { bonus: pathId }, success: single(ShownBonus) }),
   HttpApiEndpoint.get("grants", "/bonuses/:bonus/grants", {
     params: { bonus: pathId },
-    query: { per_page: timedWalkQuery.per_page, cursor: timedWalkQuery.cursor, state: optional(oneOf(bonusStates)) },
-    success: Schema.Struct({ data: Schema.Array(PlayerBonus), meta: WalkMeta, links: WalkLinks })
+    query: { ...partQuery, state: optional(oneOf(bonusStates)) },
+    success: part(PlayerBonus)
   }),
   HttpApiEndpoint.get("list", "/bonuses", { query: { operator: optional(reference) }, success: list(StaffBonus) }),
   HttpApiEndpoint.post("grant", "/players/:player/bonuses", {

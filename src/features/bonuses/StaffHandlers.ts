@@ -5,7 +5,8 @@ import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { rolesFor } from "../staff/Authorisation.ts"
-import { timedPositionOf, walked } from "../../http/Page.ts"
+import { mapPart } from "../../store/Cursors.ts"
+import { walked } from "../../http/Page.ts"
 import { BonusCatalogue } from "./BonusCatalogue.ts"
 import { BonusGrants } from "./BonusGrants.ts"
 import { Bonuses } from "./Bonuses.ts"
@@ -40,9 +41,9 @@ export const BonusHandlers = HttpApiBuilder.group(
       .handle("show", ({ params }) => enveloped(grants.show(params.bonus)))
       .handle("grants", ({ params, query }) =>
         Effect.gen(function*() {
-          const { cursor = "", per_page: perPage, state } = query
-          const { items, next } = yield* grants.walk(params.bonus, { state, below: timedPositionOf(cursor), perPage })
-          return yield* walked(perPage, items.map(ownedBonusFields), next)
+          const { cursor, per_page: limit, state } = query
+          const part = yield* grants.walk(params.bonus, { state, cursor, limit })
+          return yield* walked(limit, mapPart(part, ownedBonusFields))
         }))
       .handle("grant", ({ params, payload }) =>
         asStaff((actor) =>

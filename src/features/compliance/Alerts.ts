@@ -9,12 +9,14 @@ import {
   type RuleOverrides,
   settingsWith
 } from "../../domain/compliance/AlertRules.ts"
+import { Instant } from "../../domain/Instant.ts"
 import { neverLookedAt } from "../../domain/wallet/LargeCredits.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Holds } from "./Holds.ts"
 import { makeRuleBook } from "./RuleBook.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { behind, idCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { equalTo } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
@@ -24,17 +26,13 @@ import { makeAlertRecords } from "./internal/AlertRecords.ts"
 import { type Alert, type AlertUpdate, type Rule, type RuleInput } from "./StaffApi.ts"
 
 /** Absent means any. */
-export interface AlertQuery {
+export interface AlertQuery extends PartQuery {
   readonly scope: Scope
   readonly status?: AlertStatus | undefined
   readonly rule?: AlertRule | undefined
   readonly playerId?: number | undefined
   /** Id of the account that it is assigned to; null: none. */
   readonly assignedTo?: number | null | undefined
-  /** 1 to 100. */
-  readonly limit: number
-  /** The last alert of the page before; those after it are listed. */
-  readonly after?: number | undefined
 }
 
 /** Notes that are kept with one alert. */
@@ -42,7 +40,7 @@ const maxNotes = 200
 
 type Alert = typeof Alert.Type
 
-const positionRows = rowsOf(Schema.Struct({ at: Schema.Date }))
+const positionRows = rowsOf(Schema.Struct({ at: Instant, id: Schema.Number }))
 const operatorRows = rowsOf(Schema.Struct({ currency: Schema.String }))
 
 const notFound = refuse("NOT_FOUND", "There is no such alert.")
@@ -95,17 +93,19 @@ const isRule = (text: string): text is AlertRule => alertRules.some((rule) => ru
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class Alerts extends Context.Service<Alerts, {
-  /** Newest first, and the id to go on after, null at the end. */
-  readonly list: (
-    query: AlertQuery
-  ) => Effect.Effect<{ readonly items: ReadonlyArray<Alert>; readonly next: number | null }, Unavailable>
+  /** Newest first. A cursor is the id of the last alert that was read. */
+  readonly list: (query: AlertQuery) => Effect.Effect<Part<Alert>, Refusal<"VALIDATION_FAILED"> | Unavailable>
   readonly get: (alertId: number) => Effect.Effect<Alert, Refusal<"NOT_FOUND"> | Unavailable>
-  /** Moves an alert along one of its ways, with or without a note, or adds a note. A closed one lets go of withdrawals. */
+  /**
+   * Moves an alert along one of its ways, with or without a note, or adds a note. A closed one lets go of withdrawals: `mayNotRelease` is the refusal of an
+   * actor who may not do that now; absent: the actor may.
+   */
   readonly update: (
     actor: Actor,
     alertId: number,
-    update: AlertUpdate
-  ) => Effect.Effect<Alert, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
+    update: AlertUpdate,
+    mayNotRelease?: Refusal<"INSUFFICIENT_SCOPE">
+  ) => Effect.Effect<Alert, Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "INSUFFICIENT_SCOPE"> | Unavailable>
   /** All rules of an operator, as they are set. */
   readonly rules: (operator: string) => Effect.Effect<ReadonlyArray<Rule>, Refusal<"NOT_FOUND"> | Unavailable>
   /** Sets a rule of an operator for what is judged from now on. */
@@ -133,9 +133,10 @@ export class Alerts extends Context.Service<Alerts, {
         )
 
       const list = Effect.fn("Alerts.list")(function*(query: AlertQuery) {
-        const { after, assignedTo, limit, playerId, rule, scope, status } = query
+        const { assignedTo, cursor, limit, playerId, rule, scope, status } = query
+        const after = yield* idCursors.read(cursor)
         const position = after === undefined ? undefined : yield* oneOf(positionRows(
-          sql`SELECT created_at AS at FROM compliance_alerts
+          sql`SELECT created_at AS at, id FROM compliance_alerts
             WHERE ${sql.and([sql`id = ${after}::float8::bigint`, ...within(sql, scope)])}`
         ))
         if (after !== undefined && position === undefined) return { items: [], next: null }
@@ -148,18 +149,20 @@ export class Alerts extends Context.Service<Alerts, {
             : [assignedTo === null ? sql`a.assigned_to IS NULL` : sql`a.assigned_to = ${assignedTo}`]),
           // says in words that the planner can compare with the index of those that wait
           ...(status === undefined || status === "closed" ? [] : [sql`a.status <> 'closed'`]),
-          ...(position === undefined || after === undefined
-            ? []
-            : [sql`(a.created_at, a.id) < (${position.at}::timestamptz, ${after}::float8::bigint)`])
+          ...(position === undefined ? [] : behind(sql, position, "a.created_at", "a.id"))
         ]
         const rows = yield* alerts.all(
           sql`${sql.and(conditions)} ORDER BY a.created_at DESC, a.id DESC LIMIT ${limit + 1}`
         )
-        const items = rows.slice(0, limit)
-        return { items, next: rows.length > limit ? items.at(-1)?.id ?? null : null }
+        return idCursors.part(rows, limit, ({ id }) => id)
       }, orTryAgain)
 
-      const write = Effect.fnUntraced(function*(actor: Actor, alertId: number, update: AlertUpdate) {
+      const write = Effect.fnUntraced(function*(
+        actor: Actor,
+        alertId: number,
+        update: AlertUpdate,
+        mayNotRelease: Refusal<"INSUFFICIENT_SCOPE"> | undefined
+      ) {
         const note = update.note?.trim() ?? ""
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
@@ -177,6 +180,9 @@ export class Alerts extends Context.Service<Alerts, {
               }))
             }
             if (status === before.status && note === "") return before
+            if (mayNotRelease !== undefined && status === "closed" && before.stops_withdrawals) {
+              return yield* Effect.fail(mayNotRelease)
+            }
             if (note !== "" && before.notes.length >= maxNotes) {
               return yield* Effect.fail(refuseFields({ note: [`is one too many: an alert keeps ${maxNotes}`] }))
             }
@@ -199,8 +205,13 @@ export class Alerts extends Context.Service<Alerts, {
           }))
       })
 
-      const update = Effect.fn("Alerts.update")(function*(actor: Actor, alertId: number, input: AlertUpdate) {
-        const alert = yield* write(actor, alertId, input)
+      const update: Alerts["Service"]["update"] = Effect.fn("Alerts.update")(function*(
+        actor,
+        alertId,
+        input,
+        mayNotRelease
+      ) {
+        const alert = yield* write(actor, alertId, input, mayNotRelease)
         if (alert.status === "closed") {
           // what cannot be done now is done by the job
           yield* Effect.ignore(holds.release({ alertId, playerId: alert.player_id }, actor.label))

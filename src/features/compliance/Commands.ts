@@ -2,7 +2,7 @@
 import { Command, Flag } from "effect/cli"
 import { alertRules, alertStatuses, severities } from "../../domain/compliance/AlertRules.ts"
 import { about, given, integer, text, truth } from "../../platform/CliFlags.ts"
-import { idOf, noun, operatorFlag, verb } from "../../commands/Verb.ts"
+import { cursorFlags, idOf, noun, operatorFlag, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
 
@@ -13,8 +13,7 @@ export const alert = noun("alert", "Alerts on suspicious behaviour").pipe(Comman
     rule: optional(about(Flag.Literals("rule", alertRules), "Only those of this rule")),
     player: optional(integer("player", "Only those about this player")),
     assigned_to: optional(text("assigned-to", "Only those that this account has: me, none or an id")),
-    limit: integer("limit", "How many, 1 to 100 (25)").pipe(Flag.withDefault(25)),
-    cursor: optional(integer("cursor", "Go on after the alert of this id"))
+    ...cursorFlags
   }, (client, input) => client.alert.list({ query: given(input) })),
   verb("show", "One alert", { id: idOf("alert") }, (client, { id }) => client.alert.show({ params: { alert: id } })),
   verb("update", "Move an alert, or note something about it", {

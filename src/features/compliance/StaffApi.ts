@@ -1,9 +1,9 @@
 /** Alerts and alert rules in the staff API. */
-import { Effect, Schema, Struct } from "effect"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { alertRules, alertStatuses, longestWindowHours, severities } from "../../domain/compliance/AlertRules.ts"
 import { amountFrom, integer, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
-import { list, single } from "../../contract/Pagination.ts"
+import { cursorPage, cursorQuery, list, single } from "../../contract/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
 const optional = Schema.optionalKey
@@ -82,16 +82,9 @@ export const AlertGroup = HttpApiGroup.make("alert").add(
       rule: optional(oneOf(alertRules)),
       player: optional(pathId),
       assigned_to: optional(assignee),
-      limit: integer(1, 100).pipe(
-        Schema.withDecodingDefaultTypeKey(Effect.succeed(25)),
-        Schema.withConstructorDefault(Effect.succeed(25))
-      ),
-      cursor: optional(pathId)
+      ...cursorQuery
     },
-    success: Schema.Struct({
-      data: Schema.Array(Alert),
-      meta: Schema.Struct({ limit: Schema.Int, next_cursor: Schema.NullOr(Schema.String) })
-    })
+    success: cursorPage(Alert)
   }),
   HttpApiEndpoint.get("show", "/alerts/:alert", { params: { alert: pathId }, success: single(Alert) }),
   HttpApiEndpoint.patch("update", "/alerts/:alert", {

@@ -1,10 +1,12 @@
 /** Alerts and their rules as staff see and steer them. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { AlertCases } from "./AlertCases.ts"
 import { Alerts } from "./Alerts.ts"
+import { CurrentSession, secondFactorRefusal } from "../staffSessions/CurrentSession.ts"
 import { Operators } from "../operators/Operators.ts"
+import { cursorPaged } from "../../http/Page.ts"
 import { asStaff } from "../../http/StaffEnvelope.ts"
 
 export const AlertHandlers = HttpApiBuilder.group(
@@ -17,7 +19,7 @@ export const AlertHandlers = HttpApiBuilder.group(
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const { assigned_to: of, cursor: after, limit, player: playerId, rule, status } = query
+          const { assigned_to: of, cursor, limit, player: playerId, rule, status } = query
           const actor = yield* CurrentStaff
           const scope = yield* operators.scope(actor, query.operator)
           // a token that is nobody's has none
@@ -28,11 +30,16 @@ export const AlertHandlers = HttpApiBuilder.group(
             : of === "me"
             ? actor.id ?? 0
             : Number(of)
-          const { items, next } = yield* alerts.list({ scope, status, rule, playerId, assignedTo, limit, after })
-          return { data: items, meta: { limit, next_cursor: next === null ? null : String(next) } }
+          return cursorPaged(limit, yield* alerts.list({ scope, status, rule, playerId, assignedTo, limit, cursor }))
         }))
       .handle("show", ({ params }) => Effect.map(alerts.get(params.alert), (data) => ({ data })))
-      .handle("update", ({ params, payload }) => asStaff((actor) => alerts.update(actor, params.alert, payload)))
+      .handle("update", ({ params, payload }) =>
+        asStaff((actor) =>
+          Effect.gen(function*() {
+            const mayNotRelease = secondFactorRefusal(yield* CurrentSession, yield* Clock.currentTimeMillis)
+            return yield* alerts.update(actor, params.alert, payload, mayNotRelease)
+          })
+        ))
       .handle("assign", ({ params, payload }) => asStaff((actor) => cases.assign(actor, params.alert, payload.staff)))
       .handle("hold", ({ params, payload }) => asStaff((actor) => cases.hold(actor, params.alert, payload.reason)))
       .handle(

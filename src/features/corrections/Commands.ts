@@ -2,7 +2,7 @@
 import { Command, Flag } from "effect/cli"
 import { correctionStatuses } from "./StaffApi.ts"
 import { about, given, integer, text } from "../../platform/CliFlags.ts"
-import { idOf, noun, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
+import { idOf, noun, operatorFlag, partFlags, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
 
@@ -12,7 +12,7 @@ export const correction = noun("correction", "Corrections above the threshold fo
       operator: optional(operatorFlag),
       player: optional(integer("player", "Id of the player")),
       status: optional(about(Flag.Literals("status", correctionStatuses), "Only those that are so")),
-      ...pageFlags
+      ...partFlags
     }, (client, input) => client.correction.list({ query: given(input) })),
     verb("approve", "Approve a pending correction of another person", {
       id: idOf("correction")

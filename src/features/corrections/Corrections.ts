@@ -15,7 +15,8 @@ import { iso } from "../../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
-import { oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../staff/Staff.ts"
 import { Correction, type correctionStatuses } from "./StaffApi.ts"
@@ -32,7 +33,8 @@ export interface CorrectionInput {
 
 type CorrectionStatus = (typeof correctionStatuses)[number]
 
-export interface CorrectionQuery extends PageQuery {
+/** Absent means any. */
+export interface CorrectionQuery extends PartQuery {
   readonly scope: Scope
   readonly playerId?: number | undefined
   readonly status?: CorrectionStatus | undefined
@@ -90,7 +92,7 @@ export class Corrections extends Context.Service<Corrections, {
     reason: string | null
   ) => Effect.Effect<Correction, Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID"> | Unavailable>
   /** What took or takes a second person, newest first. */
-  readonly list: (query: CorrectionQuery) => Effect.Effect<Page<Correction>, Unavailable>
+  readonly list: (query: CorrectionQuery) => Effect.Effect<Part<Correction>, Refusal<"VALIDATION_FAILED"> | Unavailable>
 }>()("pitboss/corrections/Corrections") {
   static readonly layer = Layer.effect(
     Corrections,
@@ -273,12 +275,19 @@ export class Corrections extends Context.Service<Corrections, {
       )
 
       const list: Corrections["Service"]["list"] = Effect.fn("Corrections.list")(function*(query) {
-        const { playerId, scope, status } = query
-        return yield* corrections.page(
-          [...within(sql, scope), ...equalTo(sql, { player_id: playerId, status })],
-          sql`requested_at DESC, id DESC`,
-          query
+        const { cursor, limit, playerId, scope, status } = query
+        const conditions = [
+          sql`true`,
+          ...within(sql, scope),
+          ...equalTo(sql, { player_id: playerId, status }),
+          // says in words that the planner can compare with the index of those that wait
+          ...(status === "pending" ? [sql`status = 'pending'`] : []),
+          ...behind(sql, yield* timedCursors.read(cursor), "requested_at")
+        ]
+        const rows = yield* corrections.all(
+          sql`${sql.and(conditions)} ORDER BY requested_at DESC, id DESC LIMIT ${limit + 1}`
         )
+        return timedCursors.part(rows, limit, ({ id, requested_at: at }) => ({ at: Date.parse(at), id }))
       }, orTryAgain)
 
       return Corrections.of({ correct, approve, reject, list })

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { refusals } from "../../contract/Errors.ts"
 import { lines, oneOf, pathId, reference } from "../../contract/Fields.ts"
-import { page, pageQuery, single } from "../../contract/Pagination.ts"
+import { part, partQuery, single } from "../../contract/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 import { walletKinds } from "../../domain/Change.ts"
 
@@ -31,12 +31,12 @@ export const Correction = Schema.Struct({
 export const CorrectionGroup = HttpApiGroup.make("correction").add(
   HttpApiEndpoint.get("list", "/corrections", {
     query: {
-      ...pageQuery,
+      ...partQuery,
       operator: optional(reference),
       player: optional(pathId),
       status: optional(oneOf(correctionStatuses))
     },
-    success: page(Correction)
+    success: part(Correction)
   }),
   HttpApiEndpoint.post("approve", "/corrections/:correction/approve", {
     params: { correction: pathId },

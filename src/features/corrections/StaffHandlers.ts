@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { Corrections } from "./Corrections.ts"
 import { Operators } from "../operators/Operators.ts"
-import { paginated } from "../../http/Page.ts"
+import { walked } from "../../http/Page.ts"
 import { asStaff } from "../../http/StaffEnvelope.ts"
 
 export const CorrectionHandlers = HttpApiBuilder.group(
@@ -17,9 +17,8 @@ export const CorrectionHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-          const { page, per_page: perPage, player: playerId, status } = query
-          const { items, total } = yield* corrections.list({ page, perPage, scope, playerId, status })
-          return yield* paginated(query, total, items)
+          const { cursor, per_page: limit, player: playerId, status } = query
+          return yield* walked(limit, yield* corrections.list({ cursor, limit, scope, playerId, status }))
         }))
       .handle("approve", ({ params }) => asStaff((actor) => corrections.approve(actor, params.correction)))
       .handle(

@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
 import { toDate } from "../../platform/Time.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
-import { orTryAgain, type Page, type PageQuery } from "../../store/Rows.ts"
+import { numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { orTryAgain } from "../../store/Rows.ts"
 import { isCurrency, minorDigits } from "../../domain/Standards.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { ExchangeRate } from "../reports/ReportResource.ts"
@@ -13,7 +14,8 @@ import type { Actor } from "../staff/Staff.ts"
 type Rate = typeof ExchangeRate.Type
 type RateInput = Pick<Rate, "currency" | "base" | "rate">
 
-export interface RateQuery extends PageQuery {
+/** Absent means any. */
+export interface RateQuery extends PartQuery {
   readonly currency?: string | undefined
   readonly base?: string | undefined
 }
@@ -38,7 +40,7 @@ export class ExchangeRates extends Context.Service<ExchangeRates, {
     input: RateInput
   ) => Effect.Effect<Rate, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
   /** Newest first: the first of a currency and a base holds. */
-  readonly list: (query: RateQuery) => Effect.Effect<Page<Rate>, Refusal<"TRY_AGAIN">>
+  readonly list: (query: RateQuery) => Effect.Effect<Part<Rate>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
 }>()("pitboss/exchangeRates/ExchangeRates") {
   static readonly layer = Layer.effect(
     ExchangeRates,
@@ -69,11 +71,15 @@ export class ExchangeRates extends Context.Service<ExchangeRates, {
       })
 
       const list = Effect.fn("ExchangeRates.list")(function*(query: RateQuery) {
-        return yield* rates.page(
-          equalTo(sql, { currency: query.currency, base: query.base }),
-          sql`id DESC`,
-          query
-        )
+        const { base, currency, cursor, limit } = query
+        const position = yield* numberCursors.read(cursor)
+        const conditions = [
+          sql`true`,
+          ...equalTo(sql, { currency, base }),
+          ...(position === undefined ? [] : [sql`id < ${position}::float8::bigint`])
+        ]
+        const rows = yield* rates.all(sql`${sql.and(conditions)} ORDER BY id DESC LIMIT ${limit + 1}`)
+        return numberCursors.part(rows, limit, ({ id }) => id)
       }, orTryAgain)
 
       return ExchangeRates.of({ set, list })

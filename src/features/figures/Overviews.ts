@@ -215,7 +215,10 @@ export class Overviews extends Context.Service<Overviews, {
             a.alerts::float8 AS alerts, a.unassigned::float8 AS unassigned,
             (SELECT id FROM compliance_alerts WHERE ${operators} ORDER BY created_at DESC, id DESC LIMIT 1)::float8
               AS "newestAlert",
-            (SELECT id FROM webhook_deliveries WHERE ${operators} ORDER BY created_at DESC, id DESC LIMIT 1)::float8 AS "newestDelivery"
+            (SELECT d.id FROM webhook_endpoints e CROSS JOIN LATERAL (SELECT id, created_at FROM webhook_deliveries
+                WHERE endpoint_id = e.id ORDER BY created_at DESC, id DESC LIMIT 1) d
+              WHERE ${conditionsOf(scope, "e.operator_id")} ORDER BY d.created_at DESC, d.id DESC LIMIT 1)::float8
+              AS "newestDelivery"
           FROM (SELECT count(*) AS alerts, count(*) FILTER (WHERE assigned_to IS NULL) AS unassigned FROM (
             SELECT assigned_to FROM compliance_alerts WHERE ${operators} AND status <> 'closed' LIMIT ${
             maxAlerts + 1

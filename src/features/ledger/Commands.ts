@@ -6,7 +6,7 @@ import { refuse } from "../../domain/Refusal.ts"
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { about, given, integer, text } from "../../platform/CliFlags.ts"
 import { table } from "../../platform/Table.ts"
-import { CommandOutput, connect, cursorFlags, noun, operatorFlag, pageFlags, root, verb } from "../../commands/Verb.ts"
+import { CommandOutput, connect, cursorFlags, noun, operatorFlag, partFlags, root, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
 
@@ -81,8 +81,7 @@ export const audit = noun("audit", "Who did what").pipe(Command.withSubcommands(
     action: optional(text("action", "What was done, like key.rotate")),
     from: optional(text("from", "At or after, like 2026-11-20T12:00:00Z")),
     to: optional(text("to", "At or before")),
-    cursor: optional(text("cursor", "Go on below the line with this id, without pages")),
-    ...pageFlags
+    ...partFlags
   }, (client, input) => client.audit.list({ query: given(input) }))
 ]))
 

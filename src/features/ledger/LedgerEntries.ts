@@ -6,7 +6,7 @@ import type { EntryType, WalletKind } from "../../domain/Change.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { cursorOf, type CursorPage, moment } from "../../store/Cursors.ts"
+import { behind, cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices } from "../../store/Slices.ts"
@@ -16,7 +16,7 @@ import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { StaffEntry } from "./StaffApi.ts"
 
 /** Absent means any. */
-export interface EntryQuery {
+export interface EntryQuery extends PartQuery {
   readonly scope: Scope
   readonly playerId?: number | undefined
   readonly wallet?: WalletKind | undefined
@@ -33,16 +33,13 @@ export interface EntryQuery {
   /** Epoch milliseconds, both included. */
   readonly from?: number | undefined
   readonly to?: number | undefined
-  /** 1 to 100. */
-  readonly limit: number
-  readonly cursor?: string | undefined
 }
 
 type Entry = typeof StaffEntry.Type
 
 /** Time, id and number of an entry: lists of one player go by the number, the others by time and id. */
 const Position = Schema.Tuple([moment, Schema.Int, Schema.Int])
-const cursors = cursorOf(Position)
+const cursors = cursorsOfShape(Position)
 
 /** By how much the clock of a node may be ahead. */
 const aheadMs = 60_000
@@ -79,7 +76,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
    */
   readonly list: (
     query: EntryQuery
-  ) => Effect.Effect<CursorPage<Entry>, Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">>
+  ) => Effect.Effect<Part<Entry>, Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">>
 }>()("pitboss/ledger/LedgerEntries") {
   static readonly layer = Layer.effect(
     LedgerEntries,
@@ -116,15 +113,15 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
         )
 
       const pageOf = Effect.fnUntraced(function*(keys: ReadonlyArray<Key>, limit: number, rest: number | undefined) {
-        const rows = yield* entriesOf(keys.slice(0, limit))
-        const items = rows.map(({ seq: _, ...row }): Entry => ({ ...row, created_at: iso(row.created_at) }))
-        const last = rows.at(-1)
-        const next = keys.length > limit && last !== undefined
-          ? cursors.write([last.created_at, last.id, last.seq])
-          : rest === undefined
-          ? null
-          : cursors.write([rest, 0, 0])
-        return { items, next }
+        return mapPart(
+          cursors.part(
+            yield* entriesOf(keys),
+            limit,
+            ({ created_at: at, id, seq }) => [at, id, seq],
+            rest === undefined ? undefined : [rest, 0, 0]
+          ),
+          ({ seq: _, ...row }): Entry => ({ ...row, created_at: iso(row.created_at) })
+        )
       })
 
       const gathered = sql.literal(
@@ -151,9 +148,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
       })
 
       const below = (position: typeof Position.Type | undefined) =>
-        position === undefined
-          ? []
-          : [sql`(e.created_at, e.id) < (${toDate(position[0])}::timestamptz, ${position[1]}::float8::bigint)`]
+        behind(sql, position && { at: position[0], id: position[1] }, "e.created_at", "e.id")
 
       /** Those that the messages of a round posted, or one message or entry. */
       const ofPlaces = Effect.fnUntraced(

@@ -9,7 +9,8 @@ import { Payments } from "./Payments.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { Wallet } from "../wallet/Wallet.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
-import { paginatedWithCursor, timedPositionOf, walked } from "../../http/Page.ts"
+import { timedCursors } from "../../store/Cursors.ts"
+import { pagedOrWalked } from "../../http/Page.ts"
 
 const render = ({ isRepeat, payment }: PaymentOutcome) => ({
   status: isRepeat ? 200 : 201,
@@ -67,20 +68,12 @@ export const PaymentsHandlers = HttpApiBuilder.group(
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
           }
-          const { cursor, page, per_page: perPage } = query
-          if (cursor !== undefined) {
-            const below = timedPositionOf(cursor)
-            const { items, next } = yield* payments.walk(operator.id, { ...filters, perPage, below })
-            return yield* walked(perPage, items.map(paymentFields), next)
-          }
-          const { items, total } = yield* payments.list(operator.id, { ...filters, page, perPage })
-          const last = items.at(-1)
-          return yield* paginatedWithCursor(
-            query,
-            total,
-            items.map(paymentFields),
-            last === undefined ? undefined : { at: last.createdAt, id: last.id }
-          )
+          return yield* pagedOrWalked(query, {
+            page: (page) => payments.list(operator.id, { ...filters, ...page }),
+            part: (part) => payments.walk(operator.id, { ...filters, ...part }),
+            cursorAt: ({ createdAt, id }) => timedCursors.write({ at: createdAt, id }),
+            toItem: paymentFields
+          })
         }))
       .handle("get", ({ params }) =>
         Effect.gen(function*() {

@@ -7,9 +7,9 @@ import type { Objection } from "../../domain/wallet/FourEyes.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
-import { cursorOf, moment } from "../../store/Cursors.ts"
+import { behind, cursorsOfShape, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { paymentColumns, PaymentRow, toPayments } from "../../store/PaymentRow.ts"
-import { orTryAgain, rowsOf, type Walk, walkOf } from "../../store/Rows.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { Approvals } from "./Approvals.ts"
 import type { PaymentFilters } from "./Payments.ts"
@@ -18,17 +18,13 @@ import type { paymentOrders, waitReasons } from "./StaffApi.ts"
 type Order = (typeof paymentOrders)[number]
 
 /** Absent means any. */
-export interface PaymentWalkQuery extends PaymentFilters {
+export interface PaymentWalkQuery extends PaymentFilters, PartQuery {
   readonly id?: number | undefined
   readonly method?: string | undefined
   /** Minor units, included. */
   readonly minAmount?: number | undefined
   /** Newest unless it is said. */
   readonly sort?: Order | undefined
-  /** Empty for the beginning. */
-  readonly cursor: string
-  /** 1 to 100. */
-  readonly perPage: number
 }
 
 /** For what a payment waits; of one that does not wait `reasons` is empty. */
@@ -44,7 +40,7 @@ const nothing: Waiting = { reasons: [], alerts: [], objection: null }
 
 /** Epoch milliseconds or minor units, as the order is, and the id of the last payment. */
 const Position = Schema.Tuple([moment, Schema.Int])
-const cursors = cursorOf(Position)
+const cursors = cursorsOfShape(Position)
 
 const paymentRows = rowsOf(PaymentRow)
 const heldRows = rowsOf(Schema.Struct({
@@ -64,9 +60,9 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
   readonly walk: (
     scope: Scope,
     query: PaymentWalkQuery
-  ) => Effect.Effect<Walk<Payment, string>, Refusal<"VALIDATION_FAILED"> | Unavailable>
-  /** The position behind a payment in the order of the newest first. */
-  readonly positionBehind: (payment: Payment) => string
+  ) => Effect.Effect<Part<Payment>, Refusal<"VALIDATION_FAILED"> | Unavailable>
+  /** Where to go on behind a payment in the order of the newest first. */
+  readonly cursorBehind: (payment: Payment) => string
   /** For what payments wait, and whether the next step is for who acts, named as the audit log does. In the order of the payments. */
   readonly waiting: (
     payments: ReadonlyArray<Payment>,
@@ -88,23 +84,25 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
         amount: "payment_requests.amount DESC, payment_requests.id DESC"
       }
 
-      const below = (sort: Order, [value, id]: typeof Position.Type): Statement.Fragment => {
+      const below = (sort: Order, [value, id]: typeof Position.Type): ReadonlyArray<Statement.Fragment> => {
         switch (sort) {
           case "newest":
-            return sql`(created_at, id) < (${toDate(value)}::timestamptz, ${id}::float8::bigint)`
+            return behind(sql, { at: value, id })
           case "oldest":
-            return sql`(created_at, id) > (${toDate(value)}::timestamptz, ${id}::float8::bigint)`
+            return [sql`(created_at, id) > (${toDate(value)}::timestamptz, ${id}::float8::bigint)`]
           case "amount":
-            return sql`(amount, id) < (${value}::float8::bigint, ${id}::float8::bigint)`
+            return [sql`(amount, id) < (${value}::float8::bigint, ${id}::float8::bigint)`]
         }
       }
 
-      const positionOf = (sort: Order) => ({ amount, createdAt, id }: Payment) =>
-        cursors.write([sort === "amount" ? amount : createdAt, id])
+      const positionOf = (sort: Order) => ({ amount, createdAt, id }: Payment): typeof Position.Type => [
+        sort === "amount" ? amount : createdAt,
+        id
+      ]
 
       const walk: PaymentQueue["Service"]["walk"] = Effect.fn("PaymentQueue.walk")(function*(scope, query) {
-        const { cursor, perPage, sort = "newest" } = query
-        const position = yield* cursors.read(cursor === "" ? undefined : cursor)
+        const { cursor, limit, sort = "newest" } = query
+        const position = yield* cursors.read(cursor)
         const where = sql.and([
           sql`true`,
           ...within(sql, scope),
@@ -119,16 +117,16 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
           ...(query.minAmount === undefined ? [] : [sql`amount >= ${query.minAmount}::float8::bigint`]),
           ...(query.createdFrom === undefined ? [] : [sql`created_at >= ${toDate(query.createdFrom)}`]),
           ...(query.createdTo === undefined ? [] : [sql`created_at <= ${toDate(query.createdTo)}`]),
-          ...(position === undefined ? [] : [below(sort, position)])
+          ...(position === undefined ? [] : below(sort, position))
         ])
         const rows = yield* Effect.flatMap(
           paymentRows(
             sql`SELECT ${columns} FROM payment_requests WHERE ${where} ORDER BY ${sql.literal(orders[sort])}
-              LIMIT ${perPage + 1}`
+              LIMIT ${limit + 1}`
           ),
           (found) => toPayments(personal, found)
         )
-        return walkOf(rows, query, positionOf(sort), (payment) => payment)
+        return cursors.part(rows, limit, positionOf(sort))
       }, orTryAgain)
 
       const waiting: PaymentQueue["Service"]["waiting"] = Effect.fn("PaymentQueue.waiting")(
@@ -181,7 +179,7 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
         orTryAgain
       )
 
-      return PaymentQueue.of({ walk, positionBehind: positionOf("newest"), waiting })
+      return PaymentQueue.of({ walk, cursorBehind: (payment) => cursors.write(positionOf("newest")(payment)), waiting })
     })
   )
 }

@@ -12,18 +12,8 @@ import { toDate } from "../../platform/Time.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { paymentColumns, PaymentRow, toPayments } from "../../store/PaymentRow.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
-import {
-  offsetOf,
-  oneOf,
-  orTryAgain,
-  type Page,
-  type PageQuery,
-  rowsOf,
-  type TimedPosition,
-  type Walk,
-  walkOf,
-  type WalkQuery
-} from "../../store/Rows.ts"
+import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
+import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
 import { PaymentMethods } from "./Methods.ts"
 import { type Scope, sumWithin, within } from "../staff/OperatorBounds.ts"
@@ -77,8 +67,8 @@ export class Payments extends Context.Service<Payments, {
   /** As `list`, from a payment on: nothing is counted. */
   readonly walk: (
     operatorId: number,
-    query: PaymentFilters & WalkQuery<TimedPosition>
-  ) => Effect.Effect<Walk<Payment, TimedPosition>, Unavailable>
+    query: PaymentFilters & PartQuery
+  ) => Effect.Effect<Part<Payment>, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** Any payment. */
   readonly staffGet: (paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
   /** The payments of the operators of a scope, newest first. */
@@ -172,17 +162,15 @@ export class Payments extends Context.Service<Payments, {
       }, orTryAgain)
 
       const walk = Effect.fn("Payments.walk")(
-        function*(operatorId: number, query: PaymentFilters & WalkQuery<TimedPosition>) {
-          const { below } = query
+        function*(operatorId: number, query: PaymentFilters & PartQuery) {
+          const { cursor, limit } = query
           const where = sql.and([
             ...conditionsOf([operatorId], query),
-            ...below === undefined
-              ? []
-              : [sql`(created_at, id) < (${toDate(below.at)}::timestamptz, ${below.id}::float8::bigint)`]
+            ...behind(sql, yield* timedCursors.read(cursor))
           ])
           const rows = yield* payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where}
-            ORDER BY created_at DESC, payment_requests.id DESC LIMIT ${query.perPage + 1}::float8::bigint`)
-          return walkOf(rows, query, ({ createdAt, id }) => ({ at: createdAt, id }), (payment) => payment)
+            ORDER BY created_at DESC, payment_requests.id DESC LIMIT ${limit + 1}::float8::bigint`)
+          return timedCursors.part(rows, limit, ({ createdAt, id }) => ({ at: createdAt, id }))
         },
         orTryAgain
       )

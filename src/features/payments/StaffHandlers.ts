@@ -10,7 +10,7 @@ import { Approvals } from "./Approvals.ts"
 import { PaymentQueue, type Waiting } from "./PaymentQueue.ts"
 import { Payments } from "./Payments.ts"
 import { parseIso } from "../../platform/Time.ts"
-import { paginatedWithCursor, walked } from "../../http/Page.ts"
+import { pagedOrWalked } from "../../http/Page.ts"
 import { enveloped } from "../../http/StaffEnvelope.ts"
 
 const staffFields = (payment: Payment, waiting: Waiting | undefined) => ({
@@ -75,27 +75,15 @@ export const PaymentHandlers = HttpApiBuilder.group(
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
           }
-          const { cursor, id, method, min_amount: minAmount, page, per_page: perPage, sort } = query
-          if ([cursor, sort, id, method, minAmount].some((value) => value !== undefined)) {
-            const part = yield* queue.walk(scope, {
-              ...filters,
-              id,
-              method,
-              minAmount,
-              sort,
-              cursor: cursor ?? "",
-              perPage
-            })
-            return yield* walked(perPage, yield* shown(part.items), part.next)
-          }
-          const { items, total } = yield* payments.staffList(scope, { ...filters, page, perPage })
-          const last = items.at(-1)
-          return yield* paginatedWithCursor(
-            query,
-            total,
-            yield* shown(items),
-            last === undefined ? undefined : queue.positionBehind(last)
-          )
+          const { id, method, min_amount: minAmount, sort } = query
+          const isWalk = [sort, id, method, minAmount].some((value) => value !== undefined)
+          const answer = yield* pagedOrWalked(isWalk ? { cursor: "", ...query } : query, {
+            page: (page) => payments.staffList(scope, { ...filters, ...page }),
+            part: (part) => queue.walk(scope, { ...filters, ...part, id, method, minAmount, sort }),
+            cursorAt: queue.cursorBehind,
+            toItem: (payment) => payment
+          })
+          return { ...answer, data: yield* shown(answer.data) }
         }))
       .handle("approve", handle("approve"))
       .handle("pay", handle("pay"))

@@ -6,7 +6,7 @@ import { walletKinds } from "../../domain/Change.ts"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import { entryTypes } from "../../domain/Change.ts"
 import { about, given, integer, orNone, text, truth } from "../../platform/CliFlags.ts"
-import { cursorFlags, idOf, noun, ofOperator, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
+import { cursorFlags, idOf, noun, ofOperator, operatorFlag, pageFlags, partFlags, verb } from "../../commands/Verb.ts"
 import { playerOrders, timelineKinds } from "./StaffApi.ts"
 
 const { optional } = Flag
@@ -59,7 +59,7 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
   verb("bonuses", "The bonuses that were granted, newest first", {
     id: idOf("player"),
     state: optional(about(Flag.Literals("state", bonusStates), "Only those that are so")),
-    ...pageFlags
+    ...partFlags
   }, (client, { id, ...input }) => client.player.bonuses({ params: { player: id }, query: given(input) })),
   verb(
     "limits",
@@ -106,8 +106,8 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
   }, (client, { id, ...payload }) => client.player.note({ params: { player: id }, payload })),
   verb("notes", "What was written about a player, with payments and grants, newest first", {
     id: idOf("player"),
-    ...pageFlags
-  }, (client, { id, ...query }) => client.player.notes({ params: { player: id }, query })),
+    ...partFlags
+  }, (client, { id, ...input }) => client.player.notes({ params: { player: id }, query: given(input) })),
   verb("retire-seeds", "Retire the server seeds of originals that no master key opens any more", {
     id: idOf("player"),
     reason: text("reason", "Why, for the audit log")

@@ -8,6 +8,7 @@ import { CurrentClaim, CurrentOperator } from "../../contract/Middleware.ts"
 import { PlayerTokens } from "../../auth/PlayerTokens.ts"
 import { Bonuses } from "../bonuses/Bonuses.ts"
 import { hasFeature } from "../../domain/Operator.ts"
+import { numberCursors } from "../../store/Cursors.ts"
 import { Idempotency } from "../../store/Idempotency.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { PlayerAccounts } from "./PlayerAccounts.ts"
@@ -16,7 +17,7 @@ import { Players } from "./Players.ts"
 import { Profiles } from "./Profiles.ts"
 import { bodyObject, optionalBody } from "../../http/FormRules.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
-import { paginatedWithCursor, positionOf, walked } from "../../http/Page.ts"
+import { pagedOrWalked } from "../../http/Page.ts"
 
 /** How long a session token works unless said otherwise. */
 const defaultTtlMinutes = 30
@@ -49,13 +50,12 @@ export const PlayersHandlers = HttpApiBuilder.group(
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
           }
-          const { cursor, page, per_page: perPage } = query
-          if (cursor !== undefined) {
-            const { items, next } = yield* players.walk(operator.id, { ...filters, perPage, below: positionOf(cursor) })
-            return yield* walked(perPage, items, next)
-          }
-          const { items, more, total } = yield* players.list(operator.id, { ...filters, page, perPage })
-          return yield* paginatedWithCursor(query, total, items, items.at(-1)?.id, more)
+          return yield* pagedOrWalked(query, {
+            page: (page) => players.list(operator.id, { ...filters, ...page }),
+            part: (part) => players.walk(operator.id, { ...filters, ...part }),
+            cursorAt: ({ id }) => numberCursors.write(id),
+            toItem: (player) => player
+          })
         }))
       // Taken as it came: the capability judges the fields, so that one answer names all that are wrong or taken.
       .handleRaw("register", () =>

@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
-import { cursorOf, type CursorPage, moment } from "../../store/Cursors.ts"
+import { cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import { personalReads } from "../staff/StaffReads.ts"
@@ -13,12 +13,6 @@ import { GameSession, type TimelineItem, timelineKinds } from "./StaffApi.ts"
 type Kind = (typeof timelineKinds)[number]
 type Session = typeof GameSession.Type
 type Item = typeof TimelineItem.Type
-
-interface Part {
-  /** 1 to 100. */
-  readonly limit: number
-  readonly cursor: string | undefined
-}
 
 const sessionRows = rowsOf(Schema.Struct({
   ...GameSession.fields,
@@ -44,11 +38,11 @@ const itemRows = rowsOf(Schema.Struct({
   payment: Schema.NullOr(Schema.Number)
 }))
 
-const sessionCursors = cursorOf(Schema.Int)
+const sessionCursors = cursorsOfShape(Schema.Int)
 
 /** Time, kind and `tie` of the last line, and the number of the last entry so far, 0 for none. */
 const Position = Schema.Tuple([moment, Schema.Int, Schema.Int, Schema.Int])
-const cursors = cursorOf(Position)
+const cursors = cursorsOfShape(Position)
 
 const rankOf = (kind: Kind): number => timelineKinds.indexOf(kind)
 
@@ -77,14 +71,14 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
   /** Launches of games, the last first. */
   readonly sessions: (
     playerId: number,
-    part: Part
-  ) => Effect.Effect<CursorPage<Session>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
+    query: PartQuery
+  ) => Effect.Effect<Part<Session>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
   /** What happened to a player, of the given kinds, the last first. Who has looked at the player is not among it. */
   readonly timeline: (
     playerId: number,
     kinds: ReadonlyArray<Kind>,
-    part: Part
-  ) => Effect.Effect<CursorPage<Item>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
+    query: PartQuery
+  ) => Effect.Effect<Part<Item>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
 }>()("pitboss/players/PlayerHistory") {
   static readonly layer = Layer.effect(
     PlayerHistory,
@@ -102,14 +96,12 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
                 AND s.id < ${below ?? Number.MAX_SAFE_INTEGER}::float8::bigint
               ORDER BY s.id DESC LIMIT ${limit + 1}`
           )
-          const items = rows.slice(0, limit).map((row): Session => ({
+          return mapPart(sessionCursors.part(rows, limit, ({ id }) => id), (row): Session => ({
             ...row,
             opened_at: iso(row.opened_at),
             expires_at: iso(row.expires_at),
             ended_at: isoOrNull(row.ended_at)
           }))
-          const last = items.at(-1)
-          return { items, next: rows.length > limit && last !== undefined ? sessionCursors.write(last.id) : null }
         },
         orTryAgain
       )
@@ -203,29 +195,12 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
             sql`SELECT * FROM (${sql.join(" UNION ALL ", false)(parts)}) AS t
               ORDER BY t.at DESC, t.rank, t.tie DESC LIMIT ${limit + 1}`
           )
-          const shown = rows.slice(0, limit)
-          const last = shown.at(-1)
-          const numbers = shown.flatMap(({ rank, tie }) => rank === rankOf("entry") ? [tie] : [])
-          return {
-            items: shown.map((row): Item => {
-              const kind = timelineKinds[row.rank] ?? "audit"
-              const { amount, at, actor, currency, detail, id, title } = row
-              return {
-                at: iso(at),
-                kind,
-                id,
-                title,
-                detail,
-                amount,
-                currency,
-                actor,
-                href: hrefOf(playerId, kind, row)
-              }
-            }),
-            next: rows.length > limit && last !== undefined
-              ? cursors.write([last.at, last.rank, last.tie, numbers.at(-1) ?? lastEntry])
-              : null
-          }
+          const entry = rows.slice(0, limit).findLast(({ rank }) => rank === rankOf("entry"))?.tie ?? lastEntry
+          return mapPart(cursors.part(rows, limit, ({ at, rank, tie }) => [at, rank, tie, entry]), (row): Item => {
+            const kind = timelineKinds[row.rank] ?? "audit"
+            const { amount, at, actor, currency, detail, id, title } = row
+            return { at: iso(at), kind, id, title, detail, amount, currency, actor, href: hrefOf(playerId, kind, row) }
+          })
         },
         orTryAgain
       )

@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { detailsPurpose } from "../../store/SealedFields.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../staff/Staff.ts"
@@ -25,7 +26,6 @@ export type NoteFields = ReturnType<typeof toFields>
 
 const ListedRow = Schema.Struct({ ...NoteRow.fields, sealed: Schema.NullOr(Schema.Uint8Array) })
 const noteRows = rowsOf(ListedRow)
-const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
@@ -36,7 +36,10 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
   /** Writes a note on any player. No rule reads it, so it does not pass the player's actor. */
   readonly add: (actor: Actor, playerId: number, text: string) => Effect.Effect<NoteFields, Failure>
   /** Everything that was written about any player, newest first. */
-  readonly list: (playerId: number, query: PageQuery) => Effect.Effect<Page<NoteFields>, Failure>
+  readonly list: (
+    playerId: number,
+    query: PartQuery
+  ) => Effect.Effect<Part<NoteFields>, Refusal<"VALIDATION_FAILED"> | Failure>
 }>()("pitboss/players/PlayerNotes") {
   static readonly layer = Layer.effect(
     PlayerNotes,
@@ -80,30 +83,27 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
           }))
       )
 
-      const list = Effect.fn("PlayerNotes.list")(function*(playerId: number, query: PageQuery) {
+      const list = Effect.fn("PlayerNotes.list")(function*(playerId: number, { cursor, limit }: PartQuery) {
+        const position = yield* timedCursors.read(cursor)
         yield* ownerOf(playerId)
+        const end = sql`${sql.and([sql`true`, ...behind(sql, position)])}
+          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
         const player = sql`${playerId}::float8::bigint`
         // a note that came with a payment or a grant is the operator's: which key sent it is not kept
-        const all = sql`(
-          SELECT id, author, text, 'player:' || player_id AS subject, created_at, NULL::bytea AS sealed FROM player_notes
-          WHERE player_id = ${player}
-          UNION ALL
-          SELECT id, 'operator:' || operator_id, coalesce(notes, ''), 'payment:' || id, created_at, details_sealed
-          FROM payment_requests
-          WHERE player_id = ${player} AND has_notes
-          UNION ALL
-          SELECT id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at, NULL
-          FROM player_bonuses
-          WHERE player_id = ${player} AND note IS NOT NULL
-        ) n`
-        const [found, counted] = yield* Effect.all([
-          noteRows(
-            sql`SELECT id, ${playerId}::float8 AS player_id, author, text, subject, created_at, sealed
-            FROM ${all} ORDER BY n.created_at DESC, n.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
-          ),
-          counts(sql`SELECT count(*) AS total FROM ${all}`)
-        ], { concurrency: 2 })
-        return { items: yield* Effect.forEach(found, toLine), total: counted[0]?.total ?? 0 }
+        const rows = yield* noteRows(
+          sql`SELECT id, ${playerId}::float8 AS player_id, author, text, subject, created_at, sealed FROM (
+            (SELECT id, author, text, 'player:' || player_id AS subject, created_at, NULL::bytea AS sealed FROM player_notes
+            WHERE player_id = ${player} AND ${end})
+            UNION ALL
+            (SELECT id, 'operator:' || operator_id, coalesce(notes, ''), 'payment:' || id, created_at, details_sealed
+            FROM payment_requests WHERE player_id = ${player} AND has_notes AND ${end})
+            UNION ALL
+            (SELECT id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at, NULL
+            FROM player_bonuses WHERE player_id = ${player} AND note IS NOT NULL AND ${end})
+          ) n ORDER BY n.created_at DESC, n.id DESC LIMIT ${limit + 1}`
+        )
+        const { items, next } = timedCursors.part(rows, limit, (row) => ({ at: row.created_at.getTime(), id: row.id }))
+        return { items: yield* Effect.forEach(items, toLine), next }
       }, orTryAgain)
 
       return PlayerNotes.of({ add, list })

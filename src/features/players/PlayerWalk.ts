@@ -5,7 +5,8 @@ import { SqlClient, type Statement } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
-import { isStorable, orTryAgain, type Walk, walkOf, type WalkQuery } from "../../store/Rows.ts"
+import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { isStorable, orTryAgain } from "../../store/Rows.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { holds, holdsByIndex, isRare } from "./internal/PlayerSearch.ts"
 import { makePlayerPrefixes } from "./PlayerPrefixes.ts"
@@ -13,7 +14,7 @@ import { playerColumns, playerRows, toProfile } from "./PlayerProfile.ts"
 import type { PlayerFilters, StaffPlayer } from "./Players.ts"
 import type { playerOrders } from "./StaffApi.ts"
 
-export interface PlayerWalkQuery extends PlayerFilters, WalkQuery {
+export interface PlayerWalkQuery extends PlayerFilters, PartQuery {
   /** Newest unless it is said. */
   readonly sort?: (typeof playerOrders)[number] | undefined
   /** As {@link makePlayerPrefixes}: the order is then that of the text, and there is one page only. */
@@ -21,8 +22,11 @@ export interface PlayerWalkQuery extends PlayerFilters, WalkQuery {
 }
 
 export class PlayerWalk extends Context.Service<PlayerWalk, {
-  /** Players of a scope. Positions are ids. */
-  readonly walk: (scope: Scope, query: PlayerWalkQuery) => Effect.Effect<Walk<StaffPlayer>, Refusal<"TRY_AGAIN">>
+  /** Players of a scope. */
+  readonly walk: (
+    scope: Scope,
+    query: PlayerWalkQuery
+  ) => Effect.Effect<Part<StaffPlayer>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
 }>()("pitboss/players/PlayerWalk") {
   static readonly layer = Layer.effect(
     PlayerWalk,
@@ -48,12 +52,13 @@ export class PlayerWalk extends Context.Service<PlayerWalk, {
       }
 
       const select = Effect.fnUntraced(function*(scope: Scope, query: PlayerWalkQuery) {
-        const { below, perPage, search, sort, startingWith } = query
+        const { cursor, limit, search, sort, startingWith } = query
+        const below = yield* numberCursors.read(cursor)
         const filters = conditionsOf(query)
         if (filters === null) return []
         if (startingWith !== undefined) {
           if (below !== undefined) return []
-          const ids = yield* prefixes(scope, startingWith, perPage)
+          const ids = yield* prefixes(scope, startingWith, limit)
           const list = Result.getOrThrow(PgTypes.array(ids, PgTypes.OID.float8))
           return yield* players(
             sql`SELECT ${columns} FROM players
@@ -66,11 +71,11 @@ export class PlayerWalk extends Context.Service<PlayerWalk, {
           sort === "oldest" ? sql`players.id > ${below}::float8::bigint` : sql`players.id < ${below}::float8::bigint`
         ]
         const where = [sql`true`, ...within(sql, scope, "players.operator_id"), ...filters, ...position]
-        const end = sql`ORDER BY ${order} LIMIT ${perPage + 1}`
+        const end = sql`ORDER BY ${order} LIMIT ${limit + 1}`
         if (search === undefined) {
           return yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.and(where)} ${end}`)
         }
-        const byIndex = yield* isRare(sql, scope, search, Number.MAX_SAFE_INTEGER, perPage + 1)
+        const byIndex = yield* isRare(sql, scope, search, Number.MAX_SAFE_INTEGER, limit + 1)
         return byIndex
           ? yield* players(
             sql`WITH found AS MATERIALIZED (SELECT id FROM players WHERE ${
@@ -86,7 +91,10 @@ export class PlayerWalk extends Context.Service<PlayerWalk, {
       const walk: PlayerWalk["Service"]["walk"] = Effect.fn("PlayerWalk.walk")(function*(scope, query) {
         const rows = yield* select(scope, query)
         const now = yield* Clock.currentTimeMillis
-        return walkOf(rows, query, ({ id }) => id, (row) => ({ operator_id: row.operatorId, ...toProfile(row, now) }))
+        return mapPart(
+          numberCursors.part(rows, query.limit, ({ id }) => id),
+          (row) => ({ operator_id: row.operatorId, ...toProfile(row, now) })
+        )
       })
 
       return PlayerWalk.of({ walk })

@@ -25,23 +25,13 @@ import { withoutPersonal } from "../../store/EventData.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import type { Identity } from "../../store/Identity.ts"
 import { makeIsExcluded } from "./internal/ExcludedIdentities.ts"
+import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { PasswordHashes } from "../../auth/PasswordHashes.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
 import { checkRegistration, type FieldMessages, type Registration } from "./RegistrationResource.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
-import {
-  isStorable,
-  offsetOf,
-  oneOf,
-  orTryAgain,
-  type Page,
-  type PageQuery,
-  rowsOf,
-  type Walk,
-  walkOf,
-  type WalkQuery
-} from "../../store/Rows.ts"
+import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 
 /** The filters of SPEC section 4.2; absent means any. Instants are epoch milliseconds, both included. */
 export interface PlayerFilters {
@@ -186,11 +176,11 @@ export class Players extends Context.Service<Players, {
   ) => Effect.Effect<PlayerProfile, Refusal<"NOT_FOUND"> | Unavailable>
   /** The players of an operator, newest first. A search of an operator with very many counts no further than some. */
   readonly list: (operatorId: number, query: PlayerQuery) => Effect.Effect<Page<PlayerProfile>, Unavailable>
-  /** As `list`, from a player on: nothing is counted. Positions are ids. */
+  /** As `list`, from a player on: nothing is counted. */
   readonly walk: (
     operatorId: number,
-    query: PlayerFilters & WalkQuery
-  ) => Effect.Effect<Walk<PlayerProfile>, Unavailable>
+    query: PlayerFilters & PartQuery
+  ) => Effect.Effect<Part<PlayerProfile>, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** Any player, for staff. */
   readonly staffGet: (playerId: number) => Effect.Effect<StaffPlayer, Refusal<"NOT_FOUND"> | Unavailable>
   /** The players of the operators of a scope, for staff. */
@@ -428,14 +418,16 @@ export class Players extends Context.Service<Players, {
         orTryAgain
       )
 
-      const selectWalk = Effect.fnUntraced(function*(operatorId: number, query: PlayerFilters & WalkQuery) {
-        const { byIndex } = yield* searchFor([operatorId], query, query.perPage + 1)
+      const selectPart = Effect.fnUntraced(function*(operatorId: number, query: PlayerFilters & PartQuery) {
+        const below = yield* numberCursors.read(query.cursor)
+        const wanted = query.limit + 1
+        const { byIndex } = yield* searchFor([operatorId], query, wanted)
         const filters = conditionsOf([operatorId], query, byIndex)
         if (filters === undefined) return []
-        const conditions = query.below === undefined ? filters : [...filters, sql`id < ${query.below}`]
-        if (byIndex) return (yield* selectFound(conditions, 0, query.perPage + 1, undefined)).items
+        const conditions = below === undefined ? filters : [...filters, sql`id < ${below}`]
+        if (byIndex) return (yield* selectFound(conditions, 0, wanted, undefined)).items
         return yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.and(conditions)}
-          ORDER BY players.id DESC LIMIT ${query.perPage + 1}`)
+          ORDER BY players.id DESC LIMIT ${wanted}`)
       }, orTryAgain)
 
       const asProfile = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
@@ -460,9 +452,9 @@ export class Players extends Context.Service<Players, {
           return { items: items.map((row) => toProfile(row, now)), ...rest }
         }),
         walk: Effect.fn("Players.walk")(function*(operatorId, query) {
-          const rows = yield* selectWalk(operatorId, query)
+          const rows = yield* selectPart(operatorId, query)
           const now = yield* Clock.currentTimeMillis
-          return walkOf(rows, query, ({ id }) => id, (row) => toProfile(row, now))
+          return mapPart(numberCursors.part(rows, query.limit, ({ id }) => id), (row) => toProfile(row, now))
         }),
         staffGet: Effect.fn("Players.staffGet")((playerId) => Effect.flatMap(select(null, playerId), asStaffPlayer)),
         staffList: Effect.fn("Players.staffList")(function*(scope, query) {

@@ -13,9 +13,9 @@ import {
   created,
   cursorPage,
   cursorQuery,
-  page,
   pageOrWalk,
-  pageQuery,
+  part,
+  partQuery,
   single,
   walkQuery
 } from "../../contract/Pagination.ts"
@@ -129,8 +129,8 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
   }),
   HttpApiEndpoint.get("bonuses", "/players/:player/bonuses", {
     params: { player: pathId },
-    query: { ...pageQuery, state: optional(oneOf(bonusStates)) },
-    success: page(PlayerBonus)
+    query: { ...partQuery, state: optional(oneOf(bonusStates)) },
+    success: part(PlayerBonus)
   }),
   HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) }),
   HttpApiEndpoint.get("sessions", "/players/:player/sessions", {
@@ -200,7 +200,7 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
   }),
   HttpApiEndpoint.get("notes", "/players/:player/notes", {
     params: { player: pathId },
-    query: pageQuery,
-    success: page(Note)
+    query: partQuery,
+    success: part(Note)
   })
 )

@@ -23,7 +23,8 @@ import { Wallet } from "../wallet/Wallet.ts"
 import { ownedBonusFields } from "../bonuses/Handlers.ts"
 import { entryFields } from "../wallet/Entries.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
-import { cursorPaged, paginated, paginatedWithCursor, positionOf, walked } from "../../http/Page.ts"
+import { mapPart, numberCursors } from "../../store/Cursors.ts"
+import { cursorPaged, pagedOrWalked, walked } from "../../http/Page.ts"
 import { ledgerPage, walletFields } from "../wallet/Handlers.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
@@ -101,14 +102,14 @@ export const PlayerHandlers = HttpApiBuilder.group(
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
           }
-          const { cursor, page, per_page: perPage, sort, starting_with: startingWith } = query
-          if (cursor !== undefined || sort !== undefined || startingWith !== undefined) {
-            const below = positionOf(cursor ?? "")
-            const part = yield* walk.walk(scope, { ...filters, perPage, below, sort, startingWith })
-            return yield* walked(perPage, part.items, part.next)
-          }
-          const { items, more, total } = yield* players.staffList(scope, { ...filters, page, perPage })
-          return yield* paginatedWithCursor(query, total, items, items.at(-1)?.id, more)
+          const { sort, starting_with: startingWith } = query
+          const isWalk = sort !== undefined || startingWith !== undefined
+          return yield* pagedOrWalked(isWalk ? { cursor: "", ...query } : query, {
+            page: (page) => players.staffList(scope, { ...filters, ...page }),
+            part: (part) => walk.walk(scope, { ...filters, ...part, sort, startingWith }),
+            cursorAt: ({ id }) => numberCursors.write(id),
+            toItem: (player) => player
+          })
         }))
       .handle("wallet", ({ params }) => enveloped(Effect.map(wallet.staffView(params.player), walletFields)))
       .handle("transactions", ({ params, query }) =>
@@ -124,9 +125,9 @@ export const PlayerHandlers = HttpApiBuilder.group(
       .handle("bonuses", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator_id: operatorId } = yield* players.staffGet(params.player)
-          const { page, per_page: perPage, state } = query
-          const { items, total } = yield* bonuses.list(operatorId, params.player, { state, page, perPage })
-          return yield* paginated(query, total, items.map(ownedBonusFields))
+          const { cursor, per_page: limit, state } = query
+          const part = yield* bonuses.walk(operatorId, params.player, { state, limit, cursor })
+          return yield* walked(limit, mapPart(part, ownedBonusFields))
         }))
       .handle(
         "limits",
@@ -216,8 +217,8 @@ export const PlayerHandlers = HttpApiBuilder.group(
       .handle("note", ({ params, payload }) => asStaff((actor) => notes.add(actor, params.player, payload.text)))
       .handle("notes", ({ params, query }) =>
         Effect.gen(function*() {
-          const { items, total } = yield* notes.list(params.player, { page: query.page, perPage: query.per_page })
-          return yield* paginated(query, total, items)
+          const { cursor, per_page: limit } = query
+          return yield* walked(limit, yield* notes.list(params.player, { cursor, limit }))
         }))
   })
 )

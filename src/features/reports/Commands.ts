@@ -2,7 +2,7 @@
 import { Command, Flag } from "effect/cli"
 import { seriesMetrics, seriesSteps } from "../../domain/Figures.ts"
 import { about, given, text } from "../../platform/CliFlags.ts"
-import { noun, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
+import { noun, operatorFlag, partFlags, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
 
@@ -54,6 +54,6 @@ export const rate = noun("rate", "Exchange rates").pipe(Command.withSubcommands(
   verb("list", "Rates, newest first", {
     currency: optional(text("currency", "ISO 4217 code of the players' currency")),
     base: optional(text("base", "ISO 4217 code of the operator's currency")),
-    ...pageFlags
+    ...partFlags
   }, (client, input) => client.rate.list({ query: given(input) }))
 ]))

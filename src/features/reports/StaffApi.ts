@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { currency, oneOf, reference, text } from "../../contract/Fields.ts"
-import { created, list, page, pageQuery, single } from "../../contract/Pagination.ts"
+import { created, list, part, partQuery, single } from "../../contract/Pagination.ts"
 import { seriesMetrics, seriesSteps } from "../../domain/Figures.ts"
 import { ExchangeRate, GgrReport } from "./ReportResource.ts"
 import { reportRange } from "./Api.ts"
@@ -47,7 +47,7 @@ export const RateGroup = HttpApiGroup.make("rate").add(
     success: created(ExchangeRate)
   }),
   HttpApiEndpoint.get("list", "/rates", {
-    query: { ...pageQuery, currency: Schema.optionalKey(currency), base: Schema.optionalKey(currency) },
-    success: page(ExchangeRate)
+    query: { ...partQuery, currency: Schema.optionalKey(currency), base: Schema.optionalKey(currency) },
+    success: part(ExchangeRate)
   })
 )

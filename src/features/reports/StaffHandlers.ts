@@ -7,7 +7,7 @@ import { Operators } from "../operators/Operators.ts"
 import { Providers } from "../providers/Providers.ts"
 import { KeyFigures } from "./KeyFigures.ts"
 import { Reports } from "./Reports.ts"
-import { paginated } from "../../http/Page.ts"
+import { walked } from "../../http/Page.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
 const Report = HttpApiBuilder.group(
@@ -64,9 +64,8 @@ const Rate = HttpApiBuilder.group(
         }))
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const { base, currency, page, per_page: perPage } = query
-          const { items, total } = yield* rates.list({ page, perPage, currency, base })
-          return yield* paginated(query, total, items)
+          const { base, currency, cursor, per_page: limit } = query
+          return yield* walked(limit, yield* rates.list({ cursor, limit, currency, base }))
         }))
   })
 )

@@ -1,6 +1,6 @@
 /** Rounds of games. */
 import { Argument, Command, Flag } from "effect/cli"
-import { cursorFlags, noun, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
+import { cursorFlags, noun, operatorFlag, partFlags, verb } from "../../commands/Verb.ts"
 import { about, given, integer, text } from "../../platform/CliFlags.ts"
 import { roundStates } from "./StaffApi.ts"
 
@@ -10,7 +10,7 @@ export const round = noun("round", "Rounds of games").pipe(Command.withSubcomman
   verb("list", "Rounds without an end, the oldest first: to be reconciled with their providers", {
     operator: optional(operatorFlag),
     older_than_hours: optional(integer("older-than-hours", "Only those open for so long, at least 24 (48)")),
-    ...pageFlags
+    ...partFlags
   }, (client, input) => client.round.list({ query: given(input) })),
   verb("search", "Rounds, the last opened first", {
     operator: optional(operatorFlag),

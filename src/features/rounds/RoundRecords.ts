@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { cursorOf, type CursorPage, moment } from "../../store/Cursors.ts"
+import { cursorsOfShape, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices } from "../../store/Slices.ts"
@@ -16,7 +16,7 @@ import { makeRoundParts } from "./internal/RoundParts.ts"
 import { type RoundDetails, RoundLine, type roundStates } from "./StaffApi.ts"
 
 /** Absent means any. */
-export interface RoundQuery {
+export interface RoundQuery extends PartQuery {
   readonly scope: Scope
   readonly playerId?: number | undefined
   /** Id or slug. */
@@ -29,15 +29,12 @@ export interface RoundQuery {
   /** Epoch milliseconds of the opening, both included. */
   readonly from?: number | undefined
   readonly to?: number | undefined
-  /** 1 to 100. */
-  readonly limit: number
-  readonly cursor?: string | undefined
 }
 
 type Failure = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
 
 const Position = Schema.Tuple([moment, Schema.Int, Schema.Int, Schema.String])
-const cursors = cursorOf(Position)
+const cursors = cursorsOfShape(Position)
 
 const keyRows = rowsOf(Schema.Struct({
   seen: Schema.Number,
@@ -65,7 +62,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
    * Rounds that providers' messages made, the last opened first. A player's are found by the player's key, a transaction's by its own; the others
    * are looked for back in time, a bounded number of them for a page, which may be short therefore. Rounds of originals are not among them.
    */
-  readonly search: (query: RoundQuery) => Effect.Effect<CursorPage<typeof RoundLine.Type>, Failure>
+  readonly search: (query: RoundQuery) => Effect.Effect<Part<typeof RoundLine.Type>, Failure>
   /** A round with its messages and entries, the oldest first, of one player or of all who are in it. */
   readonly show: (
     scope: Scope,
@@ -197,14 +194,13 @@ export class RoundRecords extends Context.Service<RoundRecords, {
 
       /** A page of the keys that were found; `rest`: from when on there may be more. */
       const pageOf = Effect.fnUntraced(function*(keys: ReadonlyArray<Key>, limit: number, rest: number | undefined) {
-        const items = yield* linesOf(keys.slice(0, limit))
-        const last = keys[limit - 1]
-        const next = keys.length > limit && last !== undefined
-          ? cursors.write(last)
-          : rest === undefined
-          ? null
-          : cursors.write([rest, 0, 0, ""])
-        return { items, next }
+        const { items, next } = cursors.part(
+          keys,
+          limit,
+          (key) => key,
+          rest === undefined ? undefined : [rest, 0, 0, ""]
+        )
+        return { items: yield* linesOf(items), next }
       })
 
       const show: RoundRecords["Service"]["show"] = Effect.fn("RoundRecords.show")(

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { instant, integer, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
-import { cursorPage, cursorQuery, page, pageQuery, single } from "../../contract/Pagination.ts"
+import { cursorPage, cursorQuery, part, partQuery, single } from "../../contract/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 import { transactionKinds, transactionStatuses } from "../../domain/settlement/Rounds.ts"
 import { Transaction } from "../wallet/WalletResource.ts"
@@ -99,11 +99,11 @@ export const RoundDetails = Schema.Struct({
 export const RoundGroup = HttpApiGroup.make("round").add(
   HttpApiEndpoint.get("list", "/rounds/open", {
     query: {
-      ...pageQuery,
+      ...partQuery,
       operator: optional(text(128)),
       older_than_hours: optional(integer(24, 87_600))
     },
-    success: page(OpenRound)
+    success: part(OpenRound)
   }),
   HttpApiEndpoint.get("search", "/rounds", {
     query: {

@@ -2,7 +2,8 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
-import { cursorPaged, paginated } from "../../http/Page.ts"
+import { mapPart } from "../../store/Cursors.ts"
+import { cursorPaged, walked } from "../../http/Page.ts"
 import { enveloped } from "../../http/StaffEnvelope.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { Operators } from "../operators/Operators.ts"
@@ -35,12 +36,9 @@ export const RoundHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-          const { items, total } = yield* stale.list(scope, {
-            page: query.page,
-            perPage: query.per_page,
-            olderThanMs: query.older_than_hours === undefined ? reconcileAfterMs : query.older_than_hours * hourMs
-          })
-          return yield* paginated(query, total, items.map(roundFields))
+          const { cursor, older_than_hours: hours, per_page: limit } = query
+          const olderThanMs = hours === undefined ? reconcileAfterMs : hours * hourMs
+          return yield* walked(limit, mapPart(yield* stale.list(scope, { cursor, limit, olderThanMs }), roundFields))
         }))
       .handle("search", ({ query }) =>
         Effect.gen(function*() {

@@ -11,7 +11,8 @@ import type { Refusal } from "../../domain/Refusal.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { toDate } from "../../platform/Time.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
-import { columnsOf, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { cursorsOfShape, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { columnsOf, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 const hourMs = 3_600_000
 
@@ -46,7 +47,9 @@ const StaleRound = Schema.Struct({
 export type StaleRound = typeof StaleRound.Type
 
 const roundRows = rowsOf(StaleRound)
-const countRows = rowsOf(Schema.Struct({ total: Schema.Number }))
+/** When it was opened, player, game and round of the last line. */
+const Position = Schema.Tuple([moment, Schema.Int, Schema.Int, Schema.String])
+const cursors = cursorsOfShape(Position)
 const placeRows = rowsOf(Schema.Struct({ openedBefore: Schema.NullOr(Schema.Date) }))
 const sumRows = rowsOf(Schema.Struct({ stale: Schema.Number, old: Schema.Number }))
 
@@ -54,8 +57,8 @@ export class StaleRounds extends Context.Service<StaleRounds, {
   /** Rounds open for `olderThanMs` or longer, the oldest first, of the operators of a scope. */
   readonly list: (
     scope: Scope,
-    query: PageQuery & { readonly olderThanMs: number }
-  ) => Effect.Effect<Page<StaleRound>, Refusal<"TRY_AGAIN">>
+    query: PartQuery & { readonly olderThanMs: number }
+  ) => Effect.Effect<Part<StaleRound>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
   /** Walks on, strikes off what was closed, and warns when something is left. Safe to be run twice. */
   readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/settlement/StaleRounds") {
@@ -72,25 +75,25 @@ export class StaleRounds extends Context.Service<StaleRounds, {
       }))
 
       const list: StaleRounds["Service"]["list"] = Effect.fn("StaleRounds.list")(
-        function*(scope, query) {
+        function*(scope, { cursor, limit, olderThanMs }) {
+          const position = yield* cursors.read(cursor)
           const now = yield* Clock.currentTimeMillis
-          const from = sql`FROM stale_rounds s
+          const rows = yield* roundRows(
+            sql`SELECT ${columns} FROM stale_rounds s
             JOIN rounds r ON r.player_id = s.player_id AND r.game_id = s.game_id AND r.round_id = s.round_id AND NOT r.closed
             JOIN players pl ON pl.id = s.player_id JOIN games g ON g.id = s.game_id JOIN providers p ON p.id = g.provider_id
             WHERE ${
-            sql.and([
-              sql`s.opened_at <= ${toDate(now - query.olderThanMs)}`,
-              ...within(sql, scope, "s.operator_id")
-            ])
-          }`
-          const [found, counted] = yield* Effect.all([
-            roundRows(
-              sql`SELECT ${columns}
-                ${from} ORDER BY s.opened_at, s.player_id, s.round_id LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
-            ),
-            countRows(sql`SELECT count(*) AS total ${from}`)
-          ], { concurrency: 2 })
-          return { items: found, total: counted[0]?.total ?? 0 }
+              sql.and([
+                sql`s.opened_at <= ${toDate(now - olderThanMs)}`,
+                ...within(sql, scope, "s.operator_id"),
+                ...(position === undefined
+                  ? []
+                  : [sql`(s.opened_at, s.player_id, s.game_id, s.round_id) > (${toDate(position[0])}::timestamptz,
+                  ${position[1]}::float8::bigint, ${position[2]}::float8::bigint, ${position[3]}::text)`])
+              ])
+            } ORDER BY s.opened_at, s.player_id, s.game_id, s.round_id LIMIT ${limit + 1}`
+          )
+          return cursors.part(rows, limit, (row) => [row.openedAt, row.playerId, row.gameId, row.roundId])
         },
         orTryAgain
       )

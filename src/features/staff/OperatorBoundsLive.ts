@@ -12,7 +12,8 @@ import { concernOf } from "./Authorisation.ts"
 import { isWithin, type Scope } from "./OperatorBounds.ts"
 import { makeOwners, missing, targetOf } from "./OperatorTargets.ts"
 
-const wholeInstallation = refuse(
+/** To bound staff, of what concerns all operators. */
+export const wholeInstallation = refuse(
   "INSUFFICIENT_SCOPE",
   "This concerns the whole installation: it takes an account that is not bound to operators.",
   { reason: "bound_to_operators" }

@@ -19,8 +19,8 @@ import { roles as allRoles } from "../../domain/Staff.ts"
 import { CurrentAuthentication } from "./CurrentAuthentication.ts"
 import { OperatorCheck } from "./OperatorBoundsLive.ts"
 import { Settings } from "../../platform/Settings.ts"
-import { CurrentSession, type StaffSession } from "../staffSessions/CurrentSession.ts"
-import { cookieIn, cookieName, isOwnRequest, steppedUpUntil } from "../staffSessions/Rules.ts"
+import { CurrentSession, secondFactorRefusal, type StaffSession } from "../staffSessions/CurrentSession.ts"
+import { cookieIn, cookieName, isOwnRequest } from "../staffSessions/Rules.ts"
 import { StaffSessions } from "../staffSessions/StaffSessions.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { isAction, rolesFor, takesStepUp } from "./Authorisation.ts"
@@ -47,14 +47,6 @@ const foreign = refuse(
   "INSUFFICIENT_SCOPE",
   "Only the pages of the back office change something with a session: send X-Requested-With: pitboss.",
   { reason: "other_origin" }
-)
-const stepUpFirst = refuse("INSUFFICIENT_SCOPE", "Show the second factor again for this: it counts for five minutes.", {
-  reason: "step_up_required"
-})
-const secondFactorFirst = refuse(
-  "INSUFFICIENT_SCOPE",
-  "This takes a second factor. Set one up for your account, or sign in again through the identity provider.",
-  { reason: "second_factor_required" }
 )
 const unknownToken = refuse("INVALID_API_KEY", "The staff token is unknown or no longer valid.")
 
@@ -149,12 +141,9 @@ export const StaffAuthLive = Layer.effect(
       return found
     })
 
-    /** Refuses a session what takes the second factor, until it is shown. A token is for scripts, which have none. */
     const refuseWithoutSecondFactor = Effect.fnUntraced(function*(session: StaffSession | undefined, action: string) {
-      if (session === undefined || !takesStepUp(action)) return
-      const now = yield* Clock.currentTimeMillis
-      if (steppedUpUntil(session.secondFactorAt, now) !== undefined) return
-      return yield* Effect.fail(session.hasSecondFactor ? stepUpFirst : secondFactorFirst)
+      const refusal = takesStepUp(action) ? secondFactorRefusal(session, yield* Clock.currentTimeMillis) : undefined
+      if (refusal !== undefined) return yield* Effect.fail(refusal)
     })
 
     /** Notes what was exported. What cannot be noted now is in the log of requests. */

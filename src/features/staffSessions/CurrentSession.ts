@@ -1,5 +1,7 @@
-/** The session of the request, for the handlers of one's own account. */
+/** The session of the request, and whether it has shown the second factor. */
 import { Context } from "effect"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { steppedUpUntil } from "./Rules.ts"
 
 /** A session in a browser that lasts. Instants are epoch milliseconds. */
 export interface StaffSession {
@@ -15,3 +17,22 @@ export interface StaffSession {
 export const CurrentSession = Context.Reference<StaffSession | undefined>("pitboss/staffSessions/CurrentSession", {
   defaultValue: () => undefined
 })
+
+const stepUpFirst = refuse("INSUFFICIENT_SCOPE", "Show the second factor again for this: it counts for five minutes.", {
+  reason: "step_up_required"
+})
+const secondFactorFirst = refuse(
+  "INSUFFICIENT_SCOPE",
+  "This takes a second factor. Set one up for your account, or sign in again through the identity provider.",
+  { reason: "second_factor_required" }
+)
+/** Why a session may not do now (epoch milliseconds) what takes the second factor; undefined: it may, and so may a token, for scripts have none. */
+export const secondFactorRefusal = (
+  session: StaffSession | undefined,
+  now: number
+): Refusal<"INSUFFICIENT_SCOPE"> | undefined =>
+  session === undefined || steppedUpUntil(session.secondFactorAt, now) !== undefined
+    ? undefined
+    : session.hasSecondFactor
+    ? stepUpFirst
+    : secondFactorFirst

@@ -40,13 +40,22 @@ const isObject = (value: unknown): value is { readonly [name: string]: unknown }
 const listOf = (value: unknown): ReadonlyArray<string> =>
   typeof value === "string" ? [value] : Array.isArray(value) ? value.filter((one) => typeof one === "string") : []
 
+/** The value of a claim; dots lead into objects. */
+const claimAt = (claims: unknown, path: string): unknown => {
+  const direct = isObject(claims) ? claims[path] : undefined
+  return direct ?? path.split(".").reduce<unknown>((inner, name) => isObject(inner) ? inner[name] : undefined, claims)
+}
+
 /** The role that claims name: the first of the table of roles that is among them; undefined when there is none. */
 export const roleIn = (claims: unknown, path: string): Role | undefined => {
-  const direct = isObject(claims) ? claims[path] : undefined
-  const value = direct ??
-    path.split(".").reduce<unknown>((inner, name) => isObject(inner) ? inner[name] : undefined, claims)
-  const named = listOf(value)
+  const named = listOf(claimAt(claims, path))
   return roles.find((role) => named.includes(role))
+}
+
+/** The slugs of operators that claims name; null: all. Without the claim `absent` says which, and a claim of another form names none. */
+export const operatorsIn = (claims: unknown, path: string, absent: "none" | "all"): ReadonlyArray<string> | null => {
+  const value = claimAt(claims, path) ?? undefined
+  return value === undefined && absent === "all" ? null : listOf(value)
 }
 
 /** Whether the provider says that the person was there in the last minutes (`auth_time`, OpenID Connect Core 2). */
@@ -75,6 +84,8 @@ export interface OidcIdentity {
   readonly subject: string
   readonly name: string
   readonly role: Role | undefined
+  /** Slugs of operators, known here or not; null: all. Undefined: the provider is not asked, and the account stays as it is bound. */
+  readonly operators: ReadonlyArray<string> | null | undefined
   readonly hasShownSecondFactor: boolean
   /** The path that the browser was going to. */
   readonly next: string
@@ -177,6 +188,9 @@ export class Oidc extends Context.Service<Oidc, {
             subject: `${config.serverMetadata().issuer} ${subject}`,
             name: nameIn(claims, subject),
             role: roleIn(claims, oidc?.roleClaim ?? "role"),
+            operators: oidc?.operatorsClaim === undefined
+              ? undefined
+              : operatorsIn(claims, oidc.operatorsClaim, oidc.operatorsAbsent),
             hasShownSecondFactor: hasSecondFactorIn(claims) && wasShownNow(claims, now),
             next: pending.next
           }

@@ -1,5 +1,6 @@
 /** The ways into the back office for people: a password with its second factor, a link, an identity provider; and the second factor itself. */
-import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { PgTypes } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { PasswordHashes } from "../../auth/PasswordHashes.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
@@ -9,7 +10,7 @@ import { inTransaction } from "../../platform/InTransaction.ts"
 import { Secrets, sha256 } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { isStorable, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { orTaken } from "../operators/References.ts"
 import { bootstrapLabel } from "../payments/StaffFacts.ts"
@@ -44,9 +45,13 @@ const notActive = refuse("INSUFFICIENT_SCOPE", "Your account is switched off. An
   reason: "inactive"
 })
 
+/** Operators that one claim may name. */
+const maxNamed = 100
+
 const subjectRows = rowsOf(Schema.Struct({
   id: Schema.Number,
   role: Schema.Literals(roles),
+  operators: Schema.NullOr(Schema.Array(Schema.Number)),
   active: Schema.Boolean
 }))
 const attemptRows = rowsOf(Schema.Struct({ failures: Schema.Number, lastAt: Schema.Date }))
@@ -118,8 +123,8 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
     browser: Browser
   ) => Effect.Effect<string, Refusal<"INVALID_API_KEY"> | Unavailable>
   /**
-   * Signs in whom the identity provider names: an account per subject, made at the first sign-in, with the role that the provider says
-   * at each.
+   * Signs in whom the identity provider names: an account per subject, made at the first sign-in, with the role and, where it is asked
+   * for them, the operators that the provider says at each. Operators that are not known here are passed over: of none else one sees nothing.
    */
   readonly byProvider: (
     identity: OidcIdentity,
@@ -437,16 +442,28 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         }
       )
 
+      const operatorIdsOf = Effect.fnUntraced(function*(slugs: ReadonlyArray<string> | null) {
+        if (slugs === null) return null
+        const named = Result.getOrThrow(PgTypes.array(slugs.filter(isStorable).slice(0, maxNamed), PgTypes.OID.text))
+        const found = yield* orTryAgain(
+          idRows(sql`SELECT id FROM operators WHERE slug = ANY(${named}::text[]) ORDER BY operators.id`)
+        )
+        return found.map(({ id }) => id)
+      })
+
       const byProvider: StaffSignIn["Service"]["byProvider"] = Effect.fn("StaffSignIn.byProvider")(
-        function*({ hasShownSecondFactor, name, role, subject }, browser) {
+        function*({ hasShownSecondFactor, name, operators, role, subject }, browser) {
           if (role === undefined) return yield* Effect.fail(noRole)
           const ofSubject = orTryAgain(oneOf(subjectRows(
-            sql`SELECT id, role, active FROM staff WHERE oidc_subject = ${subject}`
+            sql`SELECT id, role, operator_ids AS operators, active FROM staff WHERE oidc_subject = ${subject}`
           )))
           const found = yield* ofSubject
           if (found?.active === false) return yield* Effect.fail(notActive)
-          if (found !== undefined && found.role !== role) yield* accounts.update(provider, found.id, { role })
-          const made = accounts.create(provider, { name, role }, subject).pipe(
+          const said = { role, ...(operators === undefined ? {} : { operators: yield* operatorIdsOf(operators) }) }
+          const isSame = ({ operators: bound, role: has }: NonNullable<typeof found>): boolean =>
+            has === role && (said.operators === undefined || JSON.stringify(bound) === JSON.stringify(said.operators))
+          if (found !== undefined && !isSame(found)) yield* accounts.update(provider, found.id, said)
+          const made = accounts.create(provider, { name, ...said }, subject).pipe(
             // at the same moment in another window
             Effect.catchIf(
               ({ code }) => code === "VALIDATION_FAILED",

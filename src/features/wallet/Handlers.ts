@@ -10,7 +10,8 @@ import type { PastBalances } from "./PastBalances.ts"
 import { Wallet, type WalletView } from "./Wallet.ts"
 import { entryFields } from "./Entries.ts"
 import { proofFields } from "../originals/OriginalHandlers.ts"
-import { paginatedWithCursor, positionOf, walked } from "../../http/Page.ts"
+import { numberCursors } from "../../store/Cursors.ts"
+import { pagedOrWalked } from "../../http/Page.ts"
 
 type Balances = Pick<PastBalances, "currency" | "real" | "bonus" | "realUpdatedAt" | "bonusUpdatedAt">
 
@@ -46,13 +47,12 @@ export const ledgerPage = Effect.fnUntraced(function*(
   position: { readonly page: number; readonly per_page: number; readonly cursor?: string },
   filters: LedgerFilters
 ) {
-  const { cursor, page, per_page: perPage } = position
-  if (cursor !== undefined) {
-    const { items, next } = yield* ledger.walk(operatorId, playerId, { ...filters, perPage, below: positionOf(cursor) })
-    return yield* walked(perPage, items.map(entryFields), next)
-  }
-  const { items, total } = yield* ledger.list(operatorId, playerId, { ...filters, page, perPage })
-  return yield* paginatedWithCursor(position, total, items.map(entryFields), items.at(-1)?.seq)
+  return yield* pagedOrWalked(position, {
+    page: (page) => ledger.list(operatorId, playerId, { ...filters, ...page }),
+    part: (part) => ledger.walk(operatorId, playerId, { ...filters, ...part }),
+    cursorAt: ({ seq }) => numberCursors.write(seq),
+    toItem: entryFields
+  })
 })
 
 export const WalletHandlers = HttpApiBuilder.group(

@@ -8,17 +8,8 @@ import type { Player } from "../../domain/player/Player.ts"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
 import { toDate } from "../../platform/Time.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
-import {
-  offsetOf,
-  oneOf,
-  orTryAgain,
-  type Page,
-  type PageQuery,
-  rowsOf,
-  type Walk,
-  walkOf,
-  type WalkQuery
-} from "../../store/Rows.ts"
+import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { fullBlocks, type LedgerFilters, makeLedgerBlocks, stretchesFrom } from "./internal/LedgerBlocks.ts"
 import { BalancesAtRow, balancesAtText, type PastBalances } from "./PastBalances.ts"
 
@@ -58,12 +49,12 @@ export class Ledger extends Context.Service<Ledger, {
     playerId: number,
     query: LedgerQuery
   ) => Effect.Effect<Page<Entry>, ActorRefusal>
-  /** As `list`, from an entry on: nothing is counted. Positions are the numbers of entries. */
+  /** As `list`, from an entry on: nothing is counted. */
   readonly walk: (
     operatorId: number,
     playerId: number,
-    query: LedgerFilters & WalkQuery
-  ) => Effect.Effect<Walk<Entry>, ActorRefusal>
+    query: LedgerFilters & PartQuery
+  ) => Effect.Effect<Part<Entry>, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
   /**
    * What a player's balances were at a moment (epoch milliseconds), which must not be in the future. Costs the same however
    * long the ledger is, and answers the same whenever it is asked.
@@ -147,23 +138,25 @@ export class Ledger extends Context.Service<Ledger, {
       )
 
       const walk = Effect.fn("Ledger.walk")(
-        function*(operatorId: number, playerId: number, query: LedgerFilters & WalkQuery) {
+        function*(operatorId: number, playerId: number, query: LedgerFilters & PartQuery) {
+          const position = yield* numberCursors.read(query.cursor)
           const { currency, entrySeq } = yield* actors.read(operatorId, playerId)
-          const below = Math.min(query.below ?? Number.MAX_SAFE_INTEGER, entrySeq + 1)
+          const wanted = query.limit + 1
+          const below = Math.min(position ?? Number.MAX_SAFE_INTEGER, entrySeq + 1)
           const filters = filtersOf(query)
           const where = sql.and([
             ownedBy(operatorId, playerId),
             sql`seq < ${below}::float8::bigint`,
             // numbered without a gap: as far as the stretch can go
-            ...(filters.length === 0 ? [sql`seq >= ${below - query.perPage - 1}::float8::bigint`] : filters)
+            ...(filters.length === 0 ? [sql`seq >= ${below - wanted}::float8::bigint`] : filters)
           ])
           const full = filters.length === 0 ? undefined : fullBlocks(entrySeq)
           const source = full === undefined
             ? sql`ledger_entries AS e`
-            : blocks.among(playerId, yield* blocks.findFrom(playerId, full, query, below, query.perPage + 1))
+            : blocks.among(playerId, yield* blocks.findFrom(playerId, full, query, below, wanted))
           const rows = yield* entries(sql`SELECT ${columns} FROM ${source} WHERE ${where}
-            ORDER BY e.seq DESC LIMIT ${query.perPage + 1}::float8::bigint`)
-          return walkOf(rows, query, ({ seq }) => seq, toEntry(currency))
+            ORDER BY e.seq DESC LIMIT ${wanted}::float8::bigint`)
+          return mapPart(numberCursors.part(rows, query.limit, ({ seq }) => seq), toEntry(currency))
         },
         orTryAgain
       )

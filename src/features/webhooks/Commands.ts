@@ -2,7 +2,7 @@
 import { Command, Flag } from "effect/cli"
 import { deliveryStatuses, type EventType, eventTypes } from "../../domain/Events.ts"
 import { about, given, integer, listFrom, text, truth } from "../../platform/CliFlags.ts"
-import { idOf, noun, ofOperator, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
+import { idOf, noun, ofOperator, operatorFlag, partFlags, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
 
@@ -69,7 +69,7 @@ export const delivery = noun("delivery", "Deliveries of events").pipe(Command.wi
     operator: optional(operatorFlag),
     webhook: optional(integer("webhook", "Id of the webhook")),
     status: optional(about(Flag.Literals("status", deliveryStatuses), "Only those that are so")),
-    ...pageFlags
+    ...partFlags
   }, (client, input) => client.delivery.list({ query: given(input) })),
   verb("show", "One delivery, with what was sent and what came back", {
     id: idOf("delivery")

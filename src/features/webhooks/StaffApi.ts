@@ -3,7 +3,7 @@ import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { deliveryStatuses, eventTypes } from "../../domain/Events.ts"
 import { instant, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
-import { created, list, page, pageQuery, single } from "../../contract/Pagination.ts"
+import { created, list, part, partQuery, single } from "../../contract/Pagination.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 
 const optional = Schema.optionalKey
@@ -133,12 +133,12 @@ export const WebhookGroup = HttpApiGroup.make("webhook").add(
 export const DeliveryGroup = HttpApiGroup.make("delivery").add(
   HttpApiEndpoint.get("list", "/deliveries", {
     query: {
-      ...pageQuery,
+      ...partQuery,
       operator: optional(reference),
       webhook: optional(pathId),
       status: optional(oneOf(deliveryStatuses))
     },
-    success: page(Delivery)
+    success: part(Delivery)
   }),
   HttpApiEndpoint.get("show", "/deliveries/:delivery", {
     params: { delivery: pathId },

@@ -5,7 +5,7 @@ import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { Operators } from "../operators/Operators.ts"
 import { WebhookDeliveries } from "./WebhookDeliveries.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
-import { paginated } from "../../http/Page.ts"
+import { walked } from "../../http/Page.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
 const EndpointHandlers = HttpApiBuilder.group(
@@ -46,14 +46,8 @@ const DeliveryHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-          const { items, total } = yield* deliveries.list({
-            page: query.page,
-            perPage: query.per_page,
-            scope,
-            webhookId: query.webhook,
-            status: query.status
-          })
-          return yield* paginated(query, total, items)
+          const { cursor, per_page: limit, status, webhook: webhookId } = query
+          return yield* walked(limit, yield* deliveries.list({ cursor, limit, scope, webhookId, status }))
         }))
       .handle("show", ({ params }) => enveloped(deliveries.show(params.delivery)))
       .handle("retry", ({ params }) => asStaff((actor) => deliveries.retry(actor, params.delivery)))

@@ -1,19 +1,23 @@
 /** Deliveries of webhook events, and their repetition. */
-import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
 import { type DeliveryStatus, envelope } from "../../domain/Events.ts"
+import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, parseIso, toDate } from "../../platform/Time.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
-import { oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import type { Actor } from "../staff/Staff.ts"
 import { makeReferences } from "../operators/References.ts"
 import { plainHeaders } from "./Attempts.ts"
 import { Delivery, type DeliveryAttempt, type Redelivered, type Redelivery } from "./StaffApi.ts"
 
-export interface DeliveryQuery extends PageQuery {
+/** Absent means any. */
+export interface DeliveryQuery extends PartQuery {
   readonly scope: Scope
   readonly webhookId?: number | undefined
   readonly status?: DeliveryStatus | undefined
@@ -32,6 +36,11 @@ const attemptRows = rowsOf(Schema.Struct({
 const webhookRows = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
 const queuedRows = rowsOf(Schema.Struct({ createdAt: Schema.Date }))
 
+const keyRows = rowsOf(Schema.Struct({ id: Schema.Number, created_at: Instant }))
+
+/** Deliveries that are looked at for one part of a list, where no index knows which of them are wanted. */
+const maxLooked = 1000
+
 /** Deliveries that one redelivery makes due. */
 const maxRedelivered = 10_000
 
@@ -42,8 +51,8 @@ const notFound = refuse("NOT_FOUND", "There is no such delivery.")
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
-  /** Newest first. */
-  readonly list: (query: DeliveryQuery) => Effect.Effect<Page<Delivery>, Unavailable>
+  /** Newest first. A part of the delivered ones looks at {@link maxLooked} at most, and may be short therefore. */
+  readonly list: (query: DeliveryQuery) => Effect.Effect<Part<Delivery>, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** A delivery with what was sent last, as far as it is stored in clear, and the beginning of the answer. */
   readonly show: (id: number) => Effect.Effect<typeof DeliveryAttempt.Type, Refusal<"NOT_FOUND"> | Unavailable>
   /**
@@ -65,7 +74,6 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
       const references = yield* makeReferences
-      // the type by a look-up of its own: the count of a page then reads deliveries alone
       const deliveries = yield* recordsOf("webhook_deliveries", Delivery, {
         columns: { webhook_id: "endpoint_id" },
         reads: { event_id: "event_id::text" },
@@ -73,11 +81,45 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
       })
 
       const list = Effect.fn("WebhookDeliveries.list")(function*(query: DeliveryQuery) {
-        const { scope, status, webhookId } = query
-        return yield* deliveries.page(
-          [...within(sql, scope), ...equalTo(sql, { endpoint_id: webhookId, status })],
-          sql`created_at DESC, id DESC`,
-          query
+        const { cursor, limit, scope, status, webhookId } = query
+        const position = yield* timedCursors.read(cursor)
+        // all but a few are delivered: there is no index of these, and they are looked for among the newest
+        const wanted = status === "delivered" ? maxLooked : limit + 1
+        const newest = (conditions: ReadonlyArray<Statement.Fragment>) =>
+          sql`SELECT d.id, d.created_at FROM webhook_deliveries d
+            WHERE ${sql.and([sql`true`, ...conditions, ...behind(sql, position, "d.created_at", "d.id")])}
+            ORDER BY d.created_at DESC, d.id DESC LIMIT ${wanted}`
+        const isOfAll = scope === null && webhookId === undefined && (status === undefined || status === "delivered")
+        const keys = yield* keyRows(
+          isOfAll
+            ? newest([])
+            // an operator has few endpoints, and each has its index
+            : sql`SELECT d.id, d.created_at FROM webhook_endpoints e CROSS JOIN LATERAL (${
+              newest([
+                sql`d.endpoint_id = e.id`,
+                ...(status === undefined || status === "delivered"
+                  ? []
+                  // says in words that the planner can compare with the index
+                  : [sql`d.status = ${status} AND d.status <> 'delivered'`])
+              ])
+            }) d WHERE ${
+              sql.and([sql`true`, ...within(sql, scope, "e.operator_id"), ...equalTo(sql, { "e.id": webhookId })])
+            }
+              ORDER BY d.created_at DESC, d.id DESC LIMIT ${wanted}`
+        )
+        const last = keys.at(-1)
+        if (last === undefined) return { items: [], next: null }
+        const ids = Result.getOrThrow(PgTypes.array(keys.map(({ id }) => id), PgTypes.OID.float8))
+        const rows = yield* deliveries.all(
+          sql`${
+            sql.and([sql`id = ANY(${ids}::float8[]::bigint[])`, ...equalTo(sql, { status })])
+          } ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
+        )
+        return timedCursors.part(
+          rows,
+          limit,
+          ({ created_at: at, id }) => ({ at: Date.parse(at), id }),
+          keys.length < wanted ? undefined : { at: last.created_at, id: last.id }
         )
       }, orTryAgain)
 

@@ -361,7 +361,7 @@ export default function PaymentsPage() {
           <List
             heading="Corrections"
             action="correction.list"
-            paging="page"
+            paging="walk"
             filters={correctionFilters}
             columns={correctionColumns}
             empty="No corrections. Those above an operator's threshold wait here for a second person."

@@ -230,7 +230,7 @@ export function PlayerNotes({ player }: Props) {
     <List
       heading="Notes"
       action="player.notes"
-      paging="page"
+      paging="walk"
       params={{ player: player.id }}
       columns={noteColumns}
       empty="No notes yet. Add one: staff see it with the player."

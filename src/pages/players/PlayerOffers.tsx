@@ -204,7 +204,7 @@ export function PlayerOffers({ player }: { readonly player: Player }) {
       <List
         heading="Bonuses"
         action="player.bonuses"
-        paging="page"
+        paging="walk"
         params={{ player: player.id }}
         filters={bonusFilters}
         columns={bonusColumns(player)}

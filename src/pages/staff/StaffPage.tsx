@@ -114,7 +114,8 @@ export default function StaffPage() {
     {
       id: "operators",
       header: "Operators",
-      cell: ({ operators }) => operators === null ? "all" : operators.map((id) => operatorOf(id).name).join(", ")
+      cell: ({ operators }) =>
+        operators === null ? "all" : operators.map((id) => operatorOf(id).name).join(", ") || "none"
     },
     { id: "active", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
     {

@@ -186,7 +186,7 @@ export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webh
       <List
         heading="Deliveries"
         action="delivery.list"
-        paging="page"
+        paging="walk"
         query={query}
         filters={filters}
         columns={columns}

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
 import { layerPersonal } from "../../kit/Personal.ts"
 import { holdsByIndex, isRare, SearchBounds } from "../../../src/features/players/internal/PlayerSearch.ts"
+import { numberCursors } from "../../../src/store/Cursors.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
 import { Players } from "../../../src/features/players/Players.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
@@ -93,12 +94,12 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
           expected.slice(0, 100).map(({ id }) => id),
           JSON.stringify(search)
         )
-        const walked = yield* players.walk(1, { below: undefined, perPage: 2, search })
-        const rest = walked.next === undefined
-          ? { items: [], next: undefined }
-          : yield* players.walk(1, { below: walked.next, perPage: 98, search })
+        const walked = yield* players.walk(1, { limit: 2, search })
+        const rest = walked.next === null
+          ? { items: [], next: null }
+          : yield* players.walk(1, { cursor: walked.next, limit: 98, search })
         assert.deepStrictEqual([...walked.items, ...rest.items], items)
-        assert.strictEqual(rest.next !== undefined, total > 100)
+        assert.strictEqual(rest.next !== null, total > 100)
         if (total > 0) found++
 
         // among many players a search finds the same and counts no further than it must
@@ -106,7 +107,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
           Effect.all([
             players.list(1, { page: 1, perPage: 100, search }),
             players.list(1, { page: 2, perPage: 3, search }),
-            players.walk(1, { below: undefined, perPage: 100, search })
+            players.walk(1, { limit: 100, search })
           ]),
           SearchBounds,
           bounds
@@ -134,9 +135,9 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
         players.list(1, { page: 2, perPage: 25, status: "active" }),
         players.list(1, { page: 1, perPage: 25, kycStatus: "verified" }),
         players.list(1, { page: 1, perPage: 25, email: "nobody@nowhere.example" }),
-        players.walk(1, { below: undefined, perPage: 25 }),
-        players.walk(1, { below: 105_000, perPage: 25 }),
-        players.walk(1, { below: 105_000, perPage: 25, search: ".example" })
+        players.walk(1, { limit: 25 }),
+        players.walk(1, { cursor: numberCursors.write(105_000), limit: 25 }),
+        players.walk(1, { cursor: numberCursors.write(105_000), limit: 25, search: ".example" })
       ]
       for (const [index, list] of lists.entries()) {
         assert.isBelow(yield* rowsRead("players", list), 100, `list ${index}`)

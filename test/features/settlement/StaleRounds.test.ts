@@ -44,19 +44,24 @@ layer(layerAtNoon)("rounds without an end", (it) => {
         rounds.run,
         ({ done, hasMore }) => hasMore ? Effect.map(runAll, (more) => done + more) : Effect.succeed(done)
       )
-      const list = (olderThanHours: number) =>
-        Effect.map(
-          rounds.list(null, { page: 1, perPage: 25, olderThanMs: olderThanHours * hour }),
-          ({ items, total }) => {
-            assert.strictEqual(items.length, total)
-            return items.map(({ roundId }) => roundId)
-          }
-        )
+      const list = Effect.fnUntraced(function*(olderThanHours: number) {
+        const found: Array<string> = []
+        for (let cursor: string | null = ""; cursor !== null;) {
+          const part: Effect.Success<ReturnType<typeof rounds.list>> = yield* rounds.list(null, {
+            limit: 1,
+            cursor,
+            olderThanMs: olderThanHours * hour
+          })
+          found.push(...part.items.map(({ roundId }) => roundId))
+          cursor = part.next
+        }
+        return found
+      })
       assert.strictEqual(yield* runAll, 3)
       assert.strictEqual(yield* runAll, 0)
       assert.deepStrictEqual(yield* list(24), ["two-days", "elsewhere", "a-day"])
       assert.deepStrictEqual(yield* list(48), ["two-days"])
-      const { items } = yield* rounds.list([other.id], { page: 1, perPage: 25, olderThanMs: 24 * hour })
+      const { items } = yield* rounds.list([other.id], { limit: 25, olderThanMs: 24 * hour })
       assert.deepStrictEqual(items, [{
         operatorId: other.id,
         playerId: stranger,

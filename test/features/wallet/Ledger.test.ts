@@ -3,6 +3,7 @@ import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
 import type { EntryType } from "../../../src/domain/Change.ts"
+import { numberCursors } from "../../../src/store/Cursors.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { Ledger, type LedgerFilters } from "../../../src/features/wallet/Ledger.ts"
 import { rowsRead } from "../../kit/RowsRead.ts"
@@ -107,10 +108,12 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
           found += listed.items.length
 
           const below = expected[Math.min(offset, expected.length - 1)]
-          const walked = yield* ledger.walk(operatorId, playerId, { ...filters, below, perPage })
+          const cursor = below === undefined ? "" : numberCursors.write(below)
+          const walked = yield* ledger.walk(operatorId, playerId, { ...filters, cursor, limit: perPage })
           const rest = expected.filter((seq) => below === undefined || seq < below)
           assert.deepStrictEqual(walked.items.map(({ seq }) => seq), rest.slice(0, perPage), what)
-          assert.strictEqual(walked.next, rest.length > perPage ? rest[perPage - 1] : undefined, what)
+          const last = rest.length > perPage ? rest[perPage - 1] : undefined
+          assert.strictEqual(walked.next, last === undefined ? null : numberCursors.write(last), what)
         }
       }
       assert.isAbove(found, 500, "hardly any page had entries")
@@ -132,10 +135,10 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
       const pages = [
         [25, ledger.list(operatorId, 5, { page: 1, perPage: 25 })],
         [25, ledger.list(operatorId, 5, { page: 60, perPage: 25 })],
-        [26, ledger.walk(operatorId, 5, { below: 1500, perPage: 25 })],
+        [26, ledger.walk(operatorId, 5, { cursor: numberCursors.write(1500), limit: 25 })],
         // the unfinished block twice, to count and to show, and one or two full ones
         [4 * 256, ledger.list(operatorId, 5, { type: "casino_bet", page: 1, perPage: 25 })],
-        [4 * 256, ledger.walk(operatorId, 5, { type: "casino_bet", below: 1500, perPage: 25 })],
+        [4 * 256, ledger.walk(operatorId, 5, { type: "casino_bet", cursor: numberCursors.write(1500), limit: 25 })],
         [2 * 256, ledger.list(operatorId, 5, { type: "loyalty_exchange", page: 1, perPage: 25 })]
       ] as const
       for (const [index, [most, page]] of pages.entries()) {

@@ -28,7 +28,7 @@ const live = WebhookSender.layerWith({ pollMs: 60_000 }).pipe(
 const delays = [1, 2, 4, 8, 16, 32, 64]
 const seed = seedOfRun()
 
-const all = { page: 1, perPage: 100, scope: null }
+const all = { limit: 100, scope: null }
 
 layer(live)("sending webhooks", (it) => {
   it.effect("keeps the timetable: eight attempts, then failed, then whatever staff say", () =>

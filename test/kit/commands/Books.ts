@@ -7,7 +7,7 @@ import { dayMs, pass, whileTimePasses } from "../Calendar.ts"
 import { openCasino } from "../Casino.ts"
 import { dataOf } from "../PublicApi.ts"
 import { expectedSignature, makeSink } from "../WebhookSink.ts"
-import { type CommandCase, done, nobody, type SceneShape } from "./Scene.ts"
+import { type CommandCase, done, nobody, refusal, type SceneShape } from "./Scene.ts"
 
 const sleeping = ({ house }: SceneShape) =>
   made("/webhooks", { operator: house.slug, url: "https://hooks.example/in", active: false })
@@ -147,7 +147,7 @@ const webhookCases: ReadonlyArray<CommandCase> = [
   {
     line: "delivery list",
     misused: ["delivery list --status lost", "delivery list --webhook first"],
-    refused: [["delivery list --operator nobody", "NOT_FOUND"], ["delivery list --page 0", "VALIDATION_FAILED"]],
+    refused: [["delivery list --operator nobody", "NOT_FOUND"], ["delivery list --cursor x", "VALIDATION_FAILED"]],
     works: (scene) =>
       Effect.gen(function*() {
         const { sink, webhook } = yield* heard(scene)
@@ -231,14 +231,15 @@ export const bookCases: ReadonlyArray<CommandCase> = [
   },
   {
     line: "rate list",
-    misused: ["rate list all", "rate list --page first"],
-    refused: [["rate list --currency francs", "VALIDATION_FAILED"]],
+    misused: ["rate list all", "rate list --page 2"],
+    refused: [["rate list --currency francs", "VALIDATION_FAILED"], ["rate list --cursor !", "VALIDATION_FAILED"]],
     works: () =>
       Effect.gen(function*() {
         const first = yield* done("rate set --currency NOK --base EUR --rate 0.085")
         const second = yield* done("rate set --currency NOK --base EUR --rate 0.086")
         assert.deepStrictEqual(yield* done("rate list --currency NOK --base EUR"), [second, first])
-        assert.deepStrictEqual(yield* done("rate list --currency NOK --per-page 1 --page 2"), [first])
+        const behind = second.id.toString(36)
+        assert.deepStrictEqual(yield* done(`rate list --currency NOK --per-page 1 --cursor ${behind}`), [first])
       })
   },
   {
@@ -293,7 +294,7 @@ export const bookCases: ReadonlyArray<CommandCase> = [
   },
   {
     line: "round list",
-    misused: ["round list --older-than-hours long", "round list --page first"],
+    misused: ["round list --older-than-hours long", "round list --per-page first"],
     refused: [["round list --operator nobody", "NOT_FOUND"], ["round list --older-than-hours 1", "VALIDATION_FAILED"]],
     works: () =>
       whileTimePasses(Effect.gen(function*() {
@@ -313,7 +314,7 @@ export const bookCases: ReadonlyArray<CommandCase> = [
           real_stake: 100
         })
         assert.deepStrictEqual(yield* done(`${line} --older-than-hours 96`), [])
-        assert.deepStrictEqual(yield* done(`${line} --page 2`), [])
+        assert.strictEqual((yield* refusal(`${line} --cursor x`)).code, "VALIDATION_FAILED")
       }))
   },
   {
@@ -325,7 +326,7 @@ export const bookCases: ReadonlyArray<CommandCase> = [
   },
   {
     line: "audit list",
-    misused: ["audit list --player ada", "audit list --page first"],
+    misused: ["audit list --player ada", "audit list --per-page first"],
     refused: [
       ["audit list --operator nobody", "NOT_FOUND"],
       ["audit list --staff Eve", "VALIDATION_FAILED"],

@@ -107,7 +107,7 @@ export const playerCases: ReadonlyArray<CommandCase> = [
   {
     line: "player bonuses $player",
     misused: ["player bonuses ada", "player bonuses $player --state lost"],
-    refused: [[`player bonuses ${nobody}`, "NOT_FOUND"], ["player bonuses $player --page 0", "VALIDATION_FAILED"]],
+    refused: [[`player bonuses ${nobody}`, "NOT_FOUND"], ["player bonuses $player --per-page 0", "VALIDATION_FAILED"]],
     works: ({ house }) =>
       Effect.gen(function*() {
         const { granted, player } = yield* grantedBonus(house)
@@ -307,14 +307,14 @@ export const playerCases: ReadonlyArray<CommandCase> = [
   },
   {
     line: "player notes $player",
-    misused: ["player notes ada", "player notes $player --page first"],
+    misused: ["player notes ada", "player notes $player --per-page first"],
     refused: [[`player notes ${nobody}`, "NOT_FOUND"], ["player notes $player --per-page 0", "VALIDATION_FAILED"]],
     works: ({ house }) =>
       Effect.gen(function*() {
         const { id } = yield* house.register()
         assert.deepStrictEqual(yield* done(`player notes ${id}`), [])
         const { data } = yield* house.deposit(id, 100, { notes: "by phone" })
-        const [note] = yield* done(`player notes ${id} --page 1 --per-page 5`)
+        const [note] = yield* done(`player notes ${id} --per-page 5`)
         assert.deepInclude(note, {
           player_id: id,
           author: `operator:${house.id}`,

@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import type { Refusal } from "../../src/domain/Refusal.ts"
+import { cursorsOfShape, idCursors, moment, numberCursors, timedCursors } from "../../src/store/Cursors.ts"
+
+// Goal: a list goes on where it ended, also after an upgrade, and a cursor of another list or of nobody is refused. Method: cursors as callers hold
+// them today, written down here.
+
+const shapes = cursorsOfShape(Schema.Tuple([moment, Schema.Int, Schema.String]))
+
+describe("cursors", () => {
+  it.effect("have the texts that callers hold", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual([numberCursors.write(1500), yield* numberCursors.read("15o")], ["15o", 1500])
+      assert.deepStrictEqual([idCursors.write(9001), yield* idCursors.read("9001")], ["9001", 9001])
+      const at = 1_795_176_000_000
+      assert.deepStrictEqual(
+        [timedCursors.write({ at, id: 35 }), yield* timedCursors.read("mwoxfuo0-z")],
+        ["mwoxfuo0-z", { at, id: 35 }]
+      )
+      const text = Buffer.from(`[${at},7,"r 1"]`).toString("base64url")
+      assert.deepStrictEqual([shapes.write([at, 7, "r 1"]), yield* shapes.read(text)], [text, [at, 7, "r 1"]])
+      for (const one of [numberCursors, idCursors, timedCursors, shapes]) {
+        assert.deepStrictEqual([yield* one.read(undefined), yield* one.read("")], [undefined, undefined])
+      }
+    }))
+
+  it.effect("of another list are refused by the field", () =>
+    Effect.gen(function*() {
+      const sealed = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
+      const wrong: ReadonlyArray<Effect.Effect<unknown, Refusal>> = [
+        numberCursors.read("A"),
+        numberCursors.read("zzzzzzzzzzz"),
+        idCursors.read("0"),
+        idCursors.read("15o"),
+        timedCursors.read("15o"),
+        timedCursors.read("1-2-3"),
+        shapes.read("15o"),
+        shapes.read(sealed([1, 2])),
+        shapes.read(sealed([-1, 7, "r"])),
+        shapes.read(sealed([1e20, 7, "r"]))
+      ]
+      for (const [index, read] of wrong.entries()) {
+        const refusal = yield* Effect.flip(read)
+        assert.deepStrictEqual(Object.keys(refusal.details), ["cursor"], `cursor ${index}`)
+      }
+    }))
+
+  it("go on behind the last row of a part, behind what was looked at, or not at all", () => {
+    const self = (id: number) => id
+    assert.deepStrictEqual(idCursors.part([5, 4, 3], 2, self), { items: [5, 4], next: "4" })
+    assert.deepStrictEqual(idCursors.part([5, 4], 2, self), { items: [5, 4], next: null })
+    assert.deepStrictEqual(idCursors.part([5], 2, self, 3), { items: [5], next: "3" })
+    assert.deepStrictEqual(idCursors.part([5, 4, 3], 2, self, 1), { items: [5, 4], next: "4" })
+    assert.deepStrictEqual(idCursors.part([], 2, self), { items: [], next: null })
+  })
+})
