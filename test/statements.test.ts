@@ -114,6 +114,8 @@ const exceptions: Readonly<Record<string, string>> = {
     "a provider asks for one of its messages and names no operator: each cell is asked",
   "features/settlement/StaleRounds.ts: rounds": "a job: rounds of this database that nobody closes",
   "features/settlement/StaleRounds.ts: stale_rounds": "how many there are, for the metrics",
+  "features/webhooks/WebhookDeliveries.ts: webhook_deliveries":
+    "of an endpoint, which is asked for by its operator; those of all operators for staff of all, each cell on its own",
   "features/webhooks/internal/DeliveryStore.ts: webhook_deliveries, webhook_endpoints": "a queue of this database",
   "features/webhooks/internal/DeliveryStore.ts: events, webhook_deliveries, webhook_endpoints":
     "its age, for the metrics",
