@@ -67,6 +67,9 @@ export type WalletAction =
   | { readonly action: "adjust"; readonly transactionId: string; readonly amount: Amount }
   | { readonly action: "close_round" }
 
+/** What a win that belongs to no bet is. */
+export type PromoKind = Extract<WalletAction, { readonly action: "promo_win" }>["kind"]
+
 /** What a vendor's call asks of the wallet. */
 export type WalletCall =
   /** Whose a session token is; with `exchange` it gets a new one, and the old one takes no more bets. */
@@ -157,6 +160,15 @@ export type WalletOutcome =
     readonly funds: Funds | null
   }
 
+/** An outcome that is no refusal. */
+export type Granted = Exclude<WalletOutcome, { readonly _tag: "Refused" }>
+
+/** A call that was read: what it asks of the wallet, and how its outcome is answered. */
+export interface ReadCall {
+  readonly call: WalletCall
+  readonly render: (outcome: WalletOutcome) => VendorAnswer
+}
+
 export type Received =
   | { readonly _tag: "NotFound" }
   /** Answered without asking the wallet. `reason` is for logs and `provider calls`; `notice`: the vendor told what moves nothing. */
@@ -166,7 +178,7 @@ export type Received =
     readonly reason: "signature" | "form" | "notice"
     readonly method: string
   }
-  | { readonly _tag: "Call"; readonly call: WalletCall; readonly render: (outcome: WalletOutcome) => VendorAnswer }
+  | { readonly _tag: "Call" } & ReadCall
 
 /** A request to a vendor. */
 export interface VendorRequest {

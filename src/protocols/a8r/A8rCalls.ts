@@ -2,35 +2,16 @@
 import { type Decimal, parseDecimal, toMajorText } from "../Decimal.ts"
 import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
-import type { PlayerName, VendorAnswer, WalletAction, WalletCall, WalletOutcome } from "../Protocol.ts"
-import { a8rIssueRenderer, a8rRenderer, balanceText, type Granted } from "./A8rAnswers.ts"
-
-/** A call that was read. */
-interface A8rCall {
-  readonly call: WalletCall
-  readonly render: (outcome: WalletOutcome) => VendorAnswer
-}
-
-type Read = (fields: JsonFields, method: string) => A8rCall
-
-/** Characters of every text. */
-export const maxTextLength = 255
+import type { Granted, ReadCall, WalletAction } from "../Protocol.ts"
+import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
+import { balanceText, render, renderIssue } from "./A8rAnswers.ts"
 
 /** Transactions of one call. */
 const maxTransactions = 100
 
-const currencyForm = /^[A-Z0-9]{2,15}$/
 const moneyForm = /^\d{1,18}(\.\d{1,12})?$/
 
 const zero: Decimal = { coefficient: 0, scale: 0 }
-
-export const playerOf = (ref: string | null): PlayerName => ({ ref, token: null, transactionId: null })
-
-const currencyOf = (fields: JsonFields): string => {
-  const currency = fields.text("currency")
-  if (!currencyForm.test(currency)) fields.refuse("currency")
-  return currency
-}
 
 /** Money is a text; a number is refused as malformed. */
 const amountOf = (fields: JsonFields): Decimal => {
@@ -58,7 +39,7 @@ const transactionsOf = (outcome: Granted, ids: ReadonlyArray<string>): ReadonlyA
       }
     })
 
-const balance: Read = (fields, method) => ({
+const balance: ReadMethod = (fields, method) => ({
   call: {
     kind: "balance",
     method,
@@ -66,7 +47,7 @@ const balance: Read = (fields, method) => ({
     gameId: null,
     currency: currencyOf(fields)
   },
-  render: a8rRenderer(renderBalance)
+  render: render(renderBalance)
 })
 
 /** A call about a round: its transactions, at least one, each id once. */
@@ -74,7 +55,7 @@ const settleRound = (
   fields: JsonFields,
   method: string,
   read: (transaction: JsonFields, id: string, closesRound: boolean) => WalletAction
-): A8rCall => {
+): ReadCall => {
   fields.text("provider")
   const roundId = fields.text("round_id")
   const finished = fields.flag("finished")
@@ -98,7 +79,7 @@ const settleRound = (
       session: "none",
       actions
     },
-    render: a8rRenderer((outcome) => ({
+    render: render((outcome) => ({
       balance: balanceOf(outcome),
       round_id_casino: operatorId(roundId),
       transactions: transactionsOf(outcome, ids)
@@ -106,7 +87,7 @@ const settleRound = (
   }
 }
 
-const betWin: Read = (fields, method) =>
+const betWin: ReadMethod = (fields, method) =>
   settleRound(fields, method, (transaction, transactionId, closesRound) => {
     transaction.optionalText("bet_id")
     const amount = amountOf(transaction)
@@ -118,7 +99,7 @@ const betWin: Read = (fields, method) =>
       : { action: "win", transactionId, betTransactionId: null, amount, closesRound }
   })
 
-const rollback: Read = (fields, method) => {
+const rollback: ReadMethod = (fields, method) => {
   const originals = new Set<string>()
   return settleRound(fields, method, (transaction, transactionId, closesRound) => {
     const targetTransactionId = transaction.text("original_id")
@@ -129,7 +110,7 @@ const rollback: Read = (fields, method) => {
 }
 
 /** Ends a round that no transaction ended. It names no game. */
-const finish: Read = (fields, method) => ({
+const finish: ReadMethod = (fields, method) => ({
   call: {
     kind: "settle",
     method,
@@ -140,36 +121,24 @@ const finish: Read = (fields, method) => ({
     session: "none",
     actions: [{ action: "close_round" }]
   },
-  render: a8rRenderer(renderBalance)
+  render: render(renderBalance)
 })
 
-/** The total of free spins that were issued; whose they are is known from the issue. */
-const finishFreespins: Read = (fields, method) => {
+const finishFreespins: ReadMethod = (fields, method) => {
   const issueId = fields.text("issue_id")
   return {
-    call: {
-      kind: "settle",
+    call: finishedFreespins({
       method,
+      issueId,
       player: playerOf(fields.optionalText("player_id")),
-      gameId: null,
-      roundId: null,
-      currency: null,
-      session: "none",
-      actions: [{
-        action: "promo_win",
-        transactionId: `freespins:${issueId}`,
-        kind: "free_rounds",
-        campaignId: issueId,
-        amount: amountOf(fields)
-      }],
-      grant: { reference: issueId, mustExist: true, finishes: true }
-    },
-    render: a8rIssueRenderer(renderBalance)
+      amount: amountOf(fields)
+    }),
+    render: renderIssue(renderBalance)
   }
 }
 
 /** By what follows `/v2/a8r_casino.` in the path. */
-export const a8rCalls: ReadonlyMap<string, Read> = new Map([
+export const a8rCalls: ReadonlyMap<string, ReadMethod> = new Map([
   ["Player/Balance", balance],
   ["Round/BetWin", betWin],
   ["Round/Rollback", rollback],

@@ -2,7 +2,7 @@
 import type { Decimal } from "../Decimal.ts"
 import { joinIds } from "../Ids.ts"
 import { type JsonObject, readDecimal, readObject, readText } from "../JsonBody.ts"
-import type { WalletAction, WalletCall } from "../Protocol.ts"
+import type { PromoKind, WalletAction, WalletCall } from "../Protocol.ts"
 
 /** Their calls. `sid` is another one, of test environments only: sessions come from launches here. */
 export const methods = ["check", "balance", "debit", "credit", "cancel", "promo_payout"] as const
@@ -85,7 +85,7 @@ const moneyAction = (
   }
 }
 
-const promoKind = (type: string): Extract<WalletAction, { readonly action: "promo_win" }>["kind"] =>
+const promoKind = (type: string): PromoKind =>
   type === "JACKPOT" ? "jackpot" : type === "FREE_ROUND_PLAYABLE_SPENT" ? "free_rounds" : "cash_drop"
 
 const promoAction = ({ userId }: Caller, promo: JsonObject): WalletAction | undefined => {

@@ -1,10 +1,9 @@
 /** The universal API of game studios, version 1 (GCP): Belatra, BGaming and others speak it. */
-import { parseJson, readText } from "../JsonBody.ts"
-import { JsonFields } from "../JsonFields.ts"
 import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
-import { requestSigner, signatureHeader } from "../RequestSign.ts"
+import { requestSigner } from "../RequestSign.ts"
+import { receiveSigned } from "../Softswiss.ts"
 import { gcpError } from "./GcpAnswers.ts"
-import { gcpCalls, maxTextLength, playerOf } from "./GcpCalls.ts"
+import { gcpCalls } from "./GcpCalls.ts"
 import { gcpOutbound } from "./GcpOutbound.ts"
 import { GcpSettings } from "./GcpSettings.ts"
 
@@ -12,28 +11,11 @@ const bind = (settings: GcpSettings) => {
   const signer = requestSigner(settings.auth_token)
 
   const receive = (vendorCall: VendorCall): Received => {
-    const { body, path } = vendorCall
+    const { path } = vendorCall
     const read = gcpCalls.get(path)
     if (vendorCall.method !== "POST" || read === undefined) return { _tag: "NotFound" }
     const method = path.slice(1)
-    if (!signer.verify(body, vendorCall.header(signatureHeader) ?? "")) {
-      return { _tag: "Answered", method, reason: "signature", answer: gcpError(403) }
-    }
-    const values = parseJson(body)
-    if (values === undefined) return { _tag: "Answered", method, reason: "form", answer: gcpError(400) }
-    const fields = new JsonFields(values, maxTextLength)
-    const asked = read(fields, method)
-    if (fields.bad === undefined) return { _tag: "Call", ...asked }
-    const about = `${fields.bad}: value is missing or malformed`
-    const ref = readText(values["user_id"], maxTextLength)
-    if (ref === undefined) return { _tag: "Answered", method, reason: "form", answer: gcpError(400, null, about) }
-    // refusals say the balance, also those of the form: the wallet is asked for nothing else
-    return {
-      _tag: "Call",
-      call: { kind: "balance", method, player: playerOf(ref), gameId: null, currency: null },
-      render: (outcome) =>
-        gcpError(400, outcome._tag === "Balance" || outcome._tag === "Refused" ? outcome.funds : null, about)
-    }
+    return receiveSigned(vendorCall, { signer, method, read, playerField: "user_id", error: gcpError })
   }
 
   return { receive, outbound: gcpOutbound(settings) }

@@ -4,33 +4,14 @@ import { type Amount, parseDecimal, toMajorText, toMinorUnits } from "../Decimal
 import { readDecimal, readInteger } from "../JsonBody.ts"
 import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
-import type { PlayerName, VendorAnswer, WalletAction, WalletCall, WalletOutcome } from "../Protocol.ts"
+import type { Granted, ReadCall, WalletAction } from "../Protocol.ts"
 import { shownTotal } from "../ShownFunds.ts"
-import { gcpIssueRenderer, gcpRenderer, type Granted } from "./GcpAnswers.ts"
-
-/** A call that was read. */
-interface GcpCall {
-  readonly call: WalletCall
-  readonly render: (outcome: WalletOutcome) => VendorAnswer
-}
-
-type Read = (fields: JsonFields, method: string) => GcpCall
-
-/** Characters of every text. */
-export const maxTextLength = 255
+import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
+import { render, renderIssue } from "./GcpAnswers.ts"
 
 /** Actions of one call. */
 const maxActions = 100
 
-const currencyForm = /^[A-Z0-9]{2,15}$/
-
-export const playerOf = (ref: string | null): PlayerName => ({ ref, token: null, transactionId: null })
-
-const currencyOf = (fields: JsonFields): string => {
-  const currency = fields.text("currency")
-  if (!currencyForm.test(currency)) fields.refuse("currency")
-  return currency
-}
 
 /** The decimal beside or instead of an amount in subunits (Belatra): a number or a text. */
 const decimalOf = (fields: JsonFields) => {
@@ -84,7 +65,7 @@ const settleActions = (
   method: string,
   actions: ReadonlyArray<JsonFields>,
   read: (action: JsonFields, id: string, closesRound: boolean, currency: string) => WalletAction
-): GcpCall => {
+): ReadCall => {
   const player = playerOf(fields.text("user_id"))
   const currency = currencyOf(fields)
   const gameId = fields.text("game")
@@ -112,14 +93,14 @@ const settleActions = (
         session: "none",
         actions: ids.length === 0 ? [{ action: "close_round" }] : settling
       },
-    render: gcpRenderer((outcome) => ({
+    render: render((outcome) => ({
       ...balanceValues(outcome, actions.some(hasDecimal)),
       ...(roundId === null ? {} : { game_id: roundId, transactions: transactionsOf(outcome, ids) })
     }))
   }
 }
 
-const play: Read = (fields, method) =>
+const play: ReadMethod = (fields, method) =>
   settleActions(fields, method, fields.objects("actions", maxActions), (action, id, closesRound, currency) => {
     const amount = amountOf(action, currency)
     const kind = action.text("action")
@@ -129,7 +110,7 @@ const play: Read = (fields, method) =>
       : { action: "win", transactionId: id, betTransactionId: null, amount, closesRound }
   })
 
-const rollback: Read = (fields, method) => {
+const rollback: ReadMethod = (fields, method) => {
   const actions = fields.objects("actions", maxActions)
   if (actions.length === 0) fields.refuse("actions")
   const originals = new Set<string>()
@@ -142,35 +123,24 @@ const rollback: Read = (fields, method) => {
   })
 }
 
-/** The total of free spins that were issued, in subunits of their currency; whose they are is known from the issue. */
-const freespins: Read = (fields, method) => {
+/** In subunits of the currency of the issue. */
+const freespins: ReadMethod = (fields, method) => {
   const issueId = fields.text("issue_id")
   const total = readInteger(fields.values["total_amount"])
   if (total === undefined || total < 0) fields.refuse("total_amount")
   return {
-    call: {
-      kind: "settle",
+    call: finishedFreespins({
       method,
+      issueId,
       player: playerOf(fields.optionalText("user_id")),
-      gameId: null,
-      roundId: null,
-      currency: null,
-      session: "none",
-      actions: [{
-        action: "promo_win",
-        transactionId: `freespins:${issueId}`,
-        kind: "free_rounds",
-        campaignId: issueId,
-        amount: { minor: total ?? 0 }
-      }],
-      grant: { reference: issueId, mustExist: true, finishes: true }
-    },
-    render: gcpIssueRenderer((outcome) => balanceValues(outcome))
+      amount: { minor: total ?? 0 }
+    }),
+    render: renderIssue((outcome) => balanceValues(outcome))
   }
 }
 
 /** By path. */
-export const gcpCalls: ReadonlyMap<string, Read> = new Map([
+export const gcpCalls: ReadonlyMap<string, ReadMethod> = new Map([
   ["/play", play],
   ["/rollback", rollback],
   ["/freespins", freespins]

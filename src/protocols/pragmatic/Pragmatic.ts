@@ -1,10 +1,10 @@
 /** Pragmatic Play, seamless wallet. */
 import { isSameDigest } from "../Digests.ts"
 import { readForm } from "../FormBody.ts"
-import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { FormFields } from "../FormFields.ts"
+import { anyProtocol, type Protocol, type Received, type VendorAnswer, type VendorCall } from "../Protocol.ts"
 import { pragmaticError, pragmaticRenderer, pragmaticSuccess } from "./PragmaticAnswers.ts"
 import { pragmaticCalls } from "./PragmaticCalls.ts"
-import { PragmaticForm } from "./PragmaticForm.ts"
 import { pragmaticHash } from "./PragmaticHash.ts"
 import { pragmaticOutbound } from "./PragmaticOutbound.ts"
 import { PragmaticSettings } from "./PragmaticSettings.ts"
@@ -22,18 +22,13 @@ const bind = (settings: PragmaticSettings) => {
     if (read === undefined) return { _tag: "NotFound" }
     const answered = (
       reason: "signature" | "form" | "notice",
-      answer: ReturnType<typeof pragmaticError>
-    ): Received => ({
-      _tag: "Answered",
-      reason,
-      method: name.slice(1),
-      answer
-    })
+      answer: VendorAnswer
+    ): Received => ({ _tag: "Answered", reason, method: name.slice(1), answer })
 
     const entries = readForm(body)
     if (entries === undefined) return answered("form", pragmaticError(7))
-    const form = new PragmaticForm(entries)
-    if (!isSameDigest(pragmaticHash(settings.secret_key, entries), form.hash)) {
+    const form = new FormFields(entries)
+    if (!isSameDigest(pragmaticHash(settings.secret_key, entries), form.values.get("hash") ?? "")) {
       return answered("signature", pragmaticError(5))
     }
     if (form.text("providerId", 100).toLowerCase() !== providerId) form.refuse("providerId")

@@ -1,12 +1,9 @@
 /** What Pragmatic Play is answered: JSON under HTTP 200, with `error` and `description` in every answer. */
 import type { Refusal } from "../../domain/Refusal.ts"
 import { toMajorText } from "../Decimal.ts"
-import type { Funds, VendorAnswer, WalletOutcome } from "../Protocol.ts"
+import type { Funds, Granted, VendorAnswer, WalletOutcome } from "../Protocol.ts"
 import { isAboutGame } from "../Refusals.ts"
 import { shownFunds } from "../ShownFunds.ts"
-
-/** An outcome that is no refusal. */
-export type Granted = Exclude<WalletOutcome, { readonly _tag: "Refused" }>
 
 /** Words for each error of the protocol that is answered here. */
 const descriptions = {

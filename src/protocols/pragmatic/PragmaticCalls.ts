@@ -1,10 +1,10 @@
 /** The calls of Pragmatic Play, each as what it asks of the wallet and what its good answer holds. */
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
 import { toMajorText } from "../Decimal.ts"
-import type { PlayerName, WalletAction, WalletCall } from "../Protocol.ts"
+import type { FormFields } from "../FormFields.ts"
+import type { Granted, PlayerName, PromoKind, WalletAction, WalletCall } from "../Protocol.ts"
 import { shownFunds } from "../ShownFunds.ts"
-import { balanceFields, type Granted, moneyFields } from "./PragmaticAnswers.ts"
-import type { PragmaticForm } from "./PragmaticForm.ts"
+import { balanceFields, moneyFields } from "./PragmaticAnswers.ts"
 
 /** A call that was read: what it asks, and the fields of its good answer. Without a call nothing is asked. */
 interface PragmaticCall {
@@ -18,7 +18,7 @@ interface PragmaticTerms {
   readonly paysFreeRounds: boolean
 }
 
-type Read = (form: PragmaticForm, terms: PragmaticTerms) => PragmaticCall
+type Read = (form: FormFields, terms: PragmaticTerms) => PragmaticCall
 
 /** Games in one question for balances. */
 const maxGames = 500
@@ -35,7 +35,7 @@ const idOf = {
 }
 
 /** Who is named by reference. Tokens beside it are judged for bets only: wins come when sessions are long over. */
-const playerOf = (form: PragmaticForm, token: string | null = null): PlayerName => ({
+const playerOf = (form: FormFields, token: string | null = null): PlayerName => ({
   ref: form.text("userId", 100),
   token,
   transactionId: null
@@ -99,11 +99,11 @@ const bet: Read = (form) => {
 }
 
 /** Kinds of campaigns: tournaments, community jackpots; the rest are gifts of cash. */
-const campaignKind = (type: string | null): Extract<WalletAction, { readonly action: "promo_win" }>["kind"] =>
+const campaignKind = (type: string | null): PromoKind =>
   type === "T" ? "tournament" : type === "CJP" ? "jackpot" : "cash_drop"
 
 /** A prize that a result brings along: a credit of its own under a reference of its own. */
-const prizeOf = (form: PragmaticForm): ReadonlyArray<WalletAction> => {
+const prizeOf = (form: FormFields): ReadonlyArray<WalletAction> => {
   const amount = form.optionalAmount("promoWinAmount")
   if (amount === null || amount.coefficient === 0) return []
   const reference = form.text("promoWinReference", 32)

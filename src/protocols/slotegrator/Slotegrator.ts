@@ -2,9 +2,10 @@
 import * as Crypto from "node:crypto"
 import { isSameDigest } from "../Digests.ts"
 import { readForm } from "../FormBody.ts"
+import { FormFields } from "../FormFields.ts"
 import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
 import { slotegratorError } from "./SlotegratorAnswers.ts"
-import { slotegratorCalls, SlotegratorForm } from "./SlotegratorCalls.ts"
+import { slotegratorCalls } from "./SlotegratorCalls.ts"
 import { slotegratorOutbound } from "./SlotegratorOutbound.ts"
 import { SlotegratorSettings } from "./SlotegratorSettings.ts"
 import { slotegratorSign } from "./SlotegratorSign.ts"
@@ -21,7 +22,7 @@ const bind = (settings: SlotegratorSettings) => {
   const receive = ({ body, header, method, now, path }: VendorCall): Received => {
     if (method !== "POST" || (path !== "" && path !== "/")) return { _tag: "NotFound" }
     const entries = readForm(body) ?? []
-    const form = new SlotegratorForm(entries)
+    const form = new FormFields(entries)
     const action = form.optional("action") ?? ""
     const answered = (reason: "signature" | "form", description: string): Received => ({
       _tag: "Answered",

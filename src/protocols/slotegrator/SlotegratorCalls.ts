@@ -1,108 +1,50 @@
 /** The actions of Slotegrator GIS, each as what it asks of the wallet and how it is answered. */
 import * as Crypto from "node:crypto"
-import { type Decimal, parseDecimal } from "../Decimal.ts"
-import type { FormEntries } from "../FormBody.ts"
+import type { Decimal } from "../Decimal.ts"
+import type { FormFields } from "../FormFields.ts"
 import { isLine } from "../JsonBody.ts"
 import { operatorId } from "../OperatorIds.ts"
-import type { PlayerName, VendorAnswer, WalletAction, WalletCall, WalletOutcome } from "../Protocol.ts"
+import type { PlayerName, PromoKind, ReadCall, WalletAction } from "../Protocol.ts"
 import { slotegratorRenderer } from "./SlotegratorAnswers.ts"
-
-/** A call that was read. */
-export interface SlotegratorCall {
-  readonly call: WalletCall
-  readonly render: (outcome: WalletOutcome) => VendorAnswer
-}
-
-/** Characters of an id. */
-const maxLength = 255
 
 /** Transactions that one rollback names. */
 const maxTransactions = 100
 
 const zero: Decimal = { coefficient: 0, scale: 0 }
 
-/** Reads fields; notes the first that is missing or malformed, after which what it gives is of no use. */
-export class SlotegratorForm {
-  readonly #values = new Map<string, string>()
-  #bad: string | undefined
-
-  constructor(entries: FormEntries) {
-    for (const [name, value] of entries) {
-      if (this.#values.has(name)) this.#bad ??= name
-      this.#values.set(name, value)
-    }
+/** The transactions that a rollback names, in the order they were sent. */
+const transactionsOf = (form: FormFields): ReadonlyArray<{ readonly action: string; readonly id: string }> => {
+  const found = new Map<string, { action: string; id: string }>()
+  for (const [name, value] of form.values) {
+    const match = /^rollback_transactions\[(\d{1,4})\]\[(\w+)\]$/.exec(name)
+    const [, place, field] = match ?? []
+    if (place === undefined) continue
+    const transaction = found.get(place) ?? { action: "", id: "" }
+    found.set(place, transaction)
+    if (field === "action") transaction.action = value
+    if (field === "transaction_id") transaction.id = value
   }
-
-  /** The first bad field; undefined while all are good. */
-  get bad(): string | undefined {
-    return this.#bad
-  }
-
-  refuse(name: string): void {
-    this.#bad ??= name
-  }
-
-  optional(name: string, longest = maxLength): string | null {
-    const value = this.#values.get(name)
-    if (value === undefined || value === "") return null
-    if (!isLine(value, longest)) this.refuse(name)
-    return value
-  }
-
-  text(name: string): string {
-    const value = this.optional(name)
-    if (value === null) this.refuse(name)
-    return value ?? ""
-  }
-
-  amount(): Decimal {
-    const amount = parseDecimal(this.#values.get("amount") ?? "")
-    if (amount === undefined || amount.coefficient < 0) this.refuse("amount")
-    return amount ?? zero
-  }
-
-  /** Booleans of a PHP form. */
-  flag(name: string): boolean {
-    const value = this.#values.get(name)
-    return value === "1" || value === "true"
-  }
-
-  /** The transactions that a rollback names, in the order they were sent. */
-  transactions(): ReadonlyArray<{ readonly action: string; readonly id: string }> {
-    const found = new Map<string, { action: string; id: string }>()
-    for (const [name, value] of this.#values) {
-      const match = /^rollback_transactions\[(\d{1,4})\]\[(\w+)\]$/.exec(name)
-      const [, place, field] = match ?? []
-      if (place === undefined) continue
-      const transaction = found.get(place) ?? { action: "", id: "" }
-      found.set(place, transaction)
-      if (field === "action") transaction.action = value
-      if (field === "transaction_id") transaction.id = value
-    }
-    const transactions = [...found.values()]
-    const isGood = transactions.length > 0 && transactions.length <= maxTransactions &&
-      transactions.every(({ action, id }) =>
-        ["bet", "win", "refund"].includes(action) && id !== "" && isLine(id, maxLength)
-      )
-    if (!isGood) this.refuse("rollback_transactions")
-    return transactions
-  }
+  const transactions = [...found.values()]
+  const isGood = transactions.length > 0 && transactions.length <= maxTransactions &&
+    transactions.every(({ action, id }) => ["bet", "win", "refund"].includes(action) && id !== "" && isLine(id, 255))
+  if (!isGood) form.refuse("rollback_transactions")
+  return transactions
 }
 
-const playerOf = (form: SlotegratorForm, token: string | null): PlayerName => ({
+const playerOf = (form: FormFields, token: string | null): PlayerName => ({
   ref: form.text("player_id"),
   token,
   transactionId: null
 })
 
 /** The session is the launch's token. Only bets are asked for it. */
-const tokenOf = (form: SlotegratorForm): string | null => form.optional("session_id", 2_000)
+const tokenOf = (form: FormFields): string | null => form.optional("session_id", 2_000)
 
 /**
  * Bets and wins are joined by their round. Where a provider knows none, they are joined by their session, of which a digest is kept: it is a
  * secret of the player's.
  */
-const roundOf = (form: SlotegratorForm): string => {
+const roundOf = (form: FormFields): string => {
   const round = form.optional("round_id")
   if (round !== null) return round
   const session = tokenOf(form)
@@ -114,7 +56,7 @@ const roundOf = (form: SlotegratorForm): string => {
 const transactionField = (id: string): string => `,"transaction_id":${JSON.stringify(operatorId(id))}`
 
 const settle = (
-  form: SlotegratorForm,
+  form: FormFields,
   method: string,
   parts: {
     readonly session: "token" | "none"
@@ -123,7 +65,7 @@ const settle = (
     readonly fields: string
     readonly finishesGrant?: boolean
   }
-): SlotegratorCall => {
+): ReadCall => {
   const freespinId = form.optional("freespin_id")
   const gameId = form.text("game_uuid")
   const currency = form.text("currency")
@@ -146,7 +88,7 @@ const settle = (
   }
 }
 
-const balance = (form: SlotegratorForm): SlotegratorCall => ({
+const balance = (form: FormFields): ReadCall => ({
   call: {
     kind: "balance",
     method: "balance",
@@ -157,9 +99,9 @@ const balance = (form: SlotegratorForm): SlotegratorCall => ({
   render: slotegratorRenderer("balance")
 })
 
-const bet = (form: SlotegratorForm): SlotegratorCall => {
+const bet = (form: FormFields): ReadCall => {
   const transactionId = form.text("transaction_id")
-  const amount = form.amount()
+  const amount = form.amount("amount")
   return settle(form, "bet", {
     session: tokenOf(form) === null ? "none" : "token",
     roundId: roundOf(form),
@@ -175,7 +117,7 @@ const bet = (form: SlotegratorForm): SlotegratorCall => {
 }
 
 /** Prizes, which belong to no round even where they name the last one; other wins are the round's. */
-const prizes: { readonly [type: string]: Extract<WalletAction, { readonly action: "promo_win" }>["kind"] } = {
+const prizes: { readonly [type: string]: PromoKind } = {
   pragmatic_prize_drop: "cash_drop",
   prize_drop: "cash_drop",
   pragmatic_tournament: "tournament",
@@ -186,15 +128,15 @@ const prizes: { readonly [type: string]: Extract<WalletAction, { readonly action
 }
 
 /** What a win without a round is, where it is no plain one. */
-const withoutRound: { readonly [type: string]: Extract<WalletAction, { readonly action: "promo_win" }>["kind"] } = {
+const withoutRound: { readonly [type: string]: PromoKind } = {
   freespin: "free_rounds",
   bonus: "free_rounds",
   jackpot: "jackpot"
 }
 
-const win = (form: SlotegratorForm): SlotegratorCall => {
+const win = (form: FormFields): ReadCall => {
   const transactionId = form.text("transaction_id")
-  const amount = form.amount()
+  const amount = form.amount("amount")
   const type = form.optional("type") ?? "win"
   const kind = prizes[type] ?? (form.optional("round_id") === null ? withoutRound[type] : undefined)
   return settle(form, "win", {
@@ -217,9 +159,9 @@ const win = (form: SlotegratorForm): SlotegratorCall => {
 }
 
 /** Our id of a refund is made of the bet's: a second refund of the same bet is answered as the first. */
-const refund = (form: SlotegratorForm): SlotegratorCall => {
+const refund = (form: FormFields): ReadCall => {
   const betId = form.text("bet_transaction_id")
-  form.amount()
+  form.amount("amount")
   return settle(form, "refund", {
     session: "none",
     roundId: null,
@@ -237,9 +179,9 @@ const refund = (form: SlotegratorForm): SlotegratorCall => {
  * Takes back what is listed and nothing else. Refunds go first: a bet and its refund in one list undo each other, and the bet cannot be taken
  * back while its refund stands.
  */
-const rollback = (form: SlotegratorForm): SlotegratorCall => {
+const rollback = (form: FormFields): ReadCall => {
   const transactionId = form.text("transaction_id")
-  const listed = form.transactions()
+  const listed = transactionsOf(form)
   const ids = [...new Set(listed.map(({ id }) => id))]
   const refunds = new Set(listed.filter(({ action }) => action === "refund").map(({ id }) => id))
   const ordered = [...ids.filter((id) => refunds.has(id)), ...ids.filter((id) => !refunds.has(id))]
@@ -257,7 +199,7 @@ const rollback = (form: SlotegratorForm): SlotegratorCall => {
 }
 
 /** By the field `action`. */
-export const slotegratorCalls: ReadonlyMap<string, (form: SlotegratorForm) => SlotegratorCall> = new Map([
+export const slotegratorCalls: ReadonlyMap<string, (form: FormFields) => ReadCall> = new Map([
   ["balance", balance],
   ["bet", bet],
   ["win", win],

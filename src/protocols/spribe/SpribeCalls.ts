@@ -2,7 +2,7 @@
 import { type Decimal, fromUnits } from "../Decimal.ts"
 import { joinIds } from "../Ids.ts"
 import { type JsonObject, readInteger, readText } from "../JsonBody.ts"
-import type { WalletAction, WalletCall } from "../Protocol.ts"
+import type { PromoKind, WalletAction, WalletCall } from "../Protocol.ts"
 
 export const methods = ["auth", "info", "withdraw", "deposit", "rollback"] as const
 
@@ -44,8 +44,6 @@ const transactionIdOf = (providerTxId: string): string => joinIds("tx", provider
 
 /** Our id of a rollback is made of what it takes back: sent again under another `provider_tx_id` it is the same. */
 const rollbackIdOf = (target: string): string => joinIds("rollback", target)
-
-type PromoKind = Extract<WalletAction, { readonly action: "promo_win" }>["kind"]
 
 /** Deposits that no withdrawal came before, by their `action`. */
 const promoKinds: ReadonlyMap<string, PromoKind> = new Map([

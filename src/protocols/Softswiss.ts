@@ -1,0 +1,158 @@
+/** What SOFTSWISS' two protocols share: that of 01.tech's aggregator (A8R) and the universal API of studios before it (GCP). */
+import type { Refusal } from "../domain/Refusal.ts"
+import type { Amount } from "./Decimal.ts"
+import { parseJson, readText } from "./JsonBody.ts"
+import { JsonFields } from "./JsonFields.ts"
+import type {
+  Funds,
+  Granted,
+  PlayerName,
+  ReadCall,
+  Received,
+  VendorAnswer,
+  VendorCall,
+  WalletCall,
+  WalletOutcome
+} from "./Protocol.ts"
+import { isAboutCurrency, isAboutGame } from "./Refusals.ts"
+import { type RequestSigner, signatureHeader } from "./RequestSign.ts"
+
+/** Reads the fields of one method. */
+export type ReadMethod = (fields: JsonFields, method: string) => ReadCall
+
+/** Characters of every text. */
+const maxTextLength = 255
+
+/** Words for each code that is answered here. */
+export const messages = {
+  100: "Player has not enough funds to process an action.",
+  101: "Player is invalid.",
+  105: "Player reached own bet limit.",
+  106: "Bet exceeded the maximum.",
+  110: "Player is disabled.",
+  154: "Currency is not allowed for the player.",
+  400: "Bad request.",
+  403: "Forbidden.",
+  405: "Game is not available.",
+  409: "Already exists.",
+  500: "Unknown error."
+} as const
+
+export type Code = keyof typeof messages
+
+/** An answer that says why not; the balance stands in it where the player is known. */
+export type ErrorAnswer = (code: Code, funds?: Funds | null, about?: string) => VendorAnswer
+
+/** The code for a refusal. What is not known here is *unknown*, under HTTP 500: it is sent again. */
+export const codeOf = (refusal: Refusal): Code => {
+  switch (refusal.code) {
+    case "INSUFFICIENT_FUNDS":
+      return 100
+    case "INVALID_SESSION":
+      return 101
+    case "NOT_FOUND":
+      return isAboutGame(refusal) ? 405 : 101
+    case "LIMIT_EXCEEDED":
+      return 105
+    case "BONUS_INVALID":
+      return 106
+    case "PLAYER_RESTRICTED":
+      return 110
+    case "VALIDATION_FAILED":
+      return isAboutCurrency(refusal) ? 154 : 400
+    case "DUPLICATE_TRANSACTION":
+    // an action that was rolled back before it came
+    case "BET_ROLLED_BACK":
+    case "BET_ALREADY_SETTLED":
+    case "BET_NOT_FOUND":
+    case "ROLLBACK_NOT_ALLOWED":
+    case "ROUND_CLOSED":
+      return 400
+    default:
+      return 500
+  }
+}
+
+type Values = (outcome: Granted) => unknown
+
+/** Renderers of outcomes, given the values of a good one. */
+export const renderers = (error: ErrorAnswer, code: (refusal: Refusal) => Code) => {
+  const render = (valuesOf: Values) => (outcome: WalletOutcome): VendorAnswer =>
+    outcome._tag === "Refused"
+      ? error(code(outcome.refusal), outcome.funds)
+      : { status: 200, body: JSON.stringify(valuesOf(outcome)) }
+  /** The free spins that a call ends are none of ours: whom they were for is not known. */
+  const renderIssue = (valuesOf: Values) => (outcome: WalletOutcome): VendorAnswer => {
+    const isUnknown = outcome._tag === "Refused" &&
+      (outcome.refusal.code === "NOT_FOUND" || outcome.refusal.code === "INVALID_SESSION")
+    return isUnknown ? error(400, null, "issue_id: unknown issue") : render(valuesOf)(outcome)
+  }
+  return { render, renderIssue }
+}
+
+export const playerOf = (ref: string | null): PlayerName => ({ ref, token: null, transactionId: null })
+
+const currencyForm = /^[A-Z0-9]{2,15}$/
+
+export const currencyOf = (fields: JsonFields): string => {
+  const currency = fields.text("currency")
+  if (!currencyForm.test(currency)) fields.refuse("currency")
+  return currency
+}
+
+/** The total of free spins that were issued; whose they are is known from the issue. */
+export const finishedFreespins = (
+  { amount, issueId, method, player }: {
+    readonly method: string
+    readonly issueId: string
+    readonly player: PlayerName
+    readonly amount: Amount
+  }
+): WalletCall => ({
+  kind: "settle",
+  method,
+  player,
+  gameId: null,
+  roundId: null,
+  currency: null,
+  session: "none",
+  actions: [{
+    action: "promo_win",
+    transactionId: `freespins:${issueId}`,
+    kind: "free_rounds",
+    campaignId: issueId,
+    amount
+  }],
+  grant: { reference: issueId, mustExist: true, finishes: true }
+})
+
+/** Reads a call whose method is known, signed over its body; `playerField` names its player. */
+export const receiveSigned = (
+  { body, header }: VendorCall,
+  { error, method, playerField, read, signer }: {
+    readonly signer: RequestSigner
+    readonly method: string
+    readonly read: ReadMethod
+    readonly playerField: string
+    readonly error: ErrorAnswer
+  }
+): Received => {
+  if (!signer.verify(body, header(signatureHeader) ?? "")) {
+    return { _tag: "Answered", method, reason: "signature", answer: error(403) }
+  }
+  const values = parseJson(body)
+  if (values === undefined) return { _tag: "Answered", method, reason: "form", answer: error(400) }
+  const fields = new JsonFields(values, maxTextLength)
+  const asked = read(fields, method)
+  if (fields.bad === undefined) return { _tag: "Call", ...asked }
+  const about = `${fields.bad}: value is missing or malformed`
+  const ref = readText(values[playerField], maxTextLength)
+  if (ref === undefined) return { _tag: "Answered", method, reason: "form", answer: error(400, null, about) }
+  // refusals say the balance, also those of the form: the wallet is asked for nothing else
+  return {
+    _tag: "Call",
+    call: { kind: "balance", method, player: playerOf(ref), gameId: null, currency: null },
+    render: (outcome) =>
+      error(400, outcome._tag === "Balance" || outcome._tag === "Refused" ? outcome.funds : null, about)
+  }
+}
