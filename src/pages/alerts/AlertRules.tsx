@@ -6,10 +6,11 @@ import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import type { Field } from "../parts/Fields.tsx"
+import { type Field, operatorOptions } from "../parts/Fields.tsx"
 import { List } from "../parts/ListPage.tsx"
-import { headed, Money, Status } from "../parts/Values.tsx"
+import { headed, Status } from "../parts/Values.tsx"
 import { lookedFor } from "./findings.ts"
 
 type Rule = Row<"alert.rules">
@@ -73,12 +74,7 @@ const columnsOf = (operator: string): ReadonlyArray<Column<Rule>> => [
   { id: "state", header: "State", cell: ({ enabled }) => <Status of={enabled ? "on" : "off"} /> },
   { id: "severity", header: "Severity", cell: ({ severity }) => <Status of={severity} /> },
   { id: "stops", header: "Withdrawals", cell: ({ stop_withdrawals: stops }) => stops ? "stopped" : "go on" },
-  {
-    id: "threshold",
-    header: "Threshold",
-    align: "right",
-    cell: ({ currency, threshold }) => <Money amount={threshold} currency={currency} />
-  },
+  amounts("threshold", "Threshold", ({ threshold }) => threshold),
   { id: "terms", header: "Terms", cell: (rule) => termsOf(rule) || "–" },
   {
     id: "actions",
@@ -113,7 +109,7 @@ export function AlertRules() {
           size="xs"
           w={220}
           label="Operator"
-          data={operators.map(({ name, slug: value }) => ({ value, label: name }))}
+          data={operatorOptions(operators)}
           value={slug}
           allowDeselect={false}
           onChange={(operator) => setSearch({ operator: operator ?? undefined })}

@@ -6,6 +6,7 @@ import { alertRules, alertStatuses } from "../../domain/compliance/AlertRules.ts
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useMay, useOperatorOf } from "../app/session.tsx"
+import { playerColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
 import { headed, Instant, PageLink, Status } from "../parts/Values.tsx"
@@ -75,11 +76,7 @@ function Alerts() {
       header: "Withdrawals",
       cell: ({ stops_withdrawals: stops }) => stops ? <Status of="stopped" /> : "–"
     },
-    {
-      id: "player",
-      header: "Player",
-      cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
-    },
+    playerColumn,
     { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
     { id: "assigned", header: "Assigned to", cell: ({ assigned_to: id }) => nameOf(id) },
     { id: "created", header: "Raised", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },

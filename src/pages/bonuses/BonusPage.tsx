@@ -6,6 +6,7 @@ import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay, useOperatorOf } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { amounts, playerColumn } from "../parts/columns.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
@@ -19,30 +20,16 @@ type Held = Data<"bonus.show">["liability"][number]
 const liabilityColumns: ReadonlyArray<Column<Held>> = [
   { id: "currency", header: "Currency of players", cell: ({ currency }) => currency },
   { id: "running", header: "Grants that run or wait", align: "right", cell: ({ running }) => running },
-  {
-    id: "amount",
-    header: "Bonus funds",
-    align: "right",
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
-  }
+  amounts("amount", "Bonus funds", ({ amount }) => amount)
 ]
 
 const filters: ReadonlyArray<Filter> = [{ name: "state", label: "State", kind: "choice", options: bonusStates }]
 
 const grantColumns: ReadonlyArray<Column<Grant>> = [
   { id: "id", header: "Id", cell: ({ id }) => id },
-  {
-    id: "player",
-    header: "Player",
-    cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
-  },
+  playerColumn,
   { id: "state", header: "State", cell: ({ result, state }) => <Status of={result ?? state} /> },
-  {
-    id: "amount",
-    header: "Amount",
-    align: "right",
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
-  },
+  amounts("amount", "Amount", ({ amount }) => amount),
   {
     id: "wagered",
     header: "Wagered",
@@ -53,12 +40,7 @@ const grantColumns: ReadonlyArray<Column<Grant>> = [
       </>
     )
   },
-  {
-    id: "converted",
-    header: "Converted",
-    align: "right",
-    cell: ({ converted_amount: amount, currency }) => <Money amount={amount} currency={currency} />
-  },
+  amounts("converted", "Converted", ({ converted_amount: amount }) => amount),
   { id: "granted", header: "Granted", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
   { id: "expires", header: "Expires", cell: ({ expires_at: at }) => <Instant at={at} seconds={false} /> },
   {

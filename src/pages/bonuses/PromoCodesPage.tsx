@@ -6,7 +6,7 @@ import { useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import type { Field, Inputs } from "../parts/Fields.tsx"
+import { type Field, type Inputs, operatorField } from "../parts/Fields.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
 import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
 import type { Bonus } from "./Terms.tsx"
@@ -34,17 +34,7 @@ function AddPromo({ bonuses }: { readonly bonuses: ReadonlyArray<Bonus> }) {
     const chosen = offered.find(({ id }) => String(id) === inputs["bonus"])
     const isMoney = chosen?.wagering_multiplier === 0
     return [
-      ...(only === undefined
-        ? [
-          {
-            name: "operator",
-            label: "Operator",
-            kind: "choice",
-            required: true,
-            options: operators.map(({ name, slug: value }) => ({ value, label: name }))
-          } satisfies Field
-        ]
-        : []),
+      ...(only === undefined ? [operatorField(operators)] : []),
       {
         name: "code",
         label: "Code",

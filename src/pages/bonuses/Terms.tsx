@@ -6,7 +6,7 @@ import type { Row } from "../app/api.ts"
 import { useOperators } from "../app/session.tsx"
 import { useGameNames } from "../games/GameNames.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import type { Field, Inputs } from "../parts/Fields.tsx"
+import { type Field, type Inputs, operatorField } from "../parts/Fields.tsx"
 import { moneyText } from "../parts/Values.tsx"
 import { Contributions, sharesOf } from "./Contributions.tsx"
 
@@ -37,17 +37,7 @@ const termFields = (operators: Operators, bonus: Bonus | undefined) => (inputs: 
   const from = bonus ?? usual
   const isCash = (inputs["type"] ?? from.type) === "cash"
   return [
-    ...(bonus === undefined && operators.length > 1
-      ? [
-        {
-          name: "operator",
-          label: "Operator",
-          kind: "choice",
-          required: true,
-          options: operators.map(({ name, slug: value }) => ({ value, label: name }))
-        } satisfies Field
-      ]
-      : []),
+    ...(bonus === undefined && operators.length > 1 ? [operatorField(operators)] : []),
     { name: "name", label: "Name", kind: "text", required: true, half: true, initial: bonus?.name },
     {
       name: "type",

@@ -2,7 +2,7 @@
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
-import { entryColumns, useOperatorColumn } from "../parts/columns.tsx"
+import { entryColumns, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
 import { Cut, Instant, PageLink } from "../parts/Values.tsx"
@@ -38,15 +38,7 @@ export default function LedgerPage() {
   const columns: ReadonlyArray<Column<Entry>> = [
     { id: "id", header: "Id", cell: ({ id }) => id },
     { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} /> },
-    {
-      id: "player",
-      header: "Player",
-      cell: ({ player_id: id, username }) => (
-        <>
-          <PageLink to={`/players/${id}`}>{String(id)}</PageLink> <Cut width={110}>{username}</Cut>
-        </>
-      )
-    },
+    namedPlayerColumn(110),
     ...operatorColumn,
     ...entryColumns,
     { id: "game", header: "Game", cell: ({ game }) => game === null ? "–" : <Cut width={130}>{game}</Cut> },

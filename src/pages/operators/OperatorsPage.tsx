@@ -5,11 +5,12 @@ import type { Row } from "../app/api.ts"
 import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
 import { cooperationModels, features, scopes } from "../../domain/Operator.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import type { Field } from "../parts/Fields.tsx"
+import { type Field, operatorField } from "../parts/Fields.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
 import { Once } from "../parts/Once.tsx"
-import { Count, Cut, Instant, Money, Status } from "../parts/Values.tsx"
+import { Count, Cut, Instant, Status } from "../parts/Values.tsx"
 
 type Operator = Row<"operator.list">
 type Key = Row<"key.list">
@@ -71,14 +72,7 @@ const operatorFields = (operator?: Operator, typed?: unknown): ReadonlyArray<Fie
 }
 
 const keyFields = (operators: ReadonlyArray<Operator>): ReadonlyArray<Field> => [
-  {
-    name: "operator",
-    label: "Operator",
-    kind: "choice",
-    required: true,
-    options: operators.map(({ name, slug }) => ({ value: slug, label: name })),
-    initial: operators.length === 1 ? operators[0]?.slug : ""
-  },
+  operatorField(operators),
   { name: "name", label: "Name", kind: "text", description: "What it is for." },
   { name: "scopes", label: "Scopes", kind: "choices", options: scopes, initial: [...scopes] },
   {
@@ -100,12 +94,7 @@ const operatorColumns: ReadonlyArray<Column<Operator>> = [
   { id: "currency", header: "Currency", value: ({ currency }) => currency, cell: ({ currency }) => currency },
   { id: "model", header: "Model", cell: ({ cooperation_model: model }) => model },
   { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
-  {
-    id: "second",
-    header: "Second approval above",
-    align: "right",
-    cell: ({ currency, withdrawal_second_approval_above: amount }) => <Money amount={amount} currency={currency} />
-  },
+  amounts("second", "Second approval above", ({ withdrawal_second_approval_above: amount }) => amount),
   { id: "created", header: "Since", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
   {
     id: "actions",

@@ -39,6 +39,25 @@ export interface Field {
   readonly draw?: (input: OwnInput) => React.ReactNode
 }
 
+interface Named {
+  readonly name: string
+  readonly slug: string
+}
+
+/** Operators as options, by their slugs. */
+export const operatorOptions = (operators: ReadonlyArray<Named>) =>
+  operators.map(({ name, slug: value }) => ({ value, label: name }))
+
+/** Whose something becomes; where there is one operator only, it is chosen. */
+export const operatorField = (operators: ReadonlyArray<Named>): Field => ({
+  name: "operator",
+  label: "Operator",
+  kind: "choice",
+  required: true,
+  options: operatorOptions(operators),
+  initial: operators.length === 1 ? operators[0]?.slug : ""
+})
+
 /** What an `own` field is drawn from. */
 export interface OwnInput {
   readonly label: string

@@ -8,7 +8,7 @@ import { type Paging, useRows } from "../app/queries.ts"
 import { useMay, useOperators } from "../app/session.tsx"
 import { type Column, DataTable } from "./DataTable.tsx"
 import { Refusal } from "./Refusal.tsx"
-import type { Option } from "./Fields.tsx"
+import { operatorOptions, type Option } from "./Fields.tsx"
 
 /** A filter; its name is that of the query field. `operator`: the operators that the person may see, if there are several. */
 export interface Filter {
@@ -54,7 +54,7 @@ function FilterInput(
   const { kind, label, width = 170 } = filter
   if (kind === "choice" || kind === "operator") {
     const data = kind === "operator"
-      ? operators.map(({ name, slug }) => ({ value: slug, label: name }))
+      ? operatorOptions(operators)
       : optionsOf(filter.options)
     if (kind === "operator" && data.length < 2) return null
     return (

@@ -2,7 +2,7 @@
 import { useMemo } from "react"
 import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
 import type { Column } from "./DataTable.tsx"
-import { Cut, Money, words } from "./Values.tsx"
+import { Cut, Money, PageLink, words } from "./Values.tsx"
 
 /** Whose a row is; no column for who sees one operator. */
 export const useOperatorColumn = (): ReadonlyArray<Column<{ readonly operator_id: number }>> => {
@@ -18,6 +18,39 @@ export const useOperatorColumn = (): ReadonlyArray<Column<{ readonly operator_id
       : [], [hasSeveral, operatorOf])
 }
 
+/** The player that a row is about. */
+export const playerColumn: Column<{ readonly player_id: number }> = {
+  id: "player",
+  header: "Player",
+  cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
+}
+
+/** The same with the username, cut to a width. */
+export const namedPlayerColumn = (
+  width: number
+): Column<{ readonly player_id: number; readonly username: string }> => ({
+  ...playerColumn,
+  cell: (row) => (
+    <>
+      {playerColumn.cell(row)} <Cut width={width}>{row.username}</Cut>
+    </>
+  )
+})
+
+/** A column of amounts, in the currency of each row. `amountOf`: minor units; null: a dash. */
+export const amounts = <R extends { readonly currency: string }>(
+  id: string,
+  header: string,
+  amountOf: (row: R) => number | null,
+  { signed = false, ...rest }: { readonly signed?: boolean; readonly width?: number } = {}
+): Column<R> => ({
+  id,
+  header,
+  align: "right",
+  ...rest,
+  cell: (row) => <Money amount={amountOf(row)} currency={row.currency} signed={signed} />
+})
+
 interface Entry {
   readonly type: string
   readonly wallet: string
@@ -30,16 +63,6 @@ interface Entry {
 export const entryColumns: ReadonlyArray<Column<Entry>> = [
   { id: "type", header: "Type", cell: ({ type }) => words(type) },
   { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
-  {
-    id: "amount",
-    header: "Amount",
-    align: "right",
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} signed />
-  },
-  {
-    id: "balance",
-    header: "Balance after",
-    align: "right",
-    cell: ({ balance_after: balance, currency }) => <Money amount={balance} currency={currency} />
-  }
+  amounts("amount", "Amount", ({ amount }) => amount, { signed: true }),
+  amounts("balance", "Balance after", ({ balance_after: balance }) => balance)
 ]

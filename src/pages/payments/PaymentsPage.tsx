@@ -8,11 +8,12 @@ import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { amounts, playerColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import type { Field } from "../parts/Fields.tsx"
+import { type Field, operatorField } from "../parts/Fields.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
-import { Cut, Instant, Money, moneyText, PageLink, Status, Truth } from "../parts/Values.tsx"
+import { Cut, Instant, moneyText, PageLink, Status, Truth } from "../parts/Values.tsx"
 
 type Payment = Row<"payment.list">
 type Correction = Row<"correction.list">
@@ -138,17 +139,8 @@ function Payments() {
     { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/payments?id=${id}`}>{String(id)}</PageLink> },
     { id: "type", header: "Type", cell: ({ type }) => type },
     { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-    {
-      id: "amount",
-      header: "Amount",
-      align: "right",
-      cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
-    },
-    {
-      id: "player",
-      header: "Player",
-      cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
-    },
+    amounts("amount", "Amount", ({ amount }) => amount),
+    playerColumn,
     { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
     { id: "created", header: "Requested", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
     { id: "waits", header: "Waits for", cell: (payment) => <Waits payment={payment} /> },
@@ -200,18 +192,9 @@ function Payments() {
 const correctionColumns: ReadonlyArray<Column<Correction>> = [
   { id: "id", header: "Id", cell: ({ id }) => id },
   { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-  {
-    id: "amount",
-    header: "Amount",
-    align: "right",
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} signed />
-  },
+  amounts("amount", "Amount", ({ amount }) => amount, { signed: true }),
   { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
-  {
-    id: "player",
-    header: "Player",
-    cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
-  },
+  playerColumn,
   { id: "reason", header: "Reason", cell: ({ reason: text }) => <Cut>{text}</Cut> },
   { id: "by", header: "Asked for by", cell: ({ requested_by: by }) => by },
   { id: "at", header: "At", cell: ({ requested_at: at }) => <Instant at={at} seconds={false} /> },
@@ -264,14 +247,7 @@ const methodFields = (
   return [
     ...(method === undefined
       ? [
-        {
-          name: "operator",
-          label: "Operator",
-          kind: "choice",
-          required: true,
-          options: operators.map(({ name, slug }) => ({ value: slug, label: name })),
-          initial: operators.length === 1 ? operators[0]?.slug : ""
-        },
+        operatorField(operators),
         { name: "code", label: "Code", kind: "text", required: true, description: "As requests name it." }
       ] satisfies ReadonlyArray<Field>
       : []),

@@ -5,6 +5,7 @@ import { alertStatuses } from "../../domain/compliance/AlertRules.ts"
 import type { Row } from "../app/api.ts"
 import { useAuditLines } from "../audit/auditLines.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, List } from "../parts/ListPage.tsx"
 import { LongList } from "../parts/LongList.tsx"
@@ -95,20 +96,8 @@ const entryColumns: ReadonlyArray<Column<Entry>> = [
   { id: "at", header: "At", width: 200, cell: ({ created_at: at }) => <Instant at={at} /> },
   { id: "type", header: "Type", width: 170, cell: ({ type }) => words(type) },
   { id: "wallet", header: "Wallet", width: 80, cell: ({ wallet }) => wallet },
-  {
-    id: "amount",
-    header: "Amount",
-    align: "right",
-    width: 130,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} signed />
-  },
-  {
-    id: "balance",
-    header: "Balance after",
-    align: "right",
-    width: 140,
-    cell: ({ balance_after: balance, currency }) => <Money amount={balance} currency={currency} />
-  },
+  amounts("amount", "Amount", ({ amount }) => amount, { width: 130, signed: true }),
+  amounts("balance", "Balance after", ({ balance_after: balance }) => balance, { width: 140 }),
   { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
 ]
 
@@ -151,12 +140,7 @@ const paymentColumns: ReadonlyArray<Column<Payment>> = [
   { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/payments?id=${id}`}>{String(id)}</PageLink> },
   { id: "type", header: "Type", cell: ({ type }) => type },
   { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-  {
-    id: "amount",
-    header: "Amount",
-    align: "right",
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
-  },
+  amounts("amount", "Amount", ({ amount }) => amount),
   { id: "method", header: "Method", cell: ({ payment_method: method }) => method ?? "–" },
   { id: "reference", header: "Reference", cell: ({ external_reference: reference }) => reference ?? "–" },
   { id: "created", header: "Requested", cell: ({ created_at: at }) => <Instant at={at} /> },

@@ -5,6 +5,7 @@ import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay, useOperatorOf } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import type { Field } from "../parts/Fields.tsx"
 import { type Filter, List } from "../parts/ListPage.tsx"
@@ -29,12 +30,7 @@ const bonusColumns = (player: Player): ReadonlyArray<Column<Bonus>> => [
   },
   { id: "type", header: "Type", cell: ({ type }) => words(type) },
   { id: "state", header: "State", cell: ({ result, state }) => <Status of={result ?? state} /> },
-  {
-    id: "amount",
-    header: "Amount",
-    align: "right",
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
-  },
+  amounts("amount", "Amount", ({ amount }) => amount),
   {
     id: "wagered",
     header: "Wagered",
@@ -48,12 +44,7 @@ const bonusColumns = (player: Player): ReadonlyArray<Column<Bonus>> => [
         </Stack>
       )
   },
-  {
-    id: "converted",
-    header: "Converted",
-    align: "right",
-    cell: ({ converted_amount: amount, currency }) => <Money amount={amount} currency={currency} />
-  },
+  amounts("converted", "Converted", ({ converted_amount: amount }) => amount),
   { id: "granted", header: "Granted", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
   { id: "expires", header: "Expires", cell: ({ expires_at: at }) => <Instant at={at} seconds={false} /> },
   {
@@ -80,19 +71,9 @@ const roundsColumns = (player: Player): ReadonlyArray<Column<FreeRounds>> => [
   { id: "provider", header: "Provider", cell: ({ provider }) => provider },
   { id: "game", header: "Game id", cell: ({ game_id: game }) => game },
   { id: "rounds", header: "Rounds", align: "right", cell: ({ rounds }) => rounds },
-  {
-    id: "stake",
-    header: "Stake",
-    align: "right",
-    cell: ({ currency, stake }) => <Money amount={stake} currency={currency} />
-  },
+  amounts("stake", "Stake", ({ stake }) => stake),
   { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-  {
-    id: "won",
-    header: "Won",
-    align: "right",
-    cell: ({ currency, won }) => <Money amount={won} currency={currency} />
-  },
+  amounts("won", "Won", ({ won }) => won),
   { id: "until", header: "Valid until", cell: ({ valid_until: at }) => <Instant at={at} seconds={false} /> },
   { id: "reference", header: "Reference", cell: ({ reference }) => <Cut width={140}>{reference}</Cut> },
   {

@@ -3,6 +3,7 @@ import { Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay, useOperatorOf } from "../app/session.tsx"
+import { amounts } from "../parts/columns.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { type Fact, Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
@@ -26,12 +27,7 @@ const narrow = 280
 
 const walletColumns: ReadonlyArray<Column<WalletLine>> = [
   { id: "wallet", header: "Wallet", cell: ({ type }) => type },
-  {
-    id: "balance",
-    header: "Balance",
-    align: "right",
-    cell: ({ balance, currency }) => <Money amount={balance} currency={currency} />
-  },
+  amounts("balance", "Balance", ({ balance }) => balance),
   { id: "updated", header: "Last entry", cell: ({ updated_at: at }) => <Instant at={at} /> }
 ]
 

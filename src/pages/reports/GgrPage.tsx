@@ -7,8 +7,10 @@ import { addressOf, type Data } from "../app/api.ts"
 import { useTimeZone } from "../app/preferences.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay, useOperators } from "../app/session.tsx"
+import { amounts } from "../parts/columns.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
+import { operatorOptions } from "../parts/Fields.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { headed, Money, moneyText, words } from "../parts/Values.tsx"
@@ -125,12 +127,7 @@ function Breakdown(
 const heldColumns: ReadonlyArray<Column<Held>> = [
   { id: "currency", header: "Currency", cell: ({ currency }) => currency },
   { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
-  {
-    id: "amount",
-    header: "Amount",
-    align: "right",
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />
-  },
+  amounts("amount", "Amount", ({ amount }) => amount),
   { id: "players", header: "Players", align: "right", cell: ({ players }) => players }
 ]
 
@@ -242,7 +239,7 @@ export default function GgrPage() {
           <Select
             size="xs"
             label="Operator"
-            data={operators.map(({ name, slug }) => ({ value: slug, label: name }))}
+            data={operatorOptions(operators)}
             value={range.operator}
             allowDeselect={false}
             onChange={(operator) => setSearch({ operator: operator ?? undefined })}

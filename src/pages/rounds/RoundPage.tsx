@@ -4,7 +4,7 @@ import { useAddress, usePathPart } from "../app/address.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf } from "../app/session.tsx"
-import { entryColumns } from "../parts/columns.tsx"
+import { amounts, entryColumns, namedPlayerColumn, playerColumn } from "../parts/columns.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
@@ -17,12 +17,10 @@ type Message = Details["messages"][number]
 type Entry = Details["entries"][number]
 type RefusedCall = Details["refused_calls"][number]
 
-const playerLink = (id: number) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
-
 const columnsOfEntries: ReadonlyArray<Column<Entry>> = [
   { id: "id", header: "Id", cell: ({ id }) => id },
   { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} /> },
-  { id: "player", header: "Player", cell: ({ player_id: id }) => playerLink(id) },
+  playerColumn,
   ...entryColumns
 ]
 
@@ -70,7 +68,7 @@ const messageColumns = (currencyOf: (player: number) => string): ReadonlyArray<C
     { id: "kind", header: "Message", cell: ({ kind }) => words(kind) },
     { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
     { id: "id", header: "Id", cell: ({ transaction_id: id }) => <Cut width={200}>{id}</Cut> },
-    { id: "player", header: "Player", cell: ({ player_id: id }) => playerLink(id) },
+    playerColumn,
     money("amount", "As sent"),
     money("real_amount", "Real"),
     money("bonus_amount", "Bonus"),
@@ -96,43 +94,15 @@ function Round({ round }: { readonly round: Details }) {
   const currencies = new Map([...players, ...entries].map((row) => [row.player_id, row.currency]))
   const currencyOf = (player: number): string => currencies.get(player) ?? "EUR"
   const playerColumns: ReadonlyArray<Column<Part>> = [
-    {
-      id: "player",
-      header: "Player",
-      cell: ({ player_id: id, username }) => (
-        <>
-          {playerLink(id)} <Cut width={140}>{username}</Cut>
-        </>
-      )
-    },
+    namedPlayerColumn(140),
     { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
     { id: "state", header: "State", cell: ({ state }) => <Status of={state} /> },
-    {
-      id: "real",
-      header: "Real stake",
-      align: "right",
-      cell: ({ currency, real_stake: stake }) => <Money amount={stake} currency={currency} />
-    },
-    {
-      id: "bonus",
-      header: "Bonus stake",
-      align: "right",
-      cell: ({ bonus_stake: stake, currency }) => <Money amount={stake} currency={currency} />
-    },
-    {
-      id: "wins",
-      header: "Wins",
-      align: "right",
-      cell: ({ currency, wins }) => <Money amount={wins} currency={currency} />
-    },
-    {
-      id: "result",
-      header: "Player's result",
-      align: "right",
-      cell: ({ bonus_stake: bonus, currency, real_stake: real, wins }) => (
-        <Money amount={wins - real - bonus} currency={currency} signed />
-      )
-    },
+    amounts("real", "Real stake", ({ real_stake: stake }) => stake),
+    amounts("bonus", "Bonus stake", ({ bonus_stake: stake }) => stake),
+    amounts("wins", "Wins", ({ wins }) => wins),
+    amounts("result", "Player's result", ({ bonus_stake: bonus, real_stake: real, wins }) => wins - real - bonus, {
+      signed: true
+    }),
     { id: "opened", header: "Opened", cell: ({ opened_at: at }) => <Instant at={at} /> },
     { id: "last", header: "Last message", cell: ({ last_message_at: at }) => <Instant at={at} /> }
   ]

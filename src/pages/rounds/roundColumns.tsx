@@ -1,9 +1,9 @@
 /** Rounds as a table draws them. */
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
-import { useOperatorColumn } from "../parts/columns.tsx"
+import { amounts, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { Cut, Instant, Money, PageLink, Status } from "../parts/Values.tsx"
+import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
 
 type Round = Row<"round.search">
 
@@ -11,15 +11,7 @@ type Round = Row<"round.search">
 export const useRoundColumns = ({ ofPlayer }: { readonly ofPlayer: boolean }): ReadonlyArray<Column<Round>> => {
   const operatorColumn = useOperatorColumn()
   const whose: ReadonlyArray<Column<Round>> = [
-    {
-      id: "player",
-      header: "Player",
-      cell: ({ player_id: id, username }) => (
-        <>
-          <PageLink to={`/players/${id}`}>{String(id)}</PageLink> <Cut width={120}>{username}</Cut>
-        </>
-      )
-    },
+    namedPlayerColumn(120),
     ...operatorColumn
   ]
   return [
@@ -34,18 +26,8 @@ export const useRoundColumns = ({ ofPlayer }: { readonly ofPlayer: boolean }): R
     { id: "provider", header: "Provider", cell: ({ provider }) => provider },
     ...(ofPlayer ? [] : whose),
     { id: "state", header: "State", cell: ({ state }) => <Status of={state} /> },
-    {
-      id: "stake",
-      header: "Stake",
-      align: "right",
-      cell: ({ bonus_stake: bonus, currency, real_stake: real }) => <Money amount={real + bonus} currency={currency} />
-    },
-    {
-      id: "bonus",
-      header: "Of it bonus",
-      align: "right",
-      cell: ({ bonus_stake: bonus, currency }) => <Money amount={bonus} currency={currency} />
-    },
+    amounts("stake", "Stake", ({ bonus_stake: bonus, real_stake: real }) => real + bonus),
+    amounts("bonus", "Of it bonus", ({ bonus_stake: bonus }) => bonus),
     { id: "wins", header: "Wins paid", align: "right", cell: ({ paid_wins: wins }) => wins },
     { id: "opened", header: "Opened", cell: ({ opened_at: at }) => <Instant at={at} /> }
   ]

@@ -9,7 +9,7 @@ import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import type { Field } from "../parts/Fields.tsx"
+import { type Field, operatorField } from "../parts/Fields.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
 import { Once } from "../parts/Once.tsx"
 import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
@@ -173,14 +173,7 @@ function AddWebhook() {
       action="webhook.create"
       label="Add webhook"
       fields={[
-        {
-          name: "operator",
-          label: "Operator",
-          kind: "choice",
-          required: true,
-          options: operators.map(({ name, slug }) => ({ value: slug, label: name })),
-          initial: operators.length === 1 ? operators[0]?.slug : ""
-        },
+        operatorField(operators),
         ...fieldsOf()
       ]}
       size="lg"
