@@ -1,133 +1,5 @@
 /** Permissions of roles: one table, read by the middleware of the staff API. */
-
-export type Role = "admin" | "support" | "payments" | "compliance"
-
-/** The roles that may take an action, besides `admin`, which may take any. */
-export const rolesByAction = {
-  "staff.create": [],
-  "staff.update": [],
-  "staff.rotate": [],
-  // of one's own account; of another's by admins, which its handler judges
-  "staff.ticket": ["support", "payments", "compliance"],
-  "staff.retire_bootstrap": [],
-  "staff.list": [],
-  // one's own account
-  "session.show": ["support", "payments", "compliance"],
-  "session.end": ["support", "payments", "compliance"],
-  "session.list": ["support", "payments", "compliance"],
-  "session.revoke": ["support", "payments", "compliance"],
-  "session.revoke_all": ["support", "payments", "compliance"],
-  "session.step_up": ["support", "payments", "compliance"],
-  "session.second_factor": ["support", "payments", "compliance"],
-  "session.confirm_second_factor": ["support", "payments", "compliance"],
-  "session.password": ["support", "payments", "compliance"],
-  "operator.create": [],
-  "operator.update": [],
-  "operator.list": ["support", "payments", "compliance"],
-  "key.create": [],
-  "key.rotate": [],
-  "key.revoke": [],
-  "key.list": ["support"],
-  "provider.create": [],
-  "provider.update": [],
-  "provider.rotate": [],
-  "provider.sync": [],
-  "provider.reconcile": ["payments", "compliance"],
-  "provider.show": ["support", "payments", "compliance"],
-  "provider.calls": ["support", "payments", "compliance"],
-  "provider.list": ["support", "payments", "compliance"],
-  "game.create": [],
-  "game.update": [],
-  "game.list": ["support", "payments", "compliance"],
-  "payment_method.create": ["payments"],
-  "payment_method.update": ["payments"],
-  "payment_method.list": ["support", "payments", "compliance"],
-  // a bonus is money once it is wagered, or at once, and a code gives it to every player who enters it, outside all budgets
-  "bonus.create": [],
-  "bonus.update": [],
-  "bonus.list": ["support", "payments", "compliance"],
-  "bonus.show": ["support", "payments", "compliance"],
-  "bonus.grants": ["support", "payments", "compliance"],
-  // support grants what is on offer, for the amount that it is on offer for
-  "bonus.grant": ["support", "payments"],
-  "bonus.cancel": ["support", "compliance"],
-  "free_rounds.issue": ["payments"],
-  "free_rounds.cancel": ["support", "payments"],
-  "free_rounds.list": ["support", "payments", "compliance"],
-  "promo.create": [],
-  "promo.update": [],
-  "promo.list": ["support", "payments", "compliance"],
-  "player.show": ["support", "payments", "compliance"],
-  "player.list": ["support", "payments", "compliance"],
-  "player.wallet": ["support", "payments", "compliance"],
-  "player.transactions": ["support", "payments", "compliance"],
-  "player.bonuses": ["support", "payments", "compliance"],
-  "player.sessions": ["support", "payments", "compliance"],
-  // alerts and the audit log in it are for the roles that may list them
-  "player.timeline": ["support", "payments", "compliance"],
-  "player.limits": ["support", "payments", "compliance"],
-  "player.status": ["support", "compliance"],
-  "player.kyc": ["compliance"],
-  "player.restrict": ["support", "compliance"],
-  "player.sign_out": ["support", "compliance"],
-  "player.correct": ["payments"],
-  "correction.list": ["payments", "compliance"],
-  "correction.approve": ["payments"],
-  "correction.reject": ["payments"],
-  "player.note": ["support", "payments", "compliance"],
-  "player.notes": ["support", "payments", "compliance"],
-  "player.retire_seeds": ["support"],
-  "payment.show": ["support", "payments", "compliance"],
-  "payment.list": ["support", "payments", "compliance"],
-  "payment.approve": ["payments"],
-  "payment.pay": ["payments"],
-  "payment.reject": ["payments"],
-  "payment.cancel": ["payments"],
-  "payment.chargeback": ["payments"],
-  "round.list": ["support", "payments", "compliance"],
-  "round.search": ["support", "payments", "compliance"],
-  "round.show": ["support", "payments", "compliance"],
-  // each kind of what it finds is for the roles that may list it
-  "search.find": ["support", "payments", "compliance"],
-  "job.list": ["support", "payments", "compliance"],
-  "node.list": ["support", "payments", "compliance"],
-  "node.drain": [],
-  "webhook.create": [],
-  "webhook.rotate": [],
-  "webhook.update": [],
-  "webhook.ping": ["support"],
-  "webhook.list": ["support"],
-  "webhook.redeliver": ["support"],
-  "delivery.list": ["support"],
-  "delivery.show": ["support"],
-  "delivery.retry": ["support"],
-  "alert.list": ["compliance"],
-  "alert.show": ["compliance"],
-  "alert.update": ["compliance"],
-  "alert.assign": ["compliance"],
-  "alert.hold": ["compliance"],
-  "alert.release": ["compliance"],
-  "alert.rules": ["compliance"],
-  "alert.configure": ["compliance"],
-  // not who approves: a rate decides which withdrawals take two approvals
-  "rate.set": ["compliance"],
-  "rate.list": ["support", "payments", "compliance"],
-  "report.ggr": ["payments", "compliance"],
-  "report.series": ["payments", "compliance"],
-  "report.breakdown": ["payments", "compliance"],
-  "report.funds": ["payments", "compliance"],
-  "report.bonuses": ["payments", "compliance"],
-  "figures.overview": ["support", "payments", "compliance"],
-  "figures.live": ["support", "payments", "compliance"],
-  "ledger.entries": ["support", "payments", "compliance"],
-  "ledger.verify": ["payments", "compliance"],
-  "ledger.export": ["compliance"],
-  "secret.list": [],
-  "secret.reseal": [],
-  "audit.list": ["compliance"]
-} as const satisfies { readonly [action: string]: ReadonlyArray<Role> }
-
-export type Action = keyof typeof rolesByAction
+import type { Role } from "../../domain/Staff.ts"
 
 /**
  * What an action concerns, which decides what staff bound to operators may do:
@@ -139,184 +11,176 @@ export type Action = keyof typeof rolesByAction
  */
 export type Concern = "operator" | "one_operator" | "catalogue" | "installation" | "self"
 
-/** What each action concerns (`docs/decisions/0048-staff-of-operators.md`). */
-export const concernByAction: { readonly [action in Action]: Concern } = {
-  "staff.create": "installation",
-  "staff.update": "installation",
-  "staff.rotate": "installation",
-  "staff.ticket": "self",
-  "staff.retire_bootstrap": "installation",
-  "staff.list": "installation",
-  "session.show": "self",
-  "session.end": "self",
-  "session.list": "self",
-  "session.revoke": "self",
-  "session.revoke_all": "self",
-  "session.step_up": "self",
-  "session.second_factor": "self",
-  "session.confirm_second_factor": "self",
-  "session.password": "self",
-  "operator.create": "installation",
-  "operator.update": "operator",
-  "operator.list": "operator",
-  "key.create": "operator",
-  "key.rotate": "operator",
-  "key.revoke": "operator",
-  "key.list": "operator",
-  "provider.create": "installation",
-  "provider.update": "installation",
-  "provider.rotate": "installation",
-  "provider.sync": "installation",
-  // a vendor's day is of all operators' players
-  "provider.reconcile": "installation",
-  "provider.show": "catalogue",
-  // of players of other operators only that there was a call
-  "provider.calls": "catalogue",
-  "provider.list": "catalogue",
-  "game.create": "installation",
-  "game.update": "installation",
-  "game.list": "catalogue",
-  "payment_method.create": "operator",
-  "payment_method.update": "operator",
-  "payment_method.list": "operator",
-  "bonus.create": "operator",
-  "bonus.update": "operator",
-  "bonus.list": "operator",
-  "bonus.show": "operator",
-  "bonus.grants": "operator",
-  "bonus.grant": "operator",
-  "bonus.cancel": "operator",
-  "free_rounds.issue": "operator",
-  "free_rounds.cancel": "operator",
-  "free_rounds.list": "operator",
-  "promo.create": "operator",
-  "promo.update": "operator",
-  "promo.list": "operator",
-  "player.show": "operator",
-  "player.list": "operator",
-  "player.wallet": "operator",
-  "player.transactions": "operator",
-  "player.bonuses": "operator",
-  "player.limits": "operator",
-  "player.sessions": "operator",
-  "player.timeline": "operator",
-  "player.status": "operator",
-  "player.kyc": "operator",
-  "player.restrict": "operator",
-  "player.sign_out": "operator",
-  "player.correct": "operator",
-  "correction.list": "operator",
-  "correction.approve": "operator",
-  "correction.reject": "operator",
-  "player.note": "operator",
-  "player.notes": "operator",
-  "player.retire_seeds": "operator",
-  "payment.show": "operator",
-  "payment.list": "operator",
-  "payment.approve": "operator",
-  "payment.pay": "operator",
-  "payment.reject": "operator",
-  "payment.cancel": "operator",
-  "payment.chargeback": "operator",
-  "round.list": "operator",
-  "round.search": "operator",
-  "round.show": "operator",
-  "search.find": "operator",
-  "job.list": "catalogue",
-  "node.list": "catalogue",
-  "node.drain": "installation",
-  "webhook.create": "operator",
-  "webhook.rotate": "operator",
-  "webhook.update": "operator",
-  "webhook.ping": "operator",
-  "webhook.list": "operator",
-  "webhook.redeliver": "operator",
-  "delivery.list": "operator",
-  "delivery.show": "operator",
-  "delivery.retry": "operator",
-  "alert.list": "operator",
-  "alert.show": "operator",
-  "alert.update": "operator",
-  "alert.assign": "operator",
-  "alert.hold": "operator",
-  "alert.release": "operator",
-  "alert.rules": "operator",
-  "alert.configure": "operator",
-  "rate.set": "installation",
-  "rate.list": "catalogue",
-  "report.ggr": "operator",
-  "report.series": "operator",
-  "report.breakdown": "operator",
-  "report.funds": "operator",
-  "report.bonuses": "operator",
-  "figures.overview": "operator",
-  "figures.live": "operator",
-  "ledger.entries": "operator",
-  "ledger.verify": "one_operator",
-  "ledger.export": "one_operator",
-  "secret.list": "installation",
-  "secret.reseal": "installation",
-  "audit.list": "operator"
+interface Permission {
+  /** Who may take it, besides `admin`, which may take any. */
+  readonly roles: ReadonlyArray<Role>
+  readonly concern: Concern
+  /**
+   * - `money`: moves money towards a player or out of the house: by people with a name, as soon as there are some;
+   * - `authority`: changes who may do what, or where money comes from.
+   *
+   * Both take the second factor within the last minutes, from a session in a browser: a screen that was left unlocked does not do them.
+   */
+  readonly is?: "money" | "authority"
 }
 
+const everyone = ["support", "payments", "compliance"] as const
+
+/** Every action (`docs/decisions/0048-staff-of-operators.md`). */
+const permissions = {
+  "staff.create": { roles: [], concern: "installation", is: "authority" },
+  "staff.update": { roles: [], concern: "installation", is: "authority" },
+  "staff.rotate": { roles: [], concern: "installation", is: "authority" },
+  // of one's own account; of another's by admins, which its handler judges
+  "staff.ticket": { roles: everyone, concern: "self", is: "authority" },
+  "staff.retire_bootstrap": { roles: [], concern: "installation", is: "authority" },
+  "staff.list": { roles: [], concern: "installation" },
+  // one's own account
+  "session.show": { roles: everyone, concern: "self" },
+  "session.end": { roles: everyone, concern: "self" },
+  "session.list": { roles: everyone, concern: "self" },
+  "session.revoke": { roles: everyone, concern: "self" },
+  "session.revoke_all": { roles: everyone, concern: "self" },
+  "session.step_up": { roles: everyone, concern: "self" },
+  "session.second_factor": { roles: everyone, concern: "self" },
+  "session.confirm_second_factor": { roles: everyone, concern: "self" },
+  "session.password": { roles: everyone, concern: "self" },
+  "operator.create": { roles: [], concern: "installation" },
+  "operator.update": { roles: [], concern: "operator", is: "authority" },
+  "operator.list": { roles: everyone, concern: "operator" },
+  "key.create": { roles: [], concern: "operator", is: "authority" },
+  "key.rotate": { roles: [], concern: "operator", is: "authority" },
+  "key.revoke": { roles: [], concern: "operator" },
+  "key.list": { roles: ["support"], concern: "operator" },
+  "provider.create": { roles: [], concern: "installation", is: "authority" },
+  "provider.update": { roles: [], concern: "installation", is: "authority" },
+  "provider.rotate": { roles: [], concern: "installation", is: "authority" },
+  "provider.sync": { roles: [], concern: "installation" },
+  // a vendor's day is of all operators' players
+  "provider.reconcile": { roles: ["payments", "compliance"], concern: "installation" },
+  "provider.show": { roles: everyone, concern: "catalogue" },
+  // of players of other operators only that there was a call
+  "provider.calls": { roles: everyone, concern: "catalogue" },
+  "provider.list": { roles: everyone, concern: "catalogue" },
+  "game.create": { roles: [], concern: "installation" },
+  "game.update": { roles: [], concern: "installation" },
+  "game.list": { roles: everyone, concern: "catalogue" },
+  "payment_method.create": { roles: ["payments"], concern: "operator" },
+  "payment_method.update": { roles: ["payments"], concern: "operator" },
+  "payment_method.list": { roles: everyone, concern: "operator" },
+  // a bonus is money once it is wagered, or at once, and a code gives it to every player who enters it, outside all budgets
+  "bonus.create": { roles: [], concern: "operator", is: "authority" },
+  "bonus.update": { roles: [], concern: "operator", is: "authority" },
+  "bonus.list": { roles: everyone, concern: "operator" },
+  "bonus.show": { roles: everyone, concern: "operator" },
+  "bonus.grants": { roles: everyone, concern: "operator" },
+  // support grants what is on offer, for the amount that it is on offer for
+  "bonus.grant": { roles: ["support", "payments"], concern: "operator", is: "money" },
+  "bonus.cancel": { roles: ["support", "compliance"], concern: "operator" },
+  "free_rounds.issue": { roles: ["payments"], concern: "operator", is: "money" },
+  "free_rounds.cancel": { roles: ["support", "payments"], concern: "operator" },
+  "free_rounds.list": { roles: everyone, concern: "operator" },
+  "promo.create": { roles: [], concern: "operator", is: "authority" },
+  "promo.update": { roles: [], concern: "operator", is: "authority" },
+  "promo.list": { roles: everyone, concern: "operator" },
+  "player.show": { roles: everyone, concern: "operator" },
+  "player.list": { roles: everyone, concern: "operator" },
+  "player.wallet": { roles: everyone, concern: "operator" },
+  "player.transactions": { roles: everyone, concern: "operator" },
+  "player.bonuses": { roles: everyone, concern: "operator" },
+  "player.sessions": { roles: everyone, concern: "operator" },
+  // alerts and the audit log in it are for the roles that may list them
+  "player.timeline": { roles: everyone, concern: "operator" },
+  "player.limits": { roles: everyone, concern: "operator" },
+  "player.status": { roles: ["support", "compliance"], concern: "operator" },
+  "player.kyc": { roles: ["compliance"], concern: "operator", is: "authority" },
+  "player.restrict": { roles: ["support", "compliance"], concern: "operator" },
+  "player.sign_out": { roles: ["support", "compliance"], concern: "operator" },
+  "player.correct": { roles: ["payments"], concern: "operator", is: "money" },
+  "correction.list": { roles: ["payments", "compliance"], concern: "operator" },
+  "correction.approve": { roles: ["payments"], concern: "operator", is: "money" },
+  "correction.reject": { roles: ["payments"], concern: "operator" },
+  "player.note": { roles: everyone, concern: "operator" },
+  "player.notes": { roles: everyone, concern: "operator" },
+  "player.retire_seeds": { roles: ["support"], concern: "operator" },
+  "payment.show": { roles: everyone, concern: "operator" },
+  "payment.list": { roles: everyone, concern: "operator" },
+  "payment.approve": { roles: ["payments"], concern: "operator", is: "money" },
+  "payment.pay": { roles: ["payments"], concern: "operator", is: "money" },
+  "payment.reject": { roles: ["payments"], concern: "operator" },
+  "payment.cancel": { roles: ["payments"], concern: "operator" },
+  "payment.chargeback": { roles: ["payments"], concern: "operator" },
+  "round.list": { roles: everyone, concern: "operator" },
+  "round.search": { roles: everyone, concern: "operator" },
+  "round.show": { roles: everyone, concern: "operator" },
+  // each kind of what it finds is for the roles that may list it
+  "search.find": { roles: everyone, concern: "operator" },
+  "job.list": { roles: everyone, concern: "catalogue" },
+  "node.list": { roles: everyone, concern: "catalogue" },
+  "node.drain": { roles: [], concern: "installation" },
+  "webhook.create": { roles: [], concern: "operator", is: "authority" },
+  "webhook.rotate": { roles: [], concern: "operator", is: "authority" },
+  "webhook.update": { roles: [], concern: "operator", is: "authority" },
+  "webhook.ping": { roles: ["support"], concern: "operator" },
+  "webhook.list": { roles: ["support"], concern: "operator" },
+  "webhook.redeliver": { roles: ["support"], concern: "operator" },
+  "delivery.list": { roles: ["support"], concern: "operator" },
+  "delivery.show": { roles: ["support"], concern: "operator" },
+  "delivery.retry": { roles: ["support"], concern: "operator" },
+  "alert.list": { roles: ["compliance"], concern: "operator" },
+  "alert.show": { roles: ["compliance"], concern: "operator" },
+  "alert.update": { roles: ["compliance"], concern: "operator" },
+  "alert.assign": { roles: ["compliance"], concern: "operator" },
+  "alert.hold": { roles: ["compliance"], concern: "operator" },
+  "alert.release": { roles: ["compliance"], concern: "operator", is: "authority" },
+  "alert.rules": { roles: ["compliance"], concern: "operator" },
+  "alert.configure": { roles: ["compliance"], concern: "operator", is: "authority" },
+  // not who approves: a rate decides which withdrawals take two approvals
+  "rate.set": { roles: ["compliance"], concern: "installation", is: "authority" },
+  "rate.list": { roles: everyone, concern: "catalogue" },
+  "report.ggr": { roles: ["payments", "compliance"], concern: "operator" },
+  "report.series": { roles: ["payments", "compliance"], concern: "operator" },
+  "report.breakdown": { roles: ["payments", "compliance"], concern: "operator" },
+  "report.funds": { roles: ["payments", "compliance"], concern: "operator" },
+  "report.bonuses": { roles: ["payments", "compliance"], concern: "operator" },
+  "figures.overview": { roles: everyone, concern: "operator" },
+  "figures.live": { roles: everyone, concern: "operator" },
+  "ledger.entries": { roles: everyone, concern: "operator" },
+  "ledger.verify": { roles: ["payments", "compliance"], concern: "one_operator" },
+  "ledger.export": { roles: ["compliance"], concern: "one_operator" },
+  "secret.list": { roles: [], concern: "installation" },
+  "secret.reseal": { roles: [], concern: "installation", is: "authority" },
+  "audit.list": { roles: ["compliance"], concern: "operator" }
+} as const satisfies { readonly [action: string]: Permission }
+
+export type Action = keyof typeof permissions
+
 /** Whether there is an action of this name. */
-export const isAction = (name: string): name is Action => Object.hasOwn(rolesByAction, name)
+export const isAction = (name: string): name is Action => Object.hasOwn(permissions, name)
+
+/** Every action there is. */
+export const actions: ReadonlyArray<Action> = Object.keys(permissions).filter(isAction)
+
+const permissionOf = (name: string): Permission | undefined => isAction(name) ? permissions[name] : undefined
 
 /** What the action of this name concerns; `installation` for a name that is no action. */
-export const concernOf = (name: string): Concern => isAction(name) ? concernByAction[name] : "installation"
+export const concernOf = (name: string): Concern => permissionOf(name)?.concern ?? "installation"
 
-/** Actions that move money towards a player or out of the house: by people with a name, as soon as there are some. */
-const moneyActions: ReadonlySet<string> = new Set<Action>([
-  "player.correct",
-  "correction.approve",
-  "payment.approve",
-  "payment.pay",
-  "bonus.grant",
-  "free_rounds.issue"
-])
-
-export const isMoneyAction = (name: string): name is Action => moneyActions.has(name)
+export const isMoneyAction = (name: string): name is Action => permissionOf(name)?.is === "money"
 
 /** Every role that may take the action of this name; none for a name that is no action. */
-export const rolesFor = (name: string): ReadonlyArray<Role> => isAction(name) ? ["admin", ...rolesByAction[name]] : []
+export const rolesFor = (name: string): ReadonlyArray<Role> => {
+  const permission = permissionOf(name)
+  return permission === undefined ? [] : ["admin", ...permission.roles]
+}
 
 /** Every action that an actor may take: of the role, and open to staff bound to operators where the actor is. */
 export const actionsOf = (
   { operators, role }: { readonly operators: ReadonlyArray<number> | null; readonly role: Role }
 ): ReadonlyArray<Action> =>
-  Object.keys(rolesByAction).filter(isAction).filter((action) =>
-    rolesFor(action).includes(role) && (operators === null || concernByAction[action] !== "installation")
+  actions.filter((action) =>
+    rolesFor(action).includes(role) && (operators === null || concernOf(action) !== "installation")
   )
 
-/**
- * Actions that change who may do what, or where money comes from. Like those that move money they take the second factor within the last
- * minutes, from a session in a browser: a screen that was left unlocked does not do them.
- */
-const authorityActions: ReadonlySet<string> = new Set<Action>([
-  "staff.create",
-  "staff.update",
-  "staff.rotate",
-  "staff.ticket",
-  "staff.retire_bootstrap",
-  "operator.update",
-  "key.create",
-  "key.rotate",
-  "provider.create",
-  "provider.update",
-  "provider.rotate",
-  "bonus.create",
-  "bonus.update",
-  "promo.create",
-  "promo.update",
-  "rate.set",
-  "player.kyc",
-  "webhook.create",
-  "webhook.update",
-  "webhook.rotate",
-  "alert.release",
-  "alert.configure",
-  "secret.reseal"
-])
-
 /** Whether the action of this name takes the second factor again. */
-export const takesStepUp = (name: string): boolean => moneyActions.has(name) || authorityActions.has(name)
+export const takesStepUp = (name: string): boolean => permissionOf(name)?.is !== undefined
