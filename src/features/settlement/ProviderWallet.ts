@@ -38,59 +38,17 @@ import { PlayerRefs } from "../games/PlayerRefs.ts"
 import { SessionTokens, type WalletSession } from "../games/SessionTokens.ts"
 import { ActiveOperators } from "../operators/ActiveOperators.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import type * as Wire from "./Api.ts"
 import { ProviderTransactions } from "./ProviderTransactions.ts"
 
-/** Messages as providers send them; `gameId` is the provider's own id, money is minor units. */
-export interface BetMessage {
-  readonly transactionId: string
-  readonly sessionToken: string
-  readonly gameId: string
-  readonly roundId: string
-  readonly amount: number
-  readonly currency: string
-  readonly closesRound: boolean
-}
-
-export interface BetWinMessage extends BetMessage {
-  readonly win: { readonly transactionId: string; readonly amount: number }
-}
-
-export interface WinMessage {
-  readonly transactionId: string
-  readonly playerRef: string
-  readonly gameId: string
-  readonly roundId: string
-  readonly betTransactionId: string
-  readonly amount: number
-  readonly currency: string
-  readonly closesRound: boolean
-}
-
-export interface RollbackMessage {
-  readonly transactionId: string
-  readonly playerRef: string
-  readonly targetTransactionId: string
-}
-
-export interface PromoWinMessage {
-  readonly transactionId: string
-  readonly playerRef: string
-  readonly amount: number
-  readonly currency: string
-  readonly kind: PromoWin["kind"]
-  readonly campaignId: string
-}
-
-export interface CloseRoundMessage {
-  readonly playerRef: string
-  readonly gameId: string
-  readonly roundId: string
-}
-
-export type ActionMessage =
-  | (BetMessage & { readonly action: "bet" })
-  | (WinMessage & { readonly action: "win" })
-  | (RollbackMessage & { readonly action: "rollback" })
+/** Messages as providers send them; `game_id` is the provider's own id, money is minor units. */
+export type BetMessage = Omit<typeof Wire.Bet.Type, "request_id">
+export type BetWinMessage = Omit<typeof Wire.BetWin.Type, "request_id">
+export type WinMessage = Omit<typeof Wire.Win.Type, "request_id">
+export type RollbackMessage = Omit<typeof Wire.Rollback.Type, "request_id">
+export type PromoWinMessage = Omit<typeof Wire.PromoWin.Type, "request_id">
+export type CloseRoundMessage = Omit<typeof Wire.CloseRound.Type, "request_id">
+export type ActionMessage = typeof Wire.BatchAction.Type
 
 export interface Balances {
   readonly currency: string
@@ -202,15 +160,15 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
 
       const playerOfRef = (
         provider: Provider,
-        message: { readonly playerRef: string; readonly transactionId: string }
+        message: Pick<RollbackMessage, "player_ref" | "transaction_id">
       ): Effect.Effect<number, Refusal<"NOT_FOUND" | "TRY_AGAIN" | "DUPLICATE_TRANSACTION">> => {
-        const playerId = refs.parse(provider.id, message.playerRef)
+        const playerId = refs.parse(provider.id, message.player_ref)
         return playerId !== undefined
           ? Effect.succeed(playerId)
-          : Effect.flatMap(playerOfKnown(provider, message.transactionId, noSuchPlayer), () =>
+          : Effect.flatMap(playerOfKnown(provider, message.transaction_id, noSuchPlayer), () =>
             Effect.fail(
-              refuse("DUPLICATE_TRANSACTION", `The transaction ${message.transactionId} was used for something else.`, {
-                transaction_id: message.transactionId
+              refuse("DUPLICATE_TRANSACTION", `The transaction ${message.transaction_id} was used for something else.`, {
+                transaction_id: message.transaction_id
               })
             ))
       }
@@ -224,41 +182,41 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         action: "bet",
         policy: ownPolicy,
         providerId: provider.id,
-        transactionId: message.transactionId,
+        transactionId: message.transaction_id,
         currency: message.currency,
         game,
-        roundId: message.roundId,
+        roundId: message.round_id,
         amount: message.amount,
         // of an operator that is switched off no session runs: what was begun is settled, and nothing new is
         session: session?.mode === "real" && operators.isActive(session.operatorId)
           ? { id: session.sessionId, expiresAt: session.expiresAt }
           : null,
-        closesRound: message.closesRound
+        closesRound: message.round_closed ?? false
       })
 
       const toWin = (
         provider: Provider,
-        message: Omit<WinMessage, "playerRef">,
+        message: Omit<WinMessage, "player_ref">,
         game: SettledGame
       ): Win => ({
         action: "win",
         policy: ownPolicy,
         providerId: provider.id,
-        transactionId: message.transactionId,
+        transactionId: message.transaction_id,
         currency: message.currency,
         game,
-        roundId: message.roundId,
-        betTransactionId: message.betTransactionId,
+        roundId: message.round_id,
+        betTransactionId: message.bet_transaction_id,
         amount: message.amount,
-        closesRound: message.closesRound
+        closesRound: message.round_closed ?? false
       })
 
       const toRollback = (provider: Provider, message: RollbackMessage): Rollback => ({
         action: "rollback",
         policy: ownPolicy,
         providerId: provider.id,
-        transactionId: message.transactionId,
-        targetTransactionId: message.targetTransactionId,
+        transactionId: message.transaction_id,
+        targetTransactionId: message.target_transaction_id,
         closesRound: false
       })
 
@@ -268,7 +226,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         session: WalletSession | undefined
       ): Effect.Effect<number, Refusal<"INVALID_SESSION" | "TRY_AGAIN">> =>
         session === undefined
-          ? playerOfKnown(provider, message.transactionId, invalidSession)
+          ? playerOfKnown(provider, message.transaction_id, invalidSession)
           : Effect.succeed(session.playerId)
 
       const betStep = (action: Bet): Step<Settlement, Refusal<BetCode>> => (player, context) =>
@@ -288,25 +246,25 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         session: WalletSession | undefined,
         terms: CreditTerms | null
       ): Step<Settlement, Refusal<BetCode | WinCode>> => {
-        const placed = toBet(provider, { ...message, closesRound: false }, game, session)
+        const placed = toBet(provider, { ...message, round_closed: false }, game, session)
         const paid = toWin(
           provider,
-          { ...message, ...message.win, betTransactionId: message.transactionId },
+          { ...message, ...message.win, bet_transaction_id: message.transaction_id },
           game
         )
         return (player, context) => watchCredits(settleBetWin(player, placed, paid, context), context, terms)
       }
 
       const bet = Effect.fnUntraced(function*(provider: Provider, message: BetMessage) {
-        const session = findSession(provider, message.sessionToken)
+        const session = findSession(provider, message.session_token)
         const playerId = yield* playerOfBet(provider, message, session)
-        const game = yield* findGame(provider, message.gameId)
+        const game = yield* findGame(provider, message.game_id)
         return yield* actors.ask(null, playerId, betStep(toBet(provider, message, game, session)))
       })
 
       const win = Effect.fnUntraced(function*(provider: Provider, message: WinMessage) {
         const playerId = yield* playerOfRef(provider, message)
-        const action = toWin(provider, message, yield* findGame(provider, message.gameId))
+        const action = toWin(provider, message, yield* findGame(provider, message.game_id))
         const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
         return yield* actors.ask(null, playerId, winStep(action, terms))
       })
@@ -317,37 +275,37 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       })
 
       const betWin: ProviderWallet["Service"]["betWin"] = Effect.fnUntraced(function*(provider, message) {
-        const session = findSession(provider, message.sessionToken)
+        const session = findSession(provider, message.session_token)
         const playerId = yield* playerOfBet(provider, message, session)
-        const game = yield* findGame(provider, message.gameId)
+        const game = yield* findGame(provider, message.game_id)
         const terms = isLooked(message.win.amount) ? yield* creditTerms(playerId) : null
         return yield* actors.ask(null, playerId, betWinStep(provider, message, game, session, terms))
       })
 
       const start: ProviderWallet["Service"]["start"] = {
         bet: (provider, message, done) => {
-          const session = findSession(provider, message.sessionToken)
-          const game = findWarmGame(provider, message.gameId)
+          const session = findSession(provider, message.session_token)
+          const game = findWarmGame(provider, message.game_id)
           if (session === undefined || game === undefined) return false
           actors.post(null, session.playerId, betStep(toBet(provider, message, game, session)), done)
           return true
         },
         win: (provider, message, done) => {
-          const playerId = refs.parse(provider.id, message.playerRef)
-          const game = findWarmGame(provider, message.gameId)
+          const playerId = refs.parse(provider.id, message.player_ref)
+          const game = findWarmGame(provider, message.game_id)
           if (playerId === undefined || game === undefined || isLooked(message.amount)) return false
           actors.post(null, playerId, winStep(toWin(provider, message, game), null), done)
           return true
         },
         betWin: (provider, message, done) => {
-          const session = findSession(provider, message.sessionToken)
-          const game = findWarmGame(provider, message.gameId)
+          const session = findSession(provider, message.session_token)
+          const game = findWarmGame(provider, message.game_id)
           if (session === undefined || game === undefined || isLooked(message.win.amount)) return false
           actors.post(null, session.playerId, betWinStep(provider, message, game, session, null), done)
           return true
         },
         rollback: (provider, message, done) => {
-          const playerId = refs.parse(provider.id, message.playerRef)
+          const playerId = refs.parse(provider.id, message.player_ref)
           if (playerId === undefined) return false
           actors.post(null, playerId, rollbackStep(toRollback(provider, message)), done)
           return true
@@ -358,7 +316,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         const actions: Array<Action> = []
         let playerId: number | undefined
         for (const [index, message] of messages.entries()) {
-          const session = message.action === "bet" ? findSession(provider, message.sessionToken) : undefined
+          const session = message.action === "bet" ? findSession(provider, message.session_token) : undefined
           const owner = message.action === "bet"
             ? yield* playerOfBet(provider, message, session)
             : yield* playerOfRef(provider, message)
@@ -370,9 +328,9 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           }
           actions.push(
             message.action === "bet"
-              ? toBet(provider, message, yield* findGame(provider, message.gameId), session)
+              ? toBet(provider, message, yield* findGame(provider, message.game_id), session)
               : message.action === "win"
-              ? toWin(provider, message, yield* findGame(provider, message.gameId))
+              ? toWin(provider, message, yield* findGame(provider, message.game_id))
               : toRollback(provider, message)
           )
         }
@@ -388,24 +346,34 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       })
 
       const close: ProviderWallet["Service"]["closeRound"] = Effect.fnUntraced(function*(provider, message) {
-        const playerId = refs.parse(provider.id, message.playerRef)
+        const playerId = refs.parse(provider.id, message.player_ref)
         if (playerId === undefined) return yield* Effect.fail(noSuchPlayer)
-        const game = yield* findGame(provider, message.gameId)
+        const game = yield* findGame(provider, message.game_id)
         if (game === unknownGame) return yield* Effect.fail(refuse("NOT_FOUND", "This provider has no such game."))
         const command: CloseRound = {
           action: "close_round",
           policy: ownPolicy,
           providerId: provider.id,
           game,
-          roundId: message.roundId
+          roundId: message.round_id
         }
         return yield* actors.ask(null, playerId, (player, context) => closeRound(player, command, context))
       })
 
       const promoWin: ProviderWallet["Service"]["promoWin"] = Effect.fnUntraced(function*(provider, message) {
         const playerId = yield* playerOfRef(provider, message)
-        const command: PromoWin = { ...message, action: "promo_win", policy: ownPolicy, providerId: provider.id }
-        const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
+        const { amount, campaign_id: campaignId, currency, kind, transaction_id: transactionId } = message
+        const command: PromoWin = {
+          action: "promo_win",
+          policy: ownPolicy,
+          providerId: provider.id,
+          transactionId,
+          amount,
+          currency,
+          kind,
+          campaignId
+        }
+        const terms = isLooked(amount) ? yield* creditTerms(playerId) : null
         return yield* actors.ask(
           null,
           playerId,

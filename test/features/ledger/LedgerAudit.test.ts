@@ -66,13 +66,19 @@ const play = Effect.gen(function*() {
     }
   )
   const playerRef = (yield* PlayerRefs).playerRef(1, playerId)
-  const round = (roundId: string) => ({ gameId: "reels", roundId, currency: "EUR", closesRound: false })
-  const bet = (transactionId: string, roundId: string, amount: number) =>
-    games.bet(provider, { ...round(roundId), transactionId, amount, sessionToken: session.sessionToken })
-  const win = (transactionId: string, betTransactionId: string, roundId: string, amount: number) =>
-    games.win(provider, { ...round(roundId), transactionId, betTransactionId, amount, playerRef })
-  const rollback = (transactionId: string, targetTransactionId: string) =>
-    games.rollback(provider, { transactionId, targetTransactionId, playerRef })
+  const round = (roundId: string) => ({ game_id: "reels", round_id: roundId, currency: "EUR" })
+  const bet = (id: string, roundId: string, amount: number) =>
+    games.bet(provider, { ...round(roundId), transaction_id: id, amount, session_token: session.sessionToken })
+  const win = (id: string, betId: string, roundId: string, amount: number) =>
+    games.win(provider, {
+      ...round(roundId),
+      transaction_id: id,
+      bet_transaction_id: betId,
+      amount,
+      player_ref: playerRef
+    })
+  const rollback = (id: string, targetId: string) =>
+    games.rollback(provider, { transaction_id: id, target_transaction_id: targetId, player_ref: playerRef })
 
   yield* deposit(1000, "d1")
   yield* bet("b1", "r1", 100)
@@ -83,12 +89,12 @@ const play = Effect.gen(function*() {
   yield* rollback("x3", "b3")
   yield* rollback("x4", "b4")
   yield* games.promoWin(provider, {
-    transactionId: "p1",
-    playerRef,
+    transaction_id: "p1",
+    player_ref: playerRef,
     amount: 40,
     currency: "EUR",
     kind: "tournament",
-    campaignId: "c"
+    campaign_id: "c"
   })
   yield* correct(-1100)
   yield* rollback("x1", "w1")

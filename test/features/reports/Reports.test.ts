@@ -226,13 +226,12 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
       { amount, game, roundId, sessionToken, transactionId }: Effect.Success<ReturnType<typeof bet>>,
       currency: string
     ) => ({
-      transactionId,
-      sessionToken,
-      gameId: game,
-      roundId,
+      transaction_id: transactionId,
+      session_token: sessionToken,
+      game_id: game,
+      round_id: roundId,
       amount,
-      currency,
-      closesRound: false
+      currency
     })
     const refs = yield* PlayerRefs
 
@@ -264,7 +263,7 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
           const won = next()
           const settled = yield* runner.betWin(message.provider, {
             ...messageOf(message, currency),
-            win: { transactionId: won, amount: pick }
+            win: { transaction_id: won, amount: pick }
           })
           const source = yield* tookBet(seat, message)
           note(settled, source)
@@ -278,7 +277,12 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
           const settled = yield* runner.batch(message.provider, [
             { action: "bet", ...messageOf(message, currency) },
             { action: "bet", ...messageOf(other, currency) },
-            { action: "rollback", transactionId: next(), playerRef, targetTransactionId: message.transactionId }
+            {
+              action: "rollback",
+              transaction_id: next(),
+              player_ref: playerRef,
+              target_transaction_id: message.transactionId
+            }
           ])
           const [first, second, third] = settled
           if (first === undefined || second === undefined || third === undefined) return assert.fail("three were sent")
@@ -293,14 +297,13 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
           const transactionId = next()
           note(
             yield* runner.win(earlier.provider, {
-              transactionId,
-              playerRef: refs.playerRef(earlier.provider.id, earlier.seat.id),
-              gameId: earlier.game,
-              roundId: earlier.roundId,
-              betTransactionId: earlier.transactionId,
+              transaction_id: transactionId,
+              player_ref: refs.playerRef(earlier.provider.id, earlier.seat.id),
+              game_id: earlier.game,
+              round_id: earlier.roundId,
+              bet_transaction_id: earlier.transactionId,
               amount: pick % 5 === 0 ? 0 : amount,
-              currency: earlier.seat.currency,
-              closesRound: false
+              currency: earlier.seat.currency
             }),
             earlier.source
           )
@@ -311,9 +314,9 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
           if (earlier === undefined) return
           note(
             yield* runner.rollback(earlier.provider, {
-              transactionId: next(),
-              playerRef: refs.playerRef(earlier.provider.id, earlier.seat.id),
-              targetTransactionId: earlier.transactionId
+              transaction_id: next(),
+              player_ref: refs.playerRef(earlier.provider.id, earlier.seat.id),
+              target_transaction_id: earlier.transactionId
             }),
             earlier.source
           )
@@ -327,12 +330,12 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
           const transactionId = next()
           note(
             yield* runner.promoWin(provider, {
-              transactionId,
-              playerRef: refs.playerRef(provider.id, seat.id),
+              transaction_id: transactionId,
+              player_ref: refs.playerRef(provider.id, seat.id),
               amount,
               currency,
               kind: what === "prize" ? "tournament" : "jackpot",
-              campaignId: "c"
+              campaign_id: "c"
             }),
             source
           )

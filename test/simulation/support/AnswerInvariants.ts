@@ -39,10 +39,11 @@ const marksOf = (request: Request): ReadonlyArray<string> => {
     case "win":
     case "rollback":
     case "promo_win":
-      return of(request.providerId, request.message.transactionId)
+      return of(request.providerId, request.message.transaction_id)
     case "bet_win":
-      return of(request.providerId, request.message.transactionId, request.message.win.transactionId)
+      return of(request.providerId, request.message.transaction_id, request.message.win.transaction_id)
     case "batch":
+      return of(request.providerId, ...request.actions.map(({ transaction_id: id }) => id))
     case "vendor":
       return of(request.providerId, ...request.actions.map(({ transactionId }) => transactionId))
     case "deposit":
@@ -186,7 +187,7 @@ class AnswerCheck {
         if (request.kind === "close") this.checkClosed(delivery, request)
         continue
       }
-      const ids = request.kind === "bet_win" ? [id, request.message.win.transactionId] : [id]
+      const ids = request.kind === "bet_win" ? [id, request.message.win.transaction_id] : [id]
       const found = ids.map((each) => this.books.transactions.get(transactionKey(request.providerId, each)))
       const about = `${request.kind} ${id} on ${delivery.service}, ${result.status}`
       if (found.some((one) => one === undefined || one.step > endedAt)) {
@@ -213,11 +214,11 @@ class AnswerCheck {
     { actionId }: Delivery,
     { message, providerId }: Extract<ProviderRequest, { kind: "close" }>
   ): void {
-    const game = games.find(({ externalId, provider }) => provider.id === providerId && externalId === message.gameId)
+    const game = games.find(({ externalId, provider }) => provider.id === providerId && externalId === message.game_id)
     const playerId = this.remains.clients.playerOf(actionId)
     if (game === undefined || playerId === undefined) return
-    const round = this.remains.database.memory.tables().rounds.get(playerId)?.get(roundKey(game.id, message.roundId))
-    if (round?.closed !== true) this.report("what was acknowledged is there", `the end of round ${message.roundId}`)
+    const round = this.remains.database.memory.tables().rounds.get(playerId)?.get(roundKey(game.id, message.round_id))
+    if (round?.closed !== true) this.report("what was acknowledged is there", `the end of round ${message.round_id}`)
   }
 
   private checkDone(delivery: Delivery, endedAt: number, answer: Answer): void {

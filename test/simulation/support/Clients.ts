@@ -202,22 +202,22 @@ export class Clients {
       kind: "rollback",
       providerId,
       message: {
-        transactionId: `k${target}`,
-        playerRef: refs.playerRef(providerId, action.playerId),
-        targetTransactionId: target
+        transaction_id: `k${target}`,
+        player_ref: refs.playerRef(providerId, action.playerId),
+        target_transaction_id: target
       }
     })
     switch (request.kind) {
       case "bet":
-        return [undo(request.providerId, request.message.transactionId)]
+        return [undo(request.providerId, request.message.transaction_id)]
       case "bet_win":
         return [
-          undo(request.providerId, request.message.win.transactionId),
-          undo(request.providerId, request.message.transactionId)
+          undo(request.providerId, request.message.win.transaction_id),
+          undo(request.providerId, request.message.transaction_id)
         ]
       case "batch":
         return request.actions.filter((one) => one.action !== "rollback")
-          .map((one) => undo(request.providerId, one.transactionId)).reverse()
+          .map((one) => undo(request.providerId, one.transaction_id)).reverse()
       default:
         return []
     }
@@ -229,35 +229,35 @@ export class Clients {
     const nameOf = (gameId: number): string => gameById(gameId)?.externalId ?? ""
     const refOf = (gameId: number): string => refs.playerRef(providerOf(gameId), playerId)
     const betOf = (stake: Stake): BetMessage => ({
-      transactionId: stake.tx,
-      sessionToken: this.sessions.get(`${playerId} ${providerOf(stake.gameId)}`) ?? "",
-      gameId: nameOf(stake.gameId),
-      roundId: stake.round,
+      transaction_id: stake.tx,
+      session_token: this.sessions.get(`${playerId} ${providerOf(stake.gameId)}`) ?? "",
+      game_id: nameOf(stake.gameId),
+      round_id: stake.round,
       amount: stake.amount,
       currency,
-      closesRound: stake.closes
+      round_closed: stake.closes
     })
     const winOf = (payout: Payout) => ({
-      transactionId: payout.tx,
-      playerRef: refOf(payout.gameId),
-      gameId: nameOf(payout.gameId),
-      roundId: payout.round,
-      betTransactionId: payout.betTx,
+      transaction_id: payout.tx,
+      player_ref: refOf(payout.gameId),
+      game_id: nameOf(payout.gameId),
+      round_id: payout.round,
+      bet_transaction_id: payout.betTx,
       amount: payout.amount,
       currency,
-      closesRound: payout.closes
+      round_closed: payout.closes
     })
     const rollbackOf = (takeBack: TakeBack) => ({
-      transactionId: takeBack.tx,
-      playerRef: refOf(takeBack.gameId),
-      targetTransactionId: takeBack.target
+      transaction_id: takeBack.tx,
+      player_ref: refOf(takeBack.gameId),
+      target_transaction_id: takeBack.target
     })
     switch (what.kind) {
       case "bet":
         return { kind: "bet", providerId: providerOf(what.gameId), message: betOf(what) }
       case "bet_win": {
         const { winAmount, winTx } = what
-        const message = { ...betOf(what), win: { transactionId: winTx, amount: winAmount } }
+        const message = { ...betOf(what), win: { transaction_id: winTx, amount: winAmount } }
         return { kind: "bet_win", providerId: providerOf(what.gameId), message }
       }
       case "win":
@@ -279,13 +279,14 @@ export class Clients {
       }
       case "close": {
         const { gameId, round } = what
-        const message = { playerRef: refOf(gameId), gameId: nameOf(gameId), roundId: round }
+        const message = { player_ref: refOf(gameId), game_id: nameOf(gameId), round_id: round }
         return { kind: "close", providerId: providerOf(gameId), message }
       }
       case "promo_win": {
         const kind = what.isTournament ? "tournament" : "jackpot"
         const { amount, tx } = what
-        const message = { transactionId: tx, playerRef: refOf(11), amount, currency, kind, campaignId: "c" } as const
+        const of = { transaction_id: tx, player_ref: refOf(11), campaign_id: "c" }
+        const message = { ...of, amount, currency, kind } as const
         return { kind: "promo_win", providerId: 1, message }
       }
       case "balance":

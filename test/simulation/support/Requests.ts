@@ -4,6 +4,7 @@ import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
 import type {
   ActionMessage,
   BetMessage,
+  BetWinMessage,
   CloseRoundMessage,
   PromoWinMessage,
   RollbackMessage,
@@ -14,11 +15,7 @@ import type { What } from "./Plan.ts"
 /** What a game provider sends. */
 export type ProviderRequest =
   | { readonly kind: "bet"; readonly providerId: number; readonly message: BetMessage }
-  | {
-    readonly kind: "bet_win"
-    readonly providerId: number
-    readonly message: BetMessage & { readonly win: { readonly transactionId: string; readonly amount: number } }
-  }
+  | { readonly kind: "bet_win"; readonly providerId: number; readonly message: BetWinMessage }
   | { readonly kind: "win"; readonly providerId: number; readonly message: WinMessage }
   | { readonly kind: "rollback"; readonly providerId: number; readonly message: RollbackMessage }
   | { readonly kind: "batch"; readonly providerId: number; readonly actions: ReadonlyArray<ActionMessage> }
