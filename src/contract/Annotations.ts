@@ -1,6 +1,10 @@
 /** Annotations of endpoints that the request pipeline reads: scope, feature, bounds of lists, secret answers. */
 import { Context } from "effect"
+import { OpenApi } from "effect/http-api"
 import type { Feature, Scope } from "../domain/Operator.ts"
+
+/** Words about an endpoint in the document: what it does, in a line, and what its callers have to know. */
+export const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 /** The scope a key must hold. An endpoint without one is open to every key. */
 export class RequiredScope extends Context.Service<RequiredScope, Scope>()("pitboss/contract/RequiredScope") {}

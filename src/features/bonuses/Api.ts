@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
-import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { about, RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { Bonus, PlayerBonus } from "./BonusResource.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
@@ -27,22 +27,17 @@ export const BonusesGroup = HttpApiGroup.make("bonuses")
   .add(
     HttpApiEndpoint.get("catalogue", "/bonuses", { success: list(Bonus) })
       .annotate(RequiredScope, "bonuses:read")
-      .annotate(OpenApi.Summary, "Bonuses on offer")
-      .annotate(
-        OpenApi.Description,
-        "Active ones. Amounts are minor units of the operator's currency."
-      ),
+      .annotateMerge(about("Bonuses on offer", "Active ones. Amounts are minor units of the operator's currency.")),
     HttpApiEndpoint.get("list", "/players/:player/bonuses", {
       params: { player: pathId },
       query: Schema.Struct({ ...walkQuery, state: Schema.optionalKey(oneOf(bonusStates)) }),
       success: pageOrWalk(PlayerBonus)
     })
       .annotate(RequiredScope, "bonuses:read")
-      .annotate(OpenApi.Summary, "A player's bonuses, newest first")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "A player's bonuses, newest first",
         "Running ones, waiting ones and those that ended, with how far they were wagered."
-      ),
+      )),
     HttpApiEndpoint.post("grant", "/players/:player/bonuses", {
       params: { player: pathId },
       payload: BonusGrant,
@@ -50,11 +45,10 @@ export const BonusesGroup = HttpApiGroup.make("bonuses")
       error: refusals("BONUS_INVALID")
     })
       .annotate(RequiredScope, "bonuses:write")
-      .annotate(OpenApi.Summary, "Grant a bonus")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Grant a bonus",
         "Credited at once, or queued while another bonus is wagered; one without wagering is paid to the real wallet."
-      ),
+      )),
     HttpApiEndpoint.post("redeem", "/players/:player/promo-codes", {
       params: { player: pathId },
       payload: Schema.Struct({
@@ -65,15 +59,10 @@ export const BonusesGroup = HttpApiGroup.make("bonuses")
       error: refusals("PROMO_CODE_INVALID", "BONUS_INVALID")
     })
       .annotate(RequiredScope, "bonuses:write")
-      .annotate(OpenApi.Summary, "Redeem a promo code")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Redeem a promo code",
         "Grants the bonus that the code stands for. A player redeems a code once."
-      )
+      ))
   )
   .annotate(RequiredFeature, "bonuses")
-  .annotate(OpenApi.Title, "Bonuses")
-  .annotate(
-    OpenApi.Description,
-    "What is on offer, granting, and promo codes."
-  )
+  .annotateMerge(OpenApi.annotations({ title: "Bonuses", description: "What is on offer, granting, and promo codes." }))

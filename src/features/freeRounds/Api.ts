@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { about, RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { integer, pathId } from "../../contract/Fields.ts"
 import { created, page, pageQuery, single } from "../../contract/Pagination.ts"
@@ -19,8 +19,7 @@ export const FreeRoundsGroup = HttpApiGroup.make("free_rounds")
       success: page(FreeRounds)
     })
       .annotate(RequiredScope, "bonuses:read")
-      .annotate(OpenApi.Summary, "A player's free rounds, newest first")
-      .annotate(OpenApi.Description, "Of all vendors, with what became of them."),
+      .annotateMerge(about("A player's free rounds, newest first", "Of all vendors, with what became of them.")),
     HttpApiEndpoint.post("issue", "/players/:player/free-rounds", {
       params: { player: pathId },
       payload: FreeRoundsIssue,
@@ -28,21 +27,18 @@ export const FreeRoundsGroup = HttpApiGroup.make("free_rounds")
       error: refusals("PLAYER_RESTRICTED", "BONUS_INVALID")
     })
       .annotate(RequiredScope, "bonuses:write")
-      .annotate(OpenApi.Summary, "Give free rounds")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Give free rounds",
         "At the game's vendor, where its protocol has them: BONUS_INVALID says why it has none, or refuses (`details.vendor`). TRY_AGAIN when " +
           "it does not answer: send the same request again with the same `Idempotency-Key`, and the vendor hears of the same free rounds."
-      ),
+      )),
     HttpApiEndpoint.delete("cancel", "/players/:player/free-rounds/:free_rounds", {
       params: { player: pathId, free_rounds: pathId },
       success: single(FreeRounds),
       error: refusals("BONUS_INVALID")
     })
       .annotate(RequiredScope, "bonuses:write")
-      .annotate(OpenApi.Summary, "Take free rounds back")
-      .annotate(OpenApi.Description, "Those that were not played. What was won stays the player's.")
+      .annotateMerge(about("Take free rounds back", "Those that were not played. What was won stays the player's."))
   )
   .annotate(RequiredFeature, "bonuses")
-  .annotate(OpenApi.Title, "Free rounds")
-  .annotate(OpenApi.Description, "Free rounds at the vendors of games.")
+  .annotateMerge(OpenApi.annotations({ title: "Free rounds", description: "Free rounds at the vendors of games." }))

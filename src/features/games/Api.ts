@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
+import { about, RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { ipAddress, oneOf, pathId, text } from "../../contract/Fields.ts"
 import { Game, GameCategory, GameProvider, gameTypes, LaunchedGame, launchPlatforms } from "./GameResource.ts"
@@ -26,32 +26,25 @@ export const GamesGroup = HttpApiGroup.make("games")
   .add(
     HttpApiEndpoint.get("list", "/games", { query: GamesQuery, success: page(Game) })
       .annotate(RequiredScope, "games:read")
-      .annotate(OpenApi.Summary, "Active games, by name")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Active games, by name",
         "What can be launched: active games of active providers. All filters given must hold."
-      ),
+      )),
     HttpApiEndpoint.get("providers", "/games/providers", { success: list(GameProvider) })
       .annotate(RequiredScope, "games:read")
-      .annotate(OpenApi.Summary, "Providers with active games")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Providers with active games",
         "With the number of games each has on offer. The slug is the `provider` filter of the list of games."
-      ),
+      )),
     HttpApiEndpoint.get("categories", "/games/categories", { success: list(GameCategory) })
       .annotate(RequiredScope, "games:read")
-      .annotate(OpenApi.Summary, "Categories with active games")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Categories with active games",
         "With the number of games in each. The name is the `category` filter of the list of games."
-      ),
+      )),
     HttpApiEndpoint.get("get", "/games/:game", { params: { game: pathId }, success: single(Game) })
       .annotate(RequiredScope, "games:read")
-      .annotate(OpenApi.Summary, "One game")
-      .annotate(
-        OpenApi.Description,
-        "An active game of the catalogue."
-      ),
+      .annotateMerge(about("One game", "An active game of the catalogue.")),
     HttpApiEndpoint.post("launch", "/players/:player/games/:game/launch", {
       params: { player: pathId, game: pathId },
       // Null is what an empty body is read as.
@@ -61,18 +54,13 @@ export const GamesGroup = HttpApiGroup.make("games")
     })
       .annotate(RequiredScope, "games:launch")
       .annotate(SecretAnswer, true)
-      .annotate(OpenApi.Summary, "Open a game for a player")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Open a game for a player",
         "For real money it opens a wallet session of 12 hours, in which the provider settles rounds; the player's status, exclusion and " +
           "session limit are checked first. `demo` gives the provider's free-play address. A game of the platform's own has no address: it " +
           "is played with the player session. An empty body opens it for real money. Where the provider is a vendor's, that vendor is asked for " +
           "the address: one that does not answer in 5 seconds gives TRY_AGAIN, one that refuses GAME_UNAVAILABLE, and no session is left."
-      )
+      ))
   )
   .annotate(RequiredFeature, "games")
-  .annotate(OpenApi.Title, "Games")
-  .annotate(
-    OpenApi.Description,
-    "The catalogue, and opening games."
-  )
+  .annotateMerge(OpenApi.annotations({ title: "Games", description: "The catalogue, and opening games." }))

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
+import { about, RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
 import { created, list, pageOrWalk, single, timedWalkQuery } from "../../contract/Pagination.ts"
@@ -77,11 +77,10 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
   .add(
     HttpApiEndpoint.get("methods", "/payment-methods", { success: list(PaymentMethod) })
       .annotate(RequiredScope, "payments:read")
-      .annotate(OpenApi.Summary, "Active payment methods for the operator's currency")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Active payment methods for the operator's currency",
         "The codes are what deposits and withdrawals name as `payment_method`, the bounds what they have to keep to."
-      ),
+      )),
     HttpApiEndpoint.post("deposit", "/players/:player/deposits", {
       params: { player: pathId },
       payload: Deposit,
@@ -93,11 +92,10 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
     })
       .annotate(RequiredScope, "payments:write")
       .annotate(SecretAnswer, true)
-      .annotate(OpenApi.Summary, "Record a paid deposit")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Record a paid deposit",
         "Credits the real wallet at once. Repeating an `external_reference` answers 200 with the original deposit."
-      ),
+      )),
     HttpApiEndpoint.post("withdraw", "/players/:player/withdrawals", {
       params: { player: pathId },
       payload: Withdrawal,
@@ -115,32 +113,25 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
     })
       .annotate(RequiredScope, "payments:write")
       .annotate(SecretAnswer, true)
-      .annotate(OpenApi.Summary, "Request a withdrawal")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Request a withdrawal",
         "Holds the amount on the real wallet until staff pay it out, or refuse and return it. Repeating an " +
           "`external_reference` answers 200 with the original request."
-      ),
+      )),
     HttpApiEndpoint.get("list", "/payments", { query: PaymentsQuery, success: pageOrWalk(PaymentRequest) })
       .annotate(RequiredScope, "payments:read")
-      .annotate(OpenApi.Summary, "Deposits and withdrawals, newest first")
-      .annotate(
-        OpenApi.Description,
-        "All filters given must hold."
-      ),
+      .annotateMerge(about("Deposits and withdrawals, newest first", "All filters given must hold.")),
     HttpApiEndpoint.get("get", "/payments/:payment", { params: { payment: pathId }, success: single(PaymentRequest) })
       .annotate(RequiredScope, "payments:read")
-      .annotate(OpenApi.Summary, "One deposit or withdrawal")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "One deposit or withdrawal",
         "A withdrawal is `new` until staff approve it (`allowed`), pay it out (`paid`), refuse it (`rejected`, with `reject_reason`) or " +
           "cancel it (`cancelled`). A deposit is `paid` from the beginning; `is_reversed` says that it was charged back."
-      )
+      ))
   )
   .annotate(RequiredFeature, "payments")
-  .annotate(OpenApi.Title, "Payments")
-  .annotate(
-    OpenApi.Description,
-    "Deposits that your payment provider has collected, and withdrawals that staff approve and pay out. Both are idempotent on " +
+  .annotateMerge(OpenApi.annotations({
+    title: "Payments",
+    description: "Deposits that your payment provider has collected, and withdrawals that staff approve and pay out. Both are idempotent on " +
       "`external_reference`, for ever."
-  )
+  }))

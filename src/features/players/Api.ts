@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
+import { about, RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
 import { created, pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
@@ -41,11 +41,10 @@ export const PlayersGroup = HttpApiGroup.make("players")
   .add(
     HttpApiEndpoint.get("list", "/players", { query: PlayersQuery, success: pageOrWalk(Player) })
       .annotate(RequiredScope, "players:read")
-      .annotate(OpenApi.Summary, "Players, newest first")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Players, newest first",
         "All filters given must hold. `email`, `username` and `external_id` are compared exactly; `search` looks for a part, in any case."
-      ),
+      )),
     HttpApiEndpoint.post("register", "/players", {
       payload: Registration,
       success: created(Player),
@@ -53,27 +52,27 @@ export const PlayersGroup = HttpApiGroup.make("players")
     })
       .annotate(SecretAnswer, true)
       .annotate(RequiredScope, "players:write")
-      .annotate(OpenApi.Summary, "Register a player")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Register a player",
         "Opens the account with a real and a bonus wallet in the player's currency. Username, e-mail, phone and external id are unique " +
           "within the operator. An adult who has accepted the terms, and who is not excluded from play under another account."
-      ),
+      )),
     HttpApiEndpoint.get("get", "/players/:player", { params: { player: pathId }, success: single(Player) })
       .annotate(RequiredScope, "players:read")
-      .annotate(OpenApi.Summary, "One player")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "One player",
         "The profile, the status, what staff have restricted and a running self-exclusion."
-      ),
+      )),
     HttpApiEndpoint.patch("update", "/players/:player", {
       params: { player: pathId },
       payload: ProfileUpdate,
       success: single(Player)
     })
       .annotate(RequiredScope, "players:write")
-      .annotate(OpenApi.Summary, "Change a profile")
-      .annotate(OpenApi.Description, "Only the fields sent change. Null takes away what a player may be without."),
+      .annotateMerge(about(
+        "Change a profile",
+        "Only the fields sent change. Null takes away what a player may be without."
+      )),
     HttpApiEndpoint.put("setStatus", "/players/:player/status", {
       params: { player: pathId },
       payload: Schema.Struct({
@@ -83,12 +82,11 @@ export const PlayersGroup = HttpApiGroup.make("players")
       success: single(Player)
     })
       .annotate(RequiredScope, "players:write")
-      .annotate(OpenApi.Summary, "Lock, close or open an account")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Lock, close or open an account",
         "A locked or closed account cannot log in, play or deposit; its open rounds are still settled. Any status may follow any other. " +
           "Opening an account does not lift a self-exclusion."
-      ),
+      )),
     HttpApiEndpoint.post("issueToken", "/players/:player/session-tokens", {
       params: { player: pathId },
       // Null is what an empty body is read as.
@@ -97,28 +95,25 @@ export const PlayersGroup = HttpApiGroup.make("players")
       error: refusals("PLAYER_RESTRICTED")
     })
       .annotate(RequiredScope, "players:write")
-      .annotate(OpenApi.Summary, "Issue a player session token")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Issue a player session token",
         "For the player's browser or app, which sends it to the endpoints under `/api/v1/player`. It serves this player only, until it " +
           "expires, the key is revoked or rotated, the account is locked, closed or excluded, or the player is signed out. An empty body asks for 30 minutes."
-      )
+      ))
       .annotate(SecretAnswer, true),
     HttpApiEndpoint.delete("endSessions", "/players/:player/session-tokens", {
       params: { player: pathId },
       success: single(EndedSessions)
     })
       .annotate(RequiredScope, "players:write")
-      .annotate(OpenApi.Summary, "Sign a player out everywhere")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Sign a player out everywhere",
         "Ends every session token and every game session that the player has. New bets with them are refused; open rounds are still settled. " +
           "Tokens issued afterwards work."
-      )
+      ))
   )
   .annotate(RequiredFeature, "players")
-  .annotate(OpenApi.Title, "Players")
-  .annotate(
-    OpenApi.Description,
-    "Registration, profiles, account status and session tokens."
-  )
+  .annotateMerge(OpenApi.annotations({
+    title: "Players",
+    description: "Registration, profiles, account status and session tokens."
+  }))

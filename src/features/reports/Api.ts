@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { about, RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { date } from "../../contract/Fields.ts"
 import { single } from "../../contract/Pagination.ts"
 import { flagInQuery, GgrReport } from "./ReportResource.ts"
@@ -19,13 +19,14 @@ export const ReportsGroup = HttpApiGroup.make("reports")
       success: single(GgrReport)
     })
       .annotate(RequiredScope, "reports:read")
-      .annotate(OpenApi.Summary, "Gross gaming revenue and payments of a range of days")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Gross gaming revenue and payments of a range of days",
         "Days are those of UTC, at most 366 of them. The figures are the back office's, in the operator's currency; test accounts " +
           "are left out unless they are asked for."
-      )
+      ))
   )
   .annotate(RequiredFeature, "reports")
-  .annotate(OpenApi.Title, "Reports")
-  .annotate(OpenApi.Description, "What came of it all: gaming revenue, payments and registrations.")
+  .annotateMerge(OpenApi.annotations({
+    title: "Reports",
+    description: "What came of it all: gaming revenue, payments and registrations."
+  }))

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { exclusionTypes } from "../../domain/player/Player.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { exclusionPeriods } from "../../domain/limit/Exclusions.ts"
-import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { about, RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { instant, oneOf, pathId } from "../../contract/Fields.ts"
 import { LimitChanges, limitName, Limits } from "./LimitsResource.ts"
@@ -28,12 +28,11 @@ export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
   .add(
     HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) })
       .annotate(RequiredScope, "players:read")
-      .annotate(OpenApi.Summary, "A player's limits, what waits and what was used")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "A player's limits, what waits and what was used",
         "`pending_changes` are raises within their cooling-off period. `usage` says of each limit what counts against it now and when it " +
           "begins anew; days, ISO weeks, months and years are those of UTC."
-      ),
+      )),
     HttpApiEndpoint.put("setLimits", "/players/:player/limits", {
       params: { player: pathId },
       payload: Schema.Struct({ limits: LimitChanges }).annotate({
@@ -43,11 +42,10 @@ export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
       success: Changed
     })
       .annotate(RequiredScope, "limits:write")
-      .annotate(OpenApi.Summary, "Change limits")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Change limits",
         "Only the limits sent change. A new or lower one applies at once; a higher one, or null, after the cooling-off period."
-      ),
+      )),
     HttpApiEndpoint.post("selfExclude", "/players/:player/self-exclusion", {
       params: { player: pathId },
       payload: SelfExclusionRequest,
@@ -55,12 +53,10 @@ export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
       error: refusals("RESPONSIBLE_GAMING_RULE")
     })
       .annotate(RequiredScope, "limits:write")
-      .annotate(OpenApi.Summary, "Exclude a player from play")
-      .annotate(OpenApi.Description, "Can be prolonged, never shortened or lifted.")
+      .annotateMerge(about("Exclude a player from play", "Can be prolonged, never shortened or lifted."))
   )
   .annotate(RequiredFeature, "responsible_gaming")
-  .annotate(OpenApi.Title, "Responsible gaming")
-  .annotate(
-    OpenApi.Description,
-    "Limits and self-exclusion. What protects the player applies at once, what loosens it waits or is refused."
-  )
+  .annotateMerge(OpenApi.annotations({
+    title: "Responsible gaming",
+    description: "Limits and self-exclusion. What protects the player applies at once, what loosens it waits or is refused."
+  }))

@@ -1,7 +1,7 @@
 /** The wallet API of game providers. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { BoundedList, type ListBound, RetryAfterFailure } from "../../contract/Annotations.ts"
+import { about, BoundedList, type ListBound, RetryAfterFailure } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, currency, oneOf, reference, text } from "../../contract/Fields.ts"
 import { single } from "../../contract/Pagination.ts"
@@ -198,92 +198,81 @@ export const ProviderWalletGroup = HttpApiGroup.make("provider_wallet")
       payload: Authenticate,
       success: single(WalletSession),
       error: refusals("INVALID_SESSION")
-    }).annotate(OpenApi.Summary, "Whose session a token is")
-      .annotate(
-        OpenApi.Description,
+    }).annotateMerge(about(
+        "Whose session a token is",
         "The first call after a launch: `player_ref` names the player in wins, rollbacks and balance requests. Demo tokens authenticate " +
           "too; bets with them are refused."
-      ),
+      )),
     HttpApiEndpoint.post("balance", "/balance", {
       payload: BalanceOf,
       success: single(ProviderBalance),
       error: refusals("INVALID_SESSION")
-    }).annotate(OpenApi.Summary, "A player's balances")
-      .annotate(
-        OpenApi.Description,
+    }).annotateMerge(about(
+        "A player's balances",
         "By session while it lasts, by `player_ref` at any time. Given both, the session decides."
-      ),
+      )),
     HttpApiEndpoint.post("bet", "/bet", { payload: Bet, success: settled, error: refusals(...betRefusals) })
       .annotate(RetryAfterFailure, "rollback")
-      .annotate(OpenApi.Summary, "Take a stake")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Take a stake",
         "From the real wallet first, then from the bonus wallet. A repeated `transaction_id` with the same content is answered as " +
           "`replayed`, for ever. Without a readable answer, roll the bet back until that is answered."
-      ),
+      )),
     HttpApiEndpoint.post("win", "/win", { payload: Win, success: settled, error: refusals(...winRefusals) })
-      .annotate(OpenApi.Summary, "Pay a win")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Pay a win",
         "Always processed, whatever became of the session, the account or its limits. An amount of 0 writes no ledger entry. Without a " +
           "readable answer, send it again."
-      ),
+      )),
     HttpApiEndpoint.post("betWin", "/bet-win", {
       payload: BetWin,
       success: settled,
       error: refusals(...betRefusals, "BET_NOT_FOUND")
-    }).annotate(OpenApi.Summary, "Take a stake and pay its win in one step")
-      .annotate(
-        OpenApi.Description,
+    }).annotateMerge(about(
+        "Take a stake and pay its win in one step",
         "Both or neither, in one commit. Without a readable answer, send it again."
-      ),
+      )),
     HttpApiEndpoint.post("batch", "/batch", {
       payload: Batch,
       success: single(SettledBatch),
       error: refusals(...betRefusals, "BET_NOT_FOUND", "BET_ALREADY_SETTLED", "ROLLBACK_NOT_ALLOWED")
     }).annotate(BoundedList, batchActions)
-      .annotate(OpenApi.Summary, "Settle several messages of one player in order, all or nothing")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Settle several messages of one player in order, all or nothing",
         "1 to 100 bets, wins and rollbacks. What is known already is `replayed` in its place; when one is refused, nothing new happens."
-      ),
+      )),
     HttpApiEndpoint.post("rollback", "/rollback", {
       payload: Rollback,
       success: settled,
       error: refusals(...rollbackRefusals)
-    }).annotate(OpenApi.Summary, "Take a bet or a win back")
-      .annotate(
-        OpenApi.Description,
+    }).annotateMerge(about(
+        "Take a bet or a win back",
         "Returns exactly what was taken. A target that was never seen answers `ignored`, and its id is refused from then on, so that a " +
           "rollback may overtake its bet. Send it again until it is answered with 200."
-      ),
+      )),
     HttpApiEndpoint.post("closeRound", "/round/close", { payload: CloseRound, success: settled })
-      .annotate(OpenApi.Summary, "Close a round")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "Close a round",
         "Moves no money. New bets and wins of the round are refused from then on."
-      ),
+      )),
     HttpApiEndpoint.post("promoWin", "/promo-win", {
       payload: PromoWin,
       success: settled,
       error: refusals("DUPLICATE_TRANSACTION", "BET_ROLLED_BACK")
-    }).annotate(OpenApi.Summary, "Pay money that belongs to no round")
-      .annotate(
-        OpenApi.Description,
+    }).annotateMerge(about(
+        "Pay money that belongs to no round",
         "Jackpots, tournament prizes, free rounds and cash drops. It needs no session."
-      ),
+      )),
     HttpApiEndpoint.get("transaction", "/transactions/:transaction_id", {
       params: { transaction_id: reference },
       success: single(ProviderTransactionStatus)
-    }).annotate(OpenApi.Summary, "What became of a message")
-      .annotate(
-        OpenApi.Description,
+    }).annotateMerge(about(
+        "What became of a message",
         "`unknown`, `processed`, `rolled_back`, or `tombstone` for an id whose rollback came first."
-      )
+      ))
   )
-  .annotate(OpenApi.Title, "Provider wallet")
-  .annotate(
-    OpenApi.Description,
-    "How game providers settle rounds in the seamless wallet. Every message is made harmless by its `transaction_id`: the same one " +
+  .annotateMerge(OpenApi.annotations({
+    title: "Provider wallet",
+    description: "How game providers settle rounds in the seamless wallet. Every message is made harmless by its `transaction_id`: the same one " +
       "again is answered again and counted once. Every refusal carries `details.retry`: `never`, `same_request` or `rollback`."
-  )
+  }))

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { entryTypes } from "../../domain/Change.ts"
-import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { about, RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { instant, oneOf, pathId } from "../../contract/Fields.ts"
 import { recipe, RoundProof } from "../originals/OriginalResource.ts"
 import { pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
@@ -27,34 +27,30 @@ export const WalletGroup = HttpApiGroup.make("wallet")
       success: single(Schema.Union([Wallet, WalletAtMoment]))
     })
       .annotate(RequiredScope, "wallet:read")
-      .annotate(OpenApi.Summary, "A player's balances, now or at a moment")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "A player's balances, now or at a moment",
         "The real and the bonus wallet as of the last committed action, or with `at` as they stood at that moment."
-      ),
+      )),
     HttpApiEndpoint.get("transactions", "/players/:player/transactions", {
       params: { player: pathId },
       query: TransactionsQuery,
       success: pageOrWalk(Transaction)
     })
       .annotate(RequiredScope, "wallet:read")
-      .annotate(OpenApi.Summary, "A player's ledger, newest first")
-      .annotate(
-        OpenApi.Description,
+      .annotateMerge(about(
+        "A player's ledger, newest first",
         "Every movement of money, never changed and never removed. Credits are positive, debits negative; `balance_after` is the balance " +
           "of the entry's own wallet."
-      ),
+      )),
     HttpApiEndpoint.get("round", "/players/:player/rounds/:round", {
       params: { player: pathId, round: pathId },
       success: single(RoundProof)
     })
       .annotate(RequiredScope, "wallet:read")
-      .annotate(OpenApi.Summary, "A player's round of an original with its proof")
-      .annotate(OpenApi.Description, recipe)
+      .annotateMerge(about("A player's round of an original with its proof", recipe))
   )
   .annotate(RequiredFeature, "players")
-  .annotate(OpenApi.Title, "Wallet")
-  .annotate(
-    OpenApi.Description,
-    "Balances and the ledger, which is never changed, only added to."
-  )
+  .annotateMerge(OpenApi.annotations({
+    title: "Wallet",
+    description: "Balances and the ledger, which is never changed, only added to."
+  }))
