@@ -1,5 +1,4 @@
-import { Context, Effect, Layer, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import * as Fs from "node:fs"
 import { createRequire } from "node:module"
 import * as Os from "node:os"

@@ -1,6 +1,5 @@
 import { Cause, Effect } from "effect"
-import { SqlError } from "effect/sql"
-import type { SqlClient } from "effect/sql"
+import { type SqlClient, SqlError } from "effect/sql"
 
 /** A commit whose cleanup failed as well fails with defects of the database. */
 const commitFailure = <E>(cause: Cause.Cause<E>): Cause.Cause<E | SqlError.SqlError> => {

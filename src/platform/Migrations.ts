@@ -1,6 +1,5 @@
 import { Effect, Layer, Schema } from "effect"
-import type { SqlError } from "effect/sql"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { createHash } from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"

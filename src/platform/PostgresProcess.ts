@@ -1,5 +1,4 @@
-import { Effect, Schedule } from "effect"
-import type { Scope } from "effect"
+import { Effect, Schedule, type Scope } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Net from "node:net"

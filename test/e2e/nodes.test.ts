@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
 import { StaffSpending } from "../../src/features/payments/StaffSpending.ts"
@@ -22,7 +22,6 @@ import {
 import type { Reply } from "../kit/HttpCalls.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 import { Ids } from "../../src/platform/Ids.ts"
-import { Schema } from "effect"
 import { addVendor, play, sitDown, vendorCases } from "../kit/Vendors.ts"
 
 // Goal: any request may come to any node, and is answered as one process would. Method: three nodes in the process of the test, each called at

@@ -1,7 +1,6 @@
 /** Originals for tests of rules: seeds that are made of a number, and bets whose outcome the test decides. */
 import { createHash, createHmac } from "node:crypto"
-import type { Chance, Play } from "../../src/domain/original/OriginalRounds.ts"
-import { startSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
+import { type Chance, type Play, startSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
 import type { SettledGame } from "../../src/domain/Messages.ts"
 import type { Draws } from "../../src/domain/original/Fairness.ts"
 import type { CheckedBet } from "../../src/domain/original/Original.ts"

@@ -5,8 +5,7 @@ import { NodeServices } from "@effect/platform-node"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
 import { Entropy } from "../../src/platform/Entropy.ts"
-import type { Migration } from "../../src/platform/Migrations.ts"
-import { loadMigrations, migrationsFolder, runMigrations } from "../../src/platform/Migrations.ts"
+import { loadMigrations, type Migration, migrationsFolder, runMigrations } from "../../src/platform/Migrations.ts"
 import { adminQuery, withDatabase } from "../kit/TestServer.ts"
 
 /** A database without a single table, unlike the template that the other tests get. */

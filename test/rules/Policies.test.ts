@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Context } from "../../src/domain/Decision.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
-import { neverLookedAt } from "../../src/domain/wallet/LargeCredits.ts"
+import { neverLookedAt, watchCredits } from "../../src/domain/wallet/LargeCredits.ts"
 import {
   type Action,
   ownPolicy,
@@ -11,7 +11,6 @@ import {
   stakeableBonus,
   unknownGame
 } from "../../src/domain/settlement/Settlement.ts"
-import { watchCredits } from "../../src/domain/wallet/LargeCredits.ts"
 import {
   adjustment,
   bet,

@@ -3,8 +3,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { ipAddress, oneOf, pathId, text } from "../../contract/Fields.ts"
-import { Game, GameCategory, GameProvider, gameTypes, LaunchedGame, launchPlatforms } from "./GameResource.ts"
+import { Game, GameCategory, GameProvider, LaunchedGame, launchPlatforms } from "./GameResource.ts"
 import { list, page, pageQuery, single } from "../../contract/Pagination.ts"
+import { gameTypes } from "../../domain/bonus/Bonus.ts"
 
 /** The filters of the catalogue (SPEC section 4.5). */
 const GamesQuery = Schema.Struct({

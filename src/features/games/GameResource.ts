@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { id, timestamp } from "../../contract/Resource.ts"
+import { gameTypes } from "../../domain/bonus/Bonus.ts"
 
-export const gameTypes = ["rng", "live"] as const
 export const launchPlatforms = ["desktop", "mobile", "web", "ios", "android"] as const
 
 /** A game of the catalogue (SPEC section 2.7). */

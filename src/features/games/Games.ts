@@ -22,6 +22,7 @@ import {
   rowsOf
 } from "../../store/Rows.ts"
 import type { Game } from "./Game.ts"
+import { GameCategory, GameProvider } from "./GameResource.ts"
 import { RecentMap } from "../../platform/RecentMap.ts"
 
 export interface GameQuery extends PageQuery {
@@ -31,19 +32,6 @@ export interface GameQuery extends PageQuery {
   readonly type?: GameType | undefined
   /** Part of the name, in any case. */
   readonly search?: string | undefined
-}
-
-/** SPEC section 2.7, as it goes over the wire. */
-export interface ProviderSummary {
-  readonly id: number
-  readonly slug: string
-  readonly name: string
-  readonly games_count: number
-}
-
-export interface CategorySummary {
-  readonly category: string
-  readonly games_count: number
 }
 
 type Unavailable = Refusal<"TRY_AGAIN">
@@ -76,13 +64,8 @@ const toGame = (
 const games = rowsOf(GameRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 const fingerprints = rowsOf(Schema.Struct({ fingerprint: Schema.String }))
-const providerSummaries = rowsOf(Schema.Struct({
-  id: Schema.Number,
-  slug: Schema.String,
-  name: Schema.String,
-  games_count: Schema.Number
-}))
-const categorySummaries = rowsOf(Schema.Struct({ category: Schema.String, games_count: Schema.Number }))
+const providerSummaries = rowsOf(GameProvider)
+const categorySummaries = rowsOf(GameCategory)
 
 const notFound = refuse("NOT_FOUND", "There is no such game.")
 
@@ -103,9 +86,9 @@ export class Games extends Context.Service<Games, {
   /** As `find`, at once; undefined when it is not in memory: then `find`. */
   readonly findUnsafe: (gameId: number) => Game | undefined
   /** Active providers with how many games they offer, ordered by name. */
-  readonly providers: Effect.Effect<ReadonlyArray<ProviderSummary>, Unavailable>
+  readonly providers: Effect.Effect<ReadonlyArray<typeof GameProvider.Type>, Unavailable>
   /** Categories on offer, ordered by name. */
-  readonly categories: Effect.Effect<ReadonlyArray<CategorySummary>, Unavailable>
+  readonly categories: Effect.Effect<ReadonlyArray<typeof GameCategory.Type>, Unavailable>
   /** Reads again what is in memory: to be called after every committed change of games or providers. */
   readonly refresh: Effect.Effect<void>
 }>()("pitboss/games/Games") {

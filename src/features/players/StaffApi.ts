@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
-import { entryTypes } from "../../domain/Change.ts"
+import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { PlayerBonus } from "../bonuses/BonusResource.ts"
 import { amountFrom, date, instant, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
 import { RetiredSeeds } from "../secrets/StaffApi.ts"
@@ -23,7 +23,6 @@ import { Player } from "./PlayerResource.ts"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 import { Transaction, Wallet } from "../wallet/WalletResource.ts"
-import { walletKinds } from "../../domain/Change.ts"
 
 const optional = Schema.optionalKey
 

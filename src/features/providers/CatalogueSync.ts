@@ -4,10 +4,9 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { toDate } from "../../platform/Time.ts"
-import { temporarilyUnavailable } from "../../domain/Refusal.ts"
 import type { CatalogueGame } from "../../protocols/Protocol.ts"
 import { rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"

@@ -1,12 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { entryTypes } from "../../domain/Change.ts"
+import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { about, RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { instant, oneOf, pathId } from "../../contract/Fields.ts"
 import { recipe, RoundProof } from "../originals/OriginalResource.ts"
 import { pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
 import { Transaction, Wallet, WalletAtMoment } from "./WalletResource.ts"
-import { walletKinds } from "../../domain/Change.ts"
 
 /** The filters of a ledger (SPEC section 4.3). */
 const TransactionsQuery = Schema.Struct({

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
-import { walletKinds } from "../../domain/Change.ts"
-import { entryTypes } from "../../domain/Change.ts"
+import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
 const balances = {

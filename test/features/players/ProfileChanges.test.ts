@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { checkProfileChanges, profileFields } from "../../../src/features/players/RegistrationResource.ts"
-import { checkRegistration } from "../../../src/features/players/RegistrationResource.ts"
+import {
+  checkProfileChanges,
+  checkRegistration,
+  profileFields
+} from "../../../src/features/players/RegistrationResource.ts"
 
 // Goal: a profile can change to what could have been registered, and to nothing else (SPEC section 4.2). Method: each field by itself,
 // held against the registration's own judgement of the same value.

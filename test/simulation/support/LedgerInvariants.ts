@@ -3,9 +3,8 @@ import type { Event, Payment } from "../../../src/domain/Change.ts"
 import type { PlayerBonus } from "../../../src/domain/bonus/Bonus.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import { roundKey, type Transaction } from "../../../src/domain/settlement/Rounds.ts"
-import type { Books, Remains } from "./Books.ts"
+import { type Books, type Remains, transactionKey } from "./Books.ts"
 import { checkEntries, checkTransaction, type LedgerPosition, type Report, sumOf } from "../../kit/LedgerInvariants.ts"
-import { transactionKey } from "./Books.ts"
 import { promos } from "./Fixture.ts"
 
 /** One player's commits, one after the other. */

@@ -1,12 +1,11 @@
 /** One run: a world is made from a plan, everything in it happens, and then the books are looked at. */
-import { Clients } from "./Clients.ts"
+import { Clients, type Note } from "./Clients.ts"
 import { Cluster } from "./Cluster.ts"
 import { type Committed, Database } from "./Database.ts"
 import { playersAt, promos } from "./Fixture.ts"
 import type { Violation } from "./Books.ts"
 import { check } from "./Invariants.ts"
 import { type Delivery, Network } from "./Network.ts"
-import type { Note } from "./Clients.ts"
 import type { Plan, StoreTrouble } from "./Plan.ts"
 import { noBug, type SeededBug } from "./SeededBug.ts"
 import { Machine, World } from "./World.ts"
