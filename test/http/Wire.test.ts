@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import * as Net from "node:net"
 import { isOfContract } from "../kit/Documented.ts"
 import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
-import { type Reply, send, sendSigned, signedHeaders } from "../kit/HttpCalls.ts"
+import { type Reply, send, sendBytes, sendSigned, signedHeaders } from "../kit/HttpCalls.ts"
 import { addApiKey, addProvider } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
@@ -14,17 +14,6 @@ import { addOperator } from "../kit/TestService.ts"
 
 const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
 const Live = layerEdgeServer().pipe(Layer.provideMerge(AtNoon))
-
-/** Sends bytes on a connection of their own and gives all that comes back until it closes. */
-const exchange = (port: number, bytes: string | Uint8Array): Effect.Effect<string> =>
-  Effect.callback((resume) => {
-    const chunks: Array<Buffer> = []
-    const socket = Net.connect(port, "127.0.0.1", () => socket.write(bytes))
-    socket.on("data", (chunk) => chunks.push(chunk))
-    socket.on("error", () => {})
-    socket.on("close", () => resume(Effect.succeed(Buffer.concat(chunks).toString("latin1"))))
-    return Effect.sync(() => socket.destroy())
-  })
 
 const assertEnvelope = (answer: string, status: number) => {
   assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `))
@@ -39,40 +28,40 @@ layer(Live)("bytes", (it) => {
   it.effect("that are no request, or too much of one, are answered all the same", () =>
     Effect.gen(function*() {
       const port = yield* portOf
-      assertEnvelope(yield* exchange(port, "nonsense\r\n\r\n"), 400)
-      assertEnvelope(yield* exchange(port, Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00])), 400)
-      assertEnvelope(yield* exchange(port, "FOO / HTTP/1.1\r\n\r\n"), 400)
-      assertEnvelope(yield* exchange(port, "GET / HTTP/1.1\r\nConnection: close\r\n\r\n"), 404)
-      assertEnvelope(yield* exchange(port, closing(["GET / HTTP/1.1", `X: ${"x".repeat(40_000)}`])), 431)
-      assertEnvelope(yield* exchange(port, closing([`GET /${"x".repeat(40_000)} HTTP/1.1`])), 431)
+      assertEnvelope(yield* sendBytes(port, "nonsense\r\n\r\n"), 400)
+      assertEnvelope(yield* sendBytes(port, Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00])), 400)
+      assertEnvelope(yield* sendBytes(port, "FOO / HTTP/1.1\r\n\r\n"), 400)
+      assertEnvelope(yield* sendBytes(port, "GET / HTTP/1.1\r\nConnection: close\r\n\r\n"), 404)
+      assertEnvelope(yield* sendBytes(port, closing(["GET / HTTP/1.1", `X: ${"x".repeat(40_000)}`])), 431)
+      assertEnvelope(yield* sendBytes(port, closing([`GET /${"x".repeat(40_000)} HTTP/1.1`])), 431)
       const both = closing(
         ["POST / HTTP/1.1", "Content-Length: 1", "Transfer-Encoding: chunked"],
         "1\r\na\r\n0\r\n\r\n"
       )
-      assertEnvelope(yield* exchange(port, both), 400)
+      assertEnvelope(yield* sendBytes(port, both), 400)
       assert.strictEqual((yield* send(port, "/health/live")).status, 200)
     }))
 
   it.effect("of unusual requests get their defined answer", () =>
     Effect.gen(function*() {
       const port = yield* portOf
-      assertEnvelope(yield* exchange(port, closing(["PROPFIND /api/v1/operator/open HTTP/1.1"])), 405)
-      assertEnvelope(yield* exchange(port, closing(["OPTIONS /api/v1/operator/open HTTP/1.1"])), 405)
-      assertEnvelope(yield* exchange(port, closing(["OPTIONS * HTTP/1.1"])), 404)
-      assertEnvelope(yield* exchange(port, closing(["GET http://x/api/v1/operator/open HTTP/1.1"])), 401)
-      assertEnvelope(yield* exchange(port, closing(["GET //api/v1/operator/open HTTP/1.1"])), 404)
-      assertEnvelope(yield* exchange(port, closing(["GET /API/v1/operator/open HTTP/1.1"])), 404)
-      assertEnvelope(yield* exchange(port, closing(["GET /api/v1/operator/%6Fpen HTTP/1.1"])), 401)
-      assertEnvelope(yield* exchange(port, closing(["GET /%E0%A4%A HTTP/1.1"])), 404)
+      assertEnvelope(yield* sendBytes(port, closing(["PROPFIND /api/v1/operator/open HTTP/1.1"])), 405)
+      assertEnvelope(yield* sendBytes(port, closing(["OPTIONS /api/v1/operator/open HTTP/1.1"])), 405)
+      assertEnvelope(yield* sendBytes(port, closing(["OPTIONS * HTTP/1.1"])), 404)
+      assertEnvelope(yield* sendBytes(port, closing(["GET http://x/api/v1/operator/open HTTP/1.1"])), 401)
+      assertEnvelope(yield* sendBytes(port, closing(["GET //api/v1/operator/open HTTP/1.1"])), 404)
+      assertEnvelope(yield* sendBytes(port, closing(["GET /API/v1/operator/open HTTP/1.1"])), 404)
+      assertEnvelope(yield* sendBytes(port, closing(["GET /api/v1/operator/%6Fpen HTTP/1.1"])), 401)
+      assertEnvelope(yield* sendBytes(port, closing(["GET /%E0%A4%A HTTP/1.1"])), 404)
       const expecting = ["POST /api/v1/operator/orders HTTP/1.1", "Content-Length: 400000", "Expect: 100-continue"]
-      assertEnvelope(yield* exchange(port, closing(expecting)), 401)
+      assertEnvelope(yield* sendBytes(port, closing(expecting)), 401)
     }))
 
   it.effect("of one connection are answered request by request", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const lines = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n`
-      const answer = yield* exchange(
+      const answer = yield* sendBytes(
         port,
         `${lines("/health/live")}\r\n${lines("/nowhere")}\r\n${lines("/health/live")}Connection: close\r\n\r\n`
       )

@@ -10,6 +10,7 @@ import {
   type VendorFailure,
   type VendorTools
 } from "../../src/protocols/Protocol.ts"
+import { listening } from "./Listening.ts"
 
 const FakeSettings = Schema.Struct({
   games_url: Schema.String,
@@ -174,18 +175,8 @@ export const makeFakeVendor = Effect.gen(function*() {
       else response.writeHead(mood.status).end("out of order")
     })
   })
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => {
-      server.listen(0, "127.0.0.1", () => resume(Effect.void))
-    }),
-    () =>
-      Effect.callback<void>((resume) => {
-        server.close(() => resume(Effect.void))
-        server.closeAllConnections()
-      })
-  )
-  const address = server.address()
-  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  const port = yield* listening(server, () => server.closeAllConnections())
+  const url = `http://127.0.0.1:${port}`
   const vendor: FakeVendor = {
     url,
     settings: { games_url: url, api_key: "a secret of the vendor" },

@@ -1,6 +1,7 @@
 /** A way over the network that can fall silent and speak again: nothing is lost on it, nothing is closed, and nothing arrives. */
 import { Effect, type Scope } from "effect"
 import * as Net from "node:net"
+import { listening } from "./Listening.ts"
 
 export interface HoldingProxy {
   readonly port: number
@@ -34,19 +35,12 @@ export const makeHoldingProxy = (upstreamPort: number): Effect.Effect<HoldingPro
       pass(client, upstream)
       pass(upstream, client)
     })
-    yield* Effect.acquireRelease(
-      Effect.callback<void>((resume) => {
-        server.listen(0, "127.0.0.1", () => resume(Effect.void))
-      }),
-      () =>
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-          for (const socket of sockets) socket.destroy()
-        })
-    )
-    const address = server.address()
+    const cut = (): void => {
+      for (const socket of sockets) socket.destroy()
+    }
+    const port = yield* listening(server, cut)
     return {
-      port: typeof address === "object" && address !== null ? address.port : 0,
+      port,
       hold: () => {
         isHeld = true
         for (const socket of sockets) socket.pause()
@@ -55,8 +49,6 @@ export const makeHoldingProxy = (upstreamPort: number): Effect.Effect<HoldingPro
         isHeld = false
         for (const socket of sockets) socket.resume()
       },
-      cut: () => {
-        for (const socket of sockets) socket.destroy()
-      }
+      cut
     }
   })

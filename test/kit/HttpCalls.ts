@@ -4,6 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import * as Http from "node:http"
+import * as Net from "node:net"
 import { undocumented } from "./Documented.ts"
 import { sign } from "./sign.ts"
 
@@ -164,3 +165,14 @@ export const signedHeaders = (signer: Signer, path: string, call: SignedCall): {
 /** Sends a signed request. Headers of the call win over those that sign it. */
 export const sendSigned = (port: number, signer: Signer, path: string, call: SignedCall): Effect.Effect<Reply> =>
   send(port, path, { ...call, headers: { ...signedHeaders(signer, path, call), ...call.headers } })
+
+/** Sends bytes on a connection of their own and gives all that comes back until the server closes it. */
+export const sendBytes = (port: number, bytes: string | Uint8Array): Effect.Effect<string> =>
+  Effect.callback((resume) => {
+    const chunks: Array<Buffer> = []
+    const socket = Net.connect(port, "127.0.0.1", () => socket.write(bytes))
+    socket.on("data", (chunk) => chunks.push(chunk))
+    socket.on("error", () => {})
+    socket.on("close", () => resume(Effect.succeed(Buffer.concat(chunks).toString("latin1"))))
+    return Effect.sync(() => socket.destroy())
+  })

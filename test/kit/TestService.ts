@@ -11,6 +11,7 @@ import { Ids } from "../../src/platform/Ids.ts"
 import { Scheduler } from "../../src/platform/Scheduler.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerCapabilities } from "../../src/service.ts"
+import { operatorOf } from "./Operators.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 
 /** The capabilities' own client, for a transaction that they take part in. */
@@ -45,24 +46,7 @@ export const addOperator = Effect.fnUntraced(function*(slug: string, currency = 
   const id = yield* ids.reserve(1)
   yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
     VALUES (${id}, ${slug}, ${slug}, ${currency}, now(), now())`
-  const operator: Operator = {
-    id,
-    slug,
-    name: slug,
-    currency,
-    cooperationModel: "api",
-    active: true,
-    coolingOffHours: 24,
-    withdrawalSecondApprovalAbove: null,
-    kycWithdrawalThreshold: null,
-    forfeitBonusOnWithdrawal: true,
-    originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
-    dailyDepositCap: null,
-    dailyWithdrawalCap: null,
-    defaultLimits: {},
-    disabledFeatures: []
-  }
-  return operator
+  return operatorOf(id, { slug, name: slug, currency })
 })
 
 /** Adds a player with empty wallets; gives the id. */

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
 import * as Http from "node:http"
+import { listening } from "./Listening.ts"
 
 export interface Received {
   readonly path: string
@@ -56,18 +57,7 @@ export const makeSink = Effect.fnUntraced(function*(answer: Sink["answer"] = () 
     })
   })
   server.on("connection", () => connections++)
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => {
-      server.listen(0, "127.0.0.1", () => resume(Effect.void))
-    }),
-    () =>
-      Effect.callback<void>((resume) => {
-        server.close(() => resume(Effect.void))
-        server.closeAllConnections()
-      })
-  )
-  const address = server.address()
-  const port = typeof address === "object" && address !== null ? address.port : 0
+  const port = yield* listening(server, () => server.closeAllConnections())
   const sink: Sink = {
     url: `http://127.0.0.1:${port}/hook`,
     port,

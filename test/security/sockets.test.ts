@@ -3,23 +3,12 @@ import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Net from "node:net"
 import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
-import { send } from "../kit/HttpCalls.ts"
+import { send, sendBytes } from "../kit/HttpCalls.ts"
 
 // Goal: no socket leaves the server's timeouts and its drain, whatever it sends or does not send. Method: bytes by hand; time is
 // the test's, so that a drain that waits for a silent socket does not end.
 
 const noon = TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))
-
-/** Sends bytes and gives all that comes back until the server closes the connection. */
-const exchange = (port: number, bytes: string): Effect.Effect<string> =>
-  Effect.callback((resume) => {
-    const chunks: Array<Buffer> = []
-    const socket = Net.connect(port, "127.0.0.1", () => socket.write(bytes))
-    socket.on("data", (chunk) => chunks.push(chunk))
-    socket.on("error", () => {})
-    socket.on("close", () => resume(Effect.succeed(Buffer.concat(chunks).toString("latin1"))))
-    return Effect.sync(() => socket.destroy())
-  })
 
 const statusesIn = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
 
@@ -43,18 +32,18 @@ layer(layerEdgeServer().pipe(Layer.provideMerge(Layer.effectDiscard(noon))))("an
     Effect.gen(function*() {
       const port = yield* portOf
       for (const protocol of ["websocket", "h2c", "TLS/1.0", "anything", ""]) {
-        const answers = yield* exchange(port, upgrading("GET", "/health/live", protocol) + last)
+        const answers = yield* sendBytes(port, upgrading("GET", "/health/live", protocol) + last)
         assert.deepStrictEqual(statusesIn(answers), ["200"], protocol)
-        const refused = yield* exchange(port, upgrading("GET", "/api/v1/operator/open", protocol) + last)
+        const refused = yield* sendBytes(port, upgrading("GET", "/api/v1/operator/open", protocol) + last)
         assert.deepStrictEqual(statusesIn(refused), ["401"], protocol)
-        const withBody = yield* exchange(port, upgrading("POST", "/api/v1/operator/orders", protocol, "{}") + last)
+        const withBody = yield* sendBytes(port, upgrading("POST", "/api/v1/operator/orders", protocol, "{}") + last)
         assert.deepStrictEqual(statusesIn(withBody), ["401"], protocol)
       }
     }))
 
   it.effect("by CONNECT is answered and closed", () =>
     Effect.gen(function*() {
-      const answer = yield* exchange(yield* portOf, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
+      const answer = yield* sendBytes(yield* portOf, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
       assert.match(answer, /^HTTP\/1\.1 404 [^]*\r\nConnection: close\r\n\r\n\{"error":\{"code":"NOT_FOUND"/)
     }))
 })
@@ -89,7 +78,7 @@ it.effect("a closing server waits neither for silent sockets nor for callers tha
       "POST /api/v1/operator/orders HTTP/1.1\r\nHost: x\r\nX-Api-Key: k\r\nContent-Length: 9\r\n\r\n{"
     )
     // an answer proves that the server has read what was sent before
-    yield* exchange(port, last)
+    yield* sendBytes(port, last)
 
     const closed = yield* Effect.forkChild(Scope.close(scope, Exit.void))
     yield* Effect.exit(send(port, "/health/live")).pipe(Effect.repeat({ until: ({ _tag }) => _tag === "Failure" }))

@@ -1,6 +1,7 @@
 /** A way to PostgreSQL that can be cut at a chosen moment of what passes over it. */
 import { Effect, type Scope } from "effect"
 import * as Net from "node:net"
+import { listening } from "../../kit/Listening.ts"
 
 /**
  * When a connection is cut. `before`: what was asked does not arrive. `meanwhile`: it arrives, and nobody waits for the answer.
@@ -106,19 +107,11 @@ export const makeCuttingProxy = (upstreamPort: number): Effect.Effect<CuttingPro
     }
 
     const server = Net.createServer(serve)
-    yield* Effect.acquireRelease(
-      Effect.callback<void>((resume) => {
-        server.listen(0, "127.0.0.1", () => resume(Effect.void))
-      }),
-      () =>
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-          for (const socket of sockets) socket.destroy()
-        })
-    )
-    const address = server.address()
+    const port = yield* listening(server, () => {
+      for (const socket of sockets) socket.destroy()
+    })
     return {
-      port: typeof address === "object" && address !== null ? address.port : 0,
+      port,
       cut: (moment, whose) =>
         Effect.callback<void>((resume) => {
           waiting = { moment, whose, done: () => resume(Effect.void) }

@@ -9,30 +9,13 @@ import { Ids } from "../../../src/platform/Ids.ts"
 import type { PlayerProfile } from "../../../src/features/players/PlayerProfile.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
 import { Players } from "../../../src/features/players/Players.ts"
+import { operatorOf } from "../../kit/Operators.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
 const now = Date.parse("2026-11-20T12:00:00.000Z")
 
-const operatorOf = (id: number, currency: string): Operator => ({
-  id,
-  slug: `operator-${id}`,
-  name: `Operator ${id}`,
-  currency,
-  cooperationModel: "api",
-  active: true,
-  coolingOffHours: 24,
-  withdrawalSecondApprovalAbove: null,
-  kycWithdrawalThreshold: null,
-  forfeitBonusOnWithdrawal: true,
-  originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
-  dailyDepositCap: null,
-  dailyWithdrawalCap: null,
-  defaultLimits: {},
-  disabledFeatures: []
-})
-
-const one = operatorOf(1, "EUR")
-const other = operatorOf(2, "SEK")
+const one = operatorOf(1)
+const other = operatorOf(2, { currency: "SEK" })
 
 const seed = Layer.effectDiscard(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient

@@ -12,27 +12,9 @@ import { SessionTokens } from "../../../src/features/games/SessionTokens.ts"
 import { type PaymentMethod, PaymentMethods } from "../../../src/features/payments/Methods.ts"
 import { ActiveOperators } from "../../../src/features/operators/ActiveOperators.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
+import { operatorOf } from "../../kit/Operators.ts"
 import { newPlayer } from "../../kit/players.ts"
 import { policies } from "../../kit/Policies.ts"
-
-const operatorOf = (id: number, terms: Partial<Operator>): Operator => ({
-  id,
-  slug: `operator-${id}`,
-  name: `Operator ${id}`,
-  currency: "EUR",
-  cooperationModel: "api",
-  active: true,
-  coolingOffHours: 24,
-  withdrawalSecondApprovalAbove: null,
-  kycWithdrawalThreshold: null,
-  forfeitBonusOnWithdrawal: true,
-  originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
-  dailyDepositCap: null,
-  dailyWithdrawalCap: null,
-  defaultLimits: {},
-  disabledFeatures: [],
-  ...terms
-})
 
 /** The first asks for a second approval and for verified players; the second for neither. */
 export const operators: ReadonlyArray<Operator> = [

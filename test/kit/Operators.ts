@@ -1,0 +1,22 @@
+/** Operators as rules and services see them, made up. */
+import type { Operator } from "../../src/domain/Operator.ts"
+
+/** An operator with the settings that a new one has. */
+export const operatorOf = (id: number, terms: Partial<Operator> = {}): Operator => ({
+  id,
+  slug: `operator-${id}`,
+  name: `Operator ${id}`,
+  currency: "EUR",
+  cooperationModel: "api",
+  active: true,
+  coolingOffHours: 24,
+  withdrawalSecondApprovalAbove: null,
+  kycWithdrawalThreshold: null,
+  forfeitBonusOnWithdrawal: true,
+  originalBounds: { maxStake: 100_000, maxPayout: 10_000_000 },
+  dailyDepositCap: null,
+  dailyWithdrawalCap: null,
+  defaultLimits: {},
+  disabledFeatures: [],
+  ...terms
+})
