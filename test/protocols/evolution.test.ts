@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { RefusalCode } from "../../src/domain/Refusal.ts"
 import { evolutionProtocol } from "../../src/protocols/evolution/Evolution.ts"
-import type { LaunchOrder } from "../../src/protocols/Protocol.ts"
 import {
   asAction,
   asAnswer,
@@ -10,6 +9,7 @@ import {
   balanceOf,
   bound,
   euros,
+  launchOf,
   noon,
   refusedWith,
   settled,
@@ -418,26 +418,7 @@ describe("settings", () => {
 })
 
 describe("launch", () => {
-  const order: LaunchOrder = {
-    gameId: "table-1",
-    token: "sid-1",
-    mode: "real",
-    platform: "mobile",
-    ip: "203.0.113.7",
-    player: {
-      playerRef: "1018",
-      token: "sid-1",
-      country: "DE",
-      language: "de",
-      birthDate: null,
-      registeredAt: noon,
-      tags: [],
-      currency: "EUR",
-      username: "ada"
-    },
-    lobbyUrl: "https://casino.example.com/lobby",
-    depositUrl: "https://casino.example.com/cashier"
-  }
+  const order = launchOf("sid-1", { gameId: "table-1", depositUrl: "https://casino.example.com/cashier" })
 
   it.effect("posts the player, the sid and the table under both keys", () =>
     Effect.gen(function*() {

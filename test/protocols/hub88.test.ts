@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as Crypto from "node:crypto"
 import type { RefusalCode } from "../../src/domain/Refusal.ts"
 import { hub88Protocol } from "../../src/protocols/hub88/Hub88.ts"
-import type { FreeRoundsOrder, LaunchOrder, WalletOutcome } from "../../src/protocols/Protocol.ts"
+import type { FreeRoundsOrder, WalletOutcome } from "../../src/protocols/Protocol.ts"
 import {
   asAction,
   asAnswer,
@@ -14,6 +14,7 @@ import {
   fieldRefused,
   gameUnknown,
   identified,
+  launchOf,
   noon,
   passing,
   refusedWith,
@@ -533,26 +534,7 @@ describe("settings", () => {
 })
 
 describe("calls to the vendor", () => {
-  const order: LaunchOrder = {
-    gameId: "clt_dragonrising",
-    token: "token-0001",
-    mode: "real",
-    platform: "mobile",
-    ip: "203.0.113.7",
-    player: {
-      playerRef: "1018",
-      token: "token-0001",
-      country: "DE",
-      language: "de",
-      birthDate: null,
-      registeredAt: noon,
-      tags: [],
-      currency: "EUR",
-      username: "ada"
-    },
-    lobbyUrl: "https://casino.example.com/lobby",
-    depositUrl: null
-  }
+  const order = launchOf("token-0001", { gameId: "clt_dragonrising" })
 
   const signedBody = (asked: ReturnType<typeof vendorAnswering>["asked"], header = "X-Hub88-Signature") => {
     const request = asked.at(-1)

@@ -10,30 +10,17 @@ import type { AnyProtocol, FreeRoundsOrder, LaunchOrder, VendorRequest } from ".
 import { requestSigner } from "../../src/protocols/RequestSign.ts"
 import { slotegratorProtocol } from "../../src/protocols/slotegrator/Slotegrator.ts"
 import { slotegratorSign } from "../../src/protocols/slotegrator/SlotegratorSign.ts"
-import { bound, noon, vendorAnswering } from "./support.ts"
+import { bound, launchOf, noon, vendorAnswering } from "./support.ts"
 
 // Goal: what Pragmatic Play, Slotegrator, A8R and GCP are asked, signed as they demand, and what becomes of their answers. Method: a
 // vendor that gives prepared answers and keeps the questions.
 
+const usual = launchOf("t-1")
 const order: LaunchOrder = {
-  gameId: "gold",
-  token: "t-1",
-  mode: "real",
-  platform: "mobile",
+  ...usual,
   ip: "198.51.100.7",
-  player: {
-    playerRef: "1018",
-    token: null,
-    country: "DE",
-    language: "de",
-    birthDate: "1990-01-31",
-    registeredAt: noon,
-    tags: [],
-    currency: "EUR",
-    username: "ada"
-  },
-  lobbyUrl: "https://casino.example/lobby",
-  depositUrl: null
+  player: { ...usual.player, token: null, birthDate: "1990-01-31" },
+  lobbyUrl: "https://casino.example/lobby"
 }
 const demo: LaunchOrder = { ...order, mode: "demo" }
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Crypto from "node:crypto"
 import type { RefusalCode } from "../../src/domain/Refusal.ts"
-import type { LaunchOrder, WalletOutcome } from "../../src/protocols/Protocol.ts"
+import type { WalletOutcome } from "../../src/protocols/Protocol.ts"
 import { spribeProtocol } from "../../src/protocols/spribe/Spribe.ts"
 import {
   asAction,
@@ -13,7 +13,7 @@ import {
   euros,
   gameUnknown,
   identified,
-  noon,
+  launchOf,
   passing,
   refusedWith,
   settled,
@@ -458,26 +458,7 @@ describe("settings", () => {
 })
 
 describe("launch", () => {
-  const order: LaunchOrder = {
-    gameId: "hi-lo",
-    token: "t+1",
-    mode: "real",
-    platform: "mobile",
-    ip: "203.0.113.7",
-    player: {
-      playerRef: "1018",
-      token: "t+1",
-      country: "DE",
-      language: "de",
-      birthDate: null,
-      registeredAt: noon,
-      tags: [],
-      currency: "EUR",
-      username: "ada"
-    },
-    lobbyUrl: "https://casino.example.com/lobby?a=1",
-    depositUrl: null
-  }
+  const order = launchOf("t+1", { gameId: "hi-lo", lobbyUrl: "https://casino.example.com/lobby?a=1" })
   const { asked, tools } = vendorAnswering({})
 
   it.effect("is an address with the player, the token, language, currency and operator, and where to return to", () =>

@@ -8,6 +8,7 @@ import type {
   AnyProtocol,
   Bound,
   Funds,
+  LaunchOrder,
   Received,
   VendorAnswer,
   VendorCall,
@@ -145,6 +146,29 @@ export const answerTo = (received: Received, outcome?: WalletOutcome): VendorAns
   assert(outcome !== undefined, "the wallet was asked")
   return received.render(outcome)
 }
+
+/** A launch as the frame orders it, under a session token. */
+export const launchOf = (token: string, order: Partial<LaunchOrder> = {}): LaunchOrder => ({
+  gameId: "gold",
+  token,
+  mode: "real",
+  platform: "mobile",
+  ip: "203.0.113.7",
+  player: {
+    playerRef: "1018",
+    token,
+    country: "DE",
+    language: "de",
+    birthDate: null,
+    registeredAt: noon,
+    tags: [],
+    currency: "EUR",
+    username: "ada"
+  },
+  lobbyUrl: "https://casino.example.com/lobby",
+  depositUrl: null,
+  ...order
+})
 
 /** A vendor that gives one answer, and what it was asked. */
 export const vendorAnswering = (body: unknown, status = 200) => {
