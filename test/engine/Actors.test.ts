@@ -12,6 +12,7 @@ import {
   isWaiting,
   makeActors,
   makeGate,
+  makeHeldActors,
   makeStore,
   post,
   postKnowing,
@@ -91,10 +92,7 @@ describe("Actors", () => {
     // of them is durable before the store is asked. Method: let them gather behind a held commit.
     it.effect("keeps the order around commands that need the store", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 0 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store)
+        const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
         const names = Array.from({ length: 30 }, (_, index) => `r${index}`)
         const fibers = yield* Effect.forEach(names, (name, index) =>
           start(actors.ask(1, (index % 3 === 1 ? postKnowing : post)(name, 1))))
@@ -133,10 +131,7 @@ describe("Actors", () => {
     // Goal: what gathers while a commit runs goes together into the next one. Method: hold the first commit, ask ten more times.
     it.effect("gathers the commands of one key", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 0 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store)
+        const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
         const first = yield* start(actors.ask(1, post("first", 1)))
         yield* gate.arrived
         const others = yield* Effect.forEach(Array.from({ length: 10 }, (_, index) => `r${index}`), (name) =>
@@ -155,10 +150,7 @@ describe("Actors", () => {
 
     it.effect("gathers the units of many keys", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 0, 2: 0, 3: 0, 4: 0 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store)
+        const { actors, gate, store } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0, 4: 0 })
         const first = yield* start(actors.ask(1, post("first", 1)))
         yield* gate.arrived
         const others = yield* Effect.forEach([2, 3, 4], (key) => start(actors.ask(key, post(`r${key}`, 1))))
@@ -171,10 +163,7 @@ describe("Actors", () => {
     // Goal: both bounds of a group hold, and nothing is lost at them.
     it.effect("takes no more than maxGroup commands of a key and maxCommit changes in one go", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 0, 2: 0, 3: 0 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store, { maxGroup: 4, maxCommit: 6 })
+        const { actors, gate, store } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0 }, { maxGroup: 4, maxCommit: 6 })
         const first = yield* start(actors.ask(1, post("first", 1)))
         yield* gate.arrived
         const others = yield* Effect.forEach(
@@ -200,10 +189,7 @@ describe("Actors", () => {
     // Goal: nothing is answered, and nothing can be read, before its commit. Method: hold the commit and look.
     it.effect("answers and reads follow the commit", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 5 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store)
+        const { actors, gate } = yield* makeHeldActors({ 1: 5 })
         const asking = yield* start(actors.ask(1, post("r", 10)))
         yield* gate.arrived
         yield* settle
@@ -260,10 +246,7 @@ describe("Actors", () => {
   describe("bounds", () => {
     it.effect("refuses one command more than a mailbox holds, and only there", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 0, 2: 0 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store, { maxMailbox: 3 })
+        const { actors, gate } = yield* makeHeldActors({ 1: 0, 2: 0 }, { maxMailbox: 3 })
         const first = yield* start(actors.ask(1, post("first", 1)))
         yield* gate.arrived
         const waiting = yield* Effect.forEach(["a", "b", "c"], (name) => start(actors.ask(1, post(name, 1))))
@@ -276,10 +259,7 @@ describe("Actors", () => {
 
     it.effect("refuses one command more than may wait in all mailboxes", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 0, 2: 0, 3: 0 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store, { maxWaiting: 4 })
+        const { actors, gate } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0 }, { maxWaiting: 4 })
         const first = yield* start(actors.ask(1, post("first", 1)))
         yield* gate.arrived
         const waiting = yield* Effect.forEach(["a", "b", "c", "d"], (name) => start(actors.ask(1, post(name, 1))))
@@ -384,10 +364,7 @@ describe("Actors", () => {
 
     it.effect("refuses a new actor when all that are there are busy", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 0, 2: 0, 3: 0 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store, { maxResident: 2 })
+        const { actors, gate } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0 }, { maxResident: 2 })
         const busy = yield* Effect.forEach([1, 2], (key) => start(actors.ask(key, post(`r${key}`, 1))))
         yield* gate.arrived
         assert.strictEqual((yield* Effect.flip(actors.ask(3, post("c", 1)))).toString(), "MailboxFull")
@@ -814,10 +791,7 @@ describe("Actors", () => {
     // defective; nobody hears before the commit, and then in order.
     it.effect("hear after the commit, in order", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 10 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store)
+        const { actors, gate } = yield* makeHeldActors({ 1: 10 })
         const heard: Array<string> = []
         const hear = (name: string) => (exit: Exit.Exit<unknown, unknown>) => {
           heard.push(`${name} ${Exit.isSuccess(exit) ? "done" : Exit.hasDies(exit) ? "defect" : "refused"}`)
@@ -868,10 +842,7 @@ describe("Actors", () => {
     // Goal: a bug in a rule reaches its own caller and nobody else. Method: it stands between two sound commands of one group.
     it.effect("a defect in a step reaches only its caller", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 0 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store)
+        const { actors, gate } = yield* makeHeldActors({ 1: 0 })
         const broken: AccountStep = () => {
           throw new Error("a bug")
         }
@@ -891,10 +862,7 @@ describe("Actors", () => {
     // gone only when its command is done.
     it.effect("interrupting a caller does not cancel its command", () =>
       Effect.gen(function*() {
-        const store = makeStore({ 1: 0 })
-        const gate = makeGate()
-        store.behaviours.push(gate.behaviour)
-        const actors = yield* makeActors(store)
+        const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
         const inCommit = yield* start(actors.ask(1, post("in commit", 1)))
         yield* gate.arrived
         const inMailbox = yield* start(actors.ask(1, post("in mailbox", 1)))

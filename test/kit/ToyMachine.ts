@@ -207,6 +207,17 @@ export const makeActors = (
   options: Partial<Actors.ActorsOptions<Account, Posting, Query, Known>> = {}
 ) => Actors.make({ ...bounds, ...options, store })
 
+/** Actors whose first commit waits at a gate. */
+export const makeHeldActors = (
+  balances: Parameters<typeof makeStore>[0],
+  options?: Parameters<typeof makeActors>[1]
+) => {
+  const store = makeStore(balances)
+  const gate = makeGate()
+  store.behaviours.push(gate.behaviour)
+  return Effect.map(makeActors(store, options), (actors) => ({ actors, gate, store }))
+}
+
 /** Asks from a fiber of its own; when this returns, the command is in its mailbox. */
 export const start = <A, E, R>(asking: Effect.Effect<A, E, R>) => Effect.forkChild(asking, { startImmediately: true })
 
