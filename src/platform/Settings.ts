@@ -1,5 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Config, Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { Config, ConfigProvider, Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import ipaddr from "ipaddr.js"
 import { Entropy } from "./Entropy.ts"
 import { isLoopback } from "./Loopback.ts"
@@ -272,49 +272,23 @@ export type SettingsShape = Effect.Success<typeof load>
 export class Settings extends Context.Service<Settings, SettingsShape>()("pitboss/platform/Settings") {
   static readonly layer = Layer.effect(Settings, load).pipe(Layer.provide([Entropy.layer, NodeServices.layer]))
 
-  /** Settings for a test: nothing is read from or written to disk. The master key is all zeros unless overridden. */
+  /** Settings for a test: the defaults, and free ports. The master key is all zeros unless overridden. */
   static readonly layerTest = (overrides: Partial<SettingsShape> = {}) =>
-    Layer.succeed(Settings, {
-      host: "127.0.0.1",
-      port: 0,
-      backofficeHost: "127.0.0.1",
-      backofficePort: 0,
-      nodePort: undefined,
-      nodeBackofficePort: undefined,
-      backofficeUrl: undefined,
-      databaseUrl: undefined,
-      databaseOwnerUrl: undefined,
-      dataDir: ".data",
-      demo: false,
-      masterKey: Redacted.make(new Uint8Array(32)),
-      masterKeyPrevious: undefined,
-      masterKeyLost: false,
-      bootstrapToken: Redacted.make("test-bootstrap-token"),
-      bootstrapTokenRestored: false,
-      staffTokenDays: 90,
-      staffSessionIdleMinutes: 30,
-      staffSessionHours: 12,
-      oidcIssuer: undefined,
-      oidcClientId: undefined,
-      oidcClientSecret: undefined,
-      oidcRoleClaim: "role",
-      oidcOperatorsClaim: undefined,
-      oidcOperatorsAbsent: "none",
-      oidc: undefined,
-      webhookAllowInsecure: true,
-      providerAllowInsecure: true,
-      publicUrl: undefined,
-      docs: true,
-      trustProxy: [],
-      playerOrigins: "*",
-      cluster: false,
-      clusterHost: "127.0.0.1",
-      clusterPort: 0,
-      clusterLeaseSeconds: 4,
-      clusterTls: undefined,
-      logLevel: "Info",
-      ...overrides
-    })
+    Layer.effect(
+      Settings,
+      Effect.map(variables, (given): SettingsShape => ({
+        ...given,
+        port: 0,
+        backofficePort: 0,
+        demo: false,
+        masterKey: Redacted.make(new Uint8Array(32)),
+        bootstrapToken: Redacted.make("test-bootstrap-token"),
+        oidc: undefined,
+        webhookAllowInsecure: true,
+        providerAllowInsecure: true,
+        ...overrides
+      }))
+    ).pipe(Layer.orDie, Layer.provide([ConfigProvider.layer(ConfigProvider.fromUnknown({})), Path.layer]))
 }
 
 /**
