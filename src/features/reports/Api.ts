@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
-import { date } from "../../contract/Fields.ts"
+import { date, flagInQuery } from "../../contract/Fields.ts"
 import { single } from "../../contract/Pagination.ts"
-import { flagInQuery, GgrReport } from "./ReportResource.ts"
+import { GgrReport } from "./ReportResource.ts"
 
 /** A range of days (SPEC section 4.8). */
 export const reportRange = {

@@ -1,19 +1,23 @@
 /** The GGR report (SPEC section 2.10) put together from sums. Pure. */
 
+import { Schema } from "effect"
+
 /** The figures of one group of sums, in minor units: rounded, converted; those of what has no rate in its own currency. */
-interface GroupFigures {
-  readonly bets: number
-  readonly bonus_bets: number
-  readonly wins: number
-  readonly bonus_conversions: number
-  readonly deposits: number
-  readonly chargebacks: number
-  readonly withdrawals: number
+export const groupFigures = {
+  bets: Schema.Number,
+  bonus_bets: Schema.Number,
+  wins: Schema.Number,
+  bonus_conversions: Schema.Number,
+  deposits: Schema.Number,
+  chargebacks: Schema.Number,
+  withdrawals: Schema.Number
 }
 
-export interface GroupSums extends GroupFigures {
-  readonly rounds: number
-}
+export const GroupSums = Schema.Struct({ ...groupFigures, rounds: Schema.Number })
+
+export type GroupSums = typeof GroupSums.Type
+
+type GroupFigures = Omit<GroupSums, "rounds">
 
 /** What the database gives for a range of days. */
 export interface ReportSums {
@@ -33,7 +37,7 @@ export interface ReportHead {
   readonly include_test_players: boolean
 }
 
-const none: GroupSums = {
+export const noSums: GroupSums = {
   rounds: 0,
   bets: 0,
   bonus_bets: 0,
@@ -63,7 +67,7 @@ export const ggrReport = (head: ReportHead, sums: ReportSums) => {
   const { byProvider, byType, total, unconverted } = sums
   const players = (kind: string): number => sums.players.get(kind) ?? 0
   const type = (isLive: boolean) =>
-    play(byType.find((group) => group.isLive === isLive) ?? none, players(isLive ? "live" : "rng"))
+    play(byType.find((group) => group.isLive === isLive) ?? noSums, players(isLive ? "live" : "rng"))
   const casino = play(total, players("casino"))
   return {
     from: head.from,

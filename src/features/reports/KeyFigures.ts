@@ -18,6 +18,7 @@ import { iso, parseIso, toDate } from "../../platform/Time.ts"
 import { makeTurns } from "../../platform/Turns.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { GroupSums } from "./GgrReport.ts"
 import type { BonusCost, Breakdown, Funds, Series } from "./SeriesResource.ts"
 import { playersByDay, registrationsByDay, sumsByDay, sumsByProvider } from "./internal/SeriesQuery.ts"
 
@@ -39,18 +40,10 @@ type Refused = Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable
 
 const dayMs = 86_400_000
 
-const amount = Schema.Number
 const SumRow = Schema.Struct({
   key: Schema.String,
   name: Schema.String,
-  bets: amount,
-  bonus_bets: amount,
-  wins: amount,
-  bonus_conversions: amount,
-  deposits: amount,
-  chargebacks: amount,
-  withdrawals: amount,
-  rounds: Schema.Number,
+  ...GroupSums.fields,
   unconverted: Schema.Array(Schema.String)
 })
 const sumRows = rowsOf(SumRow)

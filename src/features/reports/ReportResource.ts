@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { integer, oneOf } from "../../contract/Fields.ts"
+import { integer } from "../../contract/Fields.ts"
 import { currencyCode, id, money } from "../../contract/Resource.ts"
 
 const day = Schema.String.annotate({ format: "date", examples: ["2026-11-01"] })
@@ -100,9 +100,6 @@ export const GgrReport = Schema.Struct({
     unconverted: []
   }]
 })
-
-/** A query's `true` or `false`. */
-export const flagInQuery = oneOf(["true", "false"])
 
 /** An exchange rate, which holds from `created_at` until the next one of its currencies. */
 export const ExchangeRate = Schema.Struct({

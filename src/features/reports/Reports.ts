@@ -10,7 +10,7 @@ import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { makeTurns } from "../../platform/Turns.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { type GgrFields, ggrReport } from "./GgrReport.ts"
+import { type GgrFields, ggrReport, groupFigures, GroupSums, noSums } from "./GgrReport.ts"
 import { reportText } from "./internal/ReportQuery.ts"
 
 export interface ReportQuery {
@@ -20,42 +20,19 @@ export interface ReportQuery {
   readonly includeTestPlayers: boolean
 }
 
-const figures = {
-  bets: Schema.Number,
-  bonus_bets: Schema.Number,
-  wins: Schema.Number,
-  bonus_conversions: Schema.Number,
-  deposits: Schema.Number,
-  chargebacks: Schema.Number,
-  withdrawals: Schema.Number
-}
-
-const Sums = Schema.Struct({ ...figures, rounds: Schema.Number })
-
 const listOf = <S extends Schema.Constraint>(schema: S) => Schema.NullOr(Schema.Array(schema))
 
 const ReportRow = Schema.Struct({
   currency: Schema.String,
-  totals: listOf(Sums),
-  types: listOf(Schema.Struct({ ...Sums.fields, isLive: Schema.Boolean })),
-  providers: listOf(Schema.Struct({ ...Sums.fields, providerId: Schema.Number, provider: Schema.String })),
-  unconverted: listOf(Schema.Struct({ ...figures, currency: Schema.String, entries: Schema.Number })),
+  totals: listOf(GroupSums),
+  types: listOf(Schema.Struct({ ...GroupSums.fields, isLive: Schema.Boolean })),
+  providers: listOf(Schema.Struct({ ...GroupSums.fields, providerId: Schema.Number, provider: Schema.String })),
+  unconverted: listOf(Schema.Struct({ ...groupFigures, currency: Schema.String, entries: Schema.Number })),
   players: listOf(Schema.Struct({ kind: Schema.String, players: Schema.Number })),
   registered: Schema.Number
 })
 
 const reportRows = rowsOf(ReportRow)
-
-const noSums = {
-  rounds: 0,
-  bets: 0,
-  bonus_bets: 0,
-  wins: 0,
-  bonus_conversions: 0,
-  deposits: 0,
-  chargebacks: 0,
-  withdrawals: 0
-}
 
 const notFound = refuse("NOT_FOUND", "There is no such operator.")
 
