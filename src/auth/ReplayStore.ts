@@ -1,5 +1,5 @@
-import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Exit, Layer, Schedule } from "effect"
+import { byteStrings, times } from "../platform/ArrayParameters.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { toDate } from "../platform/Time.ts"
@@ -66,15 +66,11 @@ export class ReplayStore extends Context.Service<ReplayStore, {
       }
 
       const insert = Effect.fnUntraced(function*(batch: ReadonlyArray<Accepted>) {
-        const signatures = yield* Effect.orDie(Effect.fromResult(
-          PgTypes.array(batch.map(({ signature }) => Buffer.from(signature, "hex")), PgTypes.OID.bytea)
-        ))
-        const times = yield* Effect.orDie(Effect.fromResult(
-          PgTypes.array(batch.map(({ acceptedAt }) => toDate(acceptedAt)), PgTypes.OID.timestamptz)
-        ))
+        const signatures = byteStrings(batch.map(({ signature }) => Buffer.from(signature, "hex")))
+        const acceptedAt = times(batch.map(({ acceptedAt: at }) => at))
         const rows = yield* sql<{ readonly signature: string }>`
           INSERT INTO accepted_signatures (signature, accepted_at)
-          SELECT * FROM unnest(${signatures}, ${times})
+          SELECT * FROM unnest(${signatures}, ${acceptedAt})
           ON CONFLICT DO NOTHING
           RETURNING encode(signature, 'hex') AS signature`
         return new Set(rows.map(({ signature }) => signature))

@@ -4,9 +4,9 @@
  * The master key is checked at the start: a service with a wrong one would refuse every signed call and seal new secrets that the right
  * one does not open.
  */
-import { PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { byteStrings, texts } from "../platform/ArrayParameters.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { describeSqlError } from "../platform/Database.ts"
 import { Secrets } from "../platform/Secrets.ts"
@@ -120,9 +120,6 @@ const resealText = (one: SealedColumn): string =>
       AS n(${one.key.map((_, index) => `key${index}`).join(", ")}, sealed, fresh)
     WHERE ${one.key.map(([name, type], index) => `t.${name} = n.key${index}::${type}`).join(" AND ")}
       AND t.${one.column} = n.sealed`
-
-const texts = (values: ReadonlyArray<string>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
-const byteStrings = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
 
 const wrongKey = new StartupError({
   message: "MASTER_KEY does not open the secrets of this database: start with the key that sealed them, " +

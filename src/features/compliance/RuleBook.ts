@@ -1,7 +1,7 @@
 /** What is set about the rules of each operator. */
-import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { numbers } from "../../platform/ArrayParameters.ts"
 import {
   type AlertRule,
   alertRules,
@@ -34,7 +34,7 @@ const overrideRows = rowsOf(Schema.Struct({
 export const makeRuleBook = Effect.map(SqlClient.SqlClient, (sql) => {
   /** What staff have set for operators, by operator and rule. */
   const overridesOf = Effect.fnUntraced(function*(operatorIds: ReadonlyArray<number>) {
-    const ids = Result.getOrThrow(PgTypes.array([...new Set(operatorIds)], PgTypes.OID.float8))
+    const ids = numbers([...new Set(operatorIds)])
     const rows = yield* overrideRows(
       sql`SELECT s.operator_id AS "operatorId", s.rule, s.settings
         FROM unnest(${ids}::float8[]) AS u(id) JOIN compliance_settings s ON s.operator_id = u.id::bigint`

@@ -1,7 +1,7 @@
 /** Entries of the ledger over players, newest first, for staff. */
-import { PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { numbers } from "../../platform/ArrayParameters.ts"
 import type { EntryType, WalletKind } from "../../domain/Change.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
@@ -62,7 +62,6 @@ const partRows = rowsOf(Schema.Struct({
 const noProvider = refuse("NOT_FOUND", "There is no such provider.")
 const needsProvider = refuseFields({ provider: ["must be given with a provider's transaction id"] })
 
-const floats = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
 
 interface Key {
   readonly player: number
@@ -103,8 +102,8 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
           sql`SELECT e.operator_id, e.id, e.player_id, e.wallet, e.type, e.amount, e.balance_after, p.currency,
               e.payment_request_id, e.game_id, e.game_round_id, e.player_bonus_id, e.created_at, p.username, pr.slug AS provider,
               g.name AS game, g.external_id AS game_external_id, e.seq
-            FROM unnest(${floats(keys.map(({ player }) => player))}::float8[], ${
-            floats(keys.map(({ seq }) => seq))
+            FROM unnest(${numbers(keys.map(({ player }) => player))}::float8[], ${
+            numbers(keys.map(({ seq }) => seq))
           }::float8[])
               WITH ORDINALITY AS k (player, seq, place)
             JOIN ledger_entries e ON e.player_id = k.player::bigint AND e.seq = k.seq::bigint
@@ -163,9 +162,9 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
         ) {
           const position = yield* cursors.read(query.cursor)
           const where = sql.and([
-            sql`e.player_id = ANY(${floats(players)}::float8[]::bigint[])
+            sql`e.player_id = ANY(${numbers(players)}::float8[]::bigint[])
               AND e.created_at >= ${toDate(first)} AND e.created_at < ${toDate(last + 1)}`,
-            ...(entryIds === undefined ? [] : [sql`e.id = ANY(${floats(entryIds)}::float8[]::bigint[])`]),
+            ...(entryIds === undefined ? [] : [sql`e.id = ANY(${numbers(entryIds)}::float8[]::bigint[])`]),
             ...filtersOf(query),
             ...below(position)
           ])

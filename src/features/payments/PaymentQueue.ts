@@ -1,7 +1,7 @@
 /** Payments as staff work on them: walked in any order, and of each withdrawal that waits, for what. */
-import { PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { numbers } from "../../platform/ArrayParameters.ts"
 import type { Payment } from "../../domain/Change.ts"
 import type { Objection } from "../../domain/wallet/FourEyes.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
@@ -135,7 +135,7 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
             type === "withdrawal" && (status === "new" || status === "allowed")
           )
           if (open.length === 0) return payments.map(() => nothing)
-          const ids = Result.getOrThrow(PgTypes.array(open.map(({ id }) => id), PgTypes.OID.float8))
+          const ids = numbers(open.map(({ id }) => id))
           const rows = yield* heldRows(
             sql`SELECT p.id, o.withdrawal_second_approval_above IS NOT NULL AS "hasRule",
                 ARRAY(SELECT (h ->> 'alertId')::float8 FROM jsonb_array_elements(pl.withdrawal_holds) h

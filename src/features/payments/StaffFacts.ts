@@ -1,7 +1,7 @@
 /** Staff members in the four-eyes rule (`src/domain/wallet/FourEyes.ts`). */
-import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { numbers } from "../../platform/ArrayParameters.ts"
 import type { StaffFacts } from "../../domain/wallet/FourEyes.ts"
 import { toDate } from "../../platform/Time.ts"
 import { rowsOf } from "../../store/Rows.ts"
@@ -39,7 +39,7 @@ export const makeStaffFacts = Effect.map(
     /** By label. Who issued a token is said of the one that was valid at `requestedAt` (epoch milliseconds). */
     Effect.fnUntraced(function*(labels: ReadonlyArray<string>, requestedAt: number) {
       const named = labels.flatMap((label) => /^staff:([1-9]\d{0,14})$/.exec(label)?.[1] ?? []).map(Number)
-      const ids = Result.getOrThrow(PgTypes.array(named, PgTypes.OID.float8))
+      const ids = numbers(named)
       const rows = named.length === 0 ? [] : yield* factRows(
         sql`SELECT s.id, s.created_by AS "createdBy",
           greatest(s.token_issued_at, s.entrusted_at) AS "tokenIssuedAt",

@@ -1,7 +1,7 @@
 /** The list of players as staff walk it: by cursor, newest or oldest first, or those who begin with a text. Nothing is counted. */
-import { PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Result } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { numbers } from "../../platform/ArrayParameters.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
@@ -59,7 +59,7 @@ export class PlayerWalk extends Context.Service<PlayerWalk, {
         if (startingWith !== undefined) {
           if (below !== undefined) return []
           const ids = yield* prefixes(scope, startingWith, limit)
-          const list = Result.getOrThrow(PgTypes.array(ids, PgTypes.OID.float8))
+          const list = numbers(ids)
           return yield* players(
             sql`SELECT ${columns} FROM players
               WHERE ${sql.and([sql`id = ANY(${list}::float8[]::bigint[])`, ...filters])}

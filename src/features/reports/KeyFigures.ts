@@ -20,6 +20,7 @@ import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { GroupSums } from "./GgrReport.ts"
 import type { BonusCost, Breakdown, Funds, Series } from "./SeriesResource.ts"
+import { reportTurns, tooManyReports } from "./Reports.ts"
 import { playersByDay, registrationsByDay, sumsByDay, sumsByProvider } from "./internal/SeriesQuery.ts"
 
 /** First and last day, `YYYY-MM-DD`, UTC. */
@@ -90,13 +91,6 @@ const costRows = rowsOf(CostRow)
 
 const notFound = refuse("NOT_FOUND", "There is no such operator.")
 
-/** Such reports that are made at the same time, beside those of `Reports`. */
-const turns = { atOnce: 2, maxWaiting: 50, longestWait: "10 seconds" } as const
-
-const tooMany = refuse("TRY_AGAIN", "Too many reports are being made. Send the same request again.", {
-  retry: "same_request"
-})
-
 /** The days of a range as instants, or what is wrong with it. */
 const rangeOf = ({ from, to }: Days, step: SeriesStep): Effect.Effect<
   { readonly from: number; readonly to: number },
@@ -154,7 +148,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
     KeyFigures,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const inTurn = yield* makeTurns(turns)
+      const inTurn = yield* makeTurns(reportTurns)
 
       const currencyOf = Effect.fnUntraced(function*(operatorId: number) {
         const row = yield* oneOf(currencyRows(sql`SELECT currency FROM operators WHERE id = ${operatorId}`))
@@ -164,13 +158,13 @@ export class KeyFigures extends Context.Service<KeyFigures, {
       const sums = (text: string, operatorId: number, days: Days, more: ReadonlyArray<unknown> = []) =>
         sumRows(
           sql.unsafe(text, [String(operatorId), days.from, days.to, days.includeTestPlayers, ...more])
-        ).pipe(inTurn(tooMany))
+        ).pipe(inTurn(tooManyReports))
 
       /** Values by day of a metric that the sums do not hold. */
       const playersOf = (text: string, operatorId: number, days: Days) =>
         Effect.map(
           valueRows(sql.unsafe(text, [String(operatorId), days.from, days.to, days.includeTestPlayers])).pipe(
-            inTurn(tooMany)
+            inTurn(tooManyReports)
           ),
           (rows) => ({
             values: new Map(rows.map(({ key, value }) => [dayMsOf(key), value])),
@@ -290,7 +284,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
               sum(s.liability)::float8 AS liability
             FROM parts s JOIN catalogue c ON c.id = s.bonus_id
             GROUP BY c.id, c.name, c.type, s.currency ORDER BY c.name, c.id, s.currency`
-        ).pipe(inTurn(tooMany))
+        ).pipe(inTurn(tooManyReports))
       }, orTryAgain)
 
       return KeyFigures.of({ series, breakdown, funds, bonuses })

@@ -47,12 +47,12 @@ const refuseRange = ({ from, to }: ReportQuery): Refusal<"VALIDATION_FAILED"> | 
 }
 
 /**
- * Reports that read at the same time: with a verification of the ledger they leave connections to lists and deposits, and a processor to
+ * Reports of a kind that read at the same time: with a verification of the ledger they leave connections to lists and deposits, and a processor to
  * bets. Others wait, as many as are made in the time they may wait.
  */
-const reportTurns = { atOnce: 2, maxWaiting: 50, longestWait: "10 seconds" } as const
+export const reportTurns = { atOnce: 2, maxWaiting: 50, longestWait: "10 seconds" } as const
 
-const tooManyReports = refuse("TRY_AGAIN", "Too many reports are being made. Send the same request again.", {
+export const tooManyReports = refuse("TRY_AGAIN", "Too many reports are being made. Send the same request again.", {
   retry: "same_request"
 })
 

@@ -1,7 +1,7 @@
 /** Finds players, payments, rounds, messages, operators and games by an id or the beginning of a name. */
-import { PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { numbers } from "../../platform/ArrayParameters.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -83,7 +83,7 @@ export class Search extends Context.Service<Search, {
 
       const players = Effect.fnUntraced(function*(scope: Scope, text: string) {
         const ids = yield* prefixes(scope, text, most)
-        const list = Result.getOrThrow(PgTypes.array(ids, PgTypes.OID.float8))
+        const list = numbers(ids)
         const rows = yield* playerRows(
           sql`SELECT p.id, p.username, p.email, o.slug AS operator FROM players p JOIN operators o ON o.id = p.operator_id
             WHERE p.id = ANY(${list}::float8[]::bigint[]) ORDER BY array_position(${list}::float8[], p.id::float8)`

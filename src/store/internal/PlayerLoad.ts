@@ -17,7 +17,7 @@ import { noRecent } from "../../domain/settlement/Recent.ts"
 import { columnsOf } from "../Rows.ts"
 import { decodeActivity } from "./ActivityCodec.ts"
 import { decodeCounters } from "./CountersCodec.ts"
-import { numbers } from "./Parameters.ts"
+import { numbers } from "../../platform/ArrayParameters.ts"
 
 /** A bonus that runs or waits; read as JSON, so that instants are numbers. */
 const OpenBonus = Schema.Struct({

@@ -12,7 +12,7 @@ import type { PersonalData } from "../../platform/PersonalData.ts"
 import { playerBonusNames } from "../BonusRows.ts"
 import { PaymentRow, toPayments } from "../PaymentRow.ts"
 import { columnsOf } from "../Rows.ts"
-import { numbers, texts } from "./Parameters.ts"
+import { numbers, texts } from "../../platform/ArrayParameters.ts"
 import { openSeedsText, SeedRow, toSeeds } from "../SeedRows.ts"
 
 /** Every row says which request it answers: the requests' numbers travel in the last array. */

@@ -7,7 +7,7 @@ import type { Player } from "../../domain/player/Player.ts"
 import type { Rejected } from "../../engine/Failures.ts"
 import type { Unit, Verdict } from "../../engine/Machine.ts"
 import { claims, judgeClashes, replyKey } from "./Claims.ts"
-import { numbers, texts } from "./Parameters.ts"
+import { numbers, texts } from "../../platform/ArrayParameters.ts"
 import type { lookUp } from "./PlayerLookups.ts"
 
 type PlayerUnit = Unit<Player, Change>

@@ -1,7 +1,7 @@
 /** Alerts on their way into the database, each occurrence once in each degree, with the event that tells the operator. */
-import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { texts } from "../../../platform/ArrayParameters.ts"
 import { alertStatuses, type Finding, severities } from "../../../domain/compliance/AlertRules.ts"
 import { Ids } from "../../../platform/Ids.ts"
 import { iso, toDate } from "../../../platform/Time.ts"
@@ -29,7 +29,7 @@ export const makeAlertStore = Effect.gen(function*() {
    */
   const occurrenceOf = Effect.fnUntraced(function*(playerId: number, { occurrence, rule, severity }: Finding) {
     const worse = (degree: string) => `${occurrence}, again ${degree}`
-    const names = Result.getOrThrow(PgTypes.array([occurrence, ...severities.map(worse)], PgTypes.OID.text))
+    const names = texts([occurrence, ...severities.map(worse)])
     const earlier = yield* earlierRows(
       sql`SELECT occurrence, status, severity FROM compliance_alerts
         WHERE player_id = ${playerId} AND rule = ${rule} AND occurrence = ANY(${names}::text[]) FOR NO KEY UPDATE`

@@ -1,7 +1,7 @@
 /** Committed facts that wait to be judged, each taken once: what is made of them and their removal are one transaction. */
-import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { numbers } from "../../../platform/ArrayParameters.ts"
 import { inTransaction } from "../../../platform/InTransaction.ts"
 import { toDate } from "../../../platform/Time.ts"
 import { rowsOf } from "../../../store/Rows.ts"
@@ -64,7 +64,7 @@ export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
         if (rows.length === 0) return []
         const effects = rows.map((row) => ({ ...row, at: row.at.getTime() }))
         yield* judge(effects)
-        const ids = Result.getOrThrow(PgTypes.array(effects.map(({ id }) => id), PgTypes.OID.float8))
+        const ids = numbers(effects.map(({ id }) => id))
         yield* sql`DELETE FROM compliance_effects USING unnest(${ids}::float8[]) AS u(id)
           WHERE compliance_effects.id = u.id::bigint`
         return effects

@@ -1,11 +1,10 @@
 /** What the rules need to know, read for many effects at once. Every query goes by an index, and is bounded. */
-import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { numbers, times } from "../../../platform/ArrayParameters.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import type { IdentityChange } from "../../../domain/compliance/IdentityAlerts.ts"
 import type { PaymentFact, PlayNeeded } from "../../../domain/compliance/MoneyAlerts.ts"
-import { toDate } from "../../../platform/Time.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 import { openNumbers } from "../../../store/SealedFields.ts"
 
@@ -68,11 +67,6 @@ const stakesRows = rowsOf(Schema.Struct({
   firstAt: Schema.NullOr(Schema.Date)
 }))
 
-const floats = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
-
-const times = (values: ReadonlyArray<number>) =>
-  Result.getOrThrow(PgTypes.array(values.map(toDate), PgTypes.OID.timestamptz))
-
 /** A withdrawal that asks for play before it. */
 export interface PlayCase {
   readonly paymentId: number
@@ -99,7 +93,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
           p.email, p.first_name AS "firstName", p.last_name AS "lastName", to_char(p.birth_date, 'YYYY-MM-DD') AS "birthDate",
           p.country, p.city, p.address, p.zip_code AS "zipCode", p.phone, p.personal_id AS "personalId",
           p.document_number AS "documentNumber", p.numbers_sealed AS "numbersSealed", p.registration_ip AS "registrationIp"
-        FROM unnest(${floats(playerIds)}::float8[]) AS u(id)
+        FROM unnest(${numbers(playerIds)}::float8[]) AS u(id)
         JOIN players p ON p.id = u.id::bigint JOIN operators o ON o.id = p.operator_id`
     )
     const subjects = yield* Effect.forEach(
@@ -118,8 +112,8 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
     const rows = yield* paymentRows(
       sql`SELECT u.id AS "caseId", q.id, q.type, q.status, q.amount,
           q.is_reversed AS "isReversed", q.created_at AS at
-        FROM unnest(${floats(wanted.map(({ paymentId }) => paymentId))}::float8[],
-            ${floats(wanted.map(({ hours }) => hours))}::float8[]) AS u(id, hours)
+        FROM unnest(${numbers(wanted.map(({ paymentId }) => paymentId))}::float8[],
+            ${numbers(wanted.map(({ hours }) => hours))}::float8[]) AS u(id, hours)
           JOIN payment_requests w ON w.id = u.id::bigint
           CROSS JOIN LATERAL (
             SELECT * FROM payment_requests p
@@ -147,7 +141,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
       sql`SELECT u.id AS "playerId", q.at,
           CASE WHEN q.action = 'player.profile' THEN ARRAY(SELECT jsonb_object_keys(q.after)) ELSE '{}' END AS fields,
           q.action = 'player.kyc' AS "isVerification"
-        FROM unnest(${floats(playerIds)}::float8[]) AS u(id)
+        FROM unnest(${numbers(playerIds)}::float8[]) AS u(id)
           CROSS JOIN LATERAL (
             SELECT l.at, l.id, l.action, l.after FROM audit_log l
             WHERE l.player_id = u.id::bigint AND (
@@ -180,7 +174,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
   const sessionAddresses = Effect.fnUntraced(function*(sessionIds: ReadonlyArray<number>) {
     if (sessionIds.length === 0) return new Map<number, string | null>()
     const rows = yield* sessionRows(
-      sql`SELECT s.id, s.ip FROM unnest(${floats(sessionIds)}::float8[]) AS u(id)
+      sql`SELECT s.id, s.ip FROM unnest(${numbers(sessionIds)}::float8[]) AS u(id)
         JOIN game_sessions s ON s.id = u.id::bigint`
     )
     return new Map(rows.map(({ id, ip }) => [id, ip]))
@@ -196,9 +190,9 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
     for (let read = 0; read < entryReads && left.length > 0; read++) {
       const rows = yield* stakesRows(
         sql`SELECT u.payment_id AS "paymentId", q.staked, q.first, q.first_at AS "firstAt"
-          FROM unnest(${floats(left.map(({ paymentId }) => paymentId))}::float8[],
-              ${floats(left.map(({ playerId }) => playerId))}::float8[],
-              ${floats(left.map(({ below }) => below))}::float8[],
+          FROM unnest(${numbers(left.map(({ paymentId }) => paymentId))}::float8[],
+              ${numbers(left.map(({ playerId }) => playerId))}::float8[],
+              ${numbers(left.map(({ below }) => below))}::float8[],
               ${times(left.map(({ needed }) => needed.since))}::timestamptz[],
               ${times(left.map(({ until }) => until))}::timestamptz[]) AS u(payment_id, player_id, below, since, until)
             CROSS JOIN LATERAL (

@@ -2,9 +2,9 @@
  * What players are known by, and who else is known by the same. Kept as keyed digests, also when the player changes: a phone number that
  * was given up and belongs to another player now is still shared.
  */
-import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { byteStrings, numbers, texts } from "../../../platform/ArrayParameters.ts"
 import ipaddr from "ipaddr.js"
 import * as Crypto from "node:crypto"
 import {
@@ -91,13 +91,12 @@ export const makePlayerFacts = Effect.map(Effect.all([SqlClient.SqlClient, Perso
       })
     )
     if (rows.length === 0) return found
-    const numbers = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
     const source = sql`unnest(${numbers(rows.map(({ operatorId }) => operatorId))}::float8[],
-      ${Result.getOrThrow(PgTypes.array(rows.map(({ kind }) => kind), PgTypes.OID.text))}::text[],
-      ${Result.getOrThrow(PgTypes.array(rows.map((row) => row.digest), PgTypes.OID.bytea))}::bytea[],
+      ${texts(rows.map(({ kind }) => kind))}::text[],
+      ${byteStrings(rows.map((row) => row.digest))}::bytea[],
       ${numbers(rows.map(({ playerId }) => playerId))}::float8[],
       ${numbers(rows.map((_, index) => index))}::float8[],
-      ${Result.getOrThrow(PgTypes.array(rows.map(({ bare }) => bare), PgTypes.OID.bytea))}::bytea[])
+      ${byteStrings(rows.map(({ bare }) => bare))}::bytea[])
       AS u(operator_id, kind, digest, player_id, place, bare)`
     // facts from before digests had a key: as they are met, so that who was first stays first
     yield* sql`UPDATE player_facts f SET digest = u.digest FROM ${source}

@@ -1,7 +1,7 @@
 /** Reads of one round: its messages, the players in it, its entries. */
-import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { numbers } from "../../../platform/ArrayParameters.ts"
 import { Instant } from "../../../domain/Instant.ts"
 import { iso, parseIso, toDate } from "../../../platform/Time.ts"
 import { makeByIndex } from "../../../store/ByIndex.ts"
@@ -31,7 +31,6 @@ const playerRows = rowsOf(Schema.Struct({ ...PlayerRound.fields, opened_at: Inst
 const originalRows = rowsOf(Schema.Struct({ ...PlayerRound.fields, opened_at: Instant, wins: Schema.Number }))
 const entryRows = rowsOf(Schema.Struct({ ...Transaction.fields, created_at: Instant }))
 
-const floats = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
 
 /** What the wins that stand came to, less what corrections took: minor units of both wallets. */
 const winsOf = (messages: ReadonlyArray<Message>): number =>
@@ -116,7 +115,7 @@ export const makeRoundParts = Effect.gen(function*() {
       sql`SELECT p.operator_id, r.player_id, p.username, p.currency,
           CASE WHEN r.closed THEN 'closed' ELSE 'open' END AS state, r.real_stake, r.bonus_stake, r.paid_wins, r.opened_at
         FROM rounds r JOIN players p ON p.id = r.player_id
-        WHERE r.player_id = ANY(${floats(ids)}::float8[]::bigint[]) AND r.game_id = ${round.gameId}::float8::bigint
+        WHERE r.player_id = ANY(${numbers(ids)}::float8[]::bigint[]) AND r.game_id = ${round.gameId}::float8::bigint
           AND r.round_id = ${round.roundId} ORDER BY r.opened_at, r.player_id`
     )
     return rows.map((row): RoundPlayer => {
@@ -163,7 +162,7 @@ export const makeRoundParts = Effect.gen(function*() {
         sql`SELECT e.id, e.player_id, e.wallet, e.type, e.amount, e.balance_after, p.currency, e.payment_request_id, e.game_id,
             e.game_round_id, e.player_bonus_id, e.created_at
           FROM ledger_entries e JOIN players p ON p.id = e.player_id
-          WHERE e.player_id = ANY(${floats(of.map(({ player_id: id }) => id))}::float8[]::bigint[])
+          WHERE e.player_id = ANY(${numbers(of.map(({ player_id: id }) => id))}::float8[]::bigint[])
             AND e.created_at >= ${toDate(Math.min(...times))} AND e.created_at < ${toDate(Math.max(...times) + 1)}
             AND e.game_id = ${round.gameId}::float8::bigint AND e.game_round_id = ${round.roundId}
           ORDER BY e.created_at, e.player_id, e.seq LIMIT ${2 * maxMessages}`
