@@ -10,8 +10,7 @@ import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
 
 /** The filters of the player list (SPEC section 4.2). */
-const PlayersQuery = Schema.Struct({
-  ...walkQuery,
+export const PlayerFilterFields = Schema.Struct({
   status: Schema.optionalKey(oneOf(playerStatuses)),
   email: Schema.optionalKey(text(254)),
   username: Schema.optionalKey(text(100)),
@@ -39,7 +38,7 @@ const SessionToken = Schema.Struct({
 
 export const PlayersGroup = HttpApiGroup.make("players")
   .add(
-    HttpApiEndpoint.get("list", "/players", { query: PlayersQuery, success: pageOrWalk(Player) })
+    HttpApiEndpoint.get("list", "/players", { query: Schema.Struct({ ...walkQuery, ...PlayerFilterFields.fields }), success: pageOrWalk(Player) })
       .annotate(RequiredScope, "players:read")
       .annotateMerge(about(
         "Players, newest first",

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"
-import { TokenOptions } from "./Api.ts"
+import { type PlayerFilterFields, TokenOptions } from "./Api.ts"
 import { CurrentClaim, CurrentOperator } from "../../contract/Middleware.ts"
 import { PlayerTokens } from "../../auth/PlayerTokens.ts"
 import { Bonuses } from "../bonuses/Bonuses.ts"
@@ -13,7 +13,7 @@ import { Idempotency } from "../../store/Idempotency.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { PlayerAccounts } from "./PlayerAccounts.ts"
 import type { PlayerProfile } from "./PlayerProfile.ts"
-import { Players } from "./Players.ts"
+import { type PlayerFilters, Players } from "./Players.ts"
 import { Profiles } from "./Profiles.ts"
 import { bodyObject, optionalBody } from "../../http/FormRules.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
@@ -23,6 +23,18 @@ import { pagedOrWalked } from "../../http/Page.ts"
 const defaultTtlMinutes = 30
 
 const tokenOptions = optionalBody(TokenOptions)
+
+/** The filters of a list as they were asked for. */
+export const filtersOf = (query: typeof PlayerFilterFields.Type): PlayerFilters => ({
+  status: query.status,
+  email: query.email,
+  username: query.username,
+  externalId: query.external_id,
+  kycStatus: query.kyc_status,
+  search: query.search,
+  createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+  createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+})
 
 const render = (player: PlayerProfile) => ({ status: 201, body: JSON.stringify({ data: player }) })
 
@@ -40,16 +52,7 @@ export const PlayersHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          const filters = {
-            status: query.status,
-            email: query.email,
-            username: query.username,
-            externalId: query.external_id,
-            kycStatus: query.kyc_status,
-            search: query.search,
-            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
-            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          }
+          const filters = filtersOf(query)
           return yield* pagedOrWalked(query, {
             page: (page) => players.list(operator.id, { ...filters, ...page }),
             part: (part) => players.walk(operator.id, { ...filters, ...part }),

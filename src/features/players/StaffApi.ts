@@ -19,6 +19,7 @@ import {
   single,
   walkQuery
 } from "../../contract/Pagination.ts"
+import { PlayerFilterFields } from "./Api.ts"
 import { Player } from "./PlayerResource.ts"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
@@ -103,14 +104,8 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
         description:
           "Beginning of the username, the e-mail or the external id, in any case, or a whole id. Only the first page is there."
       })),
-      status: optional(oneOf(playerStatuses)),
-      email: optional(text(254)),
-      username: optional(text(100)),
-      external_id: optional(text(128)),
-      kyc_status: optional(oneOf(kycStatuses)),
-      search: optional(text(100)),
-      created_from: optional(instant),
-      created_to: optional(instant)
+      ...PlayerFilterFields.fields,
+      external_id: optional(text(128))
     },
     success: pageOrWalk(StaffPlayer)
   }),

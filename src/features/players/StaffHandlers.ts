@@ -15,6 +15,7 @@ import { ResponsibleGaming } from "../responsibleGaming/ResponsibleGaming.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { PlayerAccounts } from "./PlayerAccounts.ts"
 import { PlayerHistory } from "./PlayerHistory.ts"
+import { filtersOf } from "./Handlers.ts"
 import { Players } from "./Players.ts"
 import { PlayerWalk } from "./PlayerWalk.ts"
 import { timelineKinds } from "./StaffApi.ts"
@@ -92,16 +93,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-          const filters = {
-            status: query.status,
-            email: query.email,
-            username: query.username,
-            externalId: query.external_id,
-            kycStatus: query.kyc_status,
-            search: query.search,
-            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
-            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          }
+          const filters = filtersOf(query)
           const { sort, starting_with: startingWith } = query
           const isWalk = sort !== undefined || startingWith !== undefined
           return yield* pagedOrWalked(isWalk ? { cursor: "", ...query } : query, {
