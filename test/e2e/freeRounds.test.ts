@@ -4,7 +4,8 @@ import { FreeRounds } from "../../src/features/freeRounds/FreeRounds.ts"
 import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
 import { layerBothServers, made, runHere, treasurerToken } from "../kit/Backoffice.ts"
 import { fresh, openCasino, outcomeOf, staff } from "../kit/Casino.ts"
-import { bareProtocol, fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
+import { openFakeProvider } from "../kit/FakeProvider.ts"
+import { bareProtocol, fakeProtocol } from "../kit/FakeVendor.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: free rounds are issued at the vendor once for a request, whatever the vendor does in between, and taken back there. Method: both
@@ -13,14 +14,8 @@ import { dataOf } from "../kit/PublicApi.ts"
 const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol, bareProtocol])))
 
 const openAtVendor = Effect.gen(function*() {
-  const vendor = yield* makeFakeVendor
   const casino = yield* openCasino()
-  const provider = yield* made("/providers", {
-    slug: fresh("vendor-"),
-    name: "Vendor",
-    protocol: "fake",
-    settings: vendor.settings
-  })
+  const { provider, vendor } = yield* openFakeProvider
   const game = yield* made("/games", { provider: provider.slug, external_id: "book", name: "Book" })
   const { id } = yield* casino.register()
   const player = Number(id)

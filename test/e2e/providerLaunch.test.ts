@@ -6,7 +6,8 @@ import { ProviderProtocols } from "../../src/features/providers/ProviderSettings
 import { anyProtocol } from "../../src/protocols/Protocol.ts"
 import { layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { fresh, openCasino, outcomeOf } from "../kit/Casino.ts"
-import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
+import { openFakeProvider } from "../kit/FakeProvider.ts"
+import { fakeProtocol } from "../kit/FakeVendor.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: a game of a vendor opens at the address the vendor gives, once for each idempotency key, and a vendor that gives none leaves
@@ -28,14 +29,8 @@ const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols
 
 /** A casino with a game of a vendor. */
 const openAtVendor = Effect.gen(function*() {
-  const vendor = yield* makeFakeVendor
   const casino = yield* openCasino()
-  const provider = yield* made("/providers", {
-    slug: fresh("vendor-"),
-    name: "Vendor",
-    protocol: "fake",
-    settings: vendor.settings
-  })
+  const { provider, vendor } = yield* openFakeProvider
   const game = yield* made("/games", { provider: provider.slug, external_id: "vs20:book", name: "Book" })
   const { id } = yield* casino.register({ language: "de" })
   const player = Number(id)

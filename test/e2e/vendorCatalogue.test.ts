@@ -6,7 +6,8 @@ import { VendorErrands } from "../../src/features/providers/VendorErrands.ts"
 import type { CatalogueGame } from "../../src/protocols/Protocol.ts"
 import { command, layerBothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"
 import { fresh, openCasino, signedCall, staff } from "../kit/Casino.ts"
-import { amount, bareProtocol, fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
+import { openFakeProvider } from "../kit/FakeProvider.ts"
+import { amount, bareProtocol, fakeProtocol } from "../kit/FakeVendor.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 import { soon } from "../kit/WebhookSink.ts"
 
@@ -27,13 +28,7 @@ const game = (externalId: string, more: Partial<CatalogueGame> = {}): CatalogueG
 })
 
 const openVendor = Effect.gen(function*() {
-  const vendor = yield* makeFakeVendor
-  const provider = yield* made("/providers", {
-    slug: fresh("vendor-"),
-    name: "Vendor",
-    protocol: "fake",
-    settings: vendor.settings
-  })
+  const { provider, vendor } = yield* openFakeProvider
   const slug = String(provider.slug)
   /** The games of the provider, to be found by their external ids. */
   const games = Effect.map(

@@ -7,7 +7,8 @@ import type { StaleRounds } from "../../../src/features/settlement/StaleRounds.t
 import { type BothServers, type CommandOptions, made, runHere, staffCall, treasurerToken } from "../Backoffice.ts"
 import { type Calendar, pass } from "../Calendar.ts"
 import { type Casino, fresh, House, layerCasinos, openCasino, staff } from "../Casino.ts"
-import { fakeProtocol, type FakeVendor, makeFakeVendor } from "../FakeVendor.ts"
+import { openFakeProvider } from "../FakeProvider.ts"
+import { fakeProtocol, type FakeVendor } from "../FakeVendor.ts"
 import { dataOf } from "../PublicApi.ts"
 
 /** A house with one of everything, under the names that lines of commands use: `$player`. */
@@ -146,13 +147,7 @@ const makeScene = Effect.gen(function*() {
     tokens[role] = account.token
     ids[role] = String(account.id)
   }
-  const vendor = yield* makeFakeVendor
-  const atVendor = yield* made("/providers", {
-    slug: fresh("vendor-"),
-    name: "Vendor",
-    protocol: "fake",
-    settings: vendor.settings
-  })
+  const { provider: atVendor, vendor } = yield* openFakeProvider
   const book = yield* made("/games", { provider: atVendor.slug, external_id: "book", name: "Book" })
   const freeRounds = yield* made("/free-rounds", { player, game: book.id, rounds: 10, stake: 20, valid_days: 7 })
   const strict = yield* openCasino({ withdrawal_second_approval_above: 0 })
