@@ -3,12 +3,12 @@ import fc from "fast-check"
 import {
   issueTokenStep,
   moveKycStep,
-  refuseToken,
   restrictStep,
   setStatusStep,
   signOutStep,
   worksStill
 } from "../../src/domain/player/AccountStatus.ts"
+import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
 import type { Step } from "../../src/domain/Decision.ts"
 import { type KycStatus, noRestrictions, type Player, type PlayerStatus } from "../../src/domain/player/Player.ts"
 import { newPlayer } from "../kit/players.ts"
@@ -173,7 +173,7 @@ describe("restrictStep", () => {
 
 describe("session tokens", () => {
   it("are refused to accounts that are locked, closed, shut out or excluded", () => {
-    const reason = (overrides: Partial<Player>) => refuseToken(newPlayer(overrides), now)?.details
+    const reason = (overrides: Partial<Player>) => refuseAccount(newPlayer(overrides), "canLogin", now)?.details
     assert.isUndefined(reason({}))
     assert.deepStrictEqual(reason({ status: "locked" }), { reason: "locked" })
     assert.deepStrictEqual(reason({ status: "closed" }), { reason: "closed" })

@@ -43,7 +43,10 @@ layer(layerEdgeServer().pipe(Layer.provideMerge(Layer.effectDiscard(noon))))("an
 
   it.effect("by CONNECT is answered and closed", () =>
     Effect.gen(function*() {
-      const answer = yield* sendBytes(yield* portOf, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
+      const answer = yield* sendBytes(
+        yield* portOf,
+        "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n"
+      )
       assert.match(answer, /^HTTP\/1\.1 404 [^]*\r\nConnection: close\r\n\r\n\{"error":\{"code":"NOT_FOUND"/)
     }))
 })

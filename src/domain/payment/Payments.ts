@@ -7,7 +7,8 @@ import { type Accept, answer, type Context, type Decision, missing, type Refuse,
 import { Draft } from "../Draft.ts"
 import { countDeposit, effectiveLimits, refuseDeposit, roll } from "../limit/Limits.ts"
 import { isBalance, maxBalance } from "../Money.ts"
-import { activeExclusion, type Player } from "../player/Player.ts"
+import type { Player } from "../player/Player.ts"
+import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 
 /** A payment method as its rules see it. Bounds are minor units of the operator's currency, both included. */
@@ -85,19 +86,6 @@ export const answerKnown = (
       })
     )
 
-const refuseAccount = (player: Player, now: number): DepositRefusal | undefined => {
-  if (player.status !== "active") {
-    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
-  }
-  if (!player.restrictions.canDeposit) {
-    return refuse("PLAYER_RESTRICTED", "Deposits are disabled for this player.", { reason: "can_deposit" })
-  }
-  const exclusion = activeExclusion(player, now)
-  return exclusion === null
-    ? undefined
-    : refuse("PLAYER_RESTRICTED", "The player is excluded from depositing.", { reason: exclusion.type })
-}
-
 /** Refuses an amount that cannot be compared with the bounds of the method, which are in the operator's currency. */
 export const refuseUnknownWorth = (player: Player, method: { readonly code: string }) =>
   refuse(
@@ -164,7 +152,7 @@ export const depositStep =
     const refuseKnowing = (refusal: DepositRefusal) =>
       earlier === undefined ? missing({ externalReference: reference }) : refused(refusal)
     const { now } = context
-    const refusal = refuseAccount(player, now) ?? refuseMethod(player, deposit) ??
+    const refusal = refuseAccount(player, "canDeposit", now) ?? refuseMethod(player, deposit) ??
       refuseDailyCap("deposit", roll(player.counters, now).depositDay, deposit) ??
       refuseDeposit(
         effectiveLimits(player.limits, player.pendingLimits, now),

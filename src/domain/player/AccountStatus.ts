@@ -3,7 +3,6 @@ import type { PlayerSettings } from "../Change.ts"
 import { type Accept, answer, type Context, type Decision, refused } from "../Decision.ts"
 import { Draft } from "../Draft.ts"
 import {
-  activeExclusion,
   heldBy,
   isSessionEnded,
   type KycStatus,
@@ -14,7 +13,8 @@ import {
   sessionStart,
   type WithdrawalHold
 } from "./Player.ts"
-import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
+import { refuseAccount } from "./RefuseAccount.ts"
+import { type Refusal, refuseFields } from "../Refusal.ts"
 
 type Settings = Omit<PlayerSettings, "updatedAt">
 
@@ -247,22 +247,8 @@ export const signOutStep =
 
 /** The instant that a session token issued now carries, or why there can be none. */
 export const issueTokenStep = (player: Player, { now }: Context): Decision<number, Refusal<"PLAYER_RESTRICTED">> => {
-  const refusal = refuseToken(player, now)
+  const refusal = refuseAccount(player, "canLogin", now)
   return refusal === undefined ? answer(player, sessionStart(player, now)) : refused(refusal)
-}
-
-/** Why the player cannot be given a session token at `now`, if so. */
-export const refuseToken = (player: Player, now: number): Refusal<"PLAYER_RESTRICTED"> | undefined => {
-  if (player.status !== "active") {
-    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
-  }
-  if (!player.restrictions.canLogin) {
-    return refuse("PLAYER_RESTRICTED", "Logging in is disabled for this player.", { reason: "can_login" })
-  }
-  const exclusion = activeExclusion(player, now)
-  return exclusion === null
-    ? undefined
-    : refuse("PLAYER_RESTRICTED", "The player is excluded from play.", { reason: exclusion.type })
 }
 
 /** Whether a session token that was issued at `issuedAt` (epoch milliseconds) still works. */

@@ -8,7 +8,8 @@ import { invalidSession, isSessionGivenUp, isSessionRunning } from "./Launch.ts"
 import { count, effectiveLimits, notePlay, refuseBet } from "../limit/Limits.ts"
 import type { Bet, BetCode, SettledGame } from "../Messages.ts"
 import { isBalance, maxBalance } from "../Money.ts"
-import { activeExclusion, type Player } from "../player/Player.ts"
+import type { Player } from "../player/Player.ts"
+import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import { isClosedAfter, type Round, withOpenBet } from "./Rounds.ts"
 import {
@@ -25,20 +26,6 @@ import {
   settlement,
   validation
 } from "./SettlementParts.ts"
-
-/** Why the account does not allow a bet, whatever its money says. */
-const refuseAccount = (player: Player, now: number): Refusal<"PLAYER_RESTRICTED"> | undefined => {
-  if (player.status !== "active") {
-    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
-  }
-  if (!player.restrictions.canBet) {
-    return refuse("PLAYER_RESTRICTED", "Betting is disabled for this player.", { reason: "can_bet" })
-  }
-  const exclusion = activeExclusion(player, now)
-  return exclusion === null
-    ? undefined
-    : refuse("PLAYER_RESTRICTED", "The player is excluded from play.", { reason: exclusion.type })
-}
 
 /** Minor units on a game. */
 type Stake = Pick<Bet, "amount" | "game">
@@ -89,7 +76,7 @@ export const admitStake = (
 ): Funding | Refusal<StakeCode> => {
   const { amount } = stake
   const { now, player } = draft
-  const account = refuseAccount(player, now)
+  const account = refuseAccount(player, "canBet", now)
   if (account !== undefined) return account
   const funding = fund(draft, stake, round)
   // the split says how much real money is at stake, which the loss limits count; when it fails, the checks before it still win
@@ -148,7 +135,7 @@ const refuseSession = (
   if (session === null || now >= session.expiresAt) return invalidSession
   // one that was ended with the account says so only once the account is open again: until then the account's refusal says more
   if (isSessionGivenUp(player, session.id)) return invalidSession
-  return isSessionRunning(player, session.expiresAt, now) || refuseAccount(player, now) !== undefined
+  return isSessionRunning(player, session.expiresAt, now) || refuseAccount(player, "canBet", now) !== undefined
     ? undefined
     : invalidSession
 }

@@ -3,7 +3,8 @@ import { noChange } from "../Change.ts"
 import type { BetSession } from "../Messages.ts"
 import { answer, type Context, type Decision, refused } from "../Decision.ts"
 import { effectiveLimits, notePlay, refusePlay } from "../limit/Limits.ts"
-import { activeExclusion, endedSessionsCarried, isSessionEnded, type Player, sessionStart } from "../player/Player.ts"
+import { endedSessionsCarried, isSessionEnded, type Player, sessionStart } from "../player/Player.ts"
+import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
 /** How long a real-mode wallet session lasts. */
@@ -42,19 +43,9 @@ export const invalidSession = refuse(
 
 export type LaunchRefusal = Refusal<"PLAYER_RESTRICTED" | "LIMIT_EXCEEDED">
 
-const refuseRealPlay = (player: Player, now: number): LaunchRefusal | undefined => {
-  if (player.status !== "active") {
-    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
-  }
-  if (!player.restrictions.canBet) {
-    return refuse("PLAYER_RESTRICTED", "Betting is disabled for this player.", { reason: "can_bet" })
-  }
-  const exclusion = activeExclusion(player, now)
-  if (exclusion !== null) {
-    return refuse("PLAYER_RESTRICTED", "The player is excluded from play.", { reason: exclusion.type })
-  }
-  return refusePlay(effectiveLimits(player.limits, player.pendingLimits, now), player.counters, now)
-}
+const refuseRealPlay = (player: Player, now: number): LaunchRefusal | undefined =>
+  refuseAccount(player, "canBet", now) ??
+    refusePlay(effectiveLimits(player.limits, player.pendingLimits, now), player.counters, now)
 
 /** Opens a session. In real mode the account, its exclusion and the session limit are checked; a demo moves no money. */
 export const launchStep =

@@ -62,7 +62,6 @@ const partRows = rowsOf(Schema.Struct({
 const noProvider = refuse("NOT_FOUND", "There is no such provider.")
 const needsProvider = refuseFields({ provider: ["must be given with a provider's transaction id"] })
 
-
 interface Key {
   readonly player: number
   readonly seq: number

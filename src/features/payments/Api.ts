@@ -132,6 +132,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
   .annotate(RequiredFeature, "payments")
   .annotateMerge(OpenApi.annotations({
     title: "Payments",
-    description: "Deposits that your payment provider has collected, and withdrawals that staff approve and pay out. Both are idempotent on " +
+    description:
+      "Deposits that your payment provider has collected, and withdrawals that staff approve and pay out. Both are idempotent on " +
       "`external_reference`, for ever."
   }))

@@ -38,7 +38,10 @@ const SessionToken = Schema.Struct({
 
 export const PlayersGroup = HttpApiGroup.make("players")
   .add(
-    HttpApiEndpoint.get("list", "/players", { query: Schema.Struct({ ...walkQuery, ...PlayerFilterFields.fields }), success: pageOrWalk(Player) })
+    HttpApiEndpoint.get("list", "/players", {
+      query: Schema.Struct({ ...walkQuery, ...PlayerFilterFields.fields }),
+      success: pageOrWalk(Player)
+    })
       .annotate(RequiredScope, "players:read")
       .annotateMerge(about(
         "Players, newest first",

@@ -58,5 +58,6 @@ export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
   .annotate(RequiredFeature, "responsible_gaming")
   .annotateMerge(OpenApi.annotations({
     title: "Responsible gaming",
-    description: "Limits and self-exclusion. What protects the player applies at once, what loosens it waits or is refused."
+    description:
+      "Limits and self-exclusion. What protects the player applies at once, what loosens it waits or is refused."
   }))

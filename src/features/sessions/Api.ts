@@ -95,5 +95,6 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
   )
   .annotateMerge(OpenApi.annotations({
     title: "Player session",
-    description: "What a player's browser or app calls with a session token. Nothing is signed; the token stands for the player."
+    description:
+      "What a player's browser or app calls with a session token. Nothing is signed; the token stands for the player."
   }))

@@ -199,18 +199,18 @@ export const ProviderWalletGroup = HttpApiGroup.make("provider_wallet")
       success: single(WalletSession),
       error: refusals("INVALID_SESSION")
     }).annotateMerge(about(
-        "Whose session a token is",
-        "The first call after a launch: `player_ref` names the player in wins, rollbacks and balance requests. Demo tokens authenticate " +
-          "too; bets with them are refused."
-      )),
+      "Whose session a token is",
+      "The first call after a launch: `player_ref` names the player in wins, rollbacks and balance requests. Demo tokens authenticate " +
+        "too; bets with them are refused."
+    )),
     HttpApiEndpoint.post("balance", "/balance", {
       payload: BalanceOf,
       success: single(ProviderBalance),
       error: refusals("INVALID_SESSION")
     }).annotateMerge(about(
-        "A player's balances",
-        "By session while it lasts, by `player_ref` at any time. Given both, the session decides."
-      )),
+      "A player's balances",
+      "By session while it lasts, by `player_ref` at any time. Given both, the session decides."
+    )),
     HttpApiEndpoint.post("bet", "/bet", { payload: Bet, success: settled, error: refusals(...betRefusals) })
       .annotate(RetryAfterFailure, "rollback")
       .annotateMerge(about(
@@ -229,9 +229,9 @@ export const ProviderWalletGroup = HttpApiGroup.make("provider_wallet")
       success: settled,
       error: refusals(...betRefusals, "BET_NOT_FOUND")
     }).annotateMerge(about(
-        "Take a stake and pay its win in one step",
-        "Both or neither, in one commit. Without a readable answer, send it again."
-      )),
+      "Take a stake and pay its win in one step",
+      "Both or neither, in one commit. Without a readable answer, send it again."
+    )),
     HttpApiEndpoint.post("batch", "/batch", {
       payload: Batch,
       success: single(SettledBatch),
@@ -246,10 +246,10 @@ export const ProviderWalletGroup = HttpApiGroup.make("provider_wallet")
       success: settled,
       error: refusals(...rollbackRefusals)
     }).annotateMerge(about(
-        "Take a bet or a win back",
-        "Returns exactly what was taken. A target that was never seen answers `ignored`, and its id is refused from then on, so that a " +
-          "rollback may overtake its bet. Send it again until it is answered with 200."
-      )),
+      "Take a bet or a win back",
+      "Returns exactly what was taken. A target that was never seen answers `ignored`, and its id is refused from then on, so that a " +
+        "rollback may overtake its bet. Send it again until it is answered with 200."
+    )),
     HttpApiEndpoint.post("closeRound", "/round/close", { payload: CloseRound, success: settled })
       .annotateMerge(about(
         "Close a round",
@@ -260,19 +260,20 @@ export const ProviderWalletGroup = HttpApiGroup.make("provider_wallet")
       success: settled,
       error: refusals("DUPLICATE_TRANSACTION", "BET_ROLLED_BACK")
     }).annotateMerge(about(
-        "Pay money that belongs to no round",
-        "Jackpots, tournament prizes, free rounds and cash drops. It needs no session."
-      )),
+      "Pay money that belongs to no round",
+      "Jackpots, tournament prizes, free rounds and cash drops. It needs no session."
+    )),
     HttpApiEndpoint.get("transaction", "/transactions/:transaction_id", {
       params: { transaction_id: reference },
       success: single(ProviderTransactionStatus)
     }).annotateMerge(about(
-        "What became of a message",
-        "`unknown`, `processed`, `rolled_back`, or `tombstone` for an id whose rollback came first."
-      ))
+      "What became of a message",
+      "`unknown`, `processed`, `rolled_back`, or `tombstone` for an id whose rollback came first."
+    ))
   )
   .annotateMerge(OpenApi.annotations({
     title: "Provider wallet",
-    description: "How game providers settle rounds in the seamless wallet. Every message is made harmless by its `transaction_id`: the same one " +
+    description:
+      "How game providers settle rounds in the seamless wallet. Every message is made harmless by its `transaction_id`: the same one " +
       "again is answered again and counted once. Every refusal carries `details.retry`: `never`, `same_request` or `rollback`."
   }))

@@ -167,9 +167,13 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           ? Effect.succeed(playerId)
           : Effect.flatMap(playerOfKnown(provider, message.transaction_id, noSuchPlayer), () =>
             Effect.fail(
-              refuse("DUPLICATE_TRANSACTION", `The transaction ${message.transaction_id} was used for something else.`, {
-                transaction_id: message.transaction_id
-              })
+              refuse(
+                "DUPLICATE_TRANSACTION",
+                `The transaction ${message.transaction_id} was used for something else.`,
+                {
+                  transaction_id: message.transaction_id
+                }
+              )
             ))
       }
 

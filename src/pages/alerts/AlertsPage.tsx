@@ -62,7 +62,7 @@ function Alerts() {
   const operatorOf = useOperatorOf()
   const { nameOf, own } = useAccounts()
   const addressWith = useAddressWith()
-  const columns: ReadonlyArray<Column<Alert>> = useMemo(() => [
+  const columns = useMemo((): ReadonlyArray<Column<Alert>> => [
     {
       id: "id",
       header: "Id",

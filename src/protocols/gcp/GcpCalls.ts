@@ -12,7 +12,6 @@ import { render, renderIssue } from "./GcpAnswers.ts"
 /** Actions of one call. */
 const maxActions = 100
 
-
 /** The decimal beside or instead of an amount in subunits (Belatra): a number or a text. */
 const decimalOf = (fields: JsonFields) => {
   const value = fields.values["amount_currency"]

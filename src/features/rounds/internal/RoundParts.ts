@@ -31,7 +31,6 @@ const playerRows = rowsOf(Schema.Struct({ ...PlayerRound.fields, opened_at: Inst
 const originalRows = rowsOf(Schema.Struct({ ...PlayerRound.fields, opened_at: Instant, wins: Schema.Number }))
 const entryRows = rowsOf(Schema.Struct({ ...Transaction.fields, created_at: Instant }))
 
-
 /** What the wins that stand came to, less what corrections took: minor units of both wallets. */
 const winsOf = (messages: ReadonlyArray<Message>): number =>
   messages.reduce(

@@ -1,0 +1,28 @@
+/** Whether an account lets its player do something: it is in use, the ability is not taken away, and no exclusion runs. */
+import { type Refusal, refuse } from "../Refusal.ts"
+import { activeExclusion, type Player } from "./Player.ts"
+
+const words = {
+  canLogin: { reason: "can_login", disabled: "Logging in is", excluded: "play" },
+  canDeposit: { reason: "can_deposit", disabled: "Deposits are", excluded: "depositing" },
+  canBet: { reason: "can_bet", disabled: "Betting is", excluded: "play" }
+} as const
+
+/** Why the player cannot use an ability at `now`; undefined when nothing is in the way. */
+export const refuseAccount = (
+  player: Player,
+  ability: keyof typeof words,
+  now: number
+): Refusal<"PLAYER_RESTRICTED"> | undefined => {
+  if (player.status !== "active") {
+    return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
+  }
+  const { disabled, excluded, reason } = words[ability]
+  if (!player.restrictions[ability]) {
+    return refuse("PLAYER_RESTRICTED", `${disabled} disabled for this player.`, { reason })
+  }
+  const exclusion = activeExclusion(player, now)
+  return exclusion === null
+    ? undefined
+    : refuse("PLAYER_RESTRICTED", `The player is excluded from ${excluded}.`, { reason: exclusion.type })
+}
