@@ -4,7 +4,7 @@
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
-import { layerCluster, layerLeave } from "./cluster/Cluster.ts"
+import { layerCluster, layerMember } from "./cluster/Cluster.ts"
 import { layerBackoffice } from "./servers/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./features/demo/DemoSeed.ts"
 import { layerBackofficeServer } from "./servers/BackofficeServer.ts"
@@ -107,7 +107,7 @@ const WebhooksStop = Layer.effectDiscard(
 )
 
 const Service = layerHardStop(8500).pipe(
-  Layer.provideMerge(layerLeave),
+  Layer.provideMerge(layerMember),
   Layer.provideMerge(layerEndWithParent),
   Layer.provideMerge(WebhooksStop),
   Layer.provideMerge(Greeting),

@@ -10,7 +10,7 @@ import { StartupError } from "../platform/StartupError.ts"
 import { layerAlone } from "./Alone.ts"
 import { Forwarder } from "./Forwarder.ts"
 import { makeForwarding } from "./Forwarding.ts"
-import { layerMembership, refuseLiveNodes } from "./Membership.ts"
+import { Membership, refuseLiveNodes } from "./Membership.ts"
 import { Nodes } from "./Nodes.ts"
 import { Ownership } from "./Ownership.ts"
 import { makeTrust } from "./Trust.ts"
@@ -31,11 +31,16 @@ const decodeNode = Schema.decodeEffect(NodeJson)
 /** Doors of a node. */
 const describeDoor = "node"
 const drainDoor = "node drain"
+const lookDoor = "node look"
+
+/** A peer that does not hear it in time looks at the nodes by itself. */
+const tellMs = 500
 
 const question = { head: "", body: "" }
 
 const makeNodes = Effect.fnUntraced(function*(id: string) {
   const ownership = yield* Ownership
+  const membership = yield* Membership
   const forwarder = yield* Forwarder
   const since = yield* Clock.currentTimeMillis
   const fork = Effect.runForkWith(yield* Effect.context<never>())
@@ -56,6 +61,12 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
       })
     })
   })
+  forwarder.serve(lookDoor, (_, done) => {
+    ownership.look()
+    done({ status: 204, head: "", body: "" })
+  })
+  const tellAll = forwarder.sendToAll(lookDoor, question, { isRepeatable: true, timeoutMs: tellMs })
+  ownership.announce(() => void fork(tellAll))
   const handOver = Effect.gen(function*() {
     if (ownership.isLeaving()) return
     yield* Effect.logInfo("handing over players")
@@ -77,6 +88,7 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
         // it goes on handing over
         Effect.catch(({ because }) => Effect.succeed(because === "lost"))
       ),
+    join: membership.join,
     leave: handOver,
     isLeaving: ownership.isLeaving,
     isJoined: ownership.isJoined
@@ -102,7 +114,7 @@ const layerNode = Layer.unwrap(Effect.gen(function*() {
       makeForwarding({ node: id, server, trust })
     )),
     Layer.provideMerge(Layer.effect(Placement, Effect.map(Ownership, ({ placement }) => placement))),
-    Layer.provide(layerMembership(RunnerAddress.make(clusterHost, port), clusterLeaseSeconds))
+    Layer.provide(Membership.layer(RunnerAddress.make(clusterHost, port), clusterLeaseSeconds))
   )
 }))
 
@@ -113,7 +125,10 @@ export const layerCluster = Layer.unwrap(Effect.gen(function*() {
   return layerAlone
 }))
 
-/** Leaves the cluster before anything else of the service is closed: requests are still taken, and sent to who owns their players now. */
-export const layerLeave = Layer.effectDiscard(
-  Effect.flatMap(Nodes, ({ leave }) => Effect.addFinalizer(() => leave))
+/**
+ * Joins the cluster after everything else of the service is open, so that no player waits for a node that starts, and leaves it before anything
+ * is closed: requests are still taken, and sent to who owns their players now.
+ */
+export const layerMember = Layer.effectDiscard(
+  Effect.flatMap(Nodes, ({ join, leave }) => Effect.andThen(Effect.addFinalizer(() => leave), join))
 )

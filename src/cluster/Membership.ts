@@ -1,54 +1,97 @@
 /** Membership of the cluster: effect/cluster decides who owns which shard, on PostgreSQL, and does nothing else. */
-import { Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import {
   MessageStorage,
   type RunnerAddress,
   RunnerHealth,
   Runners,
+  type RunnerStorage,
   Sharding,
   ShardingConfig,
   SqlRunnerStorage
 } from "effect/cluster"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { layerMembershipClient } from "../platform/Database.ts"
+import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { Ownership } from "./Ownership.ts"
 import { nameOf, shardCount, shardGroup } from "./Shards.ts"
 import { Tenures } from "./Tenures.ts"
 
-/** How often the nodes there are are looked up. */
-const lookPause = "250 millis"
+/** How soon a shard that was lost is asked for again, once it is let go of. */
+const pollPause = "250 millis"
 
-const config = (address: RunnerAddress.RunnerAddress, leaseSeconds: number) =>
+/** Where `Sharding` sleeps for a second: after every round of locks, whatever there is to take or to give meanwhile. */
+const restMs = 1000
+
+/** What it rests here; who is to be given locks tries them every 50 milliseconds. */
+const shortRest = Duration.millis(50)
+
+const layerHurry = Layer.effect(
+  Clock.Clock,
+  Effect.map(Clock.Clock, (clock) => ({
+    ...monotonicClock(clock),
+    sleep: (duration: Duration.Duration) => clock.sleep(Duration.toMillis(duration) === restMs ? shortRest : duration)
+  }))
+)
+
+/** `leaseMs`: whole seconds over PostgreSQL. */
+const layerConfig = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>
   ShardingConfig.layer({
     runnerAddress: Option.some(address),
     shardsPerGroup: shardCount,
     availableShardGroups: [shardGroup],
     assignedShardGroups: [shardGroup],
-    shardLockExpiration: `${leaseSeconds} seconds`,
+    shardLockExpiration: leaseMs,
     // a third of the lease: one that fails may be tried once more
-    shardLockRefreshInterval: leaseSeconds * 1000 / 3,
-    refreshAssignmentsInterval: lookPause,
-    // also how soon a shard that was lost is asked for again, once it is let go of
-    entityMessagePollInterval: lookPause,
+    shardLockRefreshInterval: leaseMs / 3,
+    // `Ownership` says when there may be something new
+    refreshAssignmentsInterval: 1,
+    entityMessagePollInterval: pollPause,
     runnerHealthCheckInterval: "1 minute",
     simulateRemoteSerialization: false
   })
 
 /**
- * Gives `Ownership`. There are neither entities nor messages, so there is no port of effect's own: a node is dead when its lease is over,
- * whoever can still reach it.
+ * Membership of the cluster, over the storage of effect/cluster: there are neither entities nor messages, so there is no port of effect's own,
+ * and a node is dead when its lease is over, whoever can still reach it.
  */
-export const layerMembership = (address: RunnerAddress.RunnerAddress, leaseSeconds: number) =>
-  Sharding.layer.pipe(
-    Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop]),
-    Layer.provide(MessageStorage.layerNoop),
-    Layer.provideMerge(Ownership.layer),
-    Layer.provide([SqlRunnerStorage.layerStorage({}), Tenures.layer(nameOf(address), leaseSeconds)]),
-    Layer.provide(layerMembershipClient),
-    Layer.provide(config(address, leaseSeconds))
-  )
+export class Membership extends Context.Service<Membership, {
+  /** Makes this node one of them, once: from then on it is given players. Before, it only knows the others. */
+  readonly join: Effect.Effect<void>
+}>()("pitboss/cluster/Membership") {
+  /** Gives `Ownership` as well. Needs `Tenures`, and the storage that nodes share. */
+  static readonly layerOver = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>
+    Layer.effect(
+      Membership,
+      Effect.gen(function*() {
+        const scope = yield* Effect.scope
+        const context = yield* Effect.context<RunnerStorage.RunnerStorage>()
+        const sharding = Layer.fresh(Sharding.layer).pipe(
+          Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop]),
+          Layer.provide([MessageStorage.layerNoop, layerHurry]),
+          Layer.provide(layerConfig(address, leaseMs))
+        )
+        return Membership.of({
+          join: Effect.asVoid(Effect.provideContext(Layer.buildWithScope(sharding, scope), context))
+        })
+      })
+    ).pipe(
+      Layer.provideMerge(Ownership.layer),
+      Layer.provide(layerConfig(address, leaseMs))
+    )
+
+  /** Over PostgreSQL. */
+  static readonly layer = (address: RunnerAddress.RunnerAddress, leaseSeconds: number) =>
+    Membership.layerOver(address, leaseSeconds * 1000).pipe(
+      Layer.provide([
+        SqlRunnerStorage.layerStorage({}).pipe(Layer.provide(layerConfig(address, leaseSeconds * 1000))),
+        Tenures.layer(nameOf(address), leaseSeconds)
+      ]),
+      Layer.provide(layerMembershipClient)
+    )
+}
 
 const Live = Schema.Struct({ nodes: Schema.Int })
 

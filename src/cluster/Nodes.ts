@@ -22,6 +22,8 @@ export class Nodes extends Context.Service<Nodes, {
   readonly list: Effect.Effect<ReadonlyArray<Node>>
   /** Has a node hand its players over and take no more; false when there is no such node. It goes on sending requests to their owners. */
   readonly drain: (id: string) => Effect.Effect<boolean>
+  /** Makes this node one of the cluster's, once. Before, it sends requests to their owners and owns nobody. */
+  readonly join: Effect.Effect<void>
   /** Hands over this node's players and leaves the cluster. Ends when others may have taken them, or after its bound. */
   readonly leave: Effect.Effect<void>
   /** Whether it hands over or has handed over its players. */
@@ -34,6 +36,7 @@ export class Nodes extends Context.Service<Nodes, {
     Nodes.of({
       list: Effect.succeed([]),
       drain: () => Effect.succeed(false),
+      join: Effect.void,
       leave: Effect.void,
       isLeaving: () => false,
       isJoined: () => true

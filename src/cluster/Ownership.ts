@@ -5,7 +5,7 @@
  * is one. This listens to what passes between `Sharding` and its storage, and keeps three things that `Sharding` does not tell: until when a
  * lock is certainly held, a new epoch whenever one was taken, and who owns what is not here.
  */
-import { Clock, Context, Deferred, Duration, Effect, Layer, Schedule, Semaphore } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Latch, Layer, Schedule, Semaphore } from "effect"
 import { type RunnerAddress, RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"
 import { Placement, type Release } from "../engine/Placement.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
@@ -17,6 +17,9 @@ const leaseMargin = 0.05
 
 /** Time for what was accepted, when a shard is handed over. What is left then fails: its commit is fenced. */
 const maxDrainTime = "3 seconds"
+
+/** Pause between two looks at the nodes; it ends at once when another node says that something has changed. */
+const lookPause = "250 millis"
 
 /** Pause before locks that another node has not released yet, or a connection that was lost, are tried again. */
 const retryPause = "50 millis"
@@ -43,8 +46,12 @@ export class Ownership extends Context.Service<Ownership, {
   readonly ownerOf: (key: number) => string | undefined
   /** All live nodes, also those that own nothing because they leave. */
   readonly nodes: () => ReadonlySet<string>
-  /** Hears of every change of the nodes or the owners. */
+  /** Hears of every change of the nodes or the owners, and of what this node takes. */
   readonly listen: (listener: () => void) => void
+  /** Looks at the nodes now: another one has changed. */
+  readonly look: () => void
+  /** Hears when the other nodes should look: this one is there, or has given all that it had. */
+  readonly announce: (tell: () => void) => void
   /** Whether the owners are known, and this node has held what is its own. */
   readonly isJoined: () => boolean
   readonly isLeaving: () => boolean
@@ -75,6 +82,8 @@ export class Ownership extends Context.Service<Ownership, {
     const heldFrom = new Float64Array(shardCount + 1)
     const heldUntil = new Float64Array(shardCount + 1)
     const isReleased = new Uint8Array(shardCount + 1)
+    /** Whether the epoch has to wait for the owner before, and nobody has met it yet. */
+    const isLate = new Uint8Array(shardCount + 1)
     /** Whether the lock is there to be released: of what was lost it is not. */
     const isLocked = new Uint8Array(shardCount + 1)
     /** As PostgreSQL numbers them. */
@@ -87,7 +96,15 @@ export class Ownership extends Context.Service<Ownership, {
     let seen = ""
     let isJoined = false
     let isLeaving = false
+    let isRegistered = false
     const listeners: Array<() => void> = []
+    const tellers: Array<() => void> = []
+    const mayLook = Latch.makeUnsafe(true)
+    const look = () => void mayLook.openUnsafe()
+    const call = (those: ReadonlyArray<() => void>) => () => {
+      for (const one of those) one()
+    }
+    const [changed, announced] = [call(listeners), call(tellers)]
     const releases: Array<Release> = []
 
     const isHeld = (shard: number): boolean => {
@@ -95,13 +112,28 @@ export class Ownership extends Context.Service<Ownership, {
       return at >= (heldFrom[shard] ?? 0) && at < (heldUntil[shard] ?? 0)
     }
 
+    /**
+     * Numbers epochs that had to wait, when the first of them is met: the owner before may have given ids until now, and those here are drawn anew
+     * with a number above all before.
+     */
+    const beginLate = (): void => {
+      const epoch = ++lastEpoch
+      for (let shard = 1; shard <= shardCount; shard++) {
+        if (isLate[shard] === 0 || !isHeld(shard)) continue
+        isLate[shard] = 0
+        epochs[shard] = epoch
+      }
+    }
+
     const placement = Placement.of({
       isShared: true,
       epochOf: (key) => {
         const shard = shardOf(key)
-        const epoch = epochs[shard] ?? 0
-        if (epoch === 0 || isReleased[shard] === 1) return 0
-        if (isHeld(shard)) return epoch
+        if (epochs[shard] === 0 || isReleased[shard] === 1) return 0
+        if (isHeld(shard)) {
+          if (isLate[shard] === 1) beginLate()
+          return epochs[shard] ?? 0
+        }
         if (now() >= (heldFrom[shard] ?? 0)) counts.stale++
         return 0
       },
@@ -119,6 +151,7 @@ export class Ownership extends Context.Service<Ownership, {
       epochs[shard] = 0
       heldUntil[shard] = 0
       isReleased[shard] = 0
+      isLate[shard] = 0
     }
 
     /** Ends the epochs of shards whose locks are still held. */
@@ -139,7 +172,7 @@ export class Ownership extends Context.Service<Ownership, {
     }
 
     const noteJoined = (): void => {
-      isJoined ||= owners.length > 0 &&
+      isJoined ||= isRegistered && owners.length > 0 &&
         owners.every((owner, index) => owner !== self || epochs[index + 1] !== 0 && now() >= (heldFrom[index + 1] ?? 0))
     }
 
@@ -151,7 +184,7 @@ export class Ownership extends Context.Service<Ownership, {
         seen = text
         nodes = new Set(live.map(({ address }) => nameOf(address)))
         owners = assign(live.filter(({ isHealthy }) => isHealthy))
-        for (const listener of listeners) listener()
+        changed()
       }
       noteJoined()
     }
@@ -208,22 +241,31 @@ export class Ownership extends Context.Service<Ownership, {
         Effect.forEach(strays, (shard) => storage.release(runner, shard), { discard: true })
       )
 
-    let isRegistered = false
-
     const watched = RunnerStorage.RunnerStorage.of({
       ...storage,
-      getRunners: Effect.map(storage.getRunners, (runners) => {
-        note(runners)
-        // `Sharding` would make the last node that leaves healthy again
-        return isLeaving ? runners.map(([runner, is]) => [runner, is || nameOf(runner.address) === self]) : runners
-      }),
+      // ends when there may be something new: `Sharding` asks again at once
+      getRunners: Effect.timeoutOption(mayLook.await, lookPause).pipe(
+        Effect.andThen(Effect.suspend(() => {
+          mayLook.closeUnsafe()
+          return storage.getRunners
+        })),
+        Effect.map((runners) => {
+          note(runners)
+          // `Sharding` would make the last node that leaves healthy again
+          return isLeaving ? runners.map(([runner, is]) => [runner, is || nameOf(runner.address) === self]) : runners
+        })
+      ),
       // a node is dead when its lease is over, and leaves when it says so: there is no other judge
       setRunnerHealth: () => Effect.void,
       // a node that was frozen is back when it can hold locks, and not before
       register: (runner, isHealthy) => {
         const isBack = isRegistered
         isRegistered = true
-        const registered = storage.register(runner, isHealthy)
+        const registered = Effect.tap(storage.register(runner, isHealthy), () =>
+          Effect.sync(() => {
+            look()
+            announced()
+          }))
         return isBack
           ? Effect.andThen(patiently(storage.refresh(address, [ShardId.make(shardGroup, 1)])), registered)
           : registered
@@ -244,24 +286,29 @@ export class Ownership extends Context.Service<Ownership, {
               }),
               Effect.map((begun) => {
                 const from = now()
+                // one for all: with each new epoch ids are drawn anew
+                const epoch = ++lastEpoch
                 for (const { shard: id, tenure, waitMs } of begun) {
                   const shard = wanted.get(id)
                   if (isLeaving || shard === undefined) continue
                   taken.set(id, shard)
                   tenureOf.set(id, tenure)
                   if (epochs[id] === 0) counts.moves++
-                  epochs[id] = ++lastEpoch
+                  epochs[id] = epoch
+                  isLate[id] = waitMs > 0 ? 1 : 0
                   heldFrom[id] = from + waitMs
                   heldUntil[id] = before + leaseMs
                 }
                 noteJoined()
+                if (begun.length > 0) changed()
               })
             )
           })
+          const [asOwned, isChanged] = [owners, () => owners !== asOwned]
           return isLeaving ? Effect.succeed([]) : take.pipe(
             Effect.repeat({
               schedule: Schedule.spaced(retryPause),
-              while: () => !isLeaving && taken.size < shards.length && now() < until
+              while: () => !isLeaving && !isChanged() && taken.size < shards.length && now() < until
             }),
             Effect.map(() => isLeaving ? [] : [...taken.values()])
           )
@@ -304,9 +351,14 @@ export class Ownership extends Context.Service<Ownership, {
 
     /** Unhealthy nodes own nothing; this one goes on saying that it lives. */
     const farewell = storage.releaseAll(address).pipe(
+      Effect.tap(() => Effect.sync(() => isLocked.fill(0))),
       Effect.andThen(storage.setRunnerHealth(address, false)),
       turn.withPermits(1),
       Effect.timeout(maxFarewellTime),
+      Effect.andThen(Effect.sync(() => {
+        look()
+        announced()
+      })),
       Effect.catchCause((cause) => Effect.logWarning("cluster not told of the handover", cause))
     )
     const handOver = Effect.suspend(() => {
@@ -314,6 +366,9 @@ export class Ownership extends Context.Service<Ownership, {
       isLeaving = true
       return Effect.andThen(drain(heldShards()), farewell)
     })
+
+    // before this node is one of them, it knows the others: what comes meanwhile is sent to its owner
+    yield* Effect.forkScoped(Effect.repeat(Effect.ignore(watched.getRunners), { while: () => !isRegistered }))
 
     return Context.make(RunnerStorage.RunnerStorage, watched).pipe(
       Context.add(
@@ -324,6 +379,8 @@ export class Ownership extends Context.Service<Ownership, {
           ownerOf: (key) => owners[shardOf(key) - 1],
           nodes: () => nodes,
           listen: (listener) => void listeners.push(listener),
+          look,
+          announce: (tell) => void tellers.push(tell),
           isJoined: () => isJoined,
           isLeaving: () => isLeaving,
           handOver,

@@ -52,6 +52,8 @@ const startNode = Effect.fnUntraced(function*(world: World, id: string, masterKe
       ownerOf: () => world.owner,
       nodes: () => world.live,
       listen: (listener) => void world.listeners.add(listener),
+      look: () => {},
+      announce: () => {},
       isJoined: () => true,
       isLeaving: () => false,
       handOver: Effect.void,

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Option } from "effect"
-import { Runner, RunnerAddress, RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Runner, RunnerAddress, RunnerStorage, ShardId } from "effect/cluster"
 import { TestClock } from "effect/testing"
+import { Membership } from "../../src/cluster/Membership.ts"
 import { Ownership } from "../../src/cluster/Ownership.ts"
 import { shardCount, shardOf } from "../../src/cluster/Shards.ts"
 import { type Begun, Tenures } from "../../src/cluster/Tenures.ts"
@@ -24,7 +25,7 @@ interface Answers {
 }
 
 /** A node that leases of four seconds are given to, with what its storage was told. */
-const makeNode = Effect.gen(function*() {
+const makeStranger = Effect.gen(function*() {
   const told: Array<string> = []
   const answers: Answers = { acquire: Effect.succeed([mine]), kept: [mine], waitMs: 0 }
   let tenure = 0
@@ -42,7 +43,7 @@ const makeNode = Effect.gen(function*() {
       )
   })
   const context = yield* Layer.build(
-    Ownership.layer.pipe(
+    Membership.layerOver(address, 4000).pipe(
       Layer.provide(Layer.succeed(RunnerStorage.RunnerStorage, fake)),
       Layer.provide(Layer.succeed(
         Tenures,
@@ -51,21 +52,22 @@ const makeNode = Effect.gen(function*() {
             Effect.sync(() => shards.map((shard): Begun => ({ shard, tenure: ++tenure, waitMs: answers.waitMs }))),
           end: (tenures) => Effect.sync(() => void told.push(`end ${tenures.map(({ shard }) => shard).join(" ")}`))
         })
-      )),
-      Layer.provide(
-        ShardingConfig.layer({
-          runnerAddress: Option.some(address),
-          shardsPerGroup: shardCount,
-          shardLockExpiration: "4 seconds"
-        })
-      )
+      ))
     )
   )
   const watched = Context.get(context, RunnerStorage.RunnerStorage)
-  yield* watched.register(runner(address), true)
   const { placement, ...ownership } = Context.get(context, Ownership)
-  return { ...ownership, ...placement, watched, answers, told }
+  const { join } = Context.get(context, Membership)
+  /** Looks at the nodes without the pause before it. */
+  const lookNow = Effect.suspend(() => {
+    ownership.look()
+    return watched.getRunners
+  })
+  return { ...ownership, ...placement, join, lookNow, storage, watched, answers, told }
 })
+
+/** A node that is one of the cluster's, with what `Sharding` does left to the test. */
+const makeNode = Effect.tap(makeStranger, ({ watched }) => watched.register(runner(address), true))
 
 describe("ownership of shards", () => {
   it.effect("ends with the lease, counted from before the lock was asked for", () =>
@@ -113,6 +115,26 @@ describe("ownership of shards", () => {
       assert.isAbove(node.epochOf(key), 0)
     }))
 
+  // Goal: ids rise over the owners of a player. They are drawn anew with an epoch above all before, so that an epoch has to be numbered
+  // when it begins. Method: another shard is taken while this one waits.
+  it.effect("is numbered when it begins, above those that began meanwhile", () =>
+    Effect.gen(function*() {
+      const node = yield* makeNode
+      node.answers.waitMs = 3000
+      yield* node.watched.acquire(address, [mine])
+      const another = Array.from({ length: 100 }, (_, index) => index).find((one) => shardOf(one) !== mine.id) ?? 0
+      node.answers.waitMs = 0
+      node.answers.acquire = Effect.succeed([shard(shardOf(another))])
+      yield* node.watched.acquire(address, [shard(shardOf(another))])
+      const meanwhile = node.epochOf(another)
+      assert.isAbove(meanwhile, 0)
+      yield* TestClock.adjust("3 seconds")
+      const epoch = node.epochOf(key)
+      assert.isAbove(epoch, meanwhile)
+      assert.strictEqual(node.epochOf(key), epoch)
+      assert.isTrue(node.holds(key, epoch))
+    }))
+
   it.effect("ends when the lock was lost, and another epoch begins when it is taken again", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
@@ -132,7 +154,7 @@ describe("ownership of shards", () => {
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
-      yield* node.watched.getRunners
+      yield* node.lookNow
       const keys = Array.from({ length: 100 }, (_, index) => index)
       const [theirs, own] = ["127.0.0.1:2", "127.0.0.1:1"].map((name) =>
         shard(shardOf(keys.find((one) => node.ownerOf(one) === name && shardOf(one) !== mine.id) ?? 0))
@@ -202,12 +224,13 @@ describe("ownership of shards", () => {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
       yield* node.watched.acquire(address, [mine])
-      yield* node.watched.getRunners
+      yield* node.lookNow
+      node.announce(() => void node.told.push("announced"))
       yield* node.handOver
-      assert.deepStrictEqual(node.told, [`end ${mine.id}`, "release all", "unhealthy"])
+      assert.deepStrictEqual(node.told, [`end ${mine.id}`, "release all", "unhealthy", "announced"])
       assert.strictEqual(node.epochOf(key), 0)
       assert.deepStrictEqual(yield* node.watched.acquire(address, [mine]), [])
-      yield* node.watched.getRunners
+      yield* node.lookNow
       assert.strictEqual(node.ownerOf(key), "127.0.0.1:2")
       assert.deepStrictEqual([...node.nodes()], ["127.0.0.1:1", "127.0.0.1:2"])
     }))
@@ -216,13 +239,64 @@ describe("ownership of shards", () => {
     Effect.gen(function*() {
       const node = yield* makeNode
       assert.isFalse(node.isJoined())
-      yield* node.watched.getRunners
+      yield* node.lookNow
       yield* node.watched.acquire(address, [mine])
       assert.isFalse(node.isJoined())
       const all = Array.from({ length: shardCount }, (_, index) => shard(index + 1))
       node.answers.acquire = Effect.succeed(all)
       yield* node.watched.acquire(address, all)
       assert.isTrue(node.isJoined())
+    }))
+
+  it.effect("looks at the nodes four times a second, and at once when another node says so", () =>
+    Effect.gen(function*() {
+      const node = yield* makeNode
+      yield* node.lookNow
+      for (const mayWait of [true, false]) {
+        const looking = yield* Effect.forkChild(node.watched.getRunners)
+        yield* TestClock.adjust("240 millis")
+        assert.isUndefined(looking.pollUnsafe())
+        if (mayWait) yield* TestClock.adjust("20 millis")
+        else node.look()
+        yield* Fiber.join(looking)
+      }
+    }))
+
+  // Goal: nobody waits for a node that starts. Method: another node is there; this one is looked at before it joins.
+  it.effect("begins when the node joins; before, it knows who owns what", () =>
+    Effect.gen(function*() {
+      const node = yield* makeStranger
+      yield* node.storage.register(runner(other), true)
+      node.look()
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(node.ownerOf(key), "127.0.0.1:2")
+      assert.deepStrictEqual([...node.nodes()], ["127.0.0.1:2"])
+      assert.isFalse(node.isJoined())
+      assert.strictEqual(node.shardsHeld(), 0)
+      node.announce(() => void node.told.push("announced"))
+      yield* node.join
+      yield* TestClock.adjust("100 millis")
+      assert.sameMembers([...node.nodes()], ["127.0.0.1:1", "127.0.0.1:2"])
+      assert.deepStrictEqual(node.told, ["announced"])
+    }))
+
+  // Goal: what another node was slow to give is not waited for longer than that. Method: its lock is free some time after the first round has
+  // given up, in what would be the pause before the next one.
+  it.effect("begins as soon as the lock is free, between the rounds of locks too", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const node = yield* Scope.provide(makeStranger, scope)
+      let isFree = false
+      node.answers.acquire = Effect.sync(() => isFree ? [mine] : [])
+      yield* node.join
+      yield* TestClock.adjust("900 millis")
+      assert.strictEqual(node.epochOf(key), 0)
+      isFree = true
+      yield* TestClock.adjust("200 millis")
+      assert.isAbove(node.epochOf(key), 0)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(closing)
     }))
 
   // a release that placed keys otherwise would share players with the one before it, while both run

@@ -34,6 +34,7 @@ export const startNode = Effect.fnUntraced(function*(settings: Partial<SettingsS
     ])
   )
   const context = yield* Layer.buildWithScope(layer, scope)
+  yield* Context.get(context, Nodes).join
   const forwarder = Context.get(context, Forwarder)
   const node: ClusterNode = {
     placement: Context.get(context, Placement),

@@ -53,6 +53,9 @@ export interface Witnesses {
 
 const pauseMs = 150
 
+/** Answers that took longer are logged. */
+const slowMs = 500
+
 /** As long as a provider waits before it sends its message again. */
 const patience = "3 seconds"
 
@@ -111,6 +114,17 @@ export const makeWitnesses = (options: {
         continue
       }
       const reply = result.success
+      const waitedMs = Math.round(performance.now() - sentAt)
+      if (waitedMs > slowMs) {
+        options.log.write({
+          what: "slow",
+          player: seat.playerId,
+          asked: asked.number,
+          servedBy: reply.headers["x-served-by"],
+          ms: Math.round(performance.now()),
+          waitedMs
+        })
+      }
       const settled = yield* Effect.result(settledOf(reply))
       if (settled._tag === "Failure") return void violations.push(`${id}: ${reply.status} ${reply.text}`)
       const { balance } = settled.success

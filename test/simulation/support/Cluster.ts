@@ -1,6 +1,7 @@
 /** The services of a simulated world: how they start, fall out and take over, and who gets a request. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { layerAlone } from "../../../src/cluster/Alone.ts"
+import { Membership } from "../../../src/cluster/Membership.ts"
 import { Ownership } from "../../../src/cluster/Ownership.ts"
 import type { Database } from "./Database.ts"
 import { Leases } from "./Leases.ts"
@@ -178,7 +179,9 @@ export class Cluster {
       Effect.flatMap(Layer.buildWithScope(layer, scope), (services) => {
         const ownership = Context.getOption(services, Ownership)
         if (ownership._tag === "Some") life.leave = ownership.value.handOver
-        return Effect.provideContext(makePort(this.letters), services)
+        const membership = Context.getOption(services, Membership)
+        const join = membership._tag === "Some" ? membership.value.join : Effect.void
+        return Effect.tap(Effect.provideContext(makePort(this.letters), services), () => join)
       })
     )
     building.addObserver((exit) => {

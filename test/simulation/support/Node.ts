@@ -3,18 +3,10 @@
  * simulated database; and the calls between nodes, which are late, lost, or never answered.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import {
-  MessageStorage,
-  RunnerAddress,
-  RunnerHealth,
-  Runners,
-  RunnerStorage,
-  Sharding,
-  ShardingConfig
-} from "effect/cluster"
+import { RunnerAddress, RunnerStorage } from "effect/cluster"
 import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open } from "../../../src/cluster/Forwarder.ts"
+import { Membership } from "../../../src/cluster/Membership.ts"
 import { Ownership } from "../../../src/cluster/Ownership.ts"
-import { shardCount } from "../../../src/cluster/Shards.ts"
 import { Tenures } from "../../../src/cluster/Tenures.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
 import { monotonicMs } from "../../../src/platform/MonotonicClock.ts"
@@ -38,6 +30,8 @@ interface Post {
   readonly doors: Map<string, Open>
   /** Calls that are at this node, with how their senders hear that it is gone. */
   readonly waiting: Set<() => void>
+  /** Hears that another node has changed. */
+  look: () => void
 }
 
 /** Looks at what a node believes to own. */
@@ -65,9 +59,18 @@ export class Wires {
   }
 
   attach(address: string, machine: Machine): Post {
-    const post: Post = { machine, doors: new Map(), waiting: new Set() }
+    const post: Post = { machine, doors: new Map(), waiting: new Set(), look: () => {} }
     this.posts.set(address, post)
     return post
+  }
+
+  /** Has those who can be reached look at the nodes. */
+  tellOthers(from: Machine): void {
+    for (const { look, machine } of this.posts.values()) {
+      if (machine === from || !machine.isOn || this.isCut(from, machine)) continue
+      const chance = chanceOf(this.plan.seed, "news", from.name, this.calls++)
+      this.world.after(delayOf(chance), machine, look)
+    }
   }
 
   /** Who waits for a node that has died hears of it: connections break. */
@@ -164,26 +167,16 @@ export interface NodeOptions {
 export const layerNode = ({ bug, connection, host, leases, machine, plan, port, wires }: NodeOptions) => {
   const refreshMs = Math.floor(plan.leaseMs * 0.325)
   const address = `${host}:${port}`
-  const config = ShardingConfig.layer({
-    runnerAddress: Option.some(RunnerAddress.make(host, port)),
-    shardsPerGroup: shardCount,
-    shardLockExpiration: plan.leaseMs,
-    shardLockRefreshInterval: refreshMs,
-    refreshAssignmentsInterval: 250,
-    runnerHealthCheckInterval: "1 second",
-    simulateRemoteSerialization: false
-  })
   const storage = Layer.sync(RunnerStorage.RunnerStorage, () => leases.storageOf(connection, refreshMs))
   const tenures = Layer.sync(Tenures, () => leases.tenuresOf(connection, address))
-  const ownership = Ownership.layer.pipe(Layer.provide([storage, tenures]), Layer.provide(config))
-  const sharding = Sharding.layer.pipe(
-    Layer.provide(Runners.layerNoop),
-    Layer.provide([MessageStorage.layerNoop, RunnerHealth.layerNoop]),
-    Layer.provide(config)
+  const membership = Membership.layerOver(RunnerAddress.make(host, port), plan.leaseMs).pipe(
+    Layer.provide([storage, tenures])
   )
   const services = Layer.effectContext(Effect.gen(function*() {
     const own = yield* Ownership
     const post = wires.attach(address, machine)
+    post.look = own.look
+    own.announce(() => wires.tellOthers(machine))
 
     const openOwn = (door: string, call: Call) =>
       Effect.callback<Awaited>((resume) => {
@@ -228,7 +221,11 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
       sendToAll: () => Effect.succeed([])
     })
     const placement = bug.placement(observed(own.placement, machine, wires))
-    return Context.make(Placement, placement).pipe(Context.add(Forwarder, forwarder), Context.add(Ownership, own))
+    return Context.make(Placement, placement).pipe(
+      Context.add(Forwarder, forwarder),
+      Context.add(Ownership, own),
+      Context.add(Membership, yield* Membership)
+    )
   }))
-  return services.pipe(Layer.provideMerge(sharding), Layer.provide(ownership))
+  return Layer.provide(services, membership)
 }
