@@ -15,6 +15,7 @@ import { layerMembershipClient } from "../platform/Database.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
+import { Locks } from "./Locks.ts"
 import { Ownership } from "./Ownership.ts"
 import { nameOf, shardCount, shardGroup } from "./Shards.ts"
 import { Tenures } from "./Tenures.ts"
@@ -61,7 +62,7 @@ export class Membership extends Context.Service<Membership, {
   /** Makes this node one of them, once: from then on it is given players. Before, it only knows the others. */
   readonly join: Effect.Effect<void>
 }>()("pitboss/cluster/Membership") {
-  /** Gives `Ownership` as well. Needs `Tenures`, and the storage that nodes share. */
+  /** Gives `Ownership` as well. Needs the storage that nodes share, its `Locks`, and `Tenures`. */
   static readonly layerOver = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>
     Layer.effect(
       Membership,
@@ -86,7 +87,10 @@ export class Membership extends Context.Service<Membership, {
   static readonly layer = (address: RunnerAddress.RunnerAddress, leaseSeconds: number) =>
     Membership.layerOver(address, leaseSeconds * 1000).pipe(
       Layer.provide([
-        SqlRunnerStorage.layerStorage({}).pipe(Layer.provide(layerConfig(address, leaseSeconds * 1000))),
+        SqlRunnerStorage.layerStorage({}).pipe(
+          Layer.provide(layerConfig(address, leaseSeconds * 1000)),
+          Layer.provideMerge(Locks.layer)
+        ),
         Tenures.layer(nameOf(address), leaseSeconds)
       ]),
       Layer.provide(layerMembershipClient)

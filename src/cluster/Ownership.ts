@@ -9,6 +9,7 @@ import { Clock, Context, Deferred, Duration, Effect, Latch, Layer, Schedule, Sem
 import { type RunnerAddress, RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"
 import { Placement, type Release } from "../engine/Placement.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
+import { Locks } from "./Locks.ts"
 import { assign, nameOf, shardCount, shardGroup, shardOf } from "./Shards.ts"
 import { Tenures } from "./Tenures.ts"
 
@@ -27,7 +28,7 @@ const retryPause = "50 millis"
 /** Of a node that hands over: time for PostgreSQL to hear of it. */
 const maxFarewellTime = "2 seconds"
 
-/** Time for PostgreSQL to hear that shards are given up; unheard, their next owners wait as if this node had been lost. */
+/** Time for PostgreSQL to hear that shards are given up, and to release their locks; unheard, their next owners wait as if this node had been lost. */
 const maxNoteTime = "500 millis"
 
 /** Counts since the start. */
@@ -67,6 +68,7 @@ export class Ownership extends Context.Service<Ownership, {
     const config = yield* ShardingConfig.ShardingConfig
     const storage = yield* RunnerStorage.RunnerStorage
     const tenures = yield* Tenures
+    const locks = yield* Locks
     const monotonic = monotonicClock(yield* Clock.Clock)
     const now = () => monotonic.currentTimeMillisUnsafe()
     if (config.runnerAddress._tag === "None") return yield* Effect.die("a node needs an address")
@@ -171,6 +173,20 @@ export class Ownership extends Context.Service<Ownership, {
       )
     }
 
+    /** Releases the locks of shards. One that is not reached is released alone, when `Sharding` asks. */
+    const unlock = (shards: ReadonlyArray<number>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const locked = shards.filter((shard) => isLocked[shard] === 1)
+        return locked.length === 0 ? Effect.void : locks.release(locked).pipe(
+          Effect.interruptible,
+          Effect.timeout(maxNoteTime),
+          Effect.andThen(Effect.sync(() => {
+            for (const shard of locked) isLocked[shard] = 0
+          })),
+          Effect.ignore
+        )
+      })
+
     const noteJoined = (): void => {
       isJoined ||= isRegistered && owners.length > 0 &&
         owners.every((owner, index) => owner !== self || epochs[index + 1] !== 0 && now() >= (heldFrom[index + 1] ?? 0))
@@ -211,7 +227,11 @@ export class Ownership extends Context.Service<Ownership, {
           Effect.timeoutOption(maxDrainTime),
           Effect.ensuring(Effect.suspend(() => {
             if (gathering === mine) gathering = undefined
-            return Effect.ensuring(giveUp([...mine.shards]), Deferred.succeed(mine.done, undefined))
+            const shards = [...mine.shards]
+            return giveUp(shards).pipe(
+              Effect.andThen(unlock(shards)),
+              Effect.ensuring(Deferred.succeed(mine.done, undefined))
+            )
           })),
           Effect.asVoid
         )
@@ -350,9 +370,10 @@ export class Ownership extends Context.Service<Ownership, {
     })
 
     /** Unhealthy nodes own nothing; this one goes on saying that it lives. */
-    const farewell = storage.releaseAll(address).pipe(
-      Effect.tap(() => Effect.sync(() => isLocked.fill(0))),
-      Effect.andThen(storage.setRunnerHealth(address, false)),
+    const farewell = Effect.all([
+      Effect.tap(storage.releaseAll(address), () => Effect.sync(() => isLocked.fill(0))),
+      storage.setRunnerHealth(address, false)
+    ], { concurrency: "unbounded", discard: true }).pipe(
       turn.withPermits(1),
       Effect.timeout(maxFarewellTime),
       Effect.andThen(Effect.sync(() => {

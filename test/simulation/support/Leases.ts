@@ -6,6 +6,7 @@
 import { Effect, Exit } from "effect"
 import { ClusterError, MachineId, type Runner, type RunnerAddress, RunnerStorage, type ShardId } from "effect/cluster"
 import { SqlError } from "effect/sql"
+import { Locks } from "../../../src/cluster/Locks.ts"
 import { Tenures } from "../../../src/cluster/Tenures.ts"
 import type { Connection } from "./Database.ts"
 import type { World } from "./World.ts"
@@ -103,7 +104,10 @@ export class Leases {
   }
 
   /** What a runner of this connection has; operations that take longer than `timeoutMs` are given up, and the session with them. */
-  storageOf(connection: Connection, timeoutMs: number): Storage {
+  storageOf(
+    connection: Connection,
+    timeoutMs: number
+  ): { readonly storage: Storage; readonly locks: Locks["Service"] } {
     const { leaseMs, runners, world } = this
     let current: Session | undefined
 
@@ -148,7 +152,13 @@ export class Leases {
     const heldOf = ({ locks }: Session, asked: ReadonlyArray<ShardId.ShardId>) =>
       asked.filter(({ id }) => locks.has(id))
 
-    return RunnerStorage.RunnerStorage.of({
+    const locks = Locks.of({
+      release: (shards) =>
+        locked(({ locks }) => {
+          for (const shard of shards) locks.delete(shard)
+        }).pipe(Effect.catch(fail))
+    })
+    const storage = RunnerStorage.RunnerStorage.of({
       register: (runner, isHealthy) =>
         statement(() => {
           runners.set(nameOf(runner.address), { runner, isHealthy, seenAt: world.now })
@@ -193,5 +203,6 @@ export class Leases {
         }).pipe(Effect.catch(fail)),
       releaseAll: () => locked(({ locks }) => locks.clear()).pipe(Effect.catch(fail))
     })
+    return { storage, locks }
   }
 }

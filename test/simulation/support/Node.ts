@@ -5,6 +5,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { RunnerAddress, RunnerStorage } from "effect/cluster"
 import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open } from "../../../src/cluster/Forwarder.ts"
+import { Locks } from "../../../src/cluster/Locks.ts"
 import { Membership } from "../../../src/cluster/Membership.ts"
 import { Ownership } from "../../../src/cluster/Ownership.ts"
 import { Tenures } from "../../../src/cluster/Tenures.ts"
@@ -167,7 +168,10 @@ export interface NodeOptions {
 export const layerNode = ({ bug, connection, host, leases, machine, plan, port, wires }: NodeOptions) => {
   const refreshMs = Math.floor(plan.leaseMs * 0.325)
   const address = `${host}:${port}`
-  const storage = Layer.sync(RunnerStorage.RunnerStorage, () => leases.storageOf(connection, refreshMs))
+  const storage = Layer.effectContext(Effect.sync(() => {
+    const { locks, storage } = leases.storageOf(connection, refreshMs)
+    return Context.make(RunnerStorage.RunnerStorage, storage).pipe(Context.add(Locks, locks))
+  }))
   const tenures = Layer.sync(Tenures, () => leases.tenuresOf(connection, address))
   const membership = Membership.layerOver(RunnerAddress.make(host, port), plan.leaseMs).pipe(
     Layer.provide([storage, tenures])
