@@ -49,9 +49,9 @@ export class Ownership extends Context.Service<Ownership, {
   readonly nodes: () => ReadonlySet<string>
   /** Hears of every change of the nodes or the owners, and of what this node takes. */
   readonly listen: (listener: () => void) => void
-  /** Looks at the nodes now: another one has changed. */
+  /** Looks at the nodes now, and at the locks that are waited for: another node has changed. */
   readonly look: () => void
-  /** Hears when the other nodes should look: this one is there, or has given all that it had. */
+  /** Hears when the other nodes should look: this one is there, begins to leave, or has given shards. */
   readonly announce: (tell: () => void) => void
   /** Whether the owners are known, and this node has held what is its own. */
   readonly isJoined: () => boolean
@@ -102,7 +102,13 @@ export class Ownership extends Context.Service<Ownership, {
     const listeners: Array<() => void> = []
     const tellers: Array<() => void> = []
     const mayLook = Latch.makeUnsafe(true)
-    const look = () => void mayLook.openUnsafe()
+    /** Opened with the next news, and replaced. */
+    let news = Latch.makeUnsafe(false)
+    const look = (): void => {
+      mayLook.openUnsafe()
+      news.openUnsafe()
+      news = Latch.makeUnsafe(false)
+    }
     const call = (those: ReadonlyArray<() => void>) => () => {
       for (const one of those) one()
     }
@@ -182,6 +188,7 @@ export class Ownership extends Context.Service<Ownership, {
           Effect.timeout(maxNoteTime),
           Effect.andThen(Effect.sync(() => {
             for (const shard of locked) isLocked[shard] = 0
+            announced()
           })),
           Effect.ignore
         )
@@ -325,11 +332,10 @@ export class Ownership extends Context.Service<Ownership, {
             )
           })
           const [asOwned, isChanged] = [owners, () => owners !== asOwned]
-          return isLeaving ? Effect.succeed([]) : take.pipe(
-            Effect.repeat({
-              schedule: Schedule.spaced(retryPause),
-              while: () => !isLeaving && !isChanged() && taken.size < shards.length && now() < until
-            }),
+          const isDone = () => isLeaving || isChanged() || taken.size >= shards.length || now() >= until
+          const pause = Effect.suspend(() => isDone() ? Effect.void : Effect.timeoutOption(news.await, retryPause))
+          return isLeaving ? Effect.succeed([]) : Effect.andThen(take, pause).pipe(
+            Effect.repeat({ until: isDone }),
             Effect.map(() => isLeaving ? [] : [...taken.values()])
           )
         })),
@@ -369,23 +375,31 @@ export class Ownership extends Context.Service<Ownership, {
       releaseAll: (runner) => Effect.andThen(Effect.suspend(() => drain(heldShards())), storage.releaseAll(runner))
     })
 
-    /** Unhealthy nodes own nothing; this one goes on saying that it lives. */
-    const farewell = Effect.all([
-      Effect.tap(storage.releaseAll(address), () => Effect.sync(() => isLocked.fill(0))),
-      storage.setRunnerHealth(address, false)
-    ], { concurrency: "unbounded", discard: true }).pipe(
-      turn.withPermits(1),
-      Effect.timeout(maxFarewellTime),
+    const tolerantly = <A, E>(said: Effect.Effect<A, E>): Effect.Effect<void> =>
+      Effect.timeout(said, maxFarewellTime).pipe(
+        Effect.catchCause((cause) => Effect.logWarning("cluster not told of the handover", cause)),
+        Effect.asVoid
+      )
+    /** Unhealthy nodes are to own nothing; this one goes on saying that it lives. */
+    const resign = storage.setRunnerHealth(address, false).pipe(
       Effect.andThen(Effect.sync(() => {
         look()
         announced()
-      })),
-      Effect.catchCause((cause) => Effect.logWarning("cluster not told of the handover", cause))
+      }))
+    )
+    /** Locks that it holds unknowingly as well. */
+    const releaseRest = storage.releaseAll(address).pipe(
+      Effect.andThen(Effect.sync(() => isLocked.fill(0))),
+      turn.withPermits(1)
     )
     const handOver = Effect.suspend(() => {
       if (isLeaving) return Effect.void
       isLeaving = true
-      return Effect.andThen(drain(heldShards()), farewell)
+      // the others begin to ask for the locks while what was accepted is done
+      return Effect.all(
+        [tolerantly(resign), Effect.andThen(drain(heldShards()), tolerantly(releaseRest))],
+        { concurrency: "unbounded", discard: true }
+      )
     })
 
     // before this node is one of them, it knows the others: what comes meanwhile is sent to its owner

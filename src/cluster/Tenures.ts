@@ -54,9 +54,12 @@ export class Tenures extends Context.Service<Tenures, {
         })
         return Tenures.of({
           begin: (shards) => begin(shards).pipe((noted) => ClusterError.PersistenceError.refail(noted)),
+          // seen at once; were it lost with the server, the next owner would wait: nobody has to wait for the disk now
           end: (tenures) =>
             sql`UPDATE cluster_shards AS own SET is_released = true
-              FROM unnest(${tenures.map(({ shard }) => shard)}::int4[], ${tenures.map(({ tenure }) => tenure)}::int8[])
+              FROM (SELECT set_config('synchronous_commit', 'off', true)) AS hasty, unnest(${
+              tenures.map(({ shard }) => shard)
+            }::int4[], ${tenures.map(({ tenure }) => tenure)}::int8[])
                 AS given (shard, tenure)
               WHERE own.shard = given.shard AND own.tenure = given.tenure`.pipe(
               Effect.asVoid,

@@ -240,7 +240,7 @@ describe("ownership of shards", () => {
       assert.lengthOf(node.told, 2)
     }))
 
-  it.effect("that is handed over is free before anybody is told, and is not taken back", () =>
+  it.effect("that is handed over is offered at once, free when all is done, and not taken back", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
@@ -249,11 +249,12 @@ describe("ownership of shards", () => {
       node.announce(() => void node.told.push("announced"))
       yield* node.handOver
       assert.deepStrictEqual(node.told, [
+        "unhealthy",
+        "announced",
         `end ${mine.id}`,
         `unlock ${mine.id}`,
-        "release all",
-        "unhealthy",
-        "announced"
+        "announced",
+        "release all"
       ])
       assert.strictEqual(node.epochOf(key), 0)
       assert.deepStrictEqual(yield* node.watched.acquire(address, [mine]), [])

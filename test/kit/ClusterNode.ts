@@ -1,9 +1,11 @@
 /** Nodes of a cluster in one process, each with a scope of its own, over the test PostgreSQL. */
 import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, Exit, Layer, Schedule, Scope } from "effect"
+import { RunnerAddress } from "effect/cluster"
 import { layerCluster } from "../../src/cluster/Cluster.ts"
 import { type Answer, type Call, Forwarder, notMine } from "../../src/cluster/Forwarder.ts"
 import { Nodes } from "../../src/cluster/Nodes.ts"
+import { assign, nameOf, shardOf } from "../../src/cluster/Shards.ts"
 import { Placement } from "../../src/engine/Placement.ts"
 import { DatabaseUrl } from "../../src/platform/Database.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
@@ -16,6 +18,7 @@ export interface ClusterNode {
   readonly forwarder: Forwarder["Service"]
   readonly nodes: Nodes["Service"]
   readonly id: string
+  readonly address: RunnerAddress.RunnerAddress
   /** Ends it as the end of a process does, after it has left or without. */
   readonly close: Effect.Effect<void>
 }
@@ -34,13 +37,18 @@ export const startNode = Effect.fnUntraced(function*(settings: Partial<SettingsS
     ])
   )
   const context = yield* Layer.buildWithScope(layer, scope)
-  yield* Context.get(context, Nodes).join
+  const nodes = Context.get(context, Nodes)
+  yield* nodes.join
   const forwarder = Context.get(context, Forwarder)
+  const self = (yield* nodes.list).find(({ id }) => id === forwarder.node)
+  if (self === undefined) return yield* Effect.die(new Error("a node does not list itself"))
+  const [host = "", port] = self.address.split(":")
   const node: ClusterNode = {
     placement: Context.get(context, Placement),
     forwarder,
-    nodes: Context.get(context, Nodes),
-    id: forwarder.node ?? "",
+    nodes,
+    id: self.id,
+    address: RunnerAddress.make(host, Number(port)),
     close: Scope.close(scope, Exit.void)
   }
   return node
@@ -60,12 +68,15 @@ export const keys = Array.from({ length: 300 }, (_, index) => index + 1)
 /** How many of the keys a node owns. */
 export const owned = ({ placement }: ClusterNode): number => keys.filter((key) => placement.epochOf(key) !== 0).length
 
-/** Waits until every key has one owner, and each of these nodes some. */
-export const settled = (nodes: ReadonlyArray<ClusterNode>) =>
-  eventually(() =>
-    keys.every((key) => nodes.filter(({ placement }) => placement.epochOf(key) !== 0).length === 1) &&
-    nodes.every((node) => owned(node) > 0)
+/** Waits until every key is where it stays while there are these nodes, and nowhere else. */
+export const settled = (nodes: ReadonlyArray<ClusterNode>) => {
+  const owners = assign(nodes.map(({ address }) => ({ address, weight: 1 })))
+  return eventually(() =>
+    nodes.every(({ address, placement }) =>
+      keys.every((key) => (placement.epochOf(key) !== 0) === (owners[shardOf(key) - 1] === nameOf(address)))
+    )
   )
+}
 
 /** Opens a door at a node that says where it is, as the owner of the key in `head`. */
 export const serveWhere = (node: ClusterNode): void =>
