@@ -9,108 +9,32 @@ export interface PageEntry {
   readonly load: () => Promise<{ readonly default: React.ComponentType }>
 }
 
+const page = (
+  group: PageEntry["group"],
+  path: string,
+  heading: string,
+  action: Action,
+  load: PageEntry["load"]
+): PageEntry => ({ path, heading, group, action, load })
+
 /** In the order of the navigation. */
 export const pages: ReadonlyArray<PageEntry> = [
   { path: "/", heading: "Home", group: "Play", load: () => import("../home/HomePage.tsx") },
-  {
-    path: "/players",
-    heading: "Players",
-    group: "Play",
-    action: "player.list",
-    load: () => import("../players/PlayersPage.tsx")
-  },
-  {
-    path: "/rounds",
-    heading: "Rounds",
-    group: "Play",
-    action: "round.search",
-    load: () => import("../rounds/RoundsPage.tsx")
-  },
-  {
-    path: "/ledger",
-    heading: "Ledger",
-    group: "Money",
-    action: "ledger.entries",
-    load: () => import("../ledger/LedgerPage.tsx")
-  },
-  {
-    path: "/payments",
-    heading: "Payments",
-    group: "Money",
-    action: "payment.list",
-    load: () => import("../payments/PaymentsPage.tsx")
-  },
-  {
-    path: "/alerts",
-    heading: "Alerts",
-    group: "Watch",
-    action: "alert.list",
-    load: () => import("../alerts/AlertsPage.tsx")
-  },
-  {
-    path: "/reports/ggr",
-    heading: "GGR report",
-    group: "Watch",
-    action: "report.ggr",
-    load: () => import("../reports/GgrPage.tsx")
-  },
-  {
-    path: "/audit",
-    heading: "Audit log",
-    group: "Watch",
-    action: "audit.list",
-    load: () => import("../audit/AuditPage.tsx")
-  },
-  { path: "/jobs", heading: "Jobs", group: "Watch", action: "job.list", load: () => import("../jobs/JobsPage.tsx") },
-  {
-    path: "/bonuses",
-    heading: "Bonuses",
-    group: "Offers",
-    action: "bonus.list",
-    load: () => import("../bonuses/BonusesPage.tsx")
-  },
-  {
-    path: "/promo-codes",
-    heading: "Promo codes",
-    group: "Offers",
-    action: "promo.list",
-    load: () => import("../bonuses/PromoCodesPage.tsx")
-  },
-  {
-    path: "/games",
-    heading: "Games",
-    group: "Offers",
-    action: "game.list",
-    load: () => import("../games/GamesPage.tsx")
-  },
-  {
-    path: "/providers",
-    heading: "Providers",
-    group: "Offers",
-    action: "provider.list",
-    load: () => import("../providers/ProvidersPage.tsx")
-  },
-  {
-    path: "/operators",
-    heading: "Operators",
-    group: "Setup",
-    action: "operator.list",
-    load: () => import("../operators/OperatorsPage.tsx")
-  },
-  {
-    path: "/webhooks",
-    heading: "Webhooks",
-    group: "Setup",
-    action: "webhook.list",
-    load: () => import("../webhooks/WebhooksPage.tsx")
-  },
-  {
-    path: "/staff",
-    heading: "Staff",
-    group: "Setup",
-    action: "staff.list",
-    load: () => import("../staff/StaffPage.tsx")
-  }
+  page("Play", "/players", "Players", "player.list", () => import("../players/PlayersPage.tsx")),
+  page("Play", "/rounds", "Rounds", "round.search", () => import("../rounds/RoundsPage.tsx")),
+  page("Money", "/ledger", "Ledger", "ledger.entries", () => import("../ledger/LedgerPage.tsx")),
+  page("Money", "/payments", "Payments", "payment.list", () => import("../payments/PaymentsPage.tsx")),
+  page("Watch", "/alerts", "Alerts", "alert.list", () => import("../alerts/AlertsPage.tsx")),
+  page("Watch", "/reports/ggr", "GGR report", "report.ggr", () => import("../reports/GgrPage.tsx")),
+  page("Watch", "/audit", "Audit log", "audit.list", () => import("../audit/AuditPage.tsx")),
+  page("Watch", "/jobs", "Jobs", "job.list", () => import("../jobs/JobsPage.tsx")),
+  page("Offers", "/bonuses", "Bonuses", "bonus.list", () => import("../bonuses/BonusesPage.tsx")),
+  page("Offers", "/promo-codes", "Promo codes", "promo.list", () => import("../bonuses/PromoCodesPage.tsx")),
+  page("Offers", "/games", "Games", "game.list", () => import("../games/GamesPage.tsx")),
+  page("Offers", "/providers", "Providers", "provider.list", () => import("../providers/ProvidersPage.tsx")),
+  page("Setup", "/operators", "Operators", "operator.list", () => import("../operators/OperatorsPage.tsx")),
+  page("Setup", "/webhooks", "Webhooks", "webhook.list", () => import("../webhooks/WebhooksPage.tsx")),
+  page("Setup", "/staff", "Staff", "staff.list", () => import("../staff/StaffPage.tsx"))
 ]
 
 /** Pages of one thing, and those that are no entry of the navigation. */
