@@ -55,7 +55,7 @@ export const exclusionFields = (exclusion: Exclusion): ExclusionFields => ({
 })
 
 /** One value for each of the sixteen limits. */
-const perLimit = <Value>(valueOf: (field: LimitField) => Value): { readonly [field in LimitField]: Value } => ({
+export const perLimit = <Value>(valueOf: (field: LimitField) => Value): { readonly [field in LimitField]: Value } => ({
   max_single_bet: valueOf("max_single_bet"),
   max_daily_bet: valueOf("max_daily_bet"),
   max_weekly_bet: valueOf("max_weekly_bet"),

@@ -1,37 +1,27 @@
 import { Schema } from "effect"
 import { limitFields } from "../../domain/limit/Limits.ts"
+import { perLimit } from "../../domain/limit/LimitUsage.ts"
 import { SelfExclusion } from "../players/PlayerResource.ts"
 import { currencyCode, id, timestamp } from "../../contract/Resource.ts"
 
 const minutesOrMoney = Schema.NullOr(Schema.Int)
 
-/** One field for each of the sixteen limits. */
-const perLimit = <S>(field: S) => ({
-  max_single_bet: field,
-  max_daily_bet: field,
-  max_weekly_bet: field,
-  max_monthly_bet: field,
-  casino_max_single_bet: field,
-  casino_max_daily_bet: field,
-  max_daily_loss: field,
-  max_weekly_loss: field,
-  max_monthly_loss: field,
-  max_single_deposit: field,
-  max_daily_deposit: field,
-  max_weekly_deposit: field,
-  max_monthly_deposit: field,
-  max_yearly_deposit: field,
-  max_balance: field,
-  max_session_minutes: field
-})
-
 export const limitName = Schema.Literals(limitFields)
+
+const Usage = Schema.Struct({
+  used: Schema.Int.annotate({ description: "Below zero for a loss limit while the player is ahead." }),
+  remaining: minutesOrMoney.annotate({ description: "Null where there is no limit." }),
+  resets_at: Schema.NullOr(timestamp).annotate({ description: "When `used` begins anew." })
+}).annotate({
+  identifier: "LimitUsage",
+  examples: [{ used: 5000, remaining: 5000, resets_at: "2026-11-21T00:00:00.000Z" }]
+})
 
 /** A player's limits and self-exclusion (SPEC section 2.9). */
 export const Limits = Schema.Struct({
   player_id: id,
   currency: currencyCode,
-  limits: Schema.Struct(perLimit(minutesOrMoney)).annotate({
+  limits: Schema.Struct(perLimit(() => minutesOrMoney)).annotate({
     description: "Minor units, minutes for max_session_minutes; null means no limit."
   }),
   pending_changes: Schema.Array(Schema.Struct({
@@ -41,22 +31,13 @@ export const Limits = Schema.Struct({
     effective_at: timestamp
   })),
   self_exclusion: Schema.NullOr(SelfExclusion),
-  usage: Schema.Struct(perLimit(
-    Schema.Struct({
-      used: Schema.Int.annotate({ description: "Below zero for a loss limit while the player is ahead." }),
-      remaining: minutesOrMoney.annotate({ description: "Null where there is no limit." }),
-      resets_at: Schema.NullOr(timestamp).annotate({ description: "When `used` begins anew." })
-    }).annotate({
-      identifier: "LimitUsage",
-      examples: [{ used: 5000, remaining: 5000, resets_at: "2026-11-21T00:00:00.000Z" }]
-    })
-  ))
+  usage: Schema.Struct(perLimit(() => Usage))
 }).annotate({
   identifier: "Limits",
   examples: [{
     player_id: 48213,
     currency: "EUR",
-    limits: { ...perLimit(null), max_daily_deposit: 10_000 },
+    limits: { ...perLimit(() => null), max_daily_deposit: 10_000 },
     pending_changes: [{
       field: "max_daily_deposit",
       current_value: 10_000,
@@ -65,13 +46,13 @@ export const Limits = Schema.Struct({
     }],
     self_exclusion: null,
     usage: {
-      ...perLimit({ used: 0, remaining: null, resets_at: null }),
+      ...perLimit(() => ({ used: 0, remaining: null, resets_at: null })),
       max_daily_deposit: { used: 5000, remaining: 5000, resets_at: "2026-11-21T00:00:00.000Z" }
     }
   }]
 })
 
 /** The limits that a request may set. A name that is none of them is refused. */
-export const LimitChanges = Schema.Struct(perLimit(
-  Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))))
-))
+export const LimitChanges = Schema.Struct(
+  perLimit(() => Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)))))
+)
