@@ -5,6 +5,7 @@ import { Draft } from "../Draft.ts"
 import {
   heldBy,
   isSessionEnded,
+  kycMoves,
   type KycStatus,
   type Player,
   type PlayerStatus,
@@ -96,15 +97,6 @@ export const setStatusStep = (command: SetStatus) => (player: Player, context: C
     reason
   })
   return { ...accepted, change: accepted.change === null ? null : { ...accepted.change, notes } }
-}
-
-/** Where each KYC status may move to. */
-const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
-  not_started: ["pending_review"],
-  pending_review: ["verified", "rejected"],
-  rejected: ["pending_review"],
-  verified: ["pending_review", "expired"],
-  expired: ["pending_review"]
 }
 
 export interface MoveKyc {

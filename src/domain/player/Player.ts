@@ -18,6 +18,15 @@ export const kycStatuses = ["not_started", "pending_review", "verified", "reject
 
 export type KycStatus = (typeof kycStatuses)[number]
 
+/** Where each KYC status may move to. */
+export const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
+  not_started: ["pending_review"],
+  pending_review: ["verified", "rejected"],
+  rejected: ["pending_review"],
+  verified: ["pending_review", "expired"],
+  expired: ["pending_review"]
+}
+
 export interface Restrictions {
   readonly canLogin: boolean
   readonly canDeposit: boolean

@@ -1,7 +1,7 @@
 /** What staff may do about a player, with the reason that the audit log keeps. */
 import { Text } from "@mantine/core"
 import { walletKinds } from "../../domain/Change.ts"
-import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
+import { kycMoves, playerStatuses } from "../../domain/player/Player.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
@@ -94,7 +94,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         label="Change KYC"
         params={params}
         fields={[
-          { name: "status", label: "KYC status", kind: "choice", options: kycStatuses, required: true, initial: kyc },
+          { name: "status", label: "KYC status", kind: "choice", options: kycMoves[kyc], required: true },
           {
             name: "document_expires_on",
             label: "Document valid until",
@@ -104,12 +104,11 @@ export function PlayerActions({ player }: { readonly player: Player }) {
           reason
         ]}
         done={`KYC of ${username} changed`}
-        {
+        undo={({ data }) =>
           // the day that a document was valid until is not known here
-          ...(kyc === "verified"
-            ? {}
-            : { undo: { action: "player.kyc", request: { params, payload: { status: kyc, reason: "Taken back" } } } })
-        }
+          kyc !== "verified" && kycMoves[data.kyc_status].includes(kyc)
+            ? { action: "player.kyc", request: { params, payload: { status: kyc, reason: "Taken back" } } }
+            : undefined}
       />
       <ActionButton
         action="player.restrict"
