@@ -17,6 +17,7 @@ export const theme = createTheme({
   autoContrast: true,
   defaultRadius: "sm",
   cursorType: "pointer",
+  respectReducedMotion: true,
   fontFamily: "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif",
   components: {
     // a header element would be taken for another banner of the page
@@ -33,7 +34,10 @@ export const theme = createTheme({
     }),
     // not named after the field: a label finds one element
     PasswordInput: PasswordInput.extend({
-      defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show what is typed" } }
+      defaultProps: {
+        visibilityToggleButtonProps: { "aria-label": "Show what is typed" },
+        visibilityToggleFocusable: true
+      }
     }),
     Anchor: Anchor.extend({ defaultProps: { underline: "always" } })
   }

@@ -44,17 +44,21 @@ export const useAuditLines = (
       header: "Player",
       cell: ({ player_id: id }) => id === null ? "–" : <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
     },
-    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => id === null ? "–" : operatorOf(id).name }
+    {
+      id: "operator",
+      header: "Operator",
+      cell: ({ operator_id: id }) => id === null ? "–" : <Cut width={110}>{operatorOf(id).name}</Cut>
+    }
   ]
   return {
     details: <Details line={shown} close={() => show(undefined)} />,
     columns: [
       { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
-      { id: "actor", header: "Actor", cell: ({ actor }) => actor },
+      { id: "actor", header: "Actor", cell: ({ actor }) => <Cut width={140}>{actor}</Cut> },
       { id: "action", header: "Action", cell: ({ action }) => action },
-      { id: "subject", header: "Subject", cell: ({ subject }) => <Cut width={200}>{subject}</Cut> },
+      { id: "subject", header: "Subject", cell: ({ subject }) => <Cut width={160}>{subject}</Cut> },
       ...(ofPlayer ? [] : whose),
-      { id: "reason", header: "Reason", cell: ({ reason }) => reason === null ? "–" : <Cut width={200}>{reason}</Cut> },
+      { id: "reason", header: "Reason", cell: ({ reason }) => reason === null ? "–" : <Cut width={140}>{reason}</Cut> },
       {
         id: "changes",
         header: "",

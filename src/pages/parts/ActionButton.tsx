@@ -3,7 +3,7 @@ import { Button, type ButtonProps, Group, Modal, Stack, Text, TextInput } from "
 import { useForm } from "@mantine/form"
 import { useDisclosure } from "@mantine/hooks"
 import { notifications } from "@mantine/notifications"
-import { useState } from "react"
+import { useContext, useRef, useState } from "react"
 import {
   type Action,
   type Answer,
@@ -16,6 +16,7 @@ import {
 } from "../app/api.ts"
 import { readAgain, useChange } from "../app/queries.ts"
 import { useMay } from "../app/session.tsx"
+import { InTable } from "./DataTable.tsx"
 import { type Field, Fields, type Inputs, inputsOf, missingIn, payloadOf } from "./Fields.tsx"
 import { Refusal } from "./Refusal.tsx"
 
@@ -184,13 +185,19 @@ function ActionDialog<A extends Action>(
 
 /** The button of an action. Not drawn for who may not take it. */
 export function ActionButton<A extends Action>(props: ActionProps<A>) {
-  const [opened, { close, open }] = useDisclosure(false)
+  const button = useRef<HTMLButtonElement>(null)
+  // the dialog is not kept when it is closed: it cannot give the focus back itself
+  const [opened, { close, open }] = useDisclosure(false, {
+    onClose: () => button.current?.focus({ preventScroll: true })
+  })
+  const isInTable = useContext(InTable)
   const may = useMay()
   if (!may(props.action)) return null
   return (
     <>
       <Button
-        size="compact-sm"
+        ref={button}
+        size={isInTable ? "compact-xs" : "compact-sm"}
         variant="default"
         {...(props.danger === true ? { c: "var(--mantine-color-error)" } : {})}
         {...props.button}

@@ -35,8 +35,9 @@ export default function Chart(
     const text = colorOf("--mantine-color-text")
     const grid = colorOf("--mantine-color-default-border")
     const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
-    const [first, last] = [points[0]?.at, points.at(-1)?.at]
-    const isOfDays = first !== undefined && last !== undefined && Date.parse(last) - Date.parse(first) > 3 * 86_400_000
+    const [first, last] = [points[0], points.at(-1)]
+    if (first === undefined || last === undefined) return
+    const isOfDays = Date.parse(last.at) - Date.parse(first.at) > 3 * 86_400_000
     const moment = new Intl.DateTimeFormat(
       undefined,
       isOfDays ? { day: "numeric", month: "short", timeZone } : { hour: "2-digit", minute: "2-digit", timeZone }
@@ -51,17 +52,20 @@ export default function Chart(
         height,
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timeZone),
         legend: { live: true },
+        // room for the last label of the axis
+        padding: [null, 24, null, null],
         axes: [{ ...axis, space: 70, values: (_, times) => times.map((seconds) => moment.format(seconds * 1000)) }, {
           ...axis,
           size: 90,
           values: (_, values) => values.map(format)
         }],
-        series: [{ label: "At", value: (_, seconds) => seconds === null ? "" : exact.format(seconds * 1000) }, {
+        // of the last point, unless another one is pointed at
+        series: [{ label: "At", value: (_, seconds) => exact.format((seconds ?? Date.parse(last.at) / 1000) * 1000) }, {
           label: unit,
           stroke: colorOf("--mantine-primary-color-filled"),
           width: 2,
           points: { show: points.length < 40 },
-          value: (_, value) => value === null ? "" : format(value)
+          value: (_, value) => format(value ?? last.value)
         }]
       },
       [points.map(({ at }) => Date.parse(at) / 1000), points.map(({ value }) => value)],

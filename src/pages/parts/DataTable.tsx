@@ -10,7 +10,7 @@ import {
   useTable
 } from "@tanstack/react-table"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
-import { useLayoutEffect, useMemo, useRef, useState } from "react"
+import { createContext, useLayoutEffect, useMemo, useRef, useState } from "react"
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
 
@@ -23,6 +23,9 @@ export interface Column<R> {
   readonly align?: "right"
   readonly width?: number
 }
+
+/** Whether something stands in a table, where buttons are small. */
+export const InTable = createContext(false)
 
 /** Rows beyond which only those near the window are drawn. */
 const drawnWhole = 120
@@ -139,53 +142,55 @@ export function DataTable<R extends object>(
     sorts === undefined ? column.value !== undefined : sorts[column.id] !== undefined
 
   return (
-    <Table.ScrollContainer minWidth={minWidth} type="native">
-      <Table
-        role="table"
-        aria-label={label}
-        aria-rowcount={rows.length + 1}
-        highlightOnHover
-        stickyHeader
-        verticalSpacing={6}
-        fz="sm"
-      >
-        <Table.Thead>
-          <Table.Tr>
-            {columns.map((column) => {
-              const sorted = sortOf(column)
-              return (
-                <Table.Th
-                  key={column.id}
-                  ta={column.align ?? "left"}
-                  {...(column.width === undefined ? {} : { w: column.width })}
-                  {...(sorted === undefined ? {} : { "aria-sort": sorted })}
-                >
-                  {isSortable(column)
-                    ? (
-                      <UnstyledButton fz="sm" fw={600} onClick={() => turn(column)}>
-                        {column.header} <Arrows sorted={sorted} />
-                      </UnstyledButton>
-                    )
-                    : column.header === ""
-                    ? <span className="visually-hidden">Actions</span>
-                    : column.header}
-                </Table.Th>
-              )
-            })}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody ref={body}>
-          {before > 0 && <tr aria-hidden style={{ height: before }} />}
-          {shown.map((row) => (
-            <Table.Tr key={row.id} aria-rowindex={row.index + 2}>
-              {columns.map((column) => (
-                <Table.Td key={column.id} ta={column.align ?? "left"}>{column.cell(row.original)}</Table.Td>
-              ))}
+    <InTable value={true}>
+      <Table.ScrollContainer minWidth={minWidth} type="native">
+        <Table
+          role="table"
+          aria-label={label}
+          aria-rowcount={rows.length + 1}
+          highlightOnHover
+          stickyHeader
+          verticalSpacing={6}
+          fz="sm"
+        >
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map((column) => {
+                const sorted = sortOf(column)
+                return (
+                  <Table.Th
+                    key={column.id}
+                    ta={column.align ?? "left"}
+                    {...(column.width === undefined ? {} : { w: column.width })}
+                    {...(sorted === undefined ? {} : { "aria-sort": sorted })}
+                  >
+                    {isSortable(column)
+                      ? (
+                        <UnstyledButton fz="sm" fw={600} onClick={() => turn(column)}>
+                          {column.header} <Arrows sorted={sorted} />
+                        </UnstyledButton>
+                      )
+                      : column.header === ""
+                      ? <span className="visually-hidden">Actions</span>
+                      : column.header}
+                  </Table.Th>
+                )
+              })}
             </Table.Tr>
-          ))}
-          {after > 0 && <tr aria-hidden style={{ height: after }} />}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+          </Table.Thead>
+          <Table.Tbody ref={body}>
+            {before > 0 && <tr aria-hidden style={{ height: before }} />}
+            {shown.map((row) => (
+              <Table.Tr key={row.id} aria-rowindex={row.index + 2}>
+                {columns.map((column) => (
+                  <Table.Td key={column.id} ta={column.align ?? "left"}>{column.cell(row.original)}</Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+            {after > 0 && <tr aria-hidden style={{ height: after }} />}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </InTable>
   )
 }

@@ -8,7 +8,7 @@ import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { amounts, playerColumn } from "../parts/columns.tsx"
+import { amounts, playerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { type Field, operatorField } from "../parts/Fields.tsx"
@@ -63,6 +63,15 @@ function Waits({ payment }: { readonly payment: Payment }) {
 
 const reason: Field = { name: "reason", label: "Reason", kind: "lines" }
 
+const labels: Readonly<Record<(typeof paymentMoves)[number], string>> = {
+  approve: "Approve",
+  pay: "Pay",
+  reject: "Reject",
+  // every dialog has a button Cancel already
+  cancel: "Cancel payment",
+  chargeback: "Charge back"
+}
+
 const explain: Readonly<Record<(typeof paymentMoves)[number], string>> = {
   approve: "The withdrawal may be paid out then. The money stays reserved until it is.",
   pay: "Says that the money was sent. It leaves the player's reserved funds for good.",
@@ -70,6 +79,8 @@ const explain: Readonly<Record<(typeof paymentMoves)[number], string>> = {
   cancel: "The player has the money back at once. For requests that were a mistake.",
   chargeback: "Takes a paid deposit back out of the player's wallet, which may go below zero."
 }
+
+const rareMoves: ReadonlyArray<(typeof paymentMoves)[number]> = ["cancel", "chargeback"]
 
 /** Buttons of what can be done next. `isRare`: of what hardly ever is, in place of the others. */
 function Moves(
@@ -82,29 +93,26 @@ function Moves(
   const { amount, currency, id, status, type } = payment
   const fitting = paymentMoves.filter((move) =>
     paymentEdges[move].type === type && paymentEdges[move].from.includes(status) &&
-    (move === "chargeback") === isRare && !(isRare && payment.is_reversed)
+    rareMoves.includes(move) === isRare && !(move === "chargeback" && payment.is_reversed)
   )
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      {fitting.map((move) => {
-        const label = move === "chargeback" ? "Charge back" : move[0]?.toUpperCase() + move.slice(1)
-        return (
-          <ActionButton
-            key={move}
-            action={`payment.${move}`}
-            label={label}
-            params={{ payment: id }}
-            fields={[move === "approve" || move === "pay" ? reason : { ...reason, required: true }]}
-            explanation={`${type === "deposit" ? "Deposit" : "Withdrawal"} ${id} of ${moneyText(amount, currency)}. ${
-              explain[move]
-            }`}
-            done={`Payment ${id}: ${paymentEdges[move].past}`}
-            danger={move === "reject" || move === "cancel" || move === "chargeback"}
-            {...(move === "chargeback" ? { typed: String(id) } : {})}
-            {...(done === undefined ? {} : { onDone: done })}
-          />
-        )
-      })}
+      {fitting.map((move) => (
+        <ActionButton
+          key={move}
+          action={`payment.${move}`}
+          label={labels[move]}
+          params={{ payment: id }}
+          fields={[move === "approve" || move === "pay" ? reason : { ...reason, required: true }]}
+          explanation={`${type === "deposit" ? "Deposit" : "Withdrawal"} ${id} of ${moneyText(amount, currency)}. ${
+            explain[move]
+          }`}
+          done={`Payment ${id}: ${paymentEdges[move].past}`}
+          danger={move === "reject" || move === "cancel" || move === "chargeback"}
+          {...(move === "chargeback" ? { typed: String(id) } : {})}
+          {...(done === undefined ? {} : { onDone: done })}
+        />
+      ))}
     </Group>
   )
 }
@@ -133,7 +141,7 @@ function PaymentFacts({ payment }: { readonly payment: Payment }) {
 }
 
 function Payments() {
-  const operatorOf = useOperatorOf()
+  const operatorColumn = useOperatorColumn()
   const [shown, show] = useState<Payment>()
   const columns: ReadonlyArray<Column<Payment>> = useMemo(() => [
     { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/payments?id=${id}`}>{String(id)}</PageLink> },
@@ -141,7 +149,7 @@ function Payments() {
     { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
     amounts("amount", "Amount", ({ amount }) => amount),
     playerColumn,
-    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
+    ...operatorColumn,
     { id: "created", header: "Requested", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
     { id: "waits", header: "Waits for", cell: (payment) => <Waits payment={payment} /> },
     {
@@ -159,7 +167,7 @@ function Payments() {
       )
     },
     { id: "moves", header: "", cell: (payment) => <Moves payment={payment} /> }
-  ], [operatorOf])
+  ], [operatorColumn])
   return (
     <>
       <List
@@ -195,8 +203,8 @@ const correctionColumns: ReadonlyArray<Column<Correction>> = [
   amounts("amount", "Amount", ({ amount }) => amount, { signed: true }),
   { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
   playerColumn,
-  { id: "reason", header: "Reason", cell: ({ reason: text }) => <Cut>{text}</Cut> },
-  { id: "by", header: "Asked for by", cell: ({ requested_by: by }) => by },
+  { id: "reason", header: "Reason", cell: ({ reason: text }) => <Cut width={150}>{text}</Cut> },
+  { id: "by", header: "Asked by", cell: ({ requested_by: by }) => by },
   { id: "at", header: "At", cell: ({ requested_at: at }) => <Instant at={at} seconds={false} /> },
   {
     id: "moves",

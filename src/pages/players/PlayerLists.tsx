@@ -49,16 +49,17 @@ const timelineColumns: ReadonlyArray<Column<Item>> = [
   {
     id: "title",
     header: "What",
+    width: 210,
     cell: ({ href, title }) => href === null ? headed(title) : <PageLink to={href}>{headed(title)}</PageLink>
   },
-  { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Cut width={360}>{detail}</Cut> },
+  { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Cut width={300}>{detail}</Cut> },
   {
     id: "amount",
     header: "Amount",
     align: "right",
     cell: ({ amount, currency }) => <Money amount={amount} currency={currency ?? "EUR"} signed />
   },
-  { id: "actor", header: "By", cell: ({ actor }) => actor ?? "–" }
+  { id: "actor", header: "By", cell: ({ actor }) => actor === null ? "–" : <Cut width={140}>{actor}</Cut> }
 ]
 
 export function PlayerTimeline({ player }: Props) {
@@ -93,8 +94,8 @@ function Subject({ entry }: { readonly entry: Entry }) {
 
 const entryColumns: ReadonlyArray<Column<Entry>> = [
   { id: "id", header: "Id", width: 110, cell: ({ id }) => id },
-  { id: "at", header: "At", width: 200, cell: ({ created_at: at }) => <Instant at={at} /> },
-  { id: "type", header: "Type", width: 170, cell: ({ type }) => words(type) },
+  { id: "at", header: "At", width: 180, cell: ({ created_at: at }) => <Instant at={at} /> },
+  { id: "type", header: "Type", width: 190, cell: ({ type }) => words(type) },
   { id: "wallet", header: "Wallet", width: 80, cell: ({ wallet }) => wallet },
   amounts("amount", "Amount", ({ amount }) => amount, { width: 130, signed: true }),
   amounts("balance", "Balance after", ({ balance_after: balance }) => balance, { width: 140 }),

@@ -12,8 +12,8 @@ const filters: ReadonlyArray<Filter> = [
   { name: "status", label: "Status", kind: "choice", options: playerStatuses, width: 120 },
   { name: "kyc_status", label: "KYC", kind: "choice", options: kycStatuses, width: 150 },
   { name: "operator", label: "Operator", kind: "operator" },
-  { name: "created_from", label: "Registered from", kind: "date", width: 140 },
-  { name: "created_to", label: "Registered before", kind: "date", width: 140 }
+  { name: "created_from", label: "Registered from", kind: "date", width: 160 },
+  { name: "created_to", label: "Registered before", kind: "date", width: 160 }
 ]
 
 const sorts = { created: { ascending: "oldest", descending: "newest" } }
