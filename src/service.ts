@@ -39,7 +39,7 @@ import { Ids } from "./platform/Ids.ts"
 import { layerMigrations } from "./platform/Migrations.ts"
 import { PersonalData } from "./platform/PersonalData.ts"
 import { Resolver } from "./platform/Resolver.ts"
-import { Scheduler } from "./platform/Scheduler.ts"
+import { type Job, Scheduler } from "./platform/Scheduler.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { DueAccountChanges } from "./features/players/DueAccountChanges.ts"
 import { OperatorsOfRows } from "./features/operators/OperatorsOfRows.ts"
@@ -152,8 +152,8 @@ export const layerMigratedDatabase = layerRightsWarning.pipe(
   Layer.provideMerge(Entropy.layer)
 )
 
-/** Background jobs. Needs the capabilities, {@link layerWebhooks} and the services of the staff API. */
-export const layerJobs = Layer.unwrap(Effect.gen(function*() {
+/** The background jobs. Need the capabilities, {@link layerWebhooks} and the services of the staff API. */
+export const backgroundJobs = Effect.gen(function*() {
   const replayStore = yield* ReplayStore
   const idempotency = yield* Idempotency
   const bonuses = yield* Bonuses
@@ -168,7 +168,7 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
   const errands = yield* VendorErrands
   const figures = yield* FigureReadings
   const staffSessions = yield* StaffSessions
-  return Scheduler.layer([
+  return [
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
     { name: "bonuses", everySeconds: 60, run: Effect.map(bonuses.tend, (done) => ({ done, hasMore: false })) },
@@ -184,5 +184,8 @@ export const layerJobs = Layer.unwrap(Effect.gen(function*() {
     { name: "figure-hours", everySeconds: 60, run: figures.readHour },
     { name: "figure-funds", everySeconds: 900, run: figures.readFunds },
     { name: "staff-sessions", everySeconds: 600, run: staffSessions.prune }
-  ])
-}))
+  ] satisfies ReadonlyArray<Job>
+})
+
+/** {@link backgroundJobs} at work. */
+export const layerJobs = Layer.unwrap(Effect.map(backgroundJobs, Scheduler.layer))
