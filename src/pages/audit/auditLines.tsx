@@ -47,18 +47,18 @@ export const useAuditLines = (
     {
       id: "operator",
       header: "Operator",
-      cell: ({ operator_id: id }) => id === null ? "–" : <Cut width={110}>{operatorOf(id).name}</Cut>
+      cell: ({ operator_id: id }) => id === null ? "–" : <Cut width={90}>{operatorOf(id).name}</Cut>
     }
   ]
   return {
     details: <Details line={shown} close={() => show(undefined)} />,
     columns: [
       { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
-      { id: "actor", header: "Actor", cell: ({ actor }) => <Cut width={140}>{actor}</Cut> },
+      { id: "actor", header: "Actor", cell: ({ actor }) => <Cut width={110}>{actor}</Cut> },
       { id: "action", header: "Action", cell: ({ action }) => action },
-      { id: "subject", header: "Subject", cell: ({ subject }) => <Cut width={160}>{subject}</Cut> },
+      { id: "subject", header: "Subject", cell: ({ subject }) => <Cut width={120}>{subject}</Cut> },
       ...(ofPlayer ? [] : whose),
-      { id: "reason", header: "Reason", cell: ({ reason }) => reason === null ? "–" : <Cut width={140}>{reason}</Cut> },
+      { id: "reason", header: "Reason", cell: ({ reason }) => reason === null ? "–" : <Cut width={90}>{reason}</Cut> },
       {
         id: "changes",
         header: "",

@@ -52,8 +52,6 @@ export default function Chart(
         height,
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timeZone),
         legend: { live: true },
-        // room for the last label of the axis
-        padding: [null, 24, null, null],
         axes: [{ ...axis, space: 70, values: (_, times) => times.map((seconds) => moment.format(seconds * 1000)) }, {
           ...axis,
           size: 90,
