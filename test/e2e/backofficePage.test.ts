@@ -12,10 +12,12 @@ import { commandOf } from "../kit/commands/Scene.ts"
 import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
 import { dataOf, registration } from "../kit/PublicApi.ts"
 
-// Goal: docs/backoffice.md is true: its examples work in the order in which they stand, every command has one, and its table of roles
-// is the one that decides. Method: read the page, run its examples against a fresh service, and compare the table.
+// Goal: docs/backoffice.md is true: its examples work in the order in which they stand, every command has one, its table of roles
+// is the one that decides, and every page of the browser has a section with its picture. Method: read the page, run its examples against a fresh
+// service, and compare the table and the sections.
 
-const page = Fs.readFileSync(Path.join(import.meta.dirname, "..", "..", "docs", "backoffice.md"), "utf8")
+const root = Path.join(import.meta.dirname, "..", "..")
+const page = Fs.readFileSync(Path.join(root, "docs", "backoffice.md"), "utf8")
 
 const prompt = "npm run -s backoffice -- "
 
@@ -54,6 +56,20 @@ describe("the page about the back office", () => {
     // those of `alert` are in docs/compliance.md, see compliance.test.ts
     const ours = cases.map(({ line }) => commandOf(line)).filter((name) => !name.startsWith("alert "))
     assert.sameMembers([...shown], [...ours, printsLines])
+  })
+
+  it("has a section with a picture for every page, and shows every picture", () => {
+    const [, browser = ""] = page.split("\n## ")
+    const sections = browser.split("\n### ").slice(1).map((section) => ({
+      heading: section.split("\n", 1)[0],
+      pictures: [...section.matchAll(/!\[[^\]]+\]\(images\/([^)]+)\)/g)].map(([, picture]) => picture)
+    }))
+    const navigation = Fs.readFileSync(Path.join(root, "src", "pages", "app", "pages.ts"), "utf8")
+    const headings = [...navigation.matchAll(/heading: "([^"]+)"/g)].map(([, heading]) => heading)
+    const pictured = sections.filter(({ pictures }) => pictures.length > 0).map(({ heading }) => heading)
+    assert.isAbove(headings.length, 0)
+    assert.includeMembers(pictured, ["Sign in", "Account", "A player", ...headings])
+    assert.sameMembers(sections.flatMap(({ pictures }) => pictures), Fs.readdirSync(Path.join(root, "docs", "images")))
   })
 
   it("says who may do what", () => {

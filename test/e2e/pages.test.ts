@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { globSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { BothServers, layerBothServers } from "../kit/Backoffice.ts"
 import { Browser, signedIn, violationsOn } from "../kit/Browser.ts"
@@ -10,7 +10,8 @@ import { send } from "../kit/HttpCalls.ts"
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerBothServers), Layer.provideMerge(Browser.layerBuilt))
 
-const dist = join(import.meta.dirname, "..", "..", "dist", "pages")
+const root = join(import.meta.dirname, "..", "..")
+const dist = join(root, "dist", "pages")
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages", (it) => {
   it.effect("lead to the sign-in without a session, with the way back; calls of the staff API are answered 401 as before", () =>
@@ -69,6 +70,18 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         assert.strictEqual(refused, "INSUFFICIENT_SCOPE")
       })
     }).pipe(Effect.scoped))
+
+  it("have a test that takes each of their actions by its button", () => {
+    const textOf = (pattern: string) =>
+      globSync(pattern, { cwd: root }).map((path) => readFileSync(join(root, path), "utf8")).join("\n")
+    // those that are looked up, such as the moves of a payment, are not seen here
+    const labels = [...textOf("src/pages/**/*.tsx").matchAll(/<ActionButton\s+action=\S+\s+label=[^"\n]*"([^"]+)"/g)]
+      .map(([, label = ""]) => label)
+    const tests = textOf("test/soak/pages/*.test.ts")
+    assert.isAbove(labels.length, 50)
+    // a node is drained where there are several
+    assert.deepStrictEqual(labels.filter((label) => !tests.includes(`"${label}"`)), ["Drain node"])
+  })
 
   it("need 250 KB of JavaScript at most before the first one shows", () => {
     const scripts = [

@@ -119,18 +119,21 @@ export interface SignedIn {
 }
 
 /** Opens an account and signs it in by name and password. `fields`: of `POST /staff`. */
-export const signedIn = Effect.fnUntraced(function*(fields: Readonly<Record<string, unknown>> = {}) {
-  const name = `Person ${++accounts}`
-  const password = `correct horse ${accounts} battery`
-  const account = yield* made("/staff", { name, password, role: "admin", ...fields })
-  const session = yield* signIn({ name, password })
-  assert.strictEqual(session.status, 201, session.text)
-  const [, cookie = ""] = cookieOf(session).split("=")
-  return { id: Number(account.id), name, password, cookie } satisfies SignedIn
-})
+export const signedIn = Effect.fnUntraced(
+  function*(
+    { name = `Person ${++accounts}`, ...fields }: Readonly<Record<string, unknown>> & { readonly name?: string } = {}
+  ) {
+    const password = `correct horse ${accounts} battery`
+    const account = yield* made("/staff", { name, password, role: "admin", ...fields })
+    const session = yield* signIn({ name, password })
+    assert.strictEqual(session.status, 201, session.text)
+    const [, cookie = ""] = cookieOf(session).split("=")
+    return { id: Number(account.id), name, password, cookie } satisfies SignedIn
+  }
+)
 
 /** As {@link signedIn}, with a second factor that was shown just now: for what takes it. */
-export const signedInFully = Effect.fnUntraced(function*(fields: Readonly<Record<string, unknown>> = {}) {
+export const signedInFully = Effect.fnUntraced(function*(fields: Parameters<typeof signedIn>[0] = {}) {
   const account = yield* signedIn(fields)
   const call = inSession(`pitboss_session=${account.cookie}`)
   const { data: { secret } } = yield* call("POST", "/session/second-factor")

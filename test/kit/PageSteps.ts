@@ -1,8 +1,5 @@
-/** What tests of pages do again and again: take an action, and look at a page in both colour schemes. */
-import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+/** What tests of pages do again and again: choose, take an action, and read what it shows once. */
 import type { Locator, Page } from "playwright-core"
-import { Browser, picture, type Scheme, violationsOn } from "./Browser.ts"
 
 /** Opens the dialog of an action, fills what it asks for by label, and confirms. Gives the dialog. `within`: where its button is. */
 export const act = async (
@@ -18,24 +15,22 @@ export const act = async (
   return dialog
 }
 
+/** Chooses from a list of options. `within`: where its field is. */
+export const choose = async (page: Page, label: string, option: string | RegExp, within: Page | Locator = page) => {
+  await within.getByRole("combobox", { name: label }).click()
+  await page.getByRole("option", { name: option }).click()
+}
+
+/** What a dialog shows once: a secret, a token, a link. Closes it. */
+export const shownOnce = async (dialog: Locator): Promise<string> => {
+  await dialog.getByText("shown now and never again").waitFor()
+  const text = await dialog.locator("pre").textContent()
+  await dialog.getByRole("button", { name: "Close" }).last().click()
+  await dialog.waitFor({ state: "hidden" })
+  return text ?? ""
+}
+
 /** As {@link act}, and waits until it is done. */
 export const done = async (...args: Parameters<typeof act>): Promise<void> => {
   await (await act(...args)).waitFor({ state: "hidden" })
 }
-
-/** A page in light and dark as axe-core and its own console see it; its picture is the light one. `ready`: waits until it is drawn. */
-export const looksRight = Effect.fnUntraced(
-  function*(cookie: string, path: string, ready: (page: Page) => Promise<unknown>, name: string) {
-    const browser = yield* Browser
-    for (const scheme of ["light", "dark"] satisfies ReadonlyArray<Scheme>) {
-      const page = yield* browser.open({ cookie, scheme })
-      yield* Effect.promise(async () => {
-        await page.goto(path)
-        await ready(page)
-      })
-      assert.deepStrictEqual(yield* violationsOn(page), [], `${path} ${scheme}`)
-      if (scheme === "light") yield* picture(page, name)
-    }
-    assert.deepStrictEqual(browser.problems(), [])
-  }
-)

@@ -6,7 +6,7 @@ import type { Casino } from "../Casino.ts"
 import { type CommandCase, done, nobody } from "./Scene.ts"
 
 /** A player whose seeds, in use and promised, nobody can open. */
-const stuckPlayer = Effect.fnUntraced(function*(casino: Casino) {
+export const stuckPlayer = Effect.fnUntraced(function*(casino: Casino) {
   const sql = yield* SqlClient.SqlClient
   const { id } = yield* casino.register()
   const player = Number(id)

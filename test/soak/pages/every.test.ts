@@ -1,78 +1,272 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { made } from "../../kit/Backoffice.ts"
-import { Browser, picture, signedIn, violationsOn } from "../../kit/Browser.ts"
-import { House, layerCasinos } from "../../kit/Casino.ts"
-import { dataOf } from "../../kit/PublicApi.ts"
+import { Effect } from "effect"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import type { Page } from "playwright-core"
+import { Browser, picture, violationsOn } from "../../kit/Browser.ts"
+import { assertHoldsFocus, focusFaults } from "../../kit/Focus.ts"
+import { PageScene } from "../../kit/PageScene.ts"
 
-// Goal: every page opens by its address, with its heading, in light and dark, without what axe-core finds and without an error in the browser. Method:
-// a casino with play, payments and offers, and an admin who opens one page after the other.
+// Goal: every page opens by its address with its heading, reads well in light and dark, and is worked by keyboard alone. Method: a casino that has
+// been open for ten days, an admin's two windows, axe-core, and a walk by Tab until the focus comes round. The pictures of the documentation are
+// taken on the way.
 
-const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
+type Scene = typeof PageScene.Service
 
-/** Address and heading. */
-const pages: ReadonlyArray<readonly [path: string, heading: string]> = [
-  ["/", "Home"],
-  ["/players", "Players"],
-  ["/ledger", "Ledger"],
-  ["/rounds", "Rounds"],
-  ["/payments", "Payments"],
-  ["/alerts", "Alerts"],
-  ["/bonuses", "Bonuses"],
-  ["/promo-codes", "Promo codes"],
-  ["/games", "Games"],
-  ["/providers", "Providers"],
-  ["/reports/ggr", "GGR report"],
-  ["/operators", "Operators"],
-  ["/webhooks", "Webhooks"],
-  ["/audit", "Audit log"],
-  ["/staff", "Staff"],
-  ["/jobs", "Jobs"]
+interface Shown {
+  /** Its own, and that of its picture. */
+  readonly name: string
+  readonly hasPicture?: false
+  readonly path: string | ((scene: Scene) => string)
+  readonly heading: string | ((scene: Scene) => string)
+  /** A text that is there once the page is drawn. */
+  readonly text: string
+  /** What is done before the page is looked at. It is not walked then: dialogs keep the focus. */
+  readonly open?: (page: Page) => Promise<unknown>
+}
+
+const ofPlayer = (tab: string) => ({ player }: Scene) => `/players/${player.id}?tab=${tab}`
+const username = ({ player }: Scene) => player.username
+
+const press = (button: string) => (page: Page) =>
+  page.getByRole("button", { name: button, exact: true }).first().click()
+
+const shown: ReadonlyArray<Shown> = [
+  { name: "home", path: "/", heading: "Home", text: "Webhooks fail" },
+  { name: "players", path: "/players", heading: "Players", text: "mara_lind" },
+  { name: "player", path: ({ player }) => `/players/${player.id}`, heading: username, text: "verified" },
+  { name: "player-timeline", path: ofPlayer("timeline"), heading: username, text: "Casino win" },
+  { name: "player-ledger", path: ofPlayer("ledger"), heading: username, text: "casino rollback" },
+  { name: "player-rounds", hasPicture: false, path: ofPlayer("rounds"), heading: username, text: "Golden Reels" },
+  { name: "player-payments", hasPicture: false, path: ofPlayer("payments"), heading: username, text: "withdrawal" },
+  { name: "player-bonuses", path: ofPlayer("bonuses"), heading: username, text: "aviate-" },
+  { name: "player-limits", path: ofPlayer("limits"), heading: username, text: "€100.00" },
+  { name: "player-sessions", hasPicture: false, path: ofPlayer("sessions"), heading: username, text: "for money" },
+  { name: "player-notes", hasPicture: false, path: ofPlayer("notes"), heading: username, text: "Sent the form." },
+  { name: "player-alerts", hasPicture: false, path: ofPlayer("alerts"), heading: username, text: "No alerts." },
+  { name: "player-audit", hasPicture: false, path: ofPlayer("audit"), heading: username, text: "player.kyc" },
+  { name: "rounds", path: "/rounds", heading: "Rounds", text: "Golden Reels" },
+  {
+    name: "round",
+    path: ({ casino, round }) => `/rounds/${casino.studio.slug}/slots/${round}`,
+    heading: ({ round }) => `Round ${round}`,
+    text: "Taken back by"
+  },
+  { name: "ledger", path: "/ledger", heading: "Ledger", text: "casino rollback" },
+  { name: "payments", path: "/payments", heading: "Payments", text: "to be paid out" },
+  { name: "corrections", path: "/payments?tab=corrections", heading: "Payments", text: "Approve correction" },
+  { name: "payment-methods", path: "/payments?tab=methods", heading: "Payments", text: "Change method" },
+  { name: "alerts", path: "/alerts", heading: "Alerts", text: "Large credit" },
+  { name: "alert", path: ({ alert }) => `/alerts?id=${alert}`, heading: "Alerts", text: "to confirm the jackpot" },
+  { name: "alert-rules", path: "/alerts?tab=rules", heading: "Alerts", text: "Change rule" },
+  {
+    name: "ggr-report",
+    path: ({ casino }) => `/reports/ggr?operator=${casino.slug}&from=2026-11-20&to=2026-11-29`,
+    heading: "GGR report",
+    text: "Funds held for players"
+  },
+  { name: "audit", path: "/audit", heading: "Audit log", text: "player.note" },
+  {
+    name: "audit-line",
+    path: ({ player }) => `/audit?action=player.kyc&player=${player.id}`,
+    heading: "Audit log",
+    text: "player.kyc",
+    open: (page) => page.getByRole("button", { name: /^Before and after/ }).first().click()
+  },
+  { name: "jobs", path: "/jobs", heading: "Jobs", text: "webhook_endpoints" },
+  { name: "bonuses", path: "/bonuses", heading: "Bonuses", text: "Friday cashback" },
+  { name: "bonus", path: ({ bonus }) => `/bonuses/${bonus.id}`, heading: "Welcome offer", text: "Cancel grant" },
+  {
+    name: "bonus-editor",
+    path: ({ bonus }) => `/bonuses/${bonus.id}`,
+    heading: "Welcome offer",
+    text: "Cancel grant",
+    open: press("Change bonus")
+  },
+  { name: "promo-codes", path: "/promo-codes", heading: "Promo codes", text: "COMEBACK" },
+  { name: "games", path: "/games", heading: "Games", text: "Book of Tides" },
+  { name: "providers", path: "/providers", heading: "Providers", text: "Aviate Games" },
+  {
+    name: "provider",
+    path: ({ partner }) => `/providers/${partner.slug}`,
+    heading: "Aviate Games",
+    text: "Reconciliation"
+  },
+  {
+    name: "own-provider",
+    hasPicture: false,
+    path: ({ casino }) => `/providers/${casino.studio.slug}`,
+    heading: "North Studio",
+    text: "New secret"
+  },
+  {
+    name: "provider-form",
+    path: "/providers",
+    heading: "Providers",
+    text: "Aviate Games",
+    open: async (page) => {
+      await press("Add provider")(page)
+      await page.getByRole("combobox", { name: "Protocol" }).click()
+      await page.getByRole("option", { name: "hub88" }).click()
+    }
+  },
+  { name: "operators", path: "/operators", heading: "Operators", text: "Nordlys" },
+  {
+    name: "webhooks",
+    path: ({ webhook }) => `/webhooks?webhook=${webhook.id}`,
+    heading: "Webhooks",
+    text: "the answer was not 2xx"
+  },
+  {
+    name: "delivery",
+    path: ({ delivery, webhook }) => `/webhooks?webhook=${webhook.id}&delivery=${delivery.id}`,
+    heading: "Webhooks",
+    text: "maintenance until 14:00",
+    open: async () => {}
+  },
+  { name: "staff", path: "/staff", heading: "Staff", text: "Cleo Martin" },
+  { name: "account", path: "/account", heading: "Account", text: "this session" },
+  {
+    name: "palette",
+    path: "/",
+    heading: "Home",
+    text: "Webhooks fail",
+    open: async (page) => {
+      await page.keyboard.press("Control+k")
+      await page.getByLabel("Find").and(page.locator("input:focus")).waitFor()
+      await page.keyboard.type("mara")
+      await page.getByText("Player mara_lind").waitFor()
+    }
+  }
 ]
 
-/** Those of which no other test takes a picture. */
-const pictured: ReadonlySet<string> = new Set(["/jobs"])
+const of = (scene: Scene, value: string | ((scene: Scene) => string)) =>
+  typeof value === "string" ? value : value(scene)
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("every page", (it) => {
-  it.effect("opens by its address, and reads well in light and dark", () =>
+/** Waits until a page is drawn. */
+const drawn = async (page: Page, path: string, heading: string, text: string): Promise<void> => {
+  await page.goto(path)
+  await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
+  await page.getByText(text).filter({ visible: true }).first().waitFor()
+  await page.getByText("Loading …").first().waitFor({ state: "detached" })
+  await page.getByRole("main").getByLabel("Loading").first().waitFor({ state: "detached" })
+}
+
+/** Goes to a page in both windows: what axe-core and the page's own console say; takes the picture of the light one. */
+const lookAt = Effect.fnUntraced(function*(scene: Scene, { hasPicture, heading, name, open, path, text }: Shown) {
+  const wrong: Array<string> = []
+  for (const scheme of ["dark", "light"] as const) {
+    const page = scene[scheme]
+    yield* Effect.promise(async () => {
+      await drawn(page, of(scene, path), of(scene, heading), text)
+      await open?.(page)
+    })
+    wrong.push(...(yield* violationsOn(page)).map((found) => `${scheme}: ${found}`))
+    if (scheme === "light" && hasPicture !== false) yield* picture(page, name)
+  }
+  return [...wrong, ...(yield* Browser).problems()]
+})
+
+layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("every page", (it) => {
+  for (const each of shown) {
+    const { name, open } = each
+    it.effect(`${name} reads well in light and dark${open === undefined ? ", and all of it is reached by keyboard" : ""}`, () =>
+      Effect.gen(function*() {
+        const scene = yield* PageScene
+        assert.deepStrictEqual(yield* lookAt(scene, each), [])
+        if (open === undefined) assert.deepStrictEqual(yield* focusFaults(scene.light), [])
+      }))
+  }
+
+  it.effect("sign-in reads well in light and dark, and all of it is reached by keyboard", () =>
     Effect.gen(function*() {
-      const casino = yield* House
-      const seats = yield* Effect.forEach([20_000, 50_000, 7500], (amount) => casino.sit(amount))
-      yield* Effect.forEach(seats, (seat) =>
-        Effect.forEach([250, 1000, 500], (amount) =>
-          Effect.gen(function*() {
-            const { transaction_id: bet } = dataOf(yield* seat.bet(amount))
-            dataOf(yield* seat.win(bet, amount === 500 ? 900 : 0))
-          })))
-      const [first] = seats
-      if (first === undefined) return assert.fail("nobody sits")
-      const { transaction_id: open } = dataOf(yield* first.bet(300))
-      dataOf(yield* casino.withdraw(first.id, 5000), 201)
-      yield* casino.newBonus()
-      yield* made("/webhooks", { operator: casino.slug, url: "https://hooks.example/pitboss", events: [] }).pipe(
-        Effect.ignoreCause
-      )
-      const { cookie } = yield* signedIn()
       const browser = yield* Browser
-      const inner: typeof pages = [
-        [`/players/${first.id}`, String(first.player.username)],
-        [`/rounds/${casino.studio.slug}/slots/${open}`, String(open)],
-        [`/providers/${casino.studio.slug}`, String(casino.studio.name)]
-      ]
-      const wrong: Array<string> = []
       for (const scheme of ["light", "dark"] as const) {
-        const page = yield* browser.open({ cookie, scheme })
-        for (const [path, heading] of [...pages, ...inner]) {
-          yield* Effect.promise(async () => {
-            await page.goto(path)
-            await page.getByRole("heading", { level: 1 }).filter({ hasText: heading }).waitFor()
-            await page.getByText("Loading …").first().waitFor({ state: "detached" })
-            await page.getByRole("main").getByLabel("Loading").first().waitFor({ state: "detached" })
-          })
-          wrong.push(...(yield* violationsOn(page)).map((found) => `${path} ${scheme}: ${found}`))
-          if (scheme === "light" && pictured.has(path)) yield* picture(page, path.slice(1))
-        }
+        const page = yield* browser.open({ scheme })
+        yield* Effect.promise(() => drawn(page, "/sign-in", "Sign in to Pitboss", "No account yet?"))
+        assert.deepStrictEqual(yield* violationsOn(page), [])
+        if (scheme === "light") yield* picture(page, "sign-in")
+        assert.deepStrictEqual(yield* focusFaults(page), [])
       }
-      assert.deepStrictEqual([...wrong, ...browser.problems()], [])
-    }).pipe(Effect.scoped), 300_000)
+    }).pipe(Effect.scoped))
+
+  it.effect("dialogs take the focus, keep it, and give it back to their button", () =>
+    Effect.gen(function*() {
+      const scene = yield* PageScene
+      const dialogs: ReadonlyArray<readonly [path: string, heading: string, text: string, button: string]> = [
+        [`/players/${scene.player.id}`, scene.player.username, "verified", "Change status"],
+        [`/players/${scene.player.id}`, scene.player.username, "verified", "Correct balance"],
+        ["/operators", "Operators", "Nordlys", "Change operator"],
+        ["/payments", "Payments", "to be paid out", "Pay"],
+        [`/audit?player=${scene.player.id}&action=player.kyc`, "Audit log", "player.kyc", "Find"],
+        ["/staff", "Staff", "Cleo Martin", "Add account"],
+        ["/account", "Account", "this session", "Replace second factor"],
+        [`/bonuses/${scene.bonus.id}`, "Welcome offer", "Cancel grant", "Change bonus"]
+      ]
+      yield* Effect.promise(async () => {
+        for (const [path, heading, text, button] of dialogs) {
+          await drawn(scene.light, path, heading, text)
+          await assertHoldsFocus(scene.light, button)
+        }
+      })
+    }))
+
+  it.effect("the menu of the account is worked by keys, down to the time zone, and gives the focus back", () =>
+    Effect.gen(function*() {
+      const { admin, light: page } = yield* PageScene
+      yield* Effect.promise(async () => {
+        await drawn(page, "/account", "Account", "this session")
+        const opener = page.getByRole("button", { name: admin.name, exact: true })
+        await opener.focus()
+        await page.keyboard.press("Enter")
+        const focused = page.getByRole("menu").locator(":focus")
+        const names = await page.getByRole("menuitem").allTextContents()
+        assert.isAbove(names.length, 3)
+        for (const name of names) {
+          await page.keyboard.press("ArrowDown")
+          await focused.filter({ hasText: name }).waitFor()
+        }
+        await page.keyboard.press("Tab")
+        await page.getByLabel("Times are shown in").and(page.locator("input:focus")).waitFor()
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("Escape")
+        await page.getByRole("menu").waitFor({ state: "hidden" })
+        await opener.and(page.locator(":focus")).waitFor()
+      })
+    }))
+
+  it.effect("the walk by keyboard finds what is planted", () =>
+    Effect.gen(function*() {
+      const page = yield* (yield* Browser).open()
+      const faultsOf = Effect.fnUntraced(function*(body: string) {
+        yield* Effect.promise(() => page.setContent(`<button>First</button>${body}<button>Last</button>`))
+        return yield* focusFaults(page)
+      })
+      assert.deepStrictEqual([
+        yield* faultsOf("<a href=#>Link</a>"),
+        yield* faultsOf("<a href=# tabindex=-1>Link</a>"),
+        yield* faultsOf("<button style='outline: none'>Plain</button>"),
+        yield* faultsOf("<button>Under</button><div style='position: fixed; inset: 0; background: white'></div>"),
+        yield* faultsOf("<input aria-label=Trap onkeydown='event.preventDefault()'>"),
+        yield* faultsOf(
+          "<div role=tablist><button role=tab aria-selected=true>A</button><button role=tab tabindex=-1>B</button></div>"
+        )
+      ], [
+        [],
+        ["a \"Link\" is not reached by Tab"],
+        ["button \"Plain\" looks the same with the focus"],
+        ["First", "Under", "Last"].map((name) => `button "${name}" has the focus under something else`),
+        ["the focus does not come round: it is at input \"Trap\"", "button \"Last\" is not reached by Tab"],
+        ["tab \"B\" is not reached by arrow keys"]
+      ])
+    }).pipe(Effect.scoped))
+
+  it.effect("each picture of the documentation is one of these", () =>
+    Effect.sync(() => {
+      const taken = ["sign-in", ...shown.flatMap(({ hasPicture, name }) => hasPicture === false ? [] : [name])].map((
+        name
+      ) => `${name}.png`)
+      const folder = join(import.meta.dirname, "..", "..", "..", "docs", "images")
+      assert.deepStrictEqual(readdirSync(folder).toSorted(), taken.toSorted())
+    }))
 })

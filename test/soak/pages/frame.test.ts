@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
-import { Browser, picture, signedIn, violationsOn } from "../../kit/Browser.ts"
+import { Browser, signedIn, violationsOn } from "../../kit/Browser.ts"
 import { House, layerCasinos } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
@@ -61,7 +61,6 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
         await page.getByText(`Player ${seat.player.username}`).waitFor()
       })
       assert.deepStrictEqual(yield* violationsOn(page), [])
-      yield* picture(page, "palette")
     }).pipe(Effect.scoped))
 
   it.effect("copies amounts and moments, alone and in a table, as machines read them", () =>

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
 
 // Goal: the catalogue is found, added to and changed in a browser, and operators meet what it then offers.
@@ -104,28 +104,16 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepInclude(changed, { external_id: "slots-2", rtp: null })
     }).pipe(Effect.scoped))
 
-  it.effect("holds to WCAG in light and dark, and offers support nothing to change", () =>
+  it.effect("offers support nothing to change", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
-      const browser = yield* Browser
       const { cookie } = yield* signedIn({ role: "support" })
-      for (const scheme of ["light", "dark"] as const) {
-        const page = yield* browser.open({ cookie, scheme })
-        yield* Effect.promise(async () => {
-          await page.goto(`/games?provider=${casino.studio.slug}`)
-          await page.getByRole("row").filter({ hasText: casino.slots.name }).waitFor()
-          assert.strictEqual(await page.getByRole("button", { name: /Add game|Change game|Switch game/ }).count(), 0)
-        })
-        assert.deepStrictEqual(yield* violationsOn(page), [], scheme)
-      }
-      const { cookie: admin } = yield* signedIn()
-      const page = yield* browser.open({ cookie: admin })
+      const page = yield* (yield* Browser).open({ cookie })
       yield* Effect.promise(async () => {
-        await page.goto("/games")
-        await page.getByRole("button", { name: "Change game" }).first().waitFor()
+        await page.goto(`/games?provider=${casino.studio.slug}`)
+        await page.getByRole("row").filter({ hasText: casino.slots.name }).waitFor()
+        assert.strictEqual(await page.getByRole("button", { name: /Add game|Change game|Switch game/ }).count(), 0)
       })
       assert.deepStrictEqual(yield* violationsOn(page), [])
-      yield* picture(page, "games")
-      assert.deepStrictEqual(browser.problems(), [])
     }).pipe(Effect.scoped))
 })

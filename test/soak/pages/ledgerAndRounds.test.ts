@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
 import { layerBothServers } from "../../kit/Backoffice.ts"
-import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, signedIn, tabTo } from "../../kit/Browser.ts"
 import { fresh, openCasino } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
@@ -111,35 +111,6 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
           await page.keyboard.press("Enter")
           await page.getByRole("heading", { level: 1, name: `Round ${round}`, exact: true }).waitFor()
         })
-      }).pipe(Effect.scoped))
-
-    it.effect("are readable in light and dark", () =>
-      Effect.gen(function*() {
-        const { casino, round } = yield* played
-        const { cookie } = yield* signedIn()
-        const browser = yield* Browser
-        const shown = [
-          { name: "ledger", path: "/ledger", heading: "Ledger", table: "Ledger" },
-          { name: "rounds", path: "/rounds", heading: "Rounds", table: "Rounds" },
-          {
-            name: "round",
-            path: `/rounds/${casino.studio.slug}/slots/${encodeURIComponent(round)}`,
-            heading: `Round ${round}`,
-            table: "Messages"
-          }
-        ]
-        for (const scheme of ["light", "dark"] as const) {
-          const page = yield* browser.open({ cookie, scheme })
-          for (const { heading, name, path, table } of shown) {
-            yield* Effect.promise(async () => {
-              await openAt(page, path, heading)
-              await page.getByRole("table", { name: table, exact: true }).getByRole("link").first().waitFor()
-            })
-            assert.deepStrictEqual(yield* violationsOn(page), [], `${name}, ${scheme}`)
-            if (scheme === "light") yield* picture(page, name)
-          }
-        }
-        assert.deepStrictEqual(browser.problems(), [])
       }).pipe(Effect.scoped))
   }
 )

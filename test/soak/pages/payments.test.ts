@@ -3,7 +3,7 @@ import { Clock, Effect, Layer } from "effect"
 import { Browser, later, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { House, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
 import { heldWithdrawal } from "../../kit/commands/Scene.ts"
-import { act, done, looksRight } from "../../kit/PageSteps.ts"
+import { act, choose, done } from "../../kit/PageSteps.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
 // Goal: a withdrawal that takes two people is approved by two, each with a second factor, and who may not is told why before and after trying. Method:
@@ -81,7 +81,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(async () => {
         await support.goto(`/payments?id=${payment}`)
         await support.getByRole("link", { name: String(payment), exact: true }).waitFor()
-        for (const name of ["Approve", "Pay", "Reject", "Cancel"]) {
+        for (const name of ["Approve", "Pay", "Reject", "Cancel payment"]) {
           assert.strictEqual(await support.getByRole("button", { name, exact: true }).count(), 0, name)
         }
       })
@@ -106,19 +106,86 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepInclude(yield* staff("GET", `/payments/${payment}`), { reject_reason: "Another account's card" })
     }).pipe(Effect.scoped))
 
-  it.effect("looks right in light and dark", () =>
+  it.effect("cancels a withdrawal, and takes a paid deposit back once its number was typed", () =>
     Effect.gen(function*() {
-      const { payment } = yield* heldWithdrawal(yield* House, 823)
-      const { cookie } = yield* signedIn()
-      const shown = String(payment)
-      yield* looksRight(cookie, "/payments", (page) => page.getByRole("link", { name: shown }).waitFor(), "payments")
-      for (const tab of ["corrections", "methods"]) {
-        yield* looksRight(
-          cookie,
-          `/payments?tab=${tab}`,
-          (page) => page.getByRole("table").waitFor(),
-          `payments-${tab}`
-        )
+      const casino = yield* House
+      const { payment, player } = yield* heldWithdrawal(casino, 400)
+      const [deposit] = yield* staff("GET", `/payments?player=${player}&type=deposit`)
+      const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "payments" })).cookie })
+      yield* Effect.promise(async () => {
+        await page.goto(`/payments?id=${payment}`)
+        await page.getByRole("button", { name: `Details of payment ${payment}` }).click()
+        await done(page, "Cancel payment", { Reason: "Asked for twice" })
+        await page.getByRole("table", { name: "Payments" }).getByText("cancelled", { exact: true }).waitFor()
+      })
+      assert.deepStrictEqual(yield* casino.balances(player), [1000, 0])
+      yield* Effect.promise(async () => {
+        await page.goto(`/payments?id=${deposit.id}`)
+        await page.getByRole("button", { name: `Details of payment ${deposit.id}` }).click()
+        const fields = { Reason: "Stolen card", [`Type ${deposit.id} to confirm`]: String(deposit.id) }
+        await done(page, "Charge back", fields)
+      })
+      assert.deepInclude(yield* staff("GET", `/payments/${deposit.id}`), { is_reversed: true })
+      assert.deepStrictEqual(yield* casino.balances(player), [0, 0])
+    }).pipe(Effect.scoped))
+
+  it.effect("posts a correction that another person approves, and none that is rejected", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
+      const { id } = yield* casino.register()
+      const ann = yield* signedInFully({ role: "payments" })
+      const ben = yield* signedInFully({ role: "payments" })
+      for (const amount of [900, 5000]) {
+        const asked = yield* ann.call("POST", `/players/${id}/corrections`, { amount, reason: "The game did not pay" })
+        assert.strictEqual(asked.status, 202, asked.text)
       }
+      const browser = yield* Browser
+      const [first, second] = [yield* browser.open({ cookie: ann.cookie }), yield* browser.open({ cookie: ben.cookie })]
+      const rowOn = (page: typeof first, amount: string) =>
+        page.getByRole("table", { name: "Corrections" }).getByRole("row").filter({ hasText: amount })
+      const address = `/payments?tab=corrections&player=${id}`
+      yield* Effect.promise(async () => {
+        await first.goto(address)
+        const own = await act(first, "Approve correction", {}, rowOn(first, "€9.00"))
+        await own.getByRole("alert").locator("code").waitFor()
+        await second.goto(address)
+        await done(second, "Approve correction", {}, rowOn(second, "€9.00"))
+        await rowOn(second, "€9.00").getByText("posted").waitFor()
+        await done(second, "Reject correction", { Reason: "It did pay" }, rowOn(second, "€50.00"))
+        await rowOn(second, "€50.00").getByText("rejected").waitFor()
+      })
+      assert.deepStrictEqual(yield* casino.balances(id), [900, 0])
+    }).pipe(Effect.scoped))
+
+  it.effect("adds a way to pay with bounds in the operator's currency, and takes it from the offer", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ currency: "SEK" })
+      const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "payments" })).cookie })
+      const method = Effect.map(
+        staff("GET", `/payment-methods?operator=${casino.slug}`),
+        (methods: ReadonlyArray<{ readonly code: string; readonly max_deposit: number; readonly active: boolean }>) =>
+          methods.find(({ code }) => code === "swish")
+      )
+      const row = page.getByRole("table", { name: "Payment methods" }).getByRole("row").filter({ hasText: "swish" })
+        .filter({ hasText: casino.slug })
+      yield* Effect.promise(async () => {
+        await page.goto("/payments?tab=methods")
+        await page.getByRole("button", { name: "Add method" }).click()
+        const dialog = page.getByRole("dialog", { name: "Add method" })
+        await choose(page, "Operator", casino.slug, dialog)
+        await dialog.getByLabel("Code").fill("swish")
+        await dialog.getByLabel("Largest deposit (SEK)").fill("2500.50")
+        await dialog.getByRole("button", { name: "Add method" }).click()
+        await row.waitFor()
+      })
+      assert.deepInclude(yield* method, { code: "swish", max_deposit: 250_050, active: true })
+      yield* Effect.promise(async () => {
+        await row.getByRole("button", { name: "Change method" }).click()
+        const dialog = page.getByRole("dialog", { name: "Change method" })
+        await dialog.getByLabel("Offered").uncheck()
+        await dialog.getByRole("button", { name: "Change method" }).click()
+        await row.getByText("inactive").waitFor()
+      })
+      assert.deepInclude(yield* method, { max_deposit: 250_050, active: false })
     }).pipe(Effect.scoped))
 })

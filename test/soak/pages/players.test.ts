@@ -2,16 +2,24 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
-import { layerBothServers } from "../../kit/Backoffice.ts"
-import { Browser, picture, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
+import { layerBothServers, made } from "../../kit/Backoffice.ts"
+import { Browser, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { fresh, openCasino, staff } from "../../kit/Casino.ts"
+import { stuckPlayer } from "../../kit/commands/Secrets.ts"
+import { fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
+import { act, choose, done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
-import { codeOf, inSession } from "../../kit/StaffBrowser.ts"
+import { codeOf } from "../../kit/StaffBrowser.ts"
 
 // Goal: staff find a player and act on the account in the pages, and what they did is in the service. Method: a real browser; what is
 // done by clicking is read through the staff API.
 
-const layerPages = Browser.layer.pipe(Layer.provideMerge(layerBothServers), Layer.provideMerge(Browser.layerBuilt))
+const layerPages = Browser.layer.pipe(
+  Layer.provideMerge(layerBothServers),
+  Layer.provideMerge(Browser.layerBuilt),
+  Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol]))
+)
 
 const openAt = async (page: Page, path: string, heading: string): Promise<void> => {
   await page.goto(path)
@@ -25,22 +33,6 @@ const dialogOf = async (page: Page, name: string) => {
   await dialog.waitFor()
   return dialog
 }
-
-/** Chooses from a list of options by clicking. */
-const choose = async (page: Page, label: string, option: string | RegExp): Promise<void> => {
-  await page.getByRole("combobox", { name: label }).click()
-  await page.getByRole("option", { name: option }).click()
-}
-
-/** Gives an account a second factor, by which its session is good for money; gives the secret. */
-const addSecondFactor = Effect.fnUntraced(function*(cookie: string) {
-  const call = inSession(`pitboss_session=${cookie}`)
-  const secret: string = (yield* call("POST", "/session/second-factor")).data.secret
-  const code = codeOf(secret, yield* Clock.currentTimeMillis)
-  const confirmed = yield* call("POST", "/session/second-factor/confirm", { code })
-  assert.strictEqual(confirmed.status, 201, confirmed.text)
-  return secret
-})
 
 layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the pages of players", (it) => {
   it.effect("find a player as one types, by status, and again by the address", () =>
@@ -110,8 +102,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
       const { id, player } = yield* casino.sit(5000)
-      const { cookie, id: staffId } = yield* signedIn()
-      const secret = yield* addSecondFactor(cookie)
+      const { cookie, id: staffId, secret } = yield* signedInFully()
       // long after: the code was given, and another one is wanted
       yield* sql`UPDATE staff SET totp_step = totp_step - 5 WHERE id = ${staffId}`
       yield* sql`UPDATE staff_sessions SET second_factor_at = NULL WHERE staff_id = ${staffId}`
@@ -141,8 +132,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus({ name: fresh("Welcome ") })
       const player = yield* casino.register()
-      const { cookie } = yield* signedIn()
-      yield* addSecondFactor(cookie)
+      const { cookie } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
       const stateNow = Effect.map(
         staff("GET", `/players/${player.id}/bonuses`),
@@ -165,49 +155,88 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.deepStrictEqual(yield* stateNow, [bonus.id, 500, "cancelled"])
     }).pipe(Effect.scoped))
 
-  it.effect("open each part by its address, readable in light and dark", () =>
+  it.effect("decide on KYC, restrict and sign out a player, as the operator and the game then meet it", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
-      const seat = yield* casino.sit(5000)
-      const bet = dataOf(yield* seat.bet(100)).transaction_id
-      dataOf(yield* seat.win(bet, 250))
-      dataOf(yield* casino.limit(seat.id, { max_daily_bet: 10_000 }))
-      yield* staff("POST", `/players/${seat.id}/notes`, { text: "Asked for papers" })
-      const { cookie } = yield* signedIn()
-      const browser = yield* Browser
-      const tables = {
-        timeline: ["Timeline", "Casino win"],
-        ledger: ["Ledger entries", "€2.50"],
-        rounds: ["Rounds", bet],
-        payments: ["Payments", "deposit"],
-        limits: ["Limits", "€1.00 (1 %)"],
-        sessions: ["Sessions", "for money"],
-        notes: ["Notes", "Asked for papers"],
-        audit: ["Audit log", "player.note"]
-      }
-      for (const scheme of ["light", "dark"] as const) {
-        const page = yield* browser.open({ cookie, scheme })
-        yield* Effect.promise(async () => {
-          await openAt(page, `/players/${seat.id}`, seat.player.username)
-          await page.getByRole("table", { name: "Wallets" }).getByText("€51.50").waitFor()
-        })
-        assert.deepStrictEqual(yield* violationsOn(page), [], `overview, ${scheme}`)
-        if (scheme === "light") yield* picture(page, "player")
-        for (const [tab, [table = "", text = ""]] of Object.entries(tables)) {
-          yield* Effect.promise(async () => {
-            await openAt(page, `/players/${seat.id}?tab=${tab}`, seat.player.username)
-            await page.getByRole("table", { name: table, exact: true }).getByText(text, { exact: false }).first()
-              .waitFor()
-          })
-          assert.deepStrictEqual(yield* violationsOn(page), [], `${tab}, ${scheme}`)
-        }
-        yield* Effect.promise(() => openAt(page, "/players", "Players"))
-        yield* Effect.promise(() => page.getByRole("table", { name: "Players" }).getByRole("link").first().waitFor())
-        assert.deepStrictEqual(yield* violationsOn(page), [], `list, ${scheme}`)
-        if (scheme === "light") yield* picture(page, "players")
-      }
-      assert.deepStrictEqual(browser.problems(), [])
-    }).pipe(Effect.scoped), 180_000)
+      const { id, player: { username }, ...seat } = yield* casino.sit(5000)
+      yield* staff("POST", `/players/${id}/kyc`, { status: "pending_review" })
+      const { cookie, id: staffId } = yield* signedInFully({ role: "compliance" })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${id}`, username)
+        const kyc = await dialogOf(page, "Change KYC")
+        await choose(page, "KYC status", "verified")
+        await kyc.getByLabel("Document valid until").fill("2099-04-30")
+        await kyc.getByLabel("Reason").fill("Passport seen")
+        await kyc.getByRole("button", { name: "Change KYC" }).click()
+        await page.getByText(`KYC of ${username} changed`).waitFor()
+        await page.getByText("verified").first().waitFor()
+        const restriction = await dialogOf(page, "Restrict")
+        await restriction.getByLabel("May withdraw").uncheck()
+        await restriction.getByRole("button", { name: "Restrict" }).click()
+        await page.getByText(`Restrictions of ${username} changed`).waitFor()
+      })
+      assert.strictEqual((yield* staff("GET", `/players/${id}`)).kyc_status, "verified")
+      const [line] = yield* staff("GET", `/audit?player=${id}&action=player.kyc`)
+      assert.deepInclude(line, { actor: `staff:${staffId}`, reason: "Passport seen" })
+      assert.deepInclude(line.after, { document_expires_on: "2099-04-30" })
+      assert.strictEqual((yield* casino.withdraw(id, 100)).code, "PLAYER_RESTRICTED")
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Undo" }).last().click()
+        await page.getByText("Taken back").waitFor()
+      })
+      dataOf(yield* casino.withdraw(id, 100), 201)
+
+      dataOf(yield* seat.bet(100))
+      yield* Effect.promise(() =>
+        done(page, "Sign out everywhere", { Reason: "Lost the phone", [`Type ${username} to confirm`]: username })
+      )
+      assert.strictEqual((yield* seat.bet(100)).code, "INVALID_SESSION")
+    }).pipe(Effect.scoped))
+
+  it.effect("retire the seeds that no key opens, after the username was typed", () =>
+    Effect.gen(function*() {
+      const { hashes, player } = yield* stuckPlayer(yield* openCasino())
+      const { username } = yield* staff("GET", `/players/${player}`)
+      const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "support" })).cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${player}`, username)
+        const fields = { Reason: "The key is gone", [`Type ${username} to confirm`]: String(username) }
+        const dialog = await act(page, "Retire seeds", fields)
+        await dialog.getByText(hashes[0]).waitFor()
+      })
+      const [line] = yield* staff("GET", `/audit?player=${player}&action=player.retire_seeds`)
+      assert.deepInclude(line, { reason: "The key is gone" })
+      assert.deepStrictEqual(line.after.lost, [...hashes])
+    }).pipe(Effect.scoped))
+
+  it.effect("issue free rounds at a vendor, and take them back there", () =>
+    Effect.gen(function*() {
+      const vendor = yield* makeFakeVendor
+      const slug = fresh("vendor-")
+      const provider = yield* made("/providers", { slug, name: slug, protocol: "fake", settings: vendor.settings })
+      yield* made("/games", { provider: provider.slug, external_id: "book", name: fresh("Book ") })
+      const player = yield* (yield* openCasino()).register()
+      const { cookie } = yield* signedInFully({ role: "payments" })
+      const page = yield* (yield* Browser).open({ cookie })
+      const table = page.getByRole("table", { name: "Free rounds" })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${player.id}?tab=bonuses`, player.username)
+        const dialog = await dialogOf(page, "Issue free rounds")
+        await choose(page, "Game", new RegExp(slug))
+        await dialog.getByLabel(/^Rounds/).fill("15")
+        await dialog.getByLabel(/^Stake of each/).fill("0.25")
+        await dialog.getByRole("button", { name: "Issue free rounds" }).click()
+        await table.getByText("issued").waitFor()
+      })
+      const [issued] = yield* staff("GET", `/free-rounds?player=${player.id}`)
+      assert.deepInclude(issued, { rounds: 15, stake: 25, status: "issued" })
+      yield* Effect.promise(async () => {
+        await done(page, "Cancel free rounds", { [`Type ${player.username} to confirm`]: player.username })
+        await table.getByText("cancelled").waitFor()
+      })
+      assert.deepStrictEqual(vendor.asked.map(({ path }) => path), ["/free-rounds", "/free-rounds/cancel"])
+    }).pipe(Effect.scoped))
 
   it.effect("offer support neither money nor KYC, alerts or the audit log", () =>
     Effect.gen(function*() {
@@ -256,7 +285,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.notStrictEqual((yield* staff("GET", `/players/${player.id}`)).status, "active")
     }).pipe(Effect.scoped))
 
-  it.effect("scroll 100,000 entries to the last one, with few of them drawn", () =>
+  it.effect("scroll 100,000 entries to the last one, with few of them drawn and few elements in the page", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
@@ -277,16 +306,20 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         const rows = table.getByRole("row")
         await table.getByRole("cell", { name: String(firstId + entries), exact: true }).waitFor()
         assert.strictEqual(await table.getAttribute("aria-rowcount"), String(entries + 1))
+        const elements = async () => Number(await page.evaluate("document.getElementsByTagName('*').length"))
+        const atFirst = await elements()
         // a stretch by the wheel, then all the way by keyboard, and back
         await page.mouse.move(640, 600)
         for (let turn = 0; turn < 20; turn++) {
           await page.mouse.wheel(0, 700)
           assert.isBelow(await rows.count(), 200)
+          assert.isBelow(await elements(), 2 * atFirst)
         }
         await table.getByRole("cell", { name: String(firstId + entries - 400), exact: true }).waitFor()
         await page.keyboard.press("End")
         await table.getByRole("cell", { name: String(firstId + 1), exact: true }).waitFor()
         assert.isBelow(await rows.count(), 200)
+        assert.isBelow(await elements(), 2 * atFirst)
         assert.strictEqual(await table.getByText("…", { exact: true }).count(), 0, "all that is seen is read")
         await page.keyboard.press("Home")
         await table.getByRole("cell", { name: String(firstId + entries), exact: true }).waitFor()

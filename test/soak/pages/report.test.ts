@@ -5,7 +5,6 @@ import { FigureReadings } from "../../../src/features/figures/FigureReadings.ts"
 import { Browser, signedIn, tabTo } from "../../kit/Browser.ts"
 import { pass, whileTimePasses } from "../../kit/Calendar.ts"
 import { layerCasinos, openCasino } from "../../kit/Casino.ts"
-import { looksRight } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
 // Goal: the report shows what was played, the same as a chart, as tables and as the file that it exports. Method: two days of play on a calendar of
@@ -92,12 +91,6 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
           await page.getByRole("img", { name: new RegExp(`^${metric.slice(1, 4)}|^.${metric.slice(1, 4)}`) }).waitFor()
           assert.include(page.url(), range.split("&")[0] ?? "")
         })
-        yield* looksRight(
-          cookie,
-          `/reports/ggr?operator=${casino.slug}&${range}`,
-          (seen) => seen.getByRole("img", { name: /^GGR by/ }).locator("canvas").waitFor(),
-          "ggr-report"
-        )
       }).pipe(Effect.scoped)
     ))
 })

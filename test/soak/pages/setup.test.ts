@@ -3,8 +3,9 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { staffCall } from "../../kit/Backoffice.ts"
-import { Browser, picture, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { fresh, House, layerCasinos, openCasino } from "../../kit/Casino.ts"
+import { Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { fresh, House, layerCasinos, openCasino, operatorWith, staff } from "../../kit/Casino.ts"
+import { act, done, shownOnce } from "../../kit/PageSteps.ts"
 
 // Goal: staff accounts, operators and their keys are made and changed in the pages, and what was done stands in the audit log with what it was before.
 // Method: clicks and keys in Chromium, answers from the database and the staff API.
@@ -17,16 +18,10 @@ const open = async (page: Page, path: string, title: string) => {
   await page.getByRole("table", { name: title, exact: true }).getByRole("row").nth(1).waitFor()
 }
 
-/** A page in light and dark, without what axe-core finds; its picture is the light one. */
-const looksRight = Effect.fnUntraced(function*(cookie: string, path: string, title: string, name: string) {
-  const browser = yield* Browser
-  for (const scheme of ["light", "dark"] as const) {
-    const page = yield* browser.open({ cookie, scheme })
-    yield* Effect.promise(() => open(page, path, title))
-    assert.deepStrictEqual(yield* violationsOn(page), [], `${path} ${scheme}`)
-    if (scheme === "light") yield* picture(page, name)
-  }
-  assert.deepStrictEqual(browser.problems(), [])
+/** What a list of the staff API has under an id. */
+const rowOf = Effect.fnUntraced(function*(path: string, id: number) {
+  for (const row of yield* staff("GET", path)) if (row.id === id) return row
+  return assert.fail(`${path} has no ${id}`)
 })
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of the setup", (it) => {
@@ -172,9 +167,51 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it.effect("show the jobs, and what is encrypted, by keyboard", () =>
+  it.effect("change what an operator takes two people for, and give its key a secret that signs alone", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { cookie } = yield* signedInFully()
+      const page = yield* (yield* Browser).open({ cookie })
+      const secret = yield* Effect.promise(async () => {
+        await open(page, `/operators?operator=${casino.slug}`, "Operators")
+        const row = page.getByRole("table", { name: "Operators" }).getByRole("row").filter({ hasText: casino.slug })
+        await done(page, "Change operator", { "Second approval above (EUR)": "1250.50" }, row)
+        await row.getByText("€1,250.50").waitFor()
+        const dialog = await act(page, "New secret", { "Type API key to confirm": "API key" })
+        return shownOnce(dialog)
+      })
+      const { withdrawal_second_approval_above: above } = yield* rowOf("/operators", casino.id)
+      assert.strictEqual(above, 125_050)
+      const { status } = yield* operatorWith({ key: casino.key.key, secret }).get("/me")
+      assert.deepStrictEqual([(yield* casino.get("/me")).status, status], [401, 200])
+    }).pipe(Effect.scoped))
+
+  it.effect("let in a person who has lost the second factor, by a link that is shown once", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedInFully()
+      const clerk = yield* signedInFully({ role: "support" })
+      const browser = yield* Browser
+      const page = yield* browser.open({ cookie })
+      const row = page.getByRole("row").filter({ hasText: clerk.name })
+      const link = yield* Effect.promise(async () => {
+        await open(page, "/staff", "Staff")
+        await done(page, "Reset second factor", {}, row)
+        await row.getByRole("button", { name: "Reset second factor" }).waitFor({ state: "detached" })
+        return shownOnce(await act(page, "Sign-in link", {}, row))
+      })
+      assert.strictEqual((yield* clerk.call("GET", "/session")).status, 401)
+      assert.isFalse((yield* rowOf("/staff", clerk.id)).has_second_factor)
+      const own = yield* browser.open()
+      const { pathname, search } = new URL(link)
+      yield* Effect.promise(async () => {
+        await own.goto(pathname + search)
+        await own.getByRole("button", { name: clerk.name, exact: true }).waitFor()
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("encrypt again what is encrypted, by keyboard", () =>
+    Effect.gen(function*() {
+      const { cookie, id } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
       yield* Effect.promise(async () => {
         await page.goto("/jobs")
@@ -191,13 +228,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.keyboard.press("Enter")
         await page.getByText("Encrypt under the present key: done").waitFor()
       })
-    }).pipe(Effect.scoped))
-
-  it.effect("read well in light and dark", () =>
-    Effect.gen(function*() {
-      const { cookie } = yield* signedInFully()
-      yield* looksRight(cookie, "/staff", "Staff", "staff")
-      yield* looksRight(cookie, "/operators", "Operators", "operators")
-      yield* looksRight(cookie, "/audit", "Audit log", "audit")
+      const [line] = yield* staff("GET", "/audit?action=secret.reseal")
+      assert.deepInclude(line, { actor: `staff:${id}` })
     }).pipe(Effect.scoped))
 })

@@ -5,7 +5,7 @@ import { layerWebhooks } from "../../../src/service.ts"
 import { layerBothServers, made } from "../../kit/Backoffice.ts"
 import { Browser, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { openCasino, staff } from "../../kit/Casino.ts"
-import { act, done, looksRight } from "../../kit/PageSteps.ts"
+import { act, choose, done, shownOnce } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 import { expectedSignature, makeSink } from "../../kit/WebhookSink.ts"
 
@@ -119,25 +119,60 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(() => delivery.getByText("thank you").waitFor())
     }).pipe(Effect.scoped))
 
-  it.effect("looks right in light and dark, as a list and as a delivery", () =>
+  it.effect("signs with a new secret beside the old one until that is ended, and sends again what happened since", () =>
     Effect.gen(function*() {
       const { sweep } = yield* WebhookSender
       const casino = yield* openCasino()
-      const sink = yield* makeSink(() => (response) => response.writeHead(503).end("maintenance until 14:00"))
-      const webhook = yield* made("/webhooks", { operator: casino.slug, url: sink.url })
-      yield* Effect.addFinalizer(() => staff("PATCH", `/webhooks/${webhook.id}`, { active: false }).pipe(Effect.orDie))
-      const { id } = yield* casino.register()
-      dataOf(yield* casino.deposit(id, 12_345), 201)
-      yield* sweep
-      const [newest] = yield* staff("GET", `/deliveries?webhook=${webhook.id}`)
+      const sink = yield* makeSink()
+      const { id, secret: old } = yield* made("/webhooks", { operator: casino.slug, url: sink.url })
+      yield* Effect.addFinalizer(() => staff("PATCH", `/webhooks/${id}`, { active: false }).pipe(Effect.orDie))
       const { cookie } = yield* signedInFully()
-      const path = `/webhooks?webhook=${webhook.id}`
-      yield* looksRight(cookie, path, (page) => page.getByText("the answer was not 2xx").first().waitFor(), "webhooks")
-      yield* looksRight(
-        cookie,
-        `${path}&delivery=${newest.id}`,
-        (page) => page.getByText("maintenance until 14:00").waitFor(),
-        "delivery"
-      )
+      const page = yield* (yield* Browser).open({ cookie })
+      const chosen = page.getByRole("region", { name: `Webhook ${id}` })
+      const secret = yield* Effect.promise(async () => {
+        await page.goto(`/webhooks?webhook=${id}`)
+        return shownOnce(await act(page, "New secret", {}, chosen))
+      })
+      /** The secrets that signed the next event. */
+      const signers = Effect.gen(function*() {
+        const before = sink.received.length
+        yield* casino.register()
+        yield* sweep
+        yield* sink.arrived(before + 1)
+        const event = sink.received[before] ?? assert.fail("nothing was received")
+        const { "x-service-signature": now, "x-service-signature-previous": previous } = event.headers
+        return [now === expectedSignature(secret, event), previous === expectedSignature(String(old), event)]
+      })
+      assert.deepStrictEqual(yield* signers, [true, true])
+      yield* Effect.promise(async () => {
+        await done(page, "End old secret", {}, chosen)
+        await chosen.getByRole("button", { name: "End old secret" }).waitFor({ state: "detached" })
+      })
+      assert.deepStrictEqual(yield* signers, [true, false])
+
+      const before = sink.received.length
+      yield* Effect.promise(async () => {
+        await page.reload()
+        await chosen.getByRole("button", { name: "Redeliver" }).click()
+        const dialog = page.getByRole("dialog", { name: "Redeliver" })
+        await choose(page, "Which", "delivered", dialog)
+        await dialog.getByLabel("Since (UTC)").fill("2020-01-01T00:00")
+        await dialog.getByRole("button", { name: "Redeliver" }).click()
+        await dialog.getByText("2 deliveries are due again.").waitFor()
+        await dialog.getByRole("button", { name: "Close" }).last().click()
+      })
+      yield* sweep
+      yield* sink.arrived(before + 2)
+      const eventsOf = (received: typeof sink.received) => received.map(({ body }) => JSON.parse(body).event)
+      assert.sameMembers(eventsOf(sink.received.slice(before)), eventsOf(sink.received.slice(0, before)))
+      yield* Effect.promise(async () => {
+        const dialog = page.getByRole("dialog", { name: "Change webhook" })
+        await chosen.getByRole("button", { name: "Change webhook" }).click()
+        await dialog.getByLabel("Active: events are sent").uncheck()
+        await dialog.getByRole("button", { name: "Change webhook" }).click()
+        await chosen.getByText("inactive").waitFor()
+      })
+      const [webhook] = yield* staff("GET", `/webhooks?operator=${casino.slug}`)
+      assert.deepInclude(webhook, { id, active: false, previous_secret_until: null })
     }).pipe(Effect.scoped))
 })
