@@ -16,8 +16,9 @@ import { mixedScenario } from "./scenarios/Mixed.ts"
 import { neighbourScenario } from "./scenarios/Neighbours.ts"
 import { nodesScenario } from "./scenarios/Nodes.ts"
 import { overloadScenario } from "./scenarios/Overload.ts"
+import { pageScenario } from "./scenarios/Pages.ts"
 import { protocolScenario } from "./scenarios/Protocols.ts"
-import { readScenario, reportScenario } from "./scenarios/Reads.ts"
+import { readScenario, reportScenario, staffReadScenario } from "./scenarios/Reads.ts"
 import { recoveryScenario } from "./scenarios/Recovery.ts"
 import { long, runSuite, short } from "./scenarios/Suite.ts"
 import { trafficScenarios } from "./scenarios/Traffic.ts"
@@ -67,6 +68,8 @@ export const all = [
   protocolScenario.command,
   readScenario.command,
   reportScenario.command,
+  staffReadScenario.command,
+  pageScenario.command,
   engineScenario.command,
   webhookScenario.command,
   overloadScenario.command,

@@ -244,16 +244,17 @@ export const historyStatements = (span: Span, shape: Shape): ReadonlyArray<strin
         CASE WHEN kind = 'payment' THEN ${paymentId(shape)} END, game_id, round_id, ${ownBonus}, created_at
       FROM ${entries} e`,
     `INSERT INTO provider_transactions (provider_id, transaction_id, player_id, kind, status, amount, game_id, round_id,
-        target_transaction_id, real_amount, bonus_amount, entry_ids, player_bonus_id, created_at)
+        target_transaction_id, real_amount, bonus_amount, entry_ids, player_bonus_id, created_at, operator_id)
       SELECT provider_id, 't' || player_id || '-' || seq, player_id, kind, 'processed', abs(amount), game_id, round_id,
         CASE WHEN kind <> 'bet' THEN 't' || player_id || '-' || (cycle_start + bet_pos) END,
         CASE wallet WHEN 'real' THEN amount ELSE 0 END, CASE wallet WHEN 'real' THEN 0 ELSE amount END, ARRAY[id], ${ownBonus},
-        created_at
+        created_at, operator_id
       FROM ${entries} e WHERE e.game_id IS NOT NULL`,
-    `INSERT INTO rounds (player_id, game_id, round_id, real_stake, bonus_stake, paid_wins, player_bonus_id, closed, opened_at, is_live)
+    `INSERT INTO rounds (player_id, game_id, round_id, real_stake, bonus_stake, paid_wins, player_bonus_id, closed, opened_at, is_live,
+        operator_id)
       SELECT player_id, game_id, round_id, CASE WHEN wallet = 'real' AND NOT taken_back THEN -amount ELSE 0 END,
         CASE WHEN wallet = 'bonus' AND NOT taken_back THEN -amount ELSE 0 END, coalesce(cycle_start + win_pos <= n, false)::integer,
-        ${ownBonus}, true, created_at, is_live
+        ${ownBonus}, true, created_at, is_live, operator_id
       FROM (SELECT *, coalesce(cycle_start + rollback_pos <= n, false) AS taken_back FROM ${entries} WHERE kind = 'bet') e`,
     `INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, payment_method, external_reference,
         created_at, paid_at, updated_at)

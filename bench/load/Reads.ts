@@ -8,8 +8,8 @@ import { makeSigner } from "./Signature.ts"
 
 export interface ReadJob {
   readonly origin: string
-  readonly key: string
-  readonly secret: string
+  /** Proves who reads; made anew for each request. */
+  readonly headersOf: (uri: string) => Readonly<Record<string, string>>
   /** What is read, one after the other and from the beginning again. */
   readonly uris: ReadonlyArray<string>
   /** Connections of the closed loop: each reads again when it is answered. */
@@ -21,14 +21,29 @@ export interface ReadJob {
 }
 
 export interface ReadResult {
-  /** From before the request was signed until the whole answer was there, µs. */
+  /** From before the headers were made until the whole answer was there, µs. */
   readonly histogram: Histogram
   readonly perSecond: number
 }
 
 const timeoutMs = 60_000
 
-/** Signed GET requests in a closed loop. An answer other than 200 ends the run: a refusal is quick, and no measurement. */
+/** The headers of an operator's key: SPEC.md, section 2. */
+export const signedBy = ({ key, secret }: { readonly key: string; readonly secret: string }): ReadJob["headersOf"] => {
+  const sign = makeSigner(secret)
+  return (uri) => {
+    const timestamp = Math.floor(Date.now() / 1000).toString()
+    const nonce = randomUUID()
+    return {
+      "x-api-key": key,
+      "x-timestamp": timestamp,
+      "x-nonce": nonce,
+      "x-signature": sign("GET", uri, timestamp, `\n${nonce}`)
+    }
+  }
+}
+
+/** GET requests in a closed loop. An answer other than 200 ends the run: a refusal is quick, and no measurement. */
 export const measureReads = (job: ReadJob): Effect.Effect<ReadResult, BenchError> =>
   Effect.tryPromise({
     try: async () => {
@@ -38,25 +53,13 @@ export const measureReads = (job: ReadJob): Effect.Effect<ReadResult, BenchError
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs
       })
-      const sign = makeSigner(job.secret)
       const histogram = makeHistogram()
       let next = 0
       let left = 0
       const read = async (measured: boolean) => {
         const uri = job.uris[next++ % job.uris.length] ?? "/"
         const start = performance.now()
-        const timestamp = Math.floor(Date.now() / 1000).toString()
-        const nonce = randomUUID()
-        const response = await pool.request({
-          method: "GET",
-          path: uri,
-          headers: {
-            "x-api-key": job.key,
-            "x-timestamp": timestamp,
-            "x-nonce": nonce,
-            "x-signature": sign("GET", uri, timestamp, `\n${nonce}`)
-          }
-        })
+        const response = await pool.request({ method: "GET", path: uri, headers: job.headersOf(uri) })
         const body = await response.body.text()
         if (response.statusCode !== 200) throw new Error(`${uri} answered ${response.statusCode} ${body.slice(0, 500)}`)
         if (measured) histogram.recordValue(Math.round((performance.now() - start) * 1000))

@@ -12,9 +12,11 @@ export interface ReadCase {
 const ledgerTarget_ms = 10
 const searchTarget_ms = 50
 const reportTarget_ms = 200
+const pageTarget_ms = 100
 
 const dayMs = 86_400_000
 const base = "/api/v1/operator"
+const staffBase = "/backoffice/v1"
 
 const query = (fields: Readonly<Record<string, string | number>>): string =>
   Object.entries(fields).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")
@@ -108,4 +110,78 @@ export const reportCases = (shape: Shape): ReadonlyArray<ReadCase> => {
     target_ms: reportTarget_ms,
     uris: [`${base}/reports/ggr?${query({ from: day(days - 1), to: day(0) })}`]
   }))
+}
+
+/** What the pages of the back office ask for, as they ask for it: 50 rows, all operators and one. */
+export const staffCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyArray<ReadCase> => {
+  const heavy = playerId(shape, heavyPlayer(shape).number)
+  const [someone = heavy] = usual
+  const operator = String(shape.operatorIds[0])
+  const small = String(shape.operatorIds.at(-1))
+  const at = (daysBeforeEnd: number) => new Date(shape.endsAt - daysBeforeEnd * dayMs).toISOString()
+  const day = (daysBeforeEnd: number) => at(daysBeforeEnd).slice(0, 10)
+  const year = { from: day(365), to: day(0) }
+  const of = (path: string, fields: Readonly<Record<string, string | number>> = {}) =>
+    `${staffBase}/${path}?${query(fields)}`
+  const limited = (path: string, fields: Readonly<Record<string, string | number>> = {}) =>
+    of(path, { ...fields, limit: 50 })
+  const walked = (path: string, fields: Readonly<Record<string, string | number>> = {}) =>
+    of(path, { ...fields, cursor: "", per_page: 50 })
+  const round = `r${heavy}-1`
+  const named: ReadonlyArray<readonly [name: string, ...uris: ReadonlyArray<string>]> = [
+    ["home, all operators", of("overview")],
+    ["home, one operator", of("overview", { operator })],
+    ["palette: a round", of("search", { q: round })],
+    ["palette: a message", of("search", { q: `t${heavy}-2` })],
+    ["palette: a player's id", of("search", { q: someone })],
+    ["palette: the beginning of a name", of("search", { q: "mar" }), of("search", { q: "featherst" })],
+    ["palette: what nobody has", of("search", { q: "zqx-nothing" })],
+    ["players", walked("players")],
+    [
+      "players, from the middle",
+      of("players", { cursor: playerId(shape, Math.ceil(shape.players / 2)).toString(36), per_page: 50 })
+    ],
+    [
+      "players, as one types",
+      ...["m", "ma", "mar", "maria", "qu", "zzq"].map((starting_with) => of("players", { starting_with, per_page: 50 }))
+    ],
+    ["players, locked, of a small operator", walked("players", { operator: small, status: "locked" })],
+    ["player: overview", of(`players/${heavy}`)],
+    ["player: wallet", of(`players/${heavy}/wallet`)],
+    ["player: limits", of(`players/${heavy}/limits`)],
+    ["player: timeline", limited(`players/${heavy}/timeline`)],
+    ["player: timelines, each another", ...usual.map((player) => limited(`players/${player}/timeline`))],
+    ["player: transactions, a part of 100", of(`players/${heavy}/transactions`, { page: 1, per_page: 100 })],
+    ["player: transactions, in the middle", of(`players/${heavy}/transactions`, { page: 500, per_page: 100 })],
+    ["player: rounds", limited("rounds", { player: heavy })],
+    ["player: bonuses", of(`players/${heavy}/bonuses`, { page: 1, per_page: 50 })],
+    ["player: payments", walked("payments", { player: heavy })],
+    ["ledger", limited("ledger/entries")],
+    ["ledger, of a small operator", limited("ledger/entries", { operator: small })],
+    [
+      "ledger, deposits of a month half a year ago",
+      limited("ledger/entries", { type: "deposit", from: at(180), to: at(150) })
+    ],
+    ["ledger, a type that nobody has", limited("ledger/entries", { type: "tournament_prize" })],
+    ["ledger, of a round", limited("ledger/entries", { round })],
+    ["ledger, of a message", limited("ledger/entries", { transaction: `t${heavy}-2` })],
+    ["ledger, large amounts of a player", limited("ledger/entries", { player: heavy, min_amount: 1_000_000 })],
+    ["rounds", limited("rounds")],
+    ["rounds, open", limited("rounds", { state: "open" })],
+    ["rounds, of a provider and a small operator", limited("rounds", { provider: "generated-1", operator: small })],
+    ["rounds, of a message", limited("rounds", { transaction: `t${heavy}-2` })],
+    ["payments", walked("payments")],
+    ["payments, waiting withdrawals", walked("payments", { type: "withdrawal", status: "new" })],
+    ["payments, of a small operator by amount", walked("payments", { operator: small, sort: "amount" })],
+    ["alerts", of("alerts", { page: 1, per_page: 50 })],
+    ["audit log", of("audit", { page: 1, per_page: 50 })],
+    ["report: GGR of a year, by day", of("reports/breakdown", { operator, by: "day", ...year })],
+    ["report: GGR of a year, by provider", of("reports/breakdown", { operator, by: "provider", ...year })],
+    ["report: series of a year", of("reports/series", { operator, metric: "ggr", step: "day", ...year })],
+    ["report: player funds", of("reports/funds")],
+    ["report: bonus cost of a year", of("reports/bonuses", { operator, ...year })],
+    ["operators", of("operators")],
+    ["jobs", of("jobs")]
+  ]
+  return named.map(([name, ...uris]) => ({ name, target_ms: pageTarget_ms, uris }))
 }

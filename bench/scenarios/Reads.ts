@@ -5,13 +5,13 @@ import { days, heavyPlayer, type Shape } from "../data/GeneratorSql.ts"
 import * as Flags from "../Flags.ts"
 import { summarize } from "../load/Latency.ts"
 import { readProcessors, undisturbed, usageBetween } from "../load/Quiet.ts"
-import { measureReads } from "../load/Reads.ts"
+import { measureReads, type ReadJob, signedBy } from "../load/Reads.ts"
 import { formatFigure, formatValue, headlineOf, meetsLimit } from "../report/Format.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { curveOf, figure, type Measurement } from "../report/Result.ts"
 import { addHistograms } from "../report/TrafficReport.ts"
 import { type Service, startService } from "../targets/Service.ts"
-import { type ReadCase, readCases, reportCases } from "./ReadCases.ts"
+import { type ReadCase, readCases, reportCases, staffCases } from "./ReadCases.ts"
 import { roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
@@ -19,8 +19,9 @@ import { describeServer, scenario } from "./Scenario.ts"
 const usualPlayers = 2000
 
 const measureOnce = Effect.fnUntraced(function*(
+  reader: Pick<ReadJob, "origin" | "headersOf">,
   service: Service,
-  { key, postgres }: Dataset,
+  { postgres }: Dataset,
   { uris }: ReadCase,
   connections: number,
   repetitions: number
@@ -29,8 +30,7 @@ const measureOnce = Effect.fnUntraced(function*(
   const parties = { service: [service.child.pid], postgres: postgres.pid, generators: [process.pid] }
   const before = readProcessors(parties)
   const { histogram, perSecond } = yield* measureReads({
-    origin: `http://${service.host}:${service.port}`,
-    ...key,
+    ...reader,
     uris,
     connections,
     repetitions,
@@ -69,12 +69,14 @@ const measure = (group: string, { name, target_ms }: ReadCase, rounds: ReadonlyA
 
 /** A scenario of reads; `looksBack` adds the cost of the first filtered look at a long ledger. */
 const readings = (
-  { about, cases: casesOf, looksBack, name: scenarioName, title }: {
+  { about, cases: casesOf, isStaff = false, looksBack, name: scenarioName, title }: {
     readonly name: string
     readonly title: string
     readonly about: string
     readonly cases: (shape: Shape, usual: ReadonlyArray<number>) => ReadonlyArray<ReadCase>
     readonly looksBack: boolean
+    /** Staff with a token ask, not an operator with a key. */
+    readonly isStaff?: boolean
   }
 ) =>
   scenario({
@@ -103,6 +105,12 @@ const readings = (
       const { database, environment, key, made, operatorId, postgres, shape } = dataset
       const server = yield* describeServer(postgres)
       const service = yield* startService(environment)
+      const reader = isStaff
+        ? {
+          origin: `http://${service.host}:${service.backofficePort}`,
+          headersOf: () => ({ authorization: `Bearer ${environment["BACKOFFICE_TOKEN"] ?? ""}` })
+        }
+        : { origin: `http://${service.host}:${service.port}`, headersOf: signedBy(key) }
       const usual = (yield* postgres.query(
         database,
         `SELECT player_id::float8 AS id FROM accounts WHERE operator_id = $1 AND entry_seq BETWEEN 3 AND 40
@@ -116,8 +124,7 @@ const readings = (
       const heavyFiltered = looksBack ? cases.find(({ name }) => name.includes("type=casino_bet")) : undefined
       if (heavyFiltered !== undefined) {
         const { histogram } = yield* measureReads({
-          origin: `http://${service.host}:${service.port}`,
-          ...key,
+          ...reader,
           uris: heavyFiltered.uris,
           connections: 1,
           repetitions: 1,
@@ -137,7 +144,7 @@ const readings = (
             showProgress(`${label}  ${index + 1}/${cases.length} ${each.name}`)
             const { last } = yield* undisturbed(
               options.maxForeignLoad / 100,
-              () => measureOnce(service, dataset, each, connections, options.repetitions)
+              () => measureOnce(reader, service, dataset, each, connections, options.repetitions)
             )
             all.push({ ...last, of: each, connections })
           }
@@ -180,7 +187,7 @@ const readings = (
         method: [
           `A casino of ${number(made.players)} players, ${number(made.entries)} ledger entries and ${days} days, ` +
           `${number(Math.round(made.bytes / 2 ** 20))} MiB.`,
-          `Signed requests in a closed loop, ${options.rounds} rounds of ${options.repetitions} answers each; a target is met by p99.`,
+          `Requests in a closed loop, ${options.rounds} rounds of ${options.repetitions} answers each; a target is met by p99.`,
           ...extra
         ],
         headlines: [
@@ -208,5 +215,14 @@ export const reportScenario = readings({
   title: "Reports: GGR over a day, a month and a year",
   about: "The GGR report over a day, a month and a year, of a generated casino",
   cases: reportCases,
+  looksBack: false
+})
+
+export const staffReadScenario = readings({
+  name: "staff-reads",
+  title: "Staff reads: what the pages of the back office ask for among millions of rows",
+  about: "How fast the staff API answers the pages of the back office among millions of players and ledger entries",
+  cases: staffCases,
+  isStaff: true,
   looksBack: false
 })

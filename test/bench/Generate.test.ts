@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { cycleLength } from "../../bench/data/Cycle.ts"
 import { generate } from "../../bench/data/Generate.ts"
 import { heavyPlayer, playerId } from "../../bench/data/GeneratorSql.ts"
-import { readCases, reportCases } from "../../bench/scenarios/ReadCases.ts"
+import { readCases, reportCases, staffCases } from "../../bench/scenarios/ReadCases.ts"
 import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import { makeRowCounts } from "../../src/store/RowCounts.ts"
 import { addOperator, layerTestService } from "../kit/TestService.ts"
@@ -79,9 +79,10 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout:
         const countPayments = yield* makeRowCounts("payment_requests", "payment_counts", ["type", "status"])
         assert.strictEqual(yield* countPayments({ operatorId: undefined, groups: {} }), made.payments)
 
-        for (const { name, uris } of [...readCases(shape, [playerId(shape, 1)]), ...reportCases(shape)]) {
+        const usual = [playerId(shape, 1)]
+        for (const { name, uris } of [...readCases(shape, usual), ...reportCases(shape), ...staffCases(shape, usual)]) {
           assert.isAbove(uris.length, 0, name)
-          for (const uri of uris) assert.match(uri, /^\/api\/v1\/operator\/[a-z0-9/]+\?/, name)
+          for (const uri of uris) assert.match(uri, /^\/(api\/v1\/operator|backoffice\/v1)\/[a-z0-9/]+\?/, name)
         }
       }), 120_000)
   }

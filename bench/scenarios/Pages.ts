@@ -1,0 +1,244 @@
+import { Console, Effect, type Scope } from "effect"
+import { execFileSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { join } from "node:path"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { type BenchError, failedAt } from "../BenchError.ts"
+import { openDataset } from "../data/Dataset.ts"
+import { days, heavyPlayer, playerId } from "../data/GeneratorSql.ts"
+import * as Flags from "../Flags.ts"
+import { endProgress, showProgress } from "../report/Progress.ts"
+import { figure, type Measurement } from "../report/Result.ts"
+import { launchChromium } from "../targets/Chromium.ts"
+import { Created, startService } from "../targets/Service.ts"
+import { roundNumbers } from "./Rounds.ts"
+import { describeServer, scenario } from "./Scenario.ts"
+
+/** What is promised: the first page with a cold cache, and the work of a page of 100 rows. */
+const firstPageLimit_ms = 1500
+const workLimit_ms = 300
+const rowsOfWork = 100
+/** A stall: a person sees a frame that comes so late. */
+const stallLimit_ms = 100
+const wheelTurns = 100
+
+interface Opened {
+  /** From the request until what the page is about is drawn. */
+  readonly shownMs: number
+  /** Script, style and layout on the page's thread. */
+  readonly workMs: number
+  /** Everything on the page's thread, painting and collection of garbage included. */
+  readonly busyMs: number
+}
+
+interface PageCase {
+  readonly name: string
+  readonly path: string
+  /** Waits until what the page is about is drawn. */
+  readonly shown: (page: Page) => Promise<unknown>
+}
+
+const rowsOf = (page: Page, label: string) => page.getByRole("table", { name: label }).getByRole("row")
+
+/** Scrolls until a list has read and drawn its first hundred rows. */
+const hundredRows = (label: string) => async (page: Page) => {
+  const table = page.getByRole("table", { name: label })
+  await rowsOf(page, label).nth(1).waitFor()
+  for (let turn = 0; Number(await table.getAttribute("aria-rowcount")) <= rowsOfWork; turn++) {
+    if (turn === 200) throw new Error(`${label} has no ${rowsOfWork} rows`)
+    await page.mouse.wheel(0, 1000)
+    await page.waitForTimeout(20)
+  }
+}
+
+const casesOf = (heavy: number): ReadonlyArray<PageCase> => [
+  { name: "home", path: "/", shown: (page) => page.getByText("Active players today").waitFor() },
+  { name: "players, 100 rows", path: "/players", shown: hundredRows("Players") },
+  { name: "ledger, 100 rows", path: "/ledger", shown: hundredRows("Ledger") },
+  { name: "rounds, 100 rows", path: "/rounds", shown: hundredRows("Rounds") },
+  { name: "payments, 100 rows", path: "/payments", shown: hundredRows("Payments") },
+  {
+    name: "player of 100,000 entries",
+    path: `/players/${heavy}?tab=ledger`,
+    shown: (page) => rowsOf(page, "Ledger entries").nth(20).waitFor()
+  },
+  { name: "GGR report", path: "/reports/ggr", shown: (page) => page.getByRole("table").first().waitFor() }
+]
+
+const promised = <A>(what: string, evaluate: () => Promise<A>): Effect.Effect<A, BenchError> =>
+  Effect.tryPromise({ try: evaluate, catch: failedAt(what) })
+
+const openBrowser: Effect.Effect<Browser, BenchError, Scope.Scope> = Effect.acquireRelease(
+  promised("Chromium", launchChromium),
+  (browser) => Effect.promise(() => browser.close())
+)
+
+/** Counts what the page's thread does from now on; gives it in milliseconds. */
+const countWork = async (context: BrowserContext, page: Page) => {
+  const client = await context.newCDPSession(page)
+  await client.send("Performance.enable")
+  return async (): Promise<{ readonly workMs: number; readonly busyMs: number }> => {
+    const { metrics } = await client.send("Performance.getMetrics")
+    const of = (name: string) => 1000 * (metrics.find((metric) => metric.name === name)?.value ?? 0)
+    return {
+      workMs: of("ScriptDuration") + of("LayoutDuration") + of("RecalcStyleDuration"),
+      busyMs: of("TaskDuration")
+    }
+  }
+}
+
+/** Opens a page in a window that has nothing in its cache. */
+const openCold = (browser: Browser, session: Session, { path, shown }: PageCase) =>
+  promised(path, async (): Promise<Opened> => {
+    const context = await browser.newContext({ ...session, viewport: { width: 1280, height: 800 } })
+    try {
+      const page = await context.newPage()
+      const counted = await countWork(context, page)
+      const begun = performance.now()
+      await page.goto(path, { waitUntil: "commit" })
+      await shown(page)
+      const shownMs = performance.now() - begun
+      // what is still drawn belongs to it
+      await page.waitForLoadState("networkidle").catch(() => undefined)
+      return { shownMs, ...await counted() }
+    } finally {
+      await context.close()
+    }
+  })
+
+/** Counts frames from now on; `late` is the longest time between two. */
+const watchFrames = `(() => {
+  const seen = { last: performance.now(), late: 0, frames: 0 }
+  globalThis.benchFrames = seen
+  const next = () => {
+    const now = performance.now()
+    seen.late = Math.max(seen.late, now - seen.last)
+    seen.last = now
+    seen.frames += 1
+    requestAnimationFrame(next)
+  }
+  requestAnimationFrame(next)
+})()`
+
+/** Scrolls a long ledger by the wheel, then to its end and back; gives the longest time without a frame, ms. */
+const scroll = (browser: Browser, session: Session, path: string) =>
+  promised(path, async () => {
+    const context = await browser.newContext({ ...session, viewport: { width: 1280, height: 800 } })
+    try {
+      const page = await context.newPage()
+      await page.goto(path)
+      await rowsOf(page, "Ledger entries").nth(20).waitFor()
+      await page.waitForLoadState("networkidle")
+      await page.mouse.move(640, 600)
+      await page.evaluate(watchFrames)
+      for (let turn = 0; turn < wheelTurns; turn++) {
+        await page.mouse.wheel(0, 400)
+        await page.waitForTimeout(16)
+      }
+      for (const key of ["End", "Home"]) {
+        await page.keyboard.press(key)
+        await page.waitForTimeout(1000)
+      }
+      return Number(await page.evaluate("globalThis.benchFrames.late"))
+    } finally {
+      await context.close()
+    }
+  })
+
+interface Session {
+  readonly baseURL: string
+  readonly storageState: Awaited<ReturnType<BrowserContext["storageState"]>>
+}
+
+/** Signs an account in as a browser does; the cookie is for every window that is opened later. */
+const signIn = (browser: Browser, baseURL: string, name: string, password: string) =>
+  promised("signing in", async (): Promise<Session> => {
+    const context = await browser.newContext({ baseURL })
+    try {
+      const answer = await context.request.post("/backoffice/v1/session", {
+        data: { name, password },
+        headers: { "x-requested-with": "pitboss" }
+      })
+      if (answer.status() !== 201) throw new Error(`${answer.status()} ${await answer.text()}`)
+      return { baseURL, storageState: await context.storageState() }
+    } finally {
+      await context.close()
+    }
+  })
+
+/** The back office in a real browser on a large casino: how soon a page is there with a cold cache, what it costs its thread, how it scrolls. */
+export const pageScenario = scenario({
+  name: "pages",
+  title: "Pages: the back office in a browser, on a large casino",
+  about:
+    "How soon pages of the back office are drawn with a cold cache, what they cost the browser, and how a long list scrolls",
+  flags: {
+    ...Flags.dataset(10_000_000),
+    rounds: Flags.rounds(5)
+  },
+  plan: ({ entries, folder, rounds }) => [
+    `pages: ${rounds} rounds, the data first where there are none`,
+    20 + (folder === undefined ? entries / 30_000 : 0) + rounds * 30
+  ],
+  measure: Effect.fnUntraced(function*(options) {
+    yield* Effect.try({
+      try: () => execFileSync(process.execPath, [join(import.meta.dirname, "..", "..", "scripts", "pages.ts")]),
+      catch: failedAt("building the pages")
+    })
+    const { environment, made, postgres, shape } = yield* openDataset(options)
+    const server = yield* describeServer(postgres)
+    const service = yield* startService(environment)
+    const [name, password] = [`bench ${randomBytes(4).toString("hex")}`, randomBytes(16).toString("hex")]
+    yield* service.create("staff", { name, password, role: "admin" }, Created)
+    const browser = yield* openBrowser
+    const session = yield* signIn(browser, `http://${service.host}:${service.backofficePort}`, name, password)
+    const heavy = playerId(shape, heavyPlayer(shape).number)
+
+    const opened = new Map<string, Array<Opened>>()
+    const stalls: Array<number> = []
+    const cases = casesOf(heavy)
+    for (const round of roundNumbers(options.rounds)) {
+      for (const each of cases) {
+        showProgress(`round ${round}/${options.rounds}  ${each.name}`)
+        opened.set(each.name, [...opened.get(each.name) ?? [], yield* openCold(browser, session, each)])
+      }
+      showProgress(`round ${round}/${options.rounds}  scrolling`)
+      stalls.push(yield* scroll(browser, session, `/players/${heavy}?tab=ledger`))
+      endProgress()
+      yield* Console.log(`round ${round}/${options.rounds} done`)
+    }
+    const number = (value: number) => value.toLocaleString("en-US")
+    const measurements: ReadonlyArray<Measurement> = [
+      ...cases.map(({ name: of }): Measurement => {
+        const values = opened.get(of) ?? []
+        return {
+          group: "cold cache",
+          name: of,
+          figures: [
+            figure("shown after", "ms", "lower", values.map(({ shownMs }) => shownMs), firstPageLimit_ms),
+            figure("script, style, layout", "ms", "lower", values.map(({ workMs }) => workMs), workLimit_ms),
+            figure("page's thread busy", "ms", "lower", values.map(({ busyMs }) => busyMs))
+          ],
+          errors: {}
+        }
+      }),
+      {
+        group: "scrolling",
+        name: `ledger of ${number(heavyPlayer(shape).entries)} entries`,
+        figures: [figure("longest time without a frame", "ms", "lower", stalls, stallLimit_ms)],
+        errors: {}
+      }
+    ]
+    return {
+      ...server,
+      method: [
+        `A casino of ${number(made.players)} players, ${number(made.entries)} ledger entries and ${days} days.`,
+        `Chromium without a window, 1280 x 800, each page in a window of its own with nothing in its cache, ${options.rounds} rounds; browser, ` +
+        "service and PostgreSQL share the machine. Work is what the browser counts on the page's thread from the request on, the start of the application " +
+        `included. Scrolling: ${wheelTurns} turns of the wheel, then to the end and back.`
+      ],
+      headlines: [],
+      measurements
+    }
+  })
+})
