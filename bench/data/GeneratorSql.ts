@@ -64,6 +64,10 @@ export const catalogueStatements = (shape: Shape): ReadonlyArray<string> => [
       7, now(), now() FROM generate_series(0, ${shape.operatorIds.length - 1}) k`
 ]
 
+/** The slug of the provider whose game a round is of; player and round by number, as {@link entriesOf} has them. */
+export const providerOfRound = (player: number, round: number): string =>
+  `generated-${Math.floor(((player * 7 + round * 5) % (providers * gamesPerProvider)) / gamesPerProvider)}`
+
 /** Ids below this offset are the catalogue's. */
 const catalogueIds = 1000
 

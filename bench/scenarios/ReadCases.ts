@@ -1,4 +1,4 @@
-import { heavyPlayer, playerId, type Shape } from "../data/GeneratorSql.ts"
+import { heavyPlayer, playerId, providerOfRound, type Shape } from "../data/GeneratorSql.ts"
 
 /** Something that is read over and over. */
 export interface ReadCase {
@@ -127,6 +127,8 @@ export const staffCases = (shape: Shape, usual: ReadonlyArray<number>): Readonly
     of(path, { ...fields, limit: 50 })
   const walked = (path: string, fields: Readonly<Record<string, string | number>> = {}) =>
     of(path, { ...fields, cursor: "", per_page: 50 })
+  // the bet of the player's first round
+  const message = { provider: providerOfRound(heavyPlayer(shape).number, 1), transaction: `t${heavy}-2` }
   const round = `r${heavy}-1`
   const named: ReadonlyArray<readonly [name: string, ...uris: ReadonlyArray<string>]> = [
     ["home, all operators", of("overview")],
@@ -164,12 +166,12 @@ export const staffCases = (shape: Shape, usual: ReadonlyArray<number>): Readonly
     ],
     ["ledger, a type that nobody has", limited("ledger/entries", { type: "tournament_prize" })],
     ["ledger, of a round", limited("ledger/entries", { round })],
-    ["ledger, of a message", limited("ledger/entries", { transaction: `t${heavy}-2` })],
+    ["ledger, of a message", limited("ledger/entries", message)],
     ["ledger, large amounts of a player", limited("ledger/entries", { player: heavy, min_amount: 1_000_000 })],
     ["rounds", limited("rounds")],
     ["rounds, open", limited("rounds", { state: "open" })],
     ["rounds, of a provider and a small operator", limited("rounds", { provider: "generated-1", operator: small })],
-    ["rounds, of a message", limited("rounds", { transaction: `t${heavy}-2` })],
+    ["rounds, of a message", limited("rounds", message)],
     ["payments", walked("payments")],
     ["payments, waiting withdrawals", walked("payments", { type: "withdrawal", status: "new" })],
     ["payments, of a small operator by amount", walked("payments", { operator: small, sort: "amount" })],
