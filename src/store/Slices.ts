@@ -13,7 +13,7 @@ export interface SliceBounds {
   readonly rowsPerPage: number
 }
 
-const sliceBounds: SliceBounds = { rowsPerSlice: 5000, rowsPerPage: 100_000 }
+const sliceBounds: SliceBounds = { rowsPerSlice: 5000, rowsPerPage: 20_000 }
 
 /** What one slice gave. */
 export interface Slice<out Row> {
@@ -56,7 +56,7 @@ export const readSlices = <Row, E, R>(
     let dense = -Infinity
     for (let slices = 0; end > floor; slices++) {
       if (rows.length >= wanted || left <= 0 || slices >= maxSlices) return { rows, rest: end }
-      const from = Math.max(floor, end - width)
+      const from = Math.max(floor, Math.floor(end - width))
       // what happened within a millisecond is read as a whole: there are no narrower slices
       const most = end - from > 1 ? rowsPerSlice : undefined
       const slice = yield* read({ from, until: end, most })
@@ -68,8 +68,8 @@ export const readSlices = <Row, E, R>(
       left -= slice.seen
       rows.push(...slice.rows)
       end = from
-      if (slice.seen < rowsPerSlice / 16) width *= 16
-      else if (slice.seen < rowsPerSlice / 3) width *= 2
+      // as wide as holds three quarters of what a slice may hold, if rows lie as they did in this one
+      width *= Math.min(16, Math.max(1, (0.75 * rowsPerSlice) / Math.max(1, slice.seen)))
       if (dense < end) width = Math.min(width, Math.max(1, Math.ceil((end - dense) / 2)))
     }
     return { rows, rest: undefined }

@@ -44,14 +44,19 @@ const cursors = cursorsOfShape(Position)
 /** By how much the clock of a node may be ahead. */
 const aheadMs = 60_000
 
+/** Entries of one player that are looked at for a page, where a filter may find few among them. */
+const maxOfPlayer = 5000
+
 /** Entries of one round that are looked at. */
 const maxOfRound = 2000
 
-const keyRows = rowsOf(Schema.Struct({
+const Keys = Schema.Struct({
   seen: Schema.Number,
   players: Schema.Array(Schema.Number),
   seqs: Schema.Array(Schema.Number)
-}))
+})
+const keyRows = rowsOf(Keys)
+const playerRows = rowsOf(Schema.Struct({ ...Keys.fields, lowest: Schema.NullOr(Schema.Number) }))
 const entryRows = rowsOf(Schema.Struct({ ...StaffEntry.fields, created_at: Instant, seq: Schema.Number }))
 const partRows = rowsOf(Schema.Struct({
   players: Schema.Array(Schema.Number),
@@ -110,14 +115,16 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
             LEFT JOIN games g ON g.id = e.game_id LEFT JOIN providers pr ON pr.id = g.provider_id ORDER BY k.place`
         )
 
-      const pageOf = Effect.fnUntraced(function*(keys: ReadonlyArray<Key>, limit: number, rest: number | undefined) {
+      const nothing = { items: [], next: null }
+
+      /** A page of the keys that were found; `rest`: from where on there may be more. */
+      const pageOf = Effect.fnUntraced(function*(
+        keys: ReadonlyArray<Key>,
+        limit: number,
+        rest: typeof Position.Type | undefined
+      ) {
         return mapPart(
-          cursors.part(
-            yield* entriesOf(keys),
-            limit,
-            ({ created_at: at, id, seq }) => [at, id, seq],
-            rest === undefined ? undefined : [rest, 0, 0]
-          ),
+          cursors.part(yield* entriesOf(keys), limit, ({ created_at: at, id, seq }) => [at, id, seq], rest),
           ({ seq: _, ...row }): Entry => ({ ...row, created_at: iso(row.created_at) })
         )
       })
@@ -133,16 +140,17 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
       const ofPlayer = Effect.fnUntraced(function*(query: EntryQuery, playerId: number) {
         const { limit } = query
         const position = yield* cursors.read(query.cursor)
-        const where = sql.and([
-          sql`e.player_id = ${playerId}::float8::bigint`,
-          ...filtersOf(query),
-          ...(position === undefined ? [] : [sql`e.seq < ${position[2]}::float8::bigint`])
-        ])
-        const [row] = yield* keyRows(
-          sql`SELECT 0 AS seen, ${gathered} FROM (SELECT e.player_id, e.seq FROM ledger_entries e WHERE ${where}
-            ORDER BY e.seq DESC LIMIT ${limit + 1}) found`
+        const isFiltered = filtersOf({ ...query, playerId: undefined, scope: null }).length > 0
+        const most = isFiltered ? maxOfPlayer : limit + 1
+        const [row] = yield* playerRows(
+          sql`WITH looked AS MATERIALIZED (SELECT * FROM ledger_entries e WHERE e.player_id = ${playerId}::float8::bigint
+              AND e.seq < ${position?.[2] ?? Number.MAX_SAFE_INTEGER}::float8::bigint ORDER BY e.seq DESC LIMIT ${most})
+            SELECT (SELECT count(*) FROM looked)::float8 AS seen, (SELECT min(seq) FROM looked)::float8 AS lowest, ${gathered}
+            FROM (SELECT e.player_id, e.seq FROM looked e WHERE ${sql.and(filtersOf(query))}
+              ORDER BY e.seq DESC LIMIT ${limit + 1}) found`
         )
-        return yield* pageOf(row === undefined ? [] : toKeys(row), limit, undefined)
+        if (row === undefined) return nothing
+        return yield* pageOf(toKeys(row), limit, row.seen < most ? undefined : [0, 0, row.lowest ?? 0])
       })
 
       const below = (position: typeof Position.Type | undefined) =>
@@ -174,8 +182,6 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
           return yield* pageOf(row === undefined ? [] : toKeys(row), query.limit, undefined)
         }
       )
-
-      const nothing = { items: [], next: null }
 
       const ofTransaction = Effect.fnUntraced(function*(query: EntryQuery, transaction: string) {
         const entryId = idIn(transaction)
@@ -240,7 +246,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
               ([row]) => row === undefined ? { seen: 0, rows: [] } : { seen: row.seen, rows: toKeys(row) }
             )
         ))
-        return yield* pageOf(rows, limit, rest)
+        return yield* pageOf(rows, limit, rest === undefined ? undefined : [rest, 0, 0])
       })
 
       const list: LedgerEntries["Service"]["list"] = Effect.fn("LedgerEntries.list")(

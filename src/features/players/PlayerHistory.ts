@@ -136,22 +136,23 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
           payment: sql`SELECT s.at, ${rank("payment")}, p.id AS tie, p.id, p.type || ' ' || s.state AS title,
               coalesce(p.external_reference, p.payment_method) AS detail, p.amount, p.currency, NULL::text AS actor,
               NULL::text AS provider, NULL::text AS game, NULL::text AS round, p.id AS payment
-            FROM payment_requests p CROSS JOIN LATERAL (VALUES
-              (p.created_at, CASE WHEN p.paid_at <= p.created_at THEN 'paid' ELSE 'requested' END, true),
-              (p.paid_at, 'paid', false), (p.rejected_at, 'rejected', false),
-              (p.cancelled_at, 'cancelled', false)) AS s (at, state, is_first)
-            WHERE p.player_id = ${player} AND (s.is_first OR s.at > p.created_at)
-              AND ${after("payment", sql`s.at`, sql`p.id`)}
-            ORDER BY s.at DESC, p.id DESC ${end}`,
-          bonus: sql`SELECT s.at, ${
-            rank("bonus")
-          }, b.id AS tie, b.id, 'bonus ' || s.state AS title, b.name AS detail, b.amount,
-              pl.currency, NULL::text AS actor, ${none}
-            FROM player_bonuses b JOIN players pl ON pl.id = b.player_id CROSS JOIN LATERAL (VALUES
-              (b.created_at, 'granted'), (b.finished_at, b.result)) AS s (at, state)
-            WHERE b.player_id = ${player} AND (s.state = 'granted' OR s.at > b.created_at)
-              AND ${after("bonus", sql`s.at`, sql`b.id`)}
-            ORDER BY s.at DESC, b.id DESC ${end}`,
+            FROM (SELECT p.id, s.at, s.state FROM payment_requests p CROSS JOIN LATERAL (VALUES
+                (p.created_at, CASE WHEN p.paid_at <= p.created_at THEN 'paid' ELSE 'requested' END, true),
+                (p.paid_at, 'paid', false), (p.rejected_at, 'rejected', false),
+                (p.cancelled_at, 'cancelled', false)) AS s (at, state, is_first)
+              WHERE p.player_id = ${player} AND (s.is_first OR s.at > p.created_at)
+                AND ${after("payment", sql`s.at`, sql`p.id`)}
+              ORDER BY s.at DESC, p.id DESC ${end}) s
+            JOIN payment_requests p ON p.id = s.id`,
+          bonus: sql`SELECT s.at, ${rank("bonus")}, b.id AS tie, b.id,
+              'bonus ' || CASE WHEN s.is_first THEN 'granted' ELSE b.result END AS title, b.name AS detail, b.amount, pl.currency,
+              NULL::text AS actor, ${none}
+            FROM (SELECT b.id, s.at, s.is_first FROM player_bonuses b CROSS JOIN LATERAL (VALUES
+                (b.created_at, true), (b.finished_at, false)) AS s (at, is_first)
+              WHERE b.player_id = ${player} AND (s.is_first OR s.at > b.created_at)
+                AND ${after("bonus", sql`s.at`, sql`b.id`)}
+              ORDER BY s.at DESC, b.id DESC ${end}) s
+            JOIN player_bonuses b ON b.id = s.id JOIN players pl ON pl.id = b.player_id`,
           session: sql`SELECT s.opened_at AS at, ${rank("session")}, s.id AS tie, s.id, 'game opened' AS title,
               g.name || CASE WHEN s.mode = 'demo' THEN ', free play' ELSE '' END || coalesce(', ' || s.ip, '') AS detail,
               NULL::bigint AS amount, NULL::text AS currency, NULL::text AS actor, ${none}

@@ -32,7 +32,7 @@ const generate = Effect.gen(function*() {
   yield* sql`INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, created_at, updated_at)
     SELECT n, 1 + n % 2, 100000 + n % 5000, 'deposit', 'paid', 1 + n * 7919 % 10000, 'EUR', TIMESTAMPTZ '2020-01-01' + n * INTERVAL '1 minute',
       now() FROM generate_series(1, 20000) n`
-  yield* sql`SELECT brin_summarize_new_values('ledger_entries_blocks'), brin_summarize_new_values('provider_transactions_round')`
+  yield* sql`SELECT brin_summarize_new_values('ledger_entries_blocks'), brin_summarize_new_values('provider_transactions_of_round')`
   yield* sql`ANALYZE players, ledger_entries, provider_transactions, payment_requests`
 })
 
@@ -52,7 +52,7 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
       const indexed = yield* makeByIndex
       const plans = {
         ledger_entries_blocks: sql`EXPLAIN SELECT player_id FROM ledger_entries WHERE id = 1060000`,
-        provider_transactions_round: sql`EXPLAIN SELECT player_id FROM provider_transactions WHERE round_id = 'r-x'`,
+        provider_transactions_of_round: sql`EXPLAIN SELECT player_id FROM provider_transactions WHERE round_id = 'r-x'`,
         payment_requests_newest:
           sql`EXPLAIN SELECT id FROM payment_requests ORDER BY created_at DESC, id DESC LIMIT 26`,
         payment_requests_amount: sql`EXPLAIN SELECT id FROM payment_requests ORDER BY amount DESC, id DESC LIMIT 26`,
