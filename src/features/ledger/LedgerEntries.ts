@@ -143,8 +143,13 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
         const isFiltered = filtersOf({ ...query, playerId: undefined, scope: null }).length > 0
         const most = isFiltered ? maxOfPlayer : limit + 1
         const [row] = yield* playerRows(
-          sql`WITH looked AS MATERIALIZED (SELECT * FROM ledger_entries e WHERE e.player_id = ${playerId}::float8::bigint
-              AND e.seq < ${position?.[2] ?? Number.MAX_SAFE_INTEGER}::float8::bigint ORDER BY e.seq DESC LIMIT ${most})
+          sql`WITH looked AS MATERIALIZED (SELECT * FROM ledger_entries e WHERE ${
+            sql.and([
+              sql`e.player_id = ${playerId}::float8::bigint`,
+              sql`e.seq < ${position?.[2] ?? Number.MAX_SAFE_INTEGER}::float8::bigint`,
+              ...within(sql, query.scope, "e.operator_id")
+            ])
+          } ORDER BY e.seq DESC LIMIT ${most})
             SELECT (SELECT count(*) FROM looked)::float8 AS seen, (SELECT min(seq) FROM looked)::float8 AS lowest, ${gathered}
             FROM (SELECT e.player_id, e.seq FROM looked e WHERE ${sql.and(filtersOf(query))}
               ORDER BY e.seq DESC LIMIT ${limit + 1}) found`
