@@ -52,7 +52,7 @@ export const readSlices = <Row, E, R>(
     let end = until
     let width = firstWidthMs
     let left = rowsPerPage
-    // between it and `end` there are more rows than a slice may hold: what is grown again after empty slices only halves the way
+    // between it and `end` there are more rows than a slice may hold: what is grown again after sparse slices only halves the way
     let dense = -Infinity
     for (let slices = 0; end > floor; slices++) {
       if (rows.length >= wanted || left <= 0 || slices >= maxSlices) return { rows, rest: end }
@@ -70,7 +70,8 @@ export const readSlices = <Row, E, R>(
       end = from
       // as wide as holds three quarters of what a slice may hold, if rows lie as they did in this one
       width *= Math.min(16, Math.max(1, (0.75 * rowsPerSlice) / Math.max(1, slice.seen)))
-      if (dense < end) width = Math.min(width, Math.max(1, Math.ceil((end - dense) / 2)))
+      const isSparse = slice.seen < rowsPerSlice / 16
+      if (isSparse && dense < end) width = Math.min(width, Math.max(1, Math.ceil((end - dense) / 2)))
     }
     return { rows, rest: undefined }
   })

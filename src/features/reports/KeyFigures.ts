@@ -264,24 +264,26 @@ export class KeyFigures extends Context.Service<KeyFigures, {
         return yield* costRows(
           sql`WITH catalogue AS MATERIALIZED (SELECT id, name, type FROM bonuses WHERE operator_id = ${operatorId}),
             parts AS (
-              SELECT b.bonus_id, b.player_id, 1 AS granted, b.amount AS granted_amount, 0 AS converted, 0 AS forfeited,
-                0 AS running, 0 AS liability
-              FROM catalogue c JOIN player_bonuses b ON b.bonus_id = c.id AND b.created_at >= ${from} AND b.created_at < ${to}
+              SELECT b.bonus_id, p.currency, count(*) AS granted, sum(b.amount) AS granted_amount, 0 AS converted,
+                0 AS forfeited, 0 AS running, 0 AS liability
+              FROM catalogue c JOIN player_bonuses b ON b.bonus_id = c.id AND b.created_at >= ${from}
+                AND b.created_at < ${to} JOIN players p ON p.id = b.player_id ${test} GROUP BY 1, 2
               UNION ALL
-              SELECT b.bonus_id, b.player_id, 0, 0, b.converted, b.forfeited, 0, 0
-              FROM catalogue c JOIN player_bonuses b ON b.bonus_id = c.id AND b.finished_at >= ${from} AND b.finished_at < ${to}
+              SELECT b.bonus_id, p.currency, 0, 0, sum(b.converted), sum(b.forfeited), 0, 0
+              FROM catalogue c JOIN player_bonuses b ON b.bonus_id = c.id AND b.finished_at >= ${from}
+                AND b.finished_at < ${to} JOIN players p ON p.id = b.player_id ${test} GROUP BY 1, 2
               UNION ALL
-              SELECT b.bonus_id, b.player_id, 0, 0, 0, 0, 1,
-                CASE b.state WHEN 'activated' THEN a.bonus_balance ELSE b.amount END
-              FROM player_bonuses b LEFT JOIN accounts a ON a.player_id = b.player_id AND b.state = 'activated'
-              WHERE b.operator_id = ${operatorId} AND b.state <> 'finished'
+              SELECT b.bonus_id, p.currency, 0, 0, 0, 0, count(*),
+                sum(CASE b.state WHEN 'activated' THEN a.bonus_balance ELSE b.amount END)
+              FROM player_bonuses b JOIN players p ON p.id = b.player_id ${test} JOIN accounts a ON a.player_id = b.player_id
+              WHERE b.operator_id = ${operatorId} AND b.state <> 'finished' GROUP BY 1, 2
             )
-            SELECT c.id AS bonus_id, c.name, c.type, p.currency, sum(s.granted)::float8 AS granted,
+            SELECT c.id AS bonus_id, c.name, c.type, s.currency, sum(s.granted)::float8 AS granted,
               sum(s.granted_amount)::float8 AS granted_amount, sum(s.converted)::float8 AS converted,
               sum(s.forfeited)::float8 AS forfeited, sum(s.running)::float8 AS running,
               sum(s.liability)::float8 AS liability
-            FROM parts s JOIN players p ON p.id = s.player_id ${test} JOIN catalogue c ON c.id = s.bonus_id
-            GROUP BY c.id, c.name, c.type, p.currency ORDER BY c.name, c.id, p.currency`
+            FROM parts s JOIN catalogue c ON c.id = s.bonus_id
+            GROUP BY c.id, c.name, c.type, s.currency ORDER BY c.name, c.id, s.currency`
         ).pipe(inTurn(tooManyReports))
       }, orTryAgain)
 
