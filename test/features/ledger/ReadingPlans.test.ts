@@ -19,7 +19,7 @@ const generate = Effect.gen(function*() {
   yield* sql`INSERT INTO players (id, operator_id, external_id, username, email, first_name, last_name, birth_date, country, currency,
       terms_accepted_at, created_at, updated_at)
     SELECT 100000 + n, 1 + n % 2, 'crm-' || n, 'u_' || md5(n::text), md5(n::text) || '@mail.example', 'A', 'B', '1990-01-01', 'MT', 'EUR',
-      now(), now(), now() FROM generate_series(0, 4999) n`
+      now(), now(), now() FROM generate_series(0, 5000) n`
   yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, game_round_id, created_at)
     SELECT 100000 + n % 5000, 1 + n / 5000, 1000000 + n, 1 + n % 2, 'real', CASE WHEN n = 7 THEN 'chargeback' ELSE 'casino_bet' END, -10, 0,
       'r-' || md5(n::text), TIMESTAMPTZ '2020-01-01' + n * INTERVAL '10 seconds'
@@ -78,18 +78,29 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
       assert.strictEqual(first.items[0]?.id, 1_000_000 + count - 1)
       assert.isBelow(yield* rowsRead("ledger_entries", list({ transaction: "1060000" })), 10_000)
       assert.isBelow(yield* rowsRead("ledger_entries", list({ playerId: 100_077, minAmount: 1 })), 100)
+      /** Goes on to the end. */
+      const walk = Effect.fnUntraced(function*(query: object) {
+        let cursor: string | undefined
+        const found: Array<number> = []
+        let pages = 0
+        do {
+          const part = yield* list({ ...query, cursor })
+          found.push(...part.items.map(({ id }) => id))
+          cursor = part.next ?? undefined
+          pages++
+        } while (cursor !== undefined)
+        return { found, pages }
+      })
       // one entry among very many is found by going on, and no page looks at all of them
-      let pages = 0
-      let cursor: string | undefined
-      let found: ReadonlyArray<{ readonly id: number }> = []
-      do {
-        const part = yield* list({ type: "chargeback", scope: [2], cursor })
-        found = [...found, ...part.items]
-        cursor = part.next ?? undefined
-        pages++
-      } while (cursor !== undefined)
-      assert.deepStrictEqual(found.map(({ id }) => id), [1_000_007])
-      assert.isAbove(pages, 0)
+      const rare = yield* walk({ type: "chargeback", scope: [2] })
+      assert.deepStrictEqual(rare.found, [1_000_007])
+      assert.isAbove(rare.pages, 1)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, created_at)
+        SELECT 105000, n, 5000000 + n, 1, 'real', 'casino_bet', CASE WHEN n = 7 THEN -70 ELSE -10 END, 0,
+          TIMESTAMPTZ '2019-01-01' + n * INTERVAL '1 minute' FROM generate_series(1, 12000) n`
+      assert.isBelow(yield* rowsRead("ledger_entries", list({ playerId: 105_000, minAmount: 70 })), 6000)
+      assert.deepStrictEqual(yield* walk({ playerId: 105_000, minAmount: 70 }), { found: [5_000_007], pages: 3 })
     }))
 
   it.effect("finds players by the beginning of a name, whole names first", () =>
