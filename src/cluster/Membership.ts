@@ -31,10 +31,14 @@ const shortRest = Duration.millis(50)
 
 const layerHurry = Layer.effect(
   Clock.Clock,
-  Effect.map(Clock.Clock, (clock) => ({
-    ...monotonicClock(clock),
-    sleep: (duration: Duration.Duration) => clock.sleep(Duration.toMillis(duration) === restMs ? shortRest : duration)
-  }))
+  Effect.map(
+    Clock.Clock,
+    (clock) =>
+      monotonicClock(
+        clock,
+        (duration) => clock.sleep(Duration.toMillis(duration) === restMs ? shortRest : duration)
+      )
+  )
 )
 
 /** `leaseMs`: whole seconds over PostgreSQL. */

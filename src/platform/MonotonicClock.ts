@@ -2,11 +2,14 @@ import { Clock, Effect } from "effect"
 
 /**
  * Monotonic time, for durations and time-outs: the time of day may be set forward and back. An instant means nothing but its distance
- * from another one.
+ * from another one. Sleeps as the clock does, or as `sleep` says.
  *
  *     const clock = monotonicClock(yield* Clock.Clock)
  */
-export const monotonicClock = (clock: Clock.Clock): Clock.Clock => {
+export const monotonicClock = (
+  clock: Clock.Clock,
+  sleep: Clock.Clock["sleep"] = (duration) => clock.sleep(duration)
+): Clock.Clock => {
   const nanos = () => clock.monotonicTimeNanosUnsafe()
   const millis = () => Number(nanos() / 1_000_000n)
   return {
@@ -16,7 +19,7 @@ export const monotonicClock = (clock: Clock.Clock): Clock.Clock => {
     currentTimeNanos: Effect.sync(nanos),
     monotonicTimeNanosUnsafe: nanos,
     monotonicTimeNanos: Effect.sync(nanos),
-    sleep: (duration) => clock.sleep(duration)
+    sleep
   }
 }
 
