@@ -55,7 +55,7 @@ export const useAuditLines = (
     columns: [
       { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
       { id: "actor", header: "Actor", cell: ({ actor }) => <Cut width={110}>{actor}</Cut> },
-      { id: "action", header: "Action", cell: ({ action }) => action },
+      { id: "action", header: "Action", cell: ({ action }) => <Cut width={150}>{action}</Cut> },
       { id: "subject", header: "Subject", cell: ({ subject }) => <Cut width={120}>{subject}</Cut> },
       ...(ofPlayer ? [] : whose),
       { id: "reason", header: "Reason", cell: ({ reason }) => reason === null ? "–" : <Cut width={90}>{reason}</Cut> },
