@@ -12,7 +12,6 @@ import {
 } from "effect/cluster"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { layerMembershipClient } from "../platform/Database.ts"
-import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { Locks } from "./Locks.ts"
@@ -29,17 +28,17 @@ const restMs = 1000
 /** What it rests here; who is to be given locks tries them every 50 milliseconds. */
 const shortRest = Duration.millis(50)
 
-const layerHurry = Layer.effect(
-  Clock.Clock,
-  Effect.map(
-    Clock.Clock,
-    (clock) =>
-      monotonicClock(
-        clock,
-        (duration) => clock.sleep(Duration.toMillis(duration) === restMs ? shortRest : duration)
-      )
-  )
-)
+const hurry = (clock: Clock.Clock): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
+  currentTimeMillis: clock.currentTimeMillis,
+  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+  currentTimeNanos: clock.currentTimeNanos,
+  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: clock.monotonicTimeNanos,
+  sleep: (duration) => clock.sleep(Duration.toMillis(duration) === restMs ? shortRest : duration)
+})
+
+const layerHurry = Layer.effect(Clock.Clock, Effect.map(Clock.Clock, hurry))
 
 /** `leaseMs`: whole seconds over PostgreSQL. */
 const layerConfig = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>

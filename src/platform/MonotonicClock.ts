@@ -2,14 +2,11 @@ import { Clock, Effect } from "effect"
 
 /**
  * Monotonic time, for durations and time-outs: the time of day may be set forward and back. An instant means nothing but its distance
- * from another one. Sleeps as the clock does, or as `sleep` says.
+ * from another one.
  *
  *     const clock = monotonicClock(yield* Clock.Clock)
  */
-export const monotonicClock = (
-  clock: Clock.Clock,
-  sleep: Clock.Clock["sleep"] = (duration) => clock.sleep(duration)
-): Clock.Clock => {
+export const monotonicClock = (clock: Clock.Clock): Clock.Clock => {
   const nanos = () => clock.monotonicTimeNanosUnsafe()
   const millis = () => Number(nanos() / 1_000_000n)
   return {
@@ -19,7 +16,7 @@ export const monotonicClock = (
     currentTimeNanos: Effect.sync(nanos),
     monotonicTimeNanosUnsafe: nanos,
     monotonicTimeNanos: Effect.sync(nanos),
-    sleep
+    sleep: (duration) => clock.sleep(duration)
   }
 }
 
