@@ -9,7 +9,8 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
-import { type Browser as Chromium, chromium, type Page } from "playwright-core"
+import type { Browser as Chromium, Page } from "playwright-core"
+import { launchChromium } from "../../bench/targets/Chromium.ts"
 import { BothServers, made } from "./Backoffice.ts"
 import { codeOf, cookieOf, inSession, signIn } from "./StaffBrowser.ts"
 
@@ -25,24 +26,6 @@ export interface PageOptions {
   readonly cookie?: string | undefined
   readonly scheme?: Scheme
 }
-
-/** Starts Chromium. `VERCEL` makes the package unpack the libraries that a bare machine lacks. */
-const launch = Effect.promise(async () => {
-  process.env["VERCEL"] ??= "1"
-  const { default: packed } = await import("@sparticuz/chromium")
-  // one process for everything is for machines without room, and dies with the first tab that is closed
-  const unwanted =
-    /^--(single-process|no-zygote|disable-web-security|allow-running-insecure-content|disable-site-isolation)/
-  return chromium.launch({
-    executablePath: await packed.executablePath(),
-    args: [
-      ...packed.args.filter((argument) => !unwanted.test(argument)),
-      "--disable-background-networking",
-      "--disable-dev-shm-usage"
-    ],
-    headless: true
-  })
-})
 
 /** Builds the pages unless they are there; the script says when there is nothing to do. */
 const build = Effect.sync(() =>
@@ -61,7 +44,10 @@ export class Browser extends Context.Service<Browser, {
     Effect.gen(function*() {
       const { backofficePort } = yield* BothServers
       const origin = `http://127.0.0.1:${backofficePort}`
-      const browser: Chromium = yield* Effect.acquireRelease(launch, (started) => Effect.promise(() => started.close()))
+      const browser: Chromium = yield* Effect.acquireRelease(
+        Effect.promise(launchChromium),
+        (started) => Effect.promise(() => started.close())
+      )
       const problems: Array<string> = []
       const open = Effect.fnUntraced(function*({ cookie, scheme = "light" }: PageOptions = {}) {
         const context = yield* Effect.acquireRelease(
