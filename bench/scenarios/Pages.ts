@@ -90,7 +90,7 @@ const countWork = async (context: BrowserContext, page: Page) => {
 /** Opens a page in a window that has nothing in its cache. */
 const openCold = (browser: Browser, session: Session, { path, shown }: PageCase) =>
   promised(path, async (): Promise<Opened> => {
-    const context = await browser.newContext({ ...session, viewport: { width: 1280, height: 800 } })
+    const context = await browser.newContext({ ...session, ...screen })
     try {
       const page = await context.newPage()
       const counted = await countWork(context, page)
@@ -123,7 +123,7 @@ const watchFrames = `(() => {
 /** Scrolls a long ledger by the wheel, then to its end and back; gives the longest time without a frame, ms. */
 const scroll = (browser: Browser, session: Session, path: string) =>
   promised(path, async () => {
-    const context = await browser.newContext({ ...session, viewport: { width: 1280, height: 800 } })
+    const context = await browser.newContext({ ...session, ...screen })
     try {
       const page = await context.newPage()
       await page.goto(path)
@@ -144,6 +144,9 @@ const scroll = (browser: Browser, session: Session, path: string) =>
       await context.close()
     }
   })
+
+/** As a person's browser: without a language, Chromium on a bare machine names one that no standard knows. */
+const screen = { viewport: { width: 1280, height: 800 }, locale: "en-GB" }
 
 interface Session {
   readonly baseURL: string
